@@ -31,7 +31,7 @@ package enum Files {
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       throw HomeError(
-        .internalError, "\(path) can't be made: \(error.localizedDescription); choose another directory with --state",
+        .internalError, "\(path) can't be created: \(error.localizedDescription); choose another --state",
         cause: error)
     }
   }

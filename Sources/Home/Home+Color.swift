@@ -44,7 +44,7 @@ extension Home {
         .init(ColorControl.currentY.path(on: endpoint), dataVersion: 0, value: request.colorY.tlv),
       ]
     } else {
-      throw HomeError(.notFound, "it has whites only; expected a temperature as 2700K", device: device.name)
+      throw HomeError(.notFound, "supports only color temperatures; expected one such as 2700K", device: device.name)
     }
     let mode = values.first.flatMap { DeviceState.colorMode(of: $0.path.attribute) }
     let told =
@@ -54,6 +54,33 @@ extension Home {
     var known = await backend.state.values[node] ?? NodeValues()
     for attribute in told { known[attribute.path] = attribute.value }
     return DeviceState(known, [DeviceEndpoint(id: endpoint)]).parts.first ?? DeviceState.Part(endpoint: endpoint)
+  }
+
+  /// The targets of texts for a color: of a wildcard, a room or a group, the lights that can show it.
+  package func targets(_ texts: [String], showing color: LightColor) async throws(HomeError) -> [Target] {
+    let registry = await registry
+    let all = try registry.resolve(all: texts, serving: ColorControl.id)
+    guard all.count > 1 else { return all }
+    let unable = await withTaskGroup(of: Target?.self) { group in
+      for target in all { group.addTask { await self.canShow(color, on: target) ? nil : target } }
+      var unable: Set<Target> = []
+      for await case let target? in group { unable.insert(target) }
+      return unable
+    }
+    return try registry.resolve(all: texts, serving: ColorControl.id, where: { !unable.contains($0) })
+  }
+
+  /// Whether the light's features include the color; true if the light does not tell them. A light without color
+  /// temperatures shows them as colors.
+  private func canShow(_ color: LightColor, on target: Target) async -> Bool {
+    guard let endpoint = target.endpoint ?? target.device.endpoint(serving: ColorControl.id) else { return true }
+    let path = ConcreteAttributePath(endpoint, ColorControl.id, GlobalAttribute.featureMap)
+    var value = await backend.state.value(target.device.nodeID, path)
+    if value == nil { value = (try? await read(target.device, [AttributePath(path)]))?[path]?.value }
+    guard let features = value.flatMap({ try? UInt32(tlv: $0) }) else { return true }
+    var able = ColorControl.hueAndSaturation.mask | ColorControl.enhancedHue.mask | ColorControl.xy.mask
+    if case .kelvin = color { able |= ColorControl.colortemperature.mask }
+    return features & able != 0
   }
 
   /// By hue and saturation, as finely as the light has it.
@@ -112,7 +139,7 @@ extension Home {
       device, [featureMap, least, most].map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
     func number(_ path: ConcreteAttributePath) -> UInt64? { (report[path]?.value).flatMap { try? UInt64(tlv: $0) } }
     guard let features = number(featureMap) else {
-      throw HomeError(.notFound, "it does not tell what colors it has", device: device.name)
+      throw HomeError(.notFound, "the device did not report which colors it supports", device: device.name)
     }
     let coldest = UInt16(clamping: max(number(least) ?? 1, 1))
     let warmest = UInt16(clamping: number(most) ?? 65279)

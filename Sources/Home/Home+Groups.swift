@@ -20,7 +20,7 @@ extension Home {
       throw HomeError(
         .notFound,
         groups.isEmpty
-          ? "there is no group yet; make one with `hearth group create NAME`" : "there is no group “\(text)”",
+          ? "no groups yet; create one with `hearth group create NAME`" : "there is no group “\(text)”",
         candidates: groups.map(\.name).filter { !$0.isEmpty })
     }
     return found

@@ -11,7 +11,11 @@ public struct PairedDevice: Sendable {
   public var result: CommissioningResult
 
   /// Whether the device is on the network, and nobody knows who made it: its certificates are for tests.
-  public var isTestDeviceOnNetwork: Bool { result.attestation == .test && !result.address.ip.isLoopback }
+  public var isTestDeviceOnNetwork: Bool { Self.isTestDeviceOnNetwork(result.attestation, at: result.address.ip) }
+
+  static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
+    attestation == .test && !address.isLoopback
+  }
 }
 
 extension Home {
@@ -90,7 +94,7 @@ extension Home {
     try await controller.forgetWishes(for: Array(wishes.keys))
     // It may have been there already, behind a bridge.
     guard let device = await registry.device(node) ?? heard else {
-      throw HomeError(.internalError, "the device is in the fabric, and not in the home")
+      throw HomeError(.internalError, "the device is in the fabric, but not in the home")
     }
     return PairedDevice(device: device, result: result)
   }
@@ -165,12 +169,12 @@ extension Home {
         let account = try await controller.cloud(of: device.nodeID).account.name
         throw HomeError(
           .badArguments,
-          "it is a device of the cloud account “\(account)”; remove it there, or all of them with "
+          "a device of the cloud account “\(account)”; remove it there, or remove the account with "
             + "`hearth home cloud remove \(account)`", device: device.name)
       }
       throw HomeError(
         .badArguments,
-        "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
+        "a bridged device can't be removed alone; remove it from its bridge, or remove the bridge",
         device: device.name)
     }
     let controller = try controller
@@ -242,7 +246,7 @@ extension HomeError {
       return self
     }
     var copy = self
-    copy.message += "; --force forgets the device without its consent"
+    copy.message += "; --force removes the device anyway"
     return copy
   }
 }

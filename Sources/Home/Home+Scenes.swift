@@ -41,7 +41,7 @@ extension Home {
       taken.formUnion(scenes.map(\.number))
     }
     guard let free = (1...254).first(where: { !taken.contains($0) }) else {
-      throw HomeError(.refused, "all numbers of scenes are taken; remove one")
+      throw HomeError(.refused, "all scene numbers are in use; remove a scene")
     }
     return free
   }

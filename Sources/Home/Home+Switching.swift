@@ -19,16 +19,26 @@ extension Home {
   }
 
   /// Dims all that there is to dim in a device; see ``dim(_:to:over:)``.
+  /// - Throws: `badArguments` for a wire level outside of MinLevel to MaxLevel; 0 is always allowed.
   public func dimAll(
     _ target: Target, to wanted: WantedLevel, over tenths: UInt16?
   ) async throws(HomeError) -> [DeviceState.Part] {
-    var parts: [DeviceState.Part] = []
+    var levels: [(endpoint: EndpointID, level: UInt8, range: LevelRange)] = []
     for endpoint in try target.endpoints(serving: LevelControl.id, named: "Level Control") {
-      var range = LevelRange.standard
-      if case .percent = wanted { range = try await levels(of: target.device, endpoint) }
+      let range = try await self.levels(of: target.device, endpoint)
       let level = wanted.level(in: range)
-      parts.append(try await dim(Target(target.device, endpoint: endpoint), to: level, over: tenths))
-      parts[parts.count - 1].levels = range
+      guard range.allows(level) else {
+        throw HomeError(
+          .badArguments, "level \(level) is out of range; expected 0 or \(range.lowest) to \(range.highest)",
+          device: target.device.name)
+      }
+      levels.append((endpoint, level, range))
+    }
+    var parts: [DeviceState.Part] = []
+    for (endpoint, level, range) in levels {
+      var part = try await dim(Target(target.device, endpoint: endpoint), to: level, over: tenths)
+      part.levels = range
+      parts.append(part)
     }
     return parts
   }
@@ -59,7 +69,7 @@ extension Home {
         let path = OnOff.onOff.path(on: endpoint)
         let report = try await backend.read(node, [AttributePath(path)], isFabricFiltered: true, timeout: nil)
         guard let value = report[path]?.value, let isOn = try? Bool(tlv: value) else {
-          throw HomeError(.refused, "it was toggled, but does not tell its new state")
+          throw HomeError(.refused, "toggled, but the device did not report its new state")
         }
         return isOn
       }

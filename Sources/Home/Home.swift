@@ -27,7 +27,7 @@ public final class Home: Sendable {
   public var controller: HomeController {
     get throws(HomeError) {
       guard let controller = backend as? HomeController else {
-        throw HomeError(.accessDenied, "that can't be done through a hub; do it where the hub runs")
+        throw HomeError(.accessDenied, "not available through a hub; run the command on the hub's machine")
       }
       return controller
     }

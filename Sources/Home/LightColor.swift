@@ -16,7 +16,7 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
     let word = text.lowercased().filter { !$0.isWhitespace }
     if word.hasPrefix("#"), let color = Self.hexadecimal(word.dropFirst()) {
       guard color != .rgb(red: 0, green: 0, blue: 0) else {
-        throw HomeError(.badArguments, "no light is black; switch it off instead")
+        throw HomeError(.badArguments, "black is not a light color; switch the light off instead")
       }
       self = color
     } else if word.hasSuffix("k"), let number = Int(word.dropLast()), word.first?.isNumber == true {
@@ -25,7 +25,7 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
       }
       self = .kelvin(number)
     } else {
-      throw HomeError(.badArguments, "“\(text)” is no color; expected one as '#ff8800', or a temperature as 2700K")
+      throw HomeError(.badArguments, "“\(text)” is not a color; expected '#ff8800' or a temperature such as 2700K")
     }
   }
 

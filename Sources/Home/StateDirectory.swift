@@ -1,3 +1,6 @@
+package import Logging
+internal import Runtime
+
 /// Where everything that lasts is kept: one directory for each subject below a common root.
 public struct StateDirectory: Hashable, Sendable {
   /// The path of the common root, without a slash at its end.
@@ -22,7 +25,7 @@ public struct StateDirectory: Hashable, Sendable {
     // A relative XDG path is to be ignored, says its specification.
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return StateDirectory(state + "/hearth") }
     if let home = environment["HOME"], home.hasPrefix("/") { return StateDirectory(home + "/.local/state/hearth") }
-    throw HomeError(.badArguments, "neither XDG_STATE_HOME nor HOME is set; say --state DIR")
+    throw HomeError(.badArguments, "neither XDG_STATE_HOME nor HOME is set; use --state DIR")
   }
 
   /// The controller's keys, fabric and peers.
@@ -46,4 +49,15 @@ public struct StateDirectory: Hashable, Sendable {
   public var hubSocket: String { run + "/hub.sock" }
   /// Where the processes of this host note how to find each other without multicast.
   public var responders: String { run + "/responders" }
+
+  /// Checks that no other user can change the home: the permissions of the root, ``home`` and ``controller``.
+  /// - Parameter logger: logs warnings, each once in this process.
+  /// - Throws: `internalError` if a directory is insecure.
+  package func check(_ logger: Logger? = nil) throws(HomeError) {
+    for directory in [root, home, controller] {
+      do throws(StoreError) { try DirectoryCheck.check(directory, logger: logger) } catch {
+        throw HomeError(opening: error)
+      }
+    }
+  }
 }

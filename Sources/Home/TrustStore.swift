@@ -33,7 +33,7 @@ public struct TrustStore: Sendable {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: base.path, isDirectory: &isDirectory), isDirectory.boolValue,
       let all = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)
-    else { throw HomeError(.notFound, "there is no folder \(directory) with certificates to trust") }
+    else { throw HomeError(.notFound, "\(directory): no such folder") }
     var roots: [X509Certificate] = []
     var signers: [[UInt8]: P256PublicKey] = [:]
     let files = all.compactMap { $0 as? URL }.filter { Self.extensions.contains($0.pathExtension.lowercased()) }
@@ -64,7 +64,7 @@ public struct TrustStore: Sendable {
     guard !roots.isEmpty || !signers.isEmpty else {
       let reason = unreadable.first.map { "; \($0.file): \($0.reason)" } ?? ""
       throw HomeError(
-        .badArguments, "\(directory) has no certificate that can be read (.der, .pem, .crt, .cer)\(reason)")
+        .badArguments, "\(directory) has no readable certificate (.der, .pem, .crt, .cer)\(reason)")
     }
   }
 

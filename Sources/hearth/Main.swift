@@ -3,7 +3,7 @@ import Glibc
 import Home
 import MatterProtocol
 
-/// Starts the command that was asked for, and turns whatever comes of it into an exit code of the contract.
+/// Parses the command line, runs the command, and maps its outcome to an exit code.
 @main enum Main {
   private static let start = ContinuousClock.now
 
@@ -12,14 +12,14 @@ import MatterProtocol
 
   static func main() async {
     _ = start
-    // Else what is opened next, a socket or a file, is where results are written to.
+    // Occupies closed standard descriptors; otherwise the next socket or file gets their number, and results are written to it.
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-      // To be read only: who writes a result to it is told.
+      // Read-only, so that writing a result fails and is reported.
       _ = open("/dev/null", O_RDONLY)
     }
-    // Whoever started us may ignore the ends of his children; we want to know of ours.
+    // The parent process may have set SIG_IGN, which is inherited and would discard the exit statuses of our children.
     signal(SIGCHLD, SIG_DFL)
-    // A command that has something to put in order takes the signal over.
+    // Commands with cleanup replace this handler.
     signal(SIGINT) { _ in _exit(ProcessExit.interrupted.rawValue) }
     let arguments = Array(CommandLine.arguments.dropFirst())
     do {
@@ -40,7 +40,7 @@ import MatterProtocol
     end(ProcessExit.success.rawValue)
   }
 
-  /// A command whose results went nowhere is not done, whatever it says itself.
+  /// Exits. A command whose results could not be written fails, even if it succeeded otherwise.
   private static func end(_ status: Int32) -> Never {
     if isTracing {
       let time = TimeSpan.text(.milliseconds((ContinuousClock.now - start).milliseconds))
@@ -51,7 +51,7 @@ import MatterProtocol
     exit(status == ProcessExit.success.rawValue ? ProcessExit.internalError.rawValue : status)
   }
 
-  /// Tells the user what went wrong.
+  /// Prints an error, or the requested help.
   private static func finish(_ error: any Error, _ arguments: [String]) -> ProcessExit {
     let output = Output(json: arguments.prefix { $0 != "--" }.contains("--json"))
     if let error = error as? HomeError {
@@ -59,13 +59,20 @@ import MatterProtocol
       return ProcessExit(error.code)
     }
     if error is CancellationError { return .interrupted }
-    // What is left is the argument parser's: a request for help, or arguments that don't fit.
+    // All other errors are the argument parser's: a request for help, or invalid arguments.
     if Hearth.exitCode(for: error) == .success {
+      // The argument parser prints the help of the last command that it knows.
+      if arguments.contains("help"), let failure = UsageError.unknownCommand(arguments) {
+        output.failure(failure)
+        return .badArguments
+      }
       output.text(Hearth.fullMessage(for: error))
       return .success
     }
     if isUsage(error) {
-      let failure = UsageError.unknownCommand(arguments) ?? UsageError.error(Hearth.message(for: error))
+      let failure =
+        UsageError.unknownCommand(arguments) ?? UsageError.unknownOption(arguments)
+        ?? UsageError.error(Hearth.message(for: error))
       output.failure(failure)
       let usage = UsageError.usage(Hearth.fullMessage(for: error))
       if !output.json, !usage.isEmpty { output.note(usage) }

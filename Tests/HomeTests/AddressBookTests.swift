@@ -4,7 +4,7 @@ import Testing
 
 @testable import Home
 
-@Suite("The address book") struct AddressBookTests {
+@Suite("Address book") struct AddressBookTests {
   private func book(_ text: String) throws(HomeError) -> AddressBook {
     try AddressBook(parsing: text, name: "book") { (text: String) throws(HomeError) in
       let parts = text.split(separator: ":")
@@ -17,7 +17,7 @@ import Testing
 
   private func address(_ last: UInt32) -> SocketAddress { SocketAddress(.v4(0x0A00_0000 + last), port: 5540) }
 
-  @Test func namesAndNodesStandForDevices() throws {
+  @Test func resolvesNamesAndNodeIDs() throws {
     let book = try book(
       """
       # A comment
@@ -36,13 +36,13 @@ import Testing
       ])
   }
 
-  @Test func aNameOfTwoDevicesIsAnError() throws {
+  @Test func rejectsAmbiguousName() throws {
     let book = try book("lamp: 10.0.0.1:5540")
     let registry = try Samples.registry()
     #expect(failure { () throws(HomeError) in _ = try book.addresses(in: registry) }?.code == .ambiguousTarget)
   }
 
-  @Test func discriminatorsStandForDevicesToBePaired() throws {
+  @Test func resolvesDiscriminators() throws {
     let book = try book(
       "discriminator 3840: 10.0.0.1:5540\nDiscriminator 3841: 10.0.0.2:5540\ndiscriminator 5: 10.0.0.3:5540\n")
     #expect(book.addresses(of: .long(3841)) == [address(2)])
@@ -56,9 +56,9 @@ import Testing
       ("a: 10.0.0.1:1\nA: 10.0.0.2:1", "book:2:1"), ("discriminator 4096: 10.0.0.1:1", "book:1:1"),
       ("discriminator x: 10.0.0.1:1", "book:1:1"),
     ])
-  func whatCannotBeReadIsNamed(text: String, place: String) {
+  func reportsLineAndColumnOfSyntaxErrors(text: String, position: String) {
     let error = failure { () throws(HomeError) in _ = try book(text) }
     #expect(error?.code == .badDefinition)
-    #expect(error?.message.hasPrefix(place) ?? false, "\(error?.message ?? "")")
+    #expect(error?.message.hasPrefix(position) ?? false, "\(error?.message ?? "")")
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Home
 
-/// Lists of a device that are read, changed and written as a whole.
+/// Access control lists: reading, changing and writing a whole list.
 @Suite struct AdministrationTests {
   private let own: NodeID = 0xC0_0000_0001
 
@@ -22,14 +22,14 @@ import Testing
       targets: endpoint == nil && cluster == nil ? .null : .value([target]))
   }
 
-  /// For what changes its value, which the macro can't take.
-  private func holds(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+  /// Expects a mutating call to return true; `#expect` can't take one.
+  private func expectTrue(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
     #expect(value, sourceLocation: location)
   }
 
   private func list(_ entries: AccessEntry...) -> AccessList { AccessList(items: entries.map { ScopedEntry($0) }) }
 
-  @Test func whoLetsUsIn() {
+  @Test func findsEntriesThatAllowAdministration() {
     #expect(list(entry(.administer, [own])).letsAdminister(own))
     #expect(list(entry(.administer, [])).letsAdminister(own))
     #expect(list(entry(.administer, [own], endpoint: 0)).letsAdminister(own))
@@ -42,54 +42,67 @@ import Testing
     #expect(!list().letsAdminister(own))
   }
 
-  @Test func grantsShareEntriesWhereTheyCan() {
+  @Test func mergesGrantsIntoExistingEntries() {
     var list = list(entry(.administer, [own]))
-    holds(list.grant(entry(.operate, [7], endpoint: 1), own: own))
-    holds(!list.grant(entry(.operate, [7], endpoint: 1), own: own))
-    // The same target for others: up to four subjects in one entry.
+    expectTrue(list.grant(entry(.operate, [7], endpoint: 1), own: own))
+    expectTrue(!list.grant(entry(.operate, [7], endpoint: 1), own: own))
+    // The same target for further subjects: up to four subjects in one entry.
     for node: NodeID in [8, 9, 10] {
-      holds(list.grant(entry(.operate, [node], endpoint: 1), own: own))
+      expectTrue(list.grant(entry(.operate, [node], endpoint: 1), own: own))
     }
     #expect(list.items.count == 2)
     #expect(list.items[1].entry.subjects == .value([7, 8, 9, 10]))
-    holds(list.grant(entry(.operate, [11], endpoint: 1), own: own))
+    expectTrue(list.grant(entry(.operate, [11], endpoint: 1), own: own))
     #expect(list.items.count == 3)
-    // The same subject for other targets: up to three.
-    holds(list.grant(entry(.operate, [11], endpoint: 2), own: own))
-    holds(list.grant(entry(.operate, [11], endpoint: 3), own: own))
+    // The same subject for further targets: up to three targets in one entry.
+    expectTrue(list.grant(entry(.operate, [11], endpoint: 2), own: own))
+    expectTrue(list.grant(entry(.operate, [11], endpoint: 3), own: own))
     #expect(list.items[2].entry.targets.wrapped?.count == 3)
-    holds(list.grant(entry(.operate, [11], endpoint: 4), own: own))
+    expectTrue(list.grant(entry(.operate, [11], endpoint: 4), own: own))
     #expect(list.items.count == 4)
-    // What is there for all is there for one; another privilege is another entry.
-    holds(list.grant(entry(.view, []), own: own))
-    holds(!list.grant(entry(.view, [99], endpoint: 5), own: own))
-    holds(list.grant(entry(.manage, [99], endpoint: 5), own: own))
-    // Our own entry is nobody else's.
-    holds(list.grant(entry(.administer, [50]), own: own))
+    // An entry for all subjects covers a single one; another privilege is another entry.
+    expectTrue(list.grant(entry(.view, []), own: own))
+    expectTrue(!list.grant(entry(.view, [99], endpoint: 5), own: own))
+    expectTrue(list.grant(entry(.manage, [99], endpoint: 5), own: own))
+    // Our own entry gets no other subject.
+    expectTrue(list.grant(entry(.administer, [50]), own: own))
     #expect(list.items[0].entry == entry(.administer, [own]))
     #expect(list.letsAdminister(own))
   }
 
-  @Test func whatWasGrantedCanBeTakenBack() {
+  @Test func revokesGrantedEntries() {
     var list = list(entry(.administer, [own]))
     let begin = list.items.map(\.entry)
     for node: NodeID in [7, 8] { _ = list.grant(entry(.operate, [node], endpoint: 1), own: own) }
     _ = list.grant(entry(.operate, [9], endpoint: 2), own: own)
     _ = list.grant(entry(.operate, [9], endpoint: 3), own: own)
-    holds(list.revoke(entry(.operate, [7], endpoint: 1)))
-    holds(!list.revoke(entry(.operate, [7], endpoint: 1)))
-    holds(list.revoke(entry(.operate, [9], endpoint: 2)))
+    expectTrue(list.revoke(entry(.operate, [7], endpoint: 1)))
+    expectTrue(!list.revoke(entry(.operate, [7], endpoint: 1)))
+    expectTrue(list.revoke(entry(.operate, [9], endpoint: 2)))
     #expect(list.items.map(\.entry) == begin + [entry(.operate, [8], endpoint: 1), entry(.operate, [9], endpoint: 3)])
-    holds(list.revoke(entry(.operate, [8], endpoint: 1)))
-    holds(list.revoke(entry(.operate, [9], endpoint: 3)))
+    expectTrue(list.revoke(entry(.operate, [8], endpoint: 1)))
+    expectTrue(list.revoke(entry(.operate, [9], endpoint: 3)))
     #expect(list.items.map(\.entry) == begin)
-    // Not what was given to everybody, or for everything.
+    // Entries for all subjects, or for all targets, are not revoked for one.
     list = self.list(entry(.operate, []), entry(.operate, [7]))
-    holds(!list.revoke(entry(.operate, [7], endpoint: 1)))
+    expectTrue(!list.revoke(entry(.operate, [7], endpoint: 1)))
   }
 
-  /// What others put into an entry stays, the fabric does not go out, and another fabric's entries don't become ours.
-  @Test func entriesGoBackAsTheyCame() throws {
+  @Test("removes an entry by number and ignores invalid numbers")
+  func removesByNumber() {
+    var list = list(entry(.administer, [own]), entry(.operate, [7]))
+    for number in [Int.min, -1, 0, 3, Int.max] {
+      let removed = list.remove(number: number)
+      #expect(removed == nil && list.items.count == 2, "\(number)")
+    }
+    let removed = list.remove(number: 2)
+    #expect(removed?.entry == entry(.operate, [7]))
+    #expect(list.items.map(\.entry) == [entry(.administer, [own])])
+  }
+
+  /// Unknown fields of an entry are kept, the fabric index is not written, and entries of other fabrics are not taken
+  /// over.
+  @Test func keepsUnknownFieldsOfEntries() throws {
     func structure(_ node: UInt64, _ fabric: UInt64, extra: Bool) -> TLVElement {
       var members: [TLVElement] = [
         .init(.unsigned(3), tag: .context(1)), .init(.unsigned(2), tag: .context(2)),
@@ -111,7 +124,7 @@ import Testing
     #expect(entries.count == 2)
     #expect(entries[0][9]?.value == .string("new"))
     #expect(entries.allSatisfy { $0[254] == nil })
-    // Also where we change the rest of it.
+    // Also if other fields of the entry are changed.
     let changed = list.entries[0].changing { $0.subjects = .value([8]) }
     #expect(changed.entry.subjects == .value([8]))
     let element = try TLVElement(decoding: changed.encoded)
@@ -120,7 +133,7 @@ import Testing
     #expect(throws: (any Error).self) { try ScopedList<AccessEntry>([0x14], dataVersion: 1, fabric: 2) }
   }
 
-  @Test func failingResponsesAreErrors() throws {
+  @Test func mapsResponseStatusesToErrors() throws {
     func answer(_ cluster: ClusterID, _ command: CommandID, _ fields: some ModelStruct) -> HomeError? {
       CommandOutcome.failure(
         CommandData(CommandPath(endpoint: 1, cluster: cluster, command: command), fields: fields.tlv))
@@ -140,7 +153,7 @@ import Testing
     var complete = GeneralCommissioning.CommissioningCompleteResponse()
     complete.errorCode = .noFailSafe
     #expect(answer(GeneralCommissioning.id, 5, complete)?.message.contains("NoFailSafe") == true)
-    // What nobody declared is not judged.
+    // Responses of undeclared clusters are not interpreted.
     #expect(answer(0xFFF1_FC00, 1, noc) == nil)
   }
 }

@@ -11,7 +11,7 @@ import Testing
     return place
   }
 
-  /// Reads to the end.
+  /// Reads until the broadcast is finished.
   private func all(from place: Broadcast<Int>.Place) async -> [Int] {
     var (elements, place) = ([Int](), place)
     while case .element(let element, let next) = await place.content() {
@@ -21,7 +21,7 @@ import Testing
     return elements
   }
 
-  @Test func everyReaderGetsAllSinceItBegan() async {
+  @Test func deliversElementsSinceAttachment() async {
     let broadcast = Broadcast<Int>()
     let early = reader(broadcast, first: -1)
     for number in 0..<10 { broadcast.send(number) }
@@ -31,14 +31,14 @@ import Testing
     broadcast.finish()
     #expect(await all(from: early) == [-1] + Array(0..<20))
     #expect(await all(from: late) == [-2] + Array(10..<20))
-    // Whenever it began, nothing in between is missing.
+    // The task attaches at an unknown time, but misses nothing after it.
     let seen = await waiting.value.dropFirst()
     #expect(Array(seen) == Array((seen.first ?? 20)..<20))
     #expect(await all(from: reader(broadcast, first: -4)) == [-4])
   }
 
-  /// More than a few are woken by what the owner gives for it.
-  @Test func manyAreWokenWhereTheOwnerSays() async {
+  /// More than a few readers are woken through the owner's scheduler.
+  @Test func wakesManyReadersThroughScheduler() async {
     let wakes = Mutex(0)
     let broadcast = Broadcast<Int> { body in
       wakes.withLock { $0 += 1 }
@@ -55,8 +55,8 @@ import Testing
     #expect(wakes.withLock { $0 } > 0)
   }
 
-  /// Whoever reads for weeks holds no more than what is still to be read.
-  @Test func whatWasReadIsGone() async throws {
+  /// A long-lived reader retains only unread elements.
+  @Test func releasesReadElements() async throws {
     let open = try await OpenHome(.lamp(5))
     var iterator = open.controller.reports(of: "5").makeAsyncIterator()
     weak let first = iterator.next
@@ -68,7 +68,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func whoIsCancelledWaitsNoMore() async {
+  @Test func cancellationEndsWait() async {
     let broadcast = Broadcast<Int>()
     let place = reader(broadcast)
     let task = Task { await all(from: place) }
@@ -77,12 +77,12 @@ import Testing
     #expect(seen == [0] || seen.isEmpty)
     broadcast.send(1)
     broadcast.finish()
-    // Nobody else is.
+    // Other readers are not canceled.
     #expect(await all(from: place) == [0, 1])
   }
 
-  /// A list that is let go of place within place would need a stack as long as the list.
-  @Test func aLongListIsLetGoOf() async {
+  /// Recursive deallocation of a long list would overflow the stack.
+  @Test func releasesLongListWithoutRecursion() async {
     let broadcast = Broadcast<Int>()
     var slow: Broadcast<Int>.Place? = reader(broadcast)
     for number in 0..<300_000 { broadcast.send(number) }

@@ -6,22 +6,22 @@ import NIOCore
 import Runtime
 import Synchronization
 
-/// This machine, but for what a test wants otherwise.
+/// The host machine with overrides for tests.
 struct ChangedMachine: Machine {
   let host = HostMachine()
   /// Whether other processes may use the same files.
   var sharesFiles = true
-  /// What does the work that waits; nil: the host's.
+  /// Runs blocking work; nil: the host's worker.
   var worker: (any Worker)?
 
-  /// How often what is stored could not be read.
+  /// Counts failures to read the stored state.
   let failures = Tally()
 
   func makeWorker() -> any Worker { worker ?? host.makeWorker() }
 
   func nextEventLoop() -> any EventLoop { host.nextEventLoop() }
   var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
-  /// By how much the clock of the day is set ahead, in days.
+  /// Offset of the wall clock, in days.
   let days = Tally()
 
   func unixMicroseconds() -> Int64 { host.unixMicroseconds() + Int64(days.count) * 86_400_000_000 }
@@ -45,7 +45,7 @@ struct ChangedMachine: Machine {
   }
 }
 
-/// How often something happened.
+/// A thread-safe counter.
 final class Tally: Sendable {
   private let number = Mutex(0)
   var count: Int { number.withLock { $0 } }

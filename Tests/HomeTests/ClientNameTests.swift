@@ -3,11 +3,11 @@ import Testing
 
 @testable import Home
 
-/// Clients that were invited are found by their names in any case.
-@Suite("Names of clients") struct ClientNameTests {
-  @Test func caseDoesNotTellTwoClientsApart() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+/// Names of invited clients are case-insensitive.
+@Suite("Client names") struct ClientNameTests {
+  @Test func comparesNamesCaseInsensitively() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     _ = try database.invite("Änne", .guest, at: 1)
     _ = try database.invite("Ada", .guest, at: 1)
     for name in ["änne", "ÄNNE", "ada"] {
@@ -20,10 +20,10 @@ import Testing
     _ = try database.invite("änne", .member, at: 3)
   }
 
-  /// Homes of before may have two clients whose names differ in case alone.
-  @Test func theOneOfExactlyThisNameIsMeantFirst() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// Homes of earlier versions may have two clients whose names differ only in case.
+  @Test func prefersExactMatch() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     for name in ["Ämy", "Bob"] { _ = try database.invite(name, .guest, at: 1) }
     try await database.pool.write { try $0.execute(sql: "UPDATE client SET name = 'ämy' WHERE name = 'Bob'") }
     #expect(try database.revoke("ämy").name == "ämy")

@@ -9,13 +9,13 @@ import Testing
 
 @testable import Home
 
-/// Who follows a home shortens its log without being asked.
+/// Compaction of the log by the process that follows the home.
 @Suite("Compaction", .timeLimit(.minutes(10))) struct CompactionTests {
   private func change(_ number: Int, at time: Int64) -> HomeUpdate {
     HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x05, UInt8(number)])], at: time)
   }
 
-  @Test func whatIsTooOldGoesByItself() async throws {
+  @Test func compactsByAge() async throws {
     let directory = ScratchDirectory()
     let now = HostClock.unixMicroseconds()
     let before = try HomeDatabase.open(directory.state.database, isPassing: true)
@@ -31,16 +31,16 @@ import Testing
       if case .samples = try await home.samples(after: nil) { true } else { false }
     }
     try await Task.sleep(for: .milliseconds(300))
-    #expect(try await isWhole(), "nobody follows it yet")
+    #expect(try await isWhole(), "the home is not followed yet")
     try await home.follow()
     #expect(await eventually { (try? await isWhole()) == false })
     #expect(try await home.samples(after: old).added.count == 10)
     await home.close()
   }
 
-  @Test func whatIsTooMuchGoesByItself() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func compactsByCount() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit((0..<20).map { change($0, at: HostClock.unixMicroseconds()) })
     let center = ObserverCenter(
       database, after: try database.anchor(), on: HostMachine().nextEventLoop(), QueueWorker(),
@@ -53,10 +53,11 @@ import Testing
     await center.stop()
   }
 
-  /// The last change that is gone is known by who wrote it: an anchor behind it may be of a log that was put back from a copy.
-  @Test func anAnchorAtTheEdgeIsKnownByItsMark() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// Compaction keeps the mark of the last removed change, so that an anchor at this position in a log restored from a
+  /// copy is detected.
+  @Test func keepsMarkOfLastRemovedChange() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit((0..<20).map { change($0, at: 0) })
     let edge = try database.anchor()
     try database.commit((20..<30).map { change($0, at: 1) })
@@ -67,18 +68,19 @@ import Testing
     #expect(try !isReset(edge) && isReset(other))
     #expect(try database.compact(keeping: 10) == 20)
     #expect(try !isReset(edge) && isReset(other))
-    // Also where nothing is left: the anchor that is handed out then has it.
+    // Also if the log is empty: the end anchor then has the mark.
     let end = try database.anchor()
     #expect(try database.compact(keeping: 0) == 10)
     #expect(try database.anchor() == end && end.mark != nil && isReset(edge))
   }
 
-  /// A burst while somebody reads leaves a long file of what was written last; the next commits cut it off, or the regular look.
-  @Test(arguments: [true, false]) func whatWasWrittenLastTakesLittleOfTheDisk(_ isQuiet: Bool) async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// A burst of commits during a read leaves a long write-ahead log, which the next commits or the periodic check
+  /// truncate.
+  @Test(arguments: [true, false]) func truncatesWriteAheadLog(_ isQuiet: Bool) async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     @Sendable func size() throws -> Int64 {
-      let attributes = try FileManager.default.attributesOfItem(atPath: place.path + "-wal")
+      let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path + "-wal")
       return (attributes[.size] as? NSNumber)?.int64Value ?? 0
     }
     @Sendable func burst() throws {
@@ -96,7 +98,7 @@ import Testing
     }
     #expect(try size() > 2 * HomeDatabase.journalSize)
     guard isQuiet else {
-      // One takes everything over, and the next begins the file anew.
+      // The first commit checkpoints the file, the next one restarts it.
       try burst()
       for number in 0..<2 { try database.commit([change(number, at: HostClock.unixMicroseconds())]) }
       return #expect(try size() <= HomeDatabase.journalSize)
@@ -109,9 +111,9 @@ import Testing
     await center.stop()
   }
 
-  @Test func theFileIsBounded() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func boundsFileSize() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let first = try database.anchor()
     for _ in 0..<20 {
@@ -124,10 +126,10 @@ import Testing
     }
     let bound: Int64 = 1 << 20
     #expect(try database.fileSize().all > 2 * bound)
-    // Not because of its number or its age.
+    // Neither the count nor the age requires compaction.
     #expect(try database.compact(keeping: 1_000_000) == 0)
     try database.compact(keeping: 1_000_000, since: .min, within: bound)
-    // Emptied at first, and given back where there is time for that.
+    // Compaction only frees pages; `giveBack` shrinks the file later.
     #expect(try database.fileSize().all > bound && database.fileSize().used <= bound)
     try database.giveBack(beyond: bound)
     #expect(try database.fileSize().all <= bound)
@@ -135,16 +137,16 @@ import Testing
       Issue.record("the log was not shortened")
       return
     }
-    // The younger part is there, and the home is what it was.
+    // The newer part of the log and the state of the home are kept.
     #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } > 500)
     #expect(try database.load().state.devices["5"] != nil)
     #expect(try database.compact(keeping: 1_000_000, since: .min, within: bound) == 0)
   }
 
-  /// What happened at once is one update, which stays whole or goes: nobody tries for ever to halve it.
-  @Test func oneUpdateThatIsTooLargeGoesAsAWhole() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// An update is kept or removed as a whole, so that compaction does not loop on an update above the limit.
+  @Test func removesOversizedUpdateAsAWhole() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let at = HostClock.unixMicroseconds()
     let update = HomeUpdate((0..<50).map { .attribute(5, .init(1, 6, 0), value: [0x04, $0]) }, at: at)
     try database.commit([change(1, at: at), update, change(2, at: at)])
@@ -152,8 +154,8 @@ import Testing
     #expect(try database.compact(keeping: 1000, since: .min, within: 1) == 51)
   }
 
-  /// At once: it may not last until its turn comes.
-  @Test func whoTakesOverShortensTheLog() async throws {
+  /// At once: a short-lived process ends before the periodic check.
+  @Test func compactsWhenFollowingBegins() async throws {
     let directory = ScratchDirectory()
     try FileManager.default.createDirectory(atPath: directory.state.home, withIntermediateDirectories: true)
     let database = try HomeDatabase.open(directory.state.database)
@@ -169,9 +171,9 @@ import Testing
   }
 }
 
-/// Who wakes observers that last.
-@Suite("Wakers", .timeLimit(.minutes(10))) struct WakerTests {
-  @Test func whoEndsSoonWakesNobodyAndKeepsNobodyFromIt() async throws {
+/// Which process delivers to background observers.
+@Suite("Background delivery process", .timeLimit(.minutes(10))) struct DeliveryProcessTests {
+  @Test func shortLivedFollowerLeavesDeliveriesToOthers() async throws {
     let directory = ScratchDirectory()
     let short = try await OpenHome(directory, wakesObservers: false)
     try await short.home.follow()
@@ -181,7 +183,7 @@ import Testing
     try await long.home.follow()
     #expect(await long.controller.waker != nil)
     #expect(await !long.controller.isFollower)
-    // What the one hears wakes what the other one runs.
+    // A change received by the follower triggers a delivery by the other process.
     let file = directory.state.root + "/told"
     try StoredNames(directory.state).withDatabase { database throws(HomeError) in
       _ = try database.add(
@@ -190,7 +192,7 @@ import Testing
     }
     await short.meet(.lamp(5))
     #expect(await eventually { FileManager.default.fileExists(atPath: file) })
-    // The right is free again with its end.
+    // The next process takes over the deliveries.
     await long.home.close()
     let next = try await OpenHome(directory)
     try await next.home.follow()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Home
 
-/// Values in the database of another type or range than this program writes, and extreme ones: an error, never the process's end.
+/// Values of an unexpected type or range in the database cause an error, never a crash.
 @Suite("Damaged databases") struct DamagedDatabaseTests {
-  /// A home with a row in every table.
+  /// Fills a home with a row in every table.
   private func fill(_ database: HomeDatabase) throws {
     var update = HomeUpdate(HomeSamples.lamp(5), at: 1_000)
     update.changes.append(.roomAdded(Room(id: "den", name: "Den", structureID: "home")))
@@ -35,7 +35,7 @@ import Testing
     "wish",
     "cloud_account", "cloud_device", "setting",
   ]
-  /// What is read when a home is opened.
+  /// Tables that are read when a home is opened.
   private static let tablesOfStart = ["meta", "gap", "sqlite_sequence"]
   private static let values = ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "1.5"]
 
@@ -44,7 +44,7 @@ import Testing
       ConcreteEventPath(0, 0x28, 0), number: number, priority: .critical, timestamp: .epoch(1), payload: [0x15, 0x18])
   }
 
-  /// Everything that reads the database.
+  /// Runs every operation that reads the database and returns its errors.
   private func readAll(_ database: HomeDatabase) -> [HomeError] {
     var errors: [HomeError] = []
     func attempt(_ body: () throws(HomeError) -> Void) { if let error = failure(body) { errors.append(error) } }
@@ -72,18 +72,18 @@ import Testing
     }
   }
 
-  /// Sets a column in all rows; a key refuses some values.
+  /// Sets a column in all rows; constraints of keys refuse some values.
   private func damage(_ database: HomeDatabase, _ table: String, _ column: String, _ value: String) {
     _ = try? database.write { try $0.execute(sql: "UPDATE \(table) SET \(column) = \(value)") }
   }
 
-  private func check(_ errors: [HomeError], _ place: String) {
+  private func check(_ errors: [HomeError], _ column: String) {
     for error in errors {
-      #expect([.internalError, .badArguments, .notFound].contains(error.code), "\(place): \(error)")
+      #expect([.internalError, .badArguments, .notFound].contains(error.code), "\(column): \(error)")
     }
   }
 
-  @Test func reportsEveryColumnOfAnotherType() throws {
+  @Test func reportsUnexpectedValuesInEveryColumn() throws {
     let directory = "/damaged-\(UUID().uuidString)"
     defer { PassingHomes.remove(below: directory) }
     func open() throws -> HomeDatabase {
@@ -101,17 +101,17 @@ import Testing
     }
   }
 
-  @Test func reportsColumnsOfAnotherTypeAtTheStart() throws {
+  @Test func reportsUnexpectedValuesWhileOpening() throws {
     for value in Self.values {
       for table in Self.tablesOfStart {
-        let place = try TestDatabase()
-        let database = try place.open()
+        let scratch = try TestDatabase()
+        let database = try scratch.open()
         try fill(database)
         for (table, column) in try columns([table], database) { damage(database, table, column, value) }
         try database.close()
         let opened: HomeDatabase
         do throws(HomeError) {
-          opened = try place.open()
+          opened = try scratch.open()
         } catch {
           check([error], "\(table) = \(value)")
           continue
@@ -122,9 +122,9 @@ import Testing
     }
   }
 
-  @Test func namesTheColumnAndWhatToDo() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func namesTheColumnAndTheRemedy() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try fill(database)
     try database.write { try $0.execute(sql: "UPDATE source SET endpoint = 70000") }
     let error = try #require(failure { () throws(HomeError) in _ = try database.load() })
@@ -132,7 +132,7 @@ import Testing
     try database.close()
   }
 
-  /// The lamp of a home that was closed reported the last event number that there is.
+  /// A device reported the highest event number before the home was closed.
   @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max)]) func opensAfterTheLastEventNumber(
     _ number: UInt64
   ) async throws {
@@ -147,9 +147,9 @@ import Testing
     await again.home.close()
   }
 
-  @Test func saturatesTimesAndCountersOfObservers() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func saturatesTimes() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try fill(database)
     for value in [Int64.max, .min] {
       try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }

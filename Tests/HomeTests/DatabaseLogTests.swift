@@ -16,7 +16,7 @@ import Testing
     if case .samples(let samples, _, _) = result { samples } else { nil }
   }
 
-  @Test func anchorsAreTextAndOfOneLog() throws {
+  @Test func parsesAnchorsAndRejectsThoseOfOtherLogs() throws {
     let anchor = Anchor(log: 0x1F03_A9C2, sequence: 4711)
     #expect(anchor.description == "h1f03a9c2-4711")
     #expect(Anchor("h1f03a9c2-4711") == anchor)
@@ -36,41 +36,41 @@ import Testing
     #expect(failure { () throws(HomeError) in _ = try database.updates(after: foreign) }?.code == .badArguments)
   }
 
-  /// Its numbers are given again, and an anchor of before is not for those.
-  @Test func anAnchorIsNoGoodForALogThatWasPutBack() throws {
-    let place = try TestDatabase()
-    var database = try place.open()
+  /// A log restored from a copy assigns its sequence numbers again, so anchors issued after the copy are invalid.
+  @Test func rejectsAnchorsAfterRestoreFromCopy() throws {
+    let scratch = try TestDatabase()
+    var database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let before = try database.anchor()
-    let copy = place.path + ".copy"
+    let copy = scratch.path + ".copy"
     try database.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
-    let places = try database.commit((1...5).map { HomeUpdate([Self.value($0)], at: 1) })
-    #expect(try database.samples(after: places.anchors[1]).added.count == 3)
-    #expect(try database.anchor() == places.anchor)
+    let commits = try database.commit((1...5).map { HomeUpdate([Self.value($0)], at: 1) })
+    #expect(try database.samples(after: commits.anchors[1]).added.count == 3)
+    #expect(try database.anchor() == commits.anchor)
     #expect(try database.updates(after: before).mustReload == false)
     try database.close()
-    for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + ending) }
-    try FileManager.default.moveItem(atPath: copy, toPath: place.path)
-    // As many other things happen.
-    database = try place.open()
+    for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: scratch.path + ending) }
+    try FileManager.default.moveItem(atPath: copy, toPath: scratch.path)
+    // More changes than the copy lacks.
+    database = try scratch.open()
     try database.commit((11...19).map { HomeUpdate([Self.value($0)], at: 2) })
-    for anchor in places.anchors {
+    for anchor in commits.anchors {
       guard case .reset = try database.samples(after: anchor) else {
-        Issue.record("\(anchor) is taken for another place")
+        Issue.record("\(anchor) is accepted for another change")
         continue
       }
       #expect(try database.updates(after: anchor).mustReload)
       #expect(try database.hasSamples(after: anchor, SampleFilter(.event)))
     }
-    // What was known when it was copied goes on, and so does an anchor of an earlier version.
+    // Anchors from before the copy remain valid, and so do unmarked anchors of earlier versions.
     #expect(try database.samples(after: before).added.count == 9)
-    let old = Anchor(log: before.log, sequence: places.anchor.sequence)
+    let old = Anchor(log: before.log, sequence: commits.anchor.sequence)
     #expect(try database.samples(after: old).added.count == 4)
   }
 
-  @Test func aReaderGetsEachSampleOnceInOrderWhateverItsLimit() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func pagesThroughLogInOrder() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     for batch in 0..<20 {
       try database.commit((0..<3).map { HomeUpdate([Self.value(batch * 3 + $0)], at: Int64(batch)) })
     }
@@ -91,9 +91,9 @@ import Testing
     }
   }
 
-  @Test func aCompactedLogSaysReset() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func resetsAnchorsBeforeCompactedRange() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let early = try database.anchor()
     var state = try database.load().state
@@ -103,22 +103,22 @@ import Testing
       try database.commit([update])
     }
     let middle = try database.samples(after: early, limit: 62).next
-    // An odd number: the update in the middle goes as a whole, or stays.
+    // The limit is inside of an update, which is removed or kept as a whole.
     #expect(try database.compact(keeping: 41) == 5 + 58)
     guard case .reset(let home) = try database.samples(after: early) else {
-      Issue.record("a gap")
+      Issue.record("no reset")
       return
     }
     #expect(home.state == state)
     #expect(home.anchor == (try database.anchor()))
     guard case .reset = try database.samples(after: nil) else {
-      Issue.record("the beginning is not there")
+      Issue.record("no reset for the beginning of the log")
       return
     }
     #expect(try database.updates(after: early).mustReload)
     #expect(try Self.samples(database.samples(after: middle))?.count == 100 - 62)
     #expect(try Self.samples(database.samples(after: home.anchor)) == [])
-    // By age, and the rest; numbers are not given again.
+    // By age, then all; sequence numbers are not reused.
     #expect(try database.compact(keeping: 1000, since: 45) == 42 - 10)
     #expect(try database.compact(keeping: 0) == 10)
     let next = try database.commit([HomeUpdate([Self.value(1)], at: 99)]).anchor
@@ -131,25 +131,25 @@ import Testing
           expected.apply(Self.value(1))
           return expected.values
         }())
-    // Beyond the end: of what a power cut took back.
+    // An anchor beyond the end, of changes lost in a power failure.
     guard case .reset = try database.samples(after: Anchor(log: next.log, sequence: next.sequence + 1)) else {
-      Issue.record("the future is not there")
+      Issue.record("no reset for an anchor beyond the end")
       return
     }
   }
 
-  @Test func anAnchoredQueryOnACompactedLogResetsOnceAndGoesOn() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func queryResetsOnceAfterCompaction() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     var query = AnchoredQuery(.attribute, SampleFilter(devices: ["5"]), after: try database.anchor())
     for number in 0..<20 { try database.commit([HomeUpdate([Self.value(number)], at: Int64(number))]) }
     try database.compact(keeping: 3)
     guard case .reset(let home) = try query.results(in: database) else {
-      Issue.record("a gap")
+      Issue.record("no reset")
       return
     }
-    // The snapshot has what the samples that are gone have made, and those that are left.
+    // The snapshot includes the changes of the removed samples and of the remaining ones.
     #expect(home.state == (try database.load().state))
     #expect(home.state.value(5, .init(1, 6, 0)) == [0x05, 19, 0])
     query.anchor = home.anchor
@@ -158,7 +158,7 @@ import Testing
     #expect(try query.results(in: database).added.map(\.change) == [Self.value(20)])
   }
 
-  @Test func anUpdateIsTheSameWhatFollowsFromItAndWhetherItIsKept() {
+  @Test func equalityIgnoresDerivedFields() {
     let update = HomeUpdate([Self.value(1)], at: 1, origin: "phone")
     var other = update
     other.settled = ["5"]
@@ -168,10 +168,10 @@ import Testing
     #expect(other != update)
   }
 
-  @Test(arguments: 0..<10) func filtersOfSQLiteAndOfValuesAreTheSame(_ seed: UInt64) throws {
+  @Test(arguments: 0..<10) func sqlFilterMatchesValueFilter(_ seed: UInt64) throws {
     var random = SeededRandomSource(seed: 900 + seed)
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     var generator = ChangeGenerator()
     for round in 0..<40 { try database.commit([HomeUpdate(generator.next(&random), at: Int64(round))]) }
     let all = try #require(try Self.samples(database.samples(after: nil)))
@@ -195,9 +195,9 @@ import Testing
     #expect(found > 10)
   }
 
-  @Test func samplesSayWhoseTheyAreAndWhatIsGone() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func samplesHaveDeviceAndDeletions() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let bridged = SourceID(7, 3)
     try database.commit([
       HomeUpdate(
@@ -218,14 +218,14 @@ import Testing
     #expect(samples.map(\.isDeletion) == [false, false, true, true, true])
     #expect(Set(samples.map(\.origin)) == ["phone"] && Set(samples.map(\.update)).count == 1)
     #expect(result.deleted.count == 3 && result.added.count == 10)
-    // It is called so nowhere else any more.
+    // The name of a removed device is stored only here.
     #expect(samples.map(\.name) == [nil, nil, nil, nil, "Behind"])
-    // As earlier versions wrote it.
+    // Earlier versions stored no name.
     let nameless = ChangeRow(.deviceRemoved(id: "7/3"), device: nil)
     #expect(try nameless.removedName == nil && nameless.change() == .deviceRemoved(id: "7/3"))
   }
 
-  /// As the first version wrote it.
+  /// The names file of the first version.
   private static let legacyNames = #"""
     {"version":1,"rooms":["Kitchen","Attic"],"devices":[
       {"node":"1","name":"Ceiling","endpoints":[{"id":0,"types":[22],"servers":[29],"clients":[],"parts":[]}]},
@@ -233,9 +233,9 @@ import Testing
        "endpoints":[{"id":0,"types":[22],"servers":[29,40],"parts":[1]},{"id":1,"types":[257],"servers":[6,8]}]}]}
     """#
 
-  @Test func earlierFilesAreTakenOverOnce() throws {
-    let place = try TestDatabase()
-    let directory = StateDirectory(place.directory)
+  @Test func migratesLegacyFilesOnce() throws {
+    let scratch = try TestDatabase()
+    let directory = StateDirectory(scratch.directory)
     try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
     try Files.replace(
       directory.home + "/last.json",
@@ -256,7 +256,7 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.home)
     #expect(names.contains("home.json.migrated") && names.contains("last.json.migrated"))
     #expect(!names.contains("home.json"))
-    // Files that come back, as from a backup, don't undo what was done since.
+    // Files that reappear, for example from a backup, don't undo later changes.
     try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
     #expect(try !LegacyHome(directory).migrate(into: database, at: 6))
     #expect(try database.load().state == home.state)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Home
 
-/// A directory of its own for each test, removed behind it.
+/// A temporary directory with a database, removed at deinitialization.
 final class TestDatabase: Sendable {
   let directory: String
   var path: String { directory + "/home.sqlite" }
@@ -23,24 +23,24 @@ final class TestDatabase: Sendable {
 }
 
 @Suite("Home database") struct DatabaseTests {
-  @Test func aNewHomeIsEmptyAndForTheUserAlone() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func newHomeIsEmptyAndPrivate() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let home = try database.load()
     #expect(home.state == HomeState())
     #expect(home.contacts.isEmpty && home.versions.isEmpty)
     #expect(home.anchor.sequence == 0)
     _ = try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
-    for name in try FileManager.default.contentsOfDirectory(atPath: place.directory) {
-      let attributes = try FileManager.default.attributesOfItem(atPath: place.directory + "/" + name)
+    for name in try FileManager.default.contentsOfDirectory(atPath: scratch.directory) {
+      let attributes = try FileManager.default.attributesOfItem(atPath: scratch.directory + "/" + name)
       #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
     }
   }
 
-  @Test func aPassingHomeIsLikeAnyOther() throws {
-    let place = try TestDatabase()
-    let passing = try HomeDatabase.open(place.directory + "/passing.sqlite", isPassing: true)
-    let lasting = try place.open()
+  @Test func inMemoryHomeMatchesStoredHome() throws {
+    let scratch = try TestDatabase()
+    let passing = try HomeDatabase.open(scratch.directory + "/passing.sqlite", isPassing: true)
+    let lasting = try scratch.open()
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
         try String.fetchAll(file, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
@@ -54,23 +54,40 @@ final class TestDatabase: Sendable {
     let state = try passing.load().state
     #expect(!state.devices.isEmpty)
     try passing.close()
-    // A machine that got its power back finds what it had.
+    // A simulated machine reopens the same database after a power loss.
     let again = try HomeDatabase.open(passing.path, isPassing: true)
     #expect(try again.load().state == state)
     #expect(again.logID == passing.logID)
     #expect(throws: HomeError.self) { try passing.load() }
-    // Once its home is gone it is as new, whatever connection it has.
-    PassingHomes.remove(below: place.directory)
+    // After the removal a new database is opened, even if an old connection exists.
+    PassingHomes.remove(below: scratch.directory)
     let new = try HomeDatabase.open(passing.path, isPassing: true)
     #expect(try new.load().state == HomeState())
     #expect(try new.anchor().sequence == 0)
     #expect(new.logID != passing.logID)
     #expect(try form(new) == form(lasting))
-    PassingHomes.remove(below: place.directory)
+    PassingHomes.remove(below: scratch.directory)
   }
 
-  @Test func whatWasCommittedIsThereAfterReopening() throws {
-    let place = try TestDatabase()
+  @Test("waits for the disk in durable writes only") func durableWrites() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    func synchronization(_ database: Database) throws -> Int32? {
+      try Int32.fetchOne(database, sql: "PRAGMA synchronous")
+    }
+    let (normal, full): (Int32, Int32) = (1, 2)
+    #expect(try database.write { try synchronization($0) } == normal)
+    #expect(try database.write(isDurable: true) { try synchronization($0) } == full)
+    #expect(try database.write { try synchronization($0) } == normal)
+    // Also after a failure.
+    #expect(throws: HomeError.self) {
+      try database.write(isDurable: true) { (_: Database) -> Void in throw HomeError(.badArguments, "no") }
+    }
+    #expect(try database.write { try synchronization($0) } == normal)
+  }
+
+  @Test func persistsCommits() throws {
+    let scratch = try TestDatabase()
     var state = HomeState()
     let updates = [
       HomeUpdate(HomeSamples.lamp(5), at: 1_000),
@@ -79,12 +96,12 @@ final class TestDatabase: Sendable {
     ]
     for change in updates.flatMap(\.changes) { state.apply(change) }
     let contact = Contact(last: 2_000, nextReport: 60_000_000)
-    let first = try place.open()
+    let first = try scratch.open()
     let committed = try first.commit(updates, contacts: [5: contact])
     #expect(committed.anchors.last == committed.anchor)
     try first.close()
 
-    let home = try place.open().load()
+    let home = try scratch.open().load()
     #expect(home.state == state)
     #expect(home.contacts == [5: contact])
     #expect(home.versions == [5: [ClusterPath(1, 6): 77]])
@@ -92,11 +109,11 @@ final class TestDatabase: Sendable {
     #expect(home.state.value(5, .init(1, 6, 0)) == [0x09])
   }
 
-  /// HomeState and the tables are two implementations of the same changes.
-  @Test(arguments: 0..<20) func anyChangesGiveTheSameHomeInMemoryOnDiskAndFromTheLog(_ seed: UInt64) throws {
+  /// `HomeState` and the tables implement the same changes.
+  @Test(arguments: 0..<20) func memoryDatabaseAndLogAgree(_ seed: UInt64) throws {
     var random = SeededRandomSource(seed: seed)
-    let place = try TestDatabase()
-    var database = try place.open()
+    let scratch = try TestDatabase()
+    var database = try scratch.open()
     var state = HomeState()
     var generator = ChangeGenerator()
     var open: [HomeUpdate] = []
@@ -109,7 +126,7 @@ final class TestDatabase: Sendable {
       open = []
       if Int.random(in: 0..<5, using: &random) == 0 {
         try database.close()
-        database = try place.open()
+        database = try scratch.open()
       }
       #expect(try database.load().state == state, "after \(round)")
     }
@@ -120,17 +137,17 @@ final class TestDatabase: Sendable {
     var replayed = HomeState()
     for sample in samples { replayed.apply(sample.change) }
     #expect(replayed == state)
-    // And as updates, to another who has the file open.
+    // As updates, read through another connection.
     var other = HomeState()
-    let updates = try place.open().updates(after: Anchor(log: database.logID, sequence: 0), limit: 100_000).updates
+    let updates = try scratch.open().updates(after: Anchor(log: database.logID, sequence: 0), limit: 100_000).updates
     for update in updates { for change in update.update.changes { other.apply(change) } }
     #expect(other == state)
     #expect(updates.map(\.update.time) == updates.map(\.update.time).sorted())
   }
 
-  @Test func aChangeSeesWhatOthersDidAndLeavesNothingWhereItThrows() throws {
-    let place = try TestDatabase()
-    let (one, other) = (try place.open(), try place.open())
+  @Test func changeIsAtomicAndSeesOtherConnections() throws {
+    let scratch = try TestDatabase()
+    let (one, other) = (try scratch.open(), try scratch.open())
     let kitchen = Room(id: "r1", name: "Kitchen", structureID: "home")
     let (update, anchor, result) = try one.change(origin: "cli", at: 5) { (home) throws(HomeError) in
       ([.structureAdded(Structure(id: "home", name: "Home")), .roomAdded(kitchen)], home.rooms.count)
@@ -153,18 +170,18 @@ final class TestDatabase: Sendable {
     #expect(try one.load().state.rooms.map(\.name) == ["Cook"])
   }
 
-  @Test func filesThatAreNotOursAreNamed() throws {
-    let place = try TestDatabase()
-    try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: place.path))
-    #expect(failure { () throws(HomeError) in _ = try place.open() }?.message.contains("not a home") == true)
-    #expect(try Data(contentsOf: URL(filePath: place.path)) == Data(repeating: 0x41, count: 4096))
+  @Test func rejectsFilesThatAreNoDatabase() throws {
+    let scratch = try TestDatabase()
+    try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: scratch.path))
+    #expect(failure { () throws(HomeError) in _ = try scratch.open() }?.message.contains("not a home") == true)
+    #expect(try Data(contentsOf: URL(filePath: scratch.path)) == Data(repeating: 0x41, count: 4096))
   }
 
-  @Test func aFileOfAnotherProgramOrALaterVersionIsLeftAlone() throws {
-    let place = try TestDatabase()
-    let stranger = try DatabaseQueue(path: place.path)
+  @Test func rejectsForeignAndNewerDatabases() throws {
+    let scratch = try TestDatabase()
+    let stranger = try DatabaseQueue(path: scratch.path)
     try stranger.write { try $0.execute(sql: "CREATE TABLE notes (text TEXT)") }
-    #expect(failure { () throws(HomeError) in _ = try place.open() }?.message.contains("another program") == true)
+    #expect(failure { () throws(HomeError) in _ = try scratch.open() }?.message.contains("another program") == true)
     #expect(try stranger.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_master") } == ["notes"])
     try stranger.close()
 
@@ -176,40 +193,40 @@ final class TestDatabase: Sendable {
     #expect(failure { () throws(HomeError) in _ = try other.open() }?.message.contains("later version") == true)
   }
 
-  @Test func aFileOfAnEarlierVersionGetsAPrimaryStructure() throws {
-    let place = try TestDatabase()
-    let first = try place.open()
+  @Test func migratesPrimaryStructure() throws {
+    let scratch = try TestDatabase()
+    let first = try scratch.open()
     try first.commit([
       HomeUpdate(
         [.structureAdded(Structure(id: "a", name: "A")), .structureAdded(Structure(id: "b", name: "B"))], at: 1)
     ])
     try first.close()
-    let earlier = try DatabaseQueue(path: place.path)
+    let earlier = try DatabaseQueue(path: scratch.path)
     try earlier.write {
       try $0.execute(sql: "ALTER TABLE structure DROP COLUMN is_primary")
       try $0.execute(sql: "ALTER TABLE observer DROP COLUMN earliest")
       try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('3', '4')")
     }
     try earlier.close()
-    let now = try place.open()
+    let now = try scratch.open()
     #expect(try now.load().state.primaryStructure?.id == "a")
     #expect(try now.backgroundDeliveries().isEmpty)
     try now.commit([HomeUpdate([.primaryStructureChosen(id: "b")], at: 2)])
     try now.close()
-    let again = try place.open()
+    let again = try scratch.open()
     #expect(try again.load().state.primaryStructure?.id == "b")
     try again.commit([HomeUpdate([.structureRemoved(id: "b")], at: 3)])
     #expect(try again.load().state.primaryStructure?.id == "a")
   }
 
-  @Test func settingsStay() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func storesSettings() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     #expect(try database.setting("grace") == nil)
     try database.set("5", for: "grace")
     try database.set("7", for: "grace")
     try database.set("x", for: "other")
-    #expect(try place.open().settings() == ["grace": "7", "other": "x"])
+    #expect(try scratch.open().settings() == ["grace": "7", "other": "x"])
     try database.set(nil, for: "other")
     #expect(try database.settings() == ["grace": "7"])
   }

@@ -6,26 +6,26 @@ import Testing
 
 @testable import Home
 
-/// What happens to deliveries while what is known of them is on its way from the database or into it.
-@Suite("Races of deliveries", .timeLimit(.minutes(10))) struct DeliveryRaceTests {
+/// Races between deliveries and the reads and writes of their rows.
+@Suite("Delivery races", .timeLimit(.minutes(10))) struct DeliveryRaceTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
   private let limits = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .milliseconds(30), strikes: 1)
 
-  /// A database with one delivery that there is something for.
-  private func database(in place: TestDatabase, _ script: String) throws -> (HomeDatabase, Int64) {
-    let database = try place.open()
+  /// Opens a database with one delivery that has a change pending.
+  private func database(in scratch: TestDatabase, _ script: String) throws -> (HomeDatabase, Int64) {
+    let database = try scratch.open()
     let delivery = try database.add(
       BackgroundDelivery(.all, .immediate, to: .command(["sh", "-c", script]), after: try database.anchor()))
     try database.commit([HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x09])], at: 1)])
     return (database, delivery.id)
   }
 
-  /// It is read, fails for the last time, and then what was read comes.
-  @Test func anOldReadingOfTheDatabaseResumesNothing() async throws {
-    let place = try TestDatabase()
-    let gate = place.directory + "/gate"
-    let (database, id) = try database(in: place, "while ! test -e \(gate); do sleep 0.05; done; false")
-    let worker = SlowAnswers(of: [BackgroundDelivery].self)
+  /// The row is read, the delivery fails for the last time, and then the outdated row arrives.
+  @Test func outdatedReadDoesNotResumeDelivery() async throws {
+    let scratch = try TestDatabase()
+    let gate = scratch.directory + "/gate"
+    let (database, id) = try database(in: scratch, "while ! test -e \(gate); do sleep 0.05; done; false")
+    let worker = ResultHoldingWorker(of: [BackgroundDelivery].self)
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, worker, limits: limits)
     try await center.start(inBackground: true)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
@@ -37,19 +37,19 @@ import Testing
     worker.release()
     try await restored
     #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == true)
-    // Another process resumes it: that is read later, and counts. It waits at the gate again.
+    // A resume by another process is read later and takes effect; the delivery waits at the gate again.
     try FileManager.default.removeItem(atPath: gate)
-    try place.open().resumeBackgroundDelivery(id)
+    try scratch.open().resumeBackgroundDelivery(id)
     try await center.restoreDeliveries()
     #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == false)
     await center.stop()
   }
 
-  /// The row says still that it is not suspended: nobody has resumed it for that.
-  @Test func whatCouldNotBeStoredResumesNothing() async throws {
-    let place = try TestDatabase()
-    let gate = place.directory + "/gate"
-    let (database, id) = try database(in: place, "while ! test -e \(gate); do sleep 0.05; done; false")
+  /// The row still says that the delivery is not suspended, which must not be taken for a resume.
+  @Test func failedWriteDoesNotResumeDelivery() async throws {
+    let scratch = try TestDatabase()
+    let gate = scratch.directory + "/gate"
+    let (database, id) = try database(in: scratch, "while ! test -e \(gate); do sleep 0.05; done; false")
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
     try await center.start(inBackground: true)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
@@ -62,26 +62,26 @@ import Testing
     await center.stop()
   }
 
-  /// Another process resumes it while it waits for its next attempt, and while it fails once more.
-  @Test func whoIsResumedInItsBackOffIsWokenAtOnce() async throws {
-    let place = try TestDatabase()
-    let file = place.directory + "/told"
-    let (database, id) = try database(in: place, "echo x >> \(file); false")
-    let patient = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(3600))
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: patient)
+  /// Another process resumes the delivery during its back-off, and during its next failure.
+  @Test func resumeDuringBackOffDeliversAtOnce() async throws {
+    let scratch = try TestDatabase()
+    let file = scratch.directory + "/attempts"
+    let (database, id) = try database(in: scratch, "echo x >> \(file); false")
+    let longBackOff = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(3600))
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: longBackOff)
     try await center.start(inBackground: true)
     @Sendable func attempts() -> Int {
       (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").count ?? 0
     }
     #expect(await eventually { (try? database.backgroundDeliveries()[0].strikes) == 1 })
     #expect(attempts() == 1)
-    let process = try place.open()
+    let process = try scratch.open()
     try process.resumeBackgroundDelivery(id)
-    // It fails again, and that is the first failure.
+    // It fails again, which counts as the first failure.
     #expect(await eventually { attempts() == 2 })
     #expect(await eventually { (try? database.backgroundDeliveries()[0].strikes) == 1 })
     await center.stop()
-    // What is stored late does not take it back.
+    // A late write does not undo the resume.
     var late = try database.backgroundDeliveries()[0]
     try process.resumeBackgroundDelivery(id)
     (late.strikes, late.isSuspended, late.delivered) = (3, true, 7)
@@ -90,15 +90,15 @@ import Testing
     #expect(stored.strikes == 0 && !stored.isSuspended && stored.delivered == 7)
   }
 
-  /// One attempt that was given up ends while the next one runs: that one is still a failure if we are killed.
-  @Test func anAttemptThatEndsLateEndsNoOther() async throws {
-    let place = try TestDatabase()
-    let path = place.directory
-    // Both wait, the first is asked to end and completes with that when it may.
+  /// An abandoned attempt ends while the next one runs: that one still counts as failed if the process is killed.
+  @Test func abandonedAttemptDoesNotCompleteNextOne() async throws {
+    let scratch = try TestDatabase()
+    let path = scratch.directory
+    // Both attempts wait; the first one gets SIGTERM and completes as soon as the gate opens.
     let script =
       "echo x > \(path)/$HEARTH_ATTEMPT; trap 'touch \(path)/$HEARTH_ATTEMPT.asked; while ! test -e \(path)/gate; do sleep 0.05; done; exit 0' TERM; "
       + "while :; do sleep 0.05; done"
-    let (database, _) = try database(in: place, script)
+    let (database, _) = try database(in: scratch, script)
     let brief = DeliverySchedule.Limits(timeout: .seconds(10), firstRetry: .milliseconds(10), strikes: 100)
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: brief)
     try await center.start(inBackground: true)
@@ -113,11 +113,11 @@ import Testing
     await center.end()
   }
 
-  /// Its observer was removed while it ran: it is ended all the same, and waited for.
-  @Test func whatRunsForNobodyIsWaitedForToo() async throws {
-    let place = try TestDatabase()
-    let file = place.directory + "/pid"
-    let (database, id) = try database(in: place, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
+  /// A command whose observer is removed is terminated and waited for.
+  @Test func waitsForCommandOfRemovedObserver() async throws {
+    let scratch = try TestDatabase()
+    let file = scratch.directory + "/pid"
+    let (database, id) = try database(in: scratch, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
     try await center.start(inBackground: true)
     @Sendable func number() -> Int32? {
@@ -131,26 +131,26 @@ import Testing
     #expect(kill(try #require(number()), 0) != 0)
   }
 
-  /// It ends between the decision to wake and the waking.
-  @Test func whatIsGivenUpBeforeItBeginsHasNotBegun() async throws {
-    let place = try TestDatabase()
-    let (database, _) = try database(in: place, "true")
+  /// The center stops between the decision to deliver and the delivery.
+  @Test func stopBeforeStartRecordsNoBegin() async throws {
+    let scratch = try TestDatabase()
+    let (database, _) = try database(in: scratch, "true")
     let worker = QueueWorker()
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, worker, limits: limits)
     try await center.start()
     try await center.restoreAndStop()
-    // Whatever it still had to do.
+    // Drain the worker's queue.
     for _ in 0..<50 {
       try await center.work { _ in }
       #expect(try database.backgroundDeliveries()[0].begun == nil)
     }
   }
 
-  /// Whoever wakes next would have it run twice.
-  @Test func whatDoesNotEndIsMadeToBeforeAnybodyElseWakes() async throws {
-    let place = try TestDatabase()
-    let file = place.directory + "/pid"
-    let (database, _) = try database(in: place, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
+  /// Otherwise the next process would run the command a second time.
+  @Test func killsCommandThatIgnoresSIGTERM() async throws {
+    let scratch = try TestDatabase()
+    let file = scratch.directory + "/pid"
+    let (database, _) = try database(in: scratch, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
     try await center.start(inBackground: true)
     @Sendable func number() -> Int32? {
@@ -163,10 +163,10 @@ import Testing
     #expect(try database.backgroundDeliveries()[0].begun == nil)
   }
 
-  /// As a loss of power does: nobody takes back that it was woken.
-  @Test func whatIsAbandonedHasBegun() async throws {
-    let place = try TestDatabase()
-    let (database, _) = try database(in: place, "sleep 100")
+  /// As in a power loss: the begin of the delivery stays recorded.
+  @Test func stopWithoutRecordingKeepsBegin() async throws {
+    let scratch = try TestDatabase()
+    let (database, _) = try database(in: scratch, "sleep 100")
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
     try await center.start(inBackground: true)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
@@ -177,7 +177,7 @@ import Testing
 }
 
 extension ObserverCenter {
-  /// Nothing else happens in between.
+  /// Restores and stops without a suspension in between.
   fileprivate func restoreAndStop() async throws {
     try await deliverInBackground()
     stop()

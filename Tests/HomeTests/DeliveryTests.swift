@@ -9,17 +9,17 @@ import Testing
 
 @testable import Home
 
-/// In real time, but for nothing that takes longer than it must.
+/// Observer queries and background deliveries, in real time.
 @Suite("Observers", .timeLimit(.minutes(10))) struct ObserverTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
   private static let quick = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .milliseconds(30))
 
-  private func until(_ what: String, _ body: () async throws -> Bool) async throws {
+  private func until(_ expectation: String, _ body: () async throws -> Bool) async throws {
     for _ in 0..<12_000 {
       if try await body() { return }
       try await Task.sleep(for: .milliseconds(10))
     }
-    throw HomeError(.timedOut, what)
+    throw HomeError(.timedOut, expectation)
   }
 
   private func light(_ isOn: Bool, time: Int64 = 1) -> HomeUpdate {
@@ -32,9 +32,9 @@ import Testing
     ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits, others: others)
   }
 
-  @Test func aQueryRingsForWhatItAsksForAndIsExecutedOnce() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func queryNotifiesOfMatchingChanges() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let center = try center(database)
     try await center.start()
@@ -51,14 +51,14 @@ import Testing
     try await center.execute(query)
     try await center.execute(other)
     await #expect(throws: HomeError.self) { try await center.execute(query) }
-    try await until("it rings at first") { rings.withLock { $0 } == 1 }
+    try await until("first notification") { rings.withLock { $0 } == 1 }
     try await Task.sleep(for: .milliseconds(20))
     try database.commit([light(true)])
-    try await until("it rings for a change") { rings.withLock { $0 } == 2 }
-    // Another process.
-    let process = try place.open()
+    try await until("notification of a change") { rings.withLock { $0 } == 2 }
+    // A change by another process.
+    let process = try scratch.open()
     try process.commit([light(false)])
-    try await until("it rings for another process") { rings.withLock { $0 } == 3 }
+    try await until("notification of a change by another process") { rings.withLock { $0 } == 3 }
     try database.commit([HomeUpdate([.roomAdded(Room(id: "r", name: "R", structureID: "home"))], at: 3)])
     await center.stop(query)
     try database.commit([light(true)])
@@ -67,12 +67,12 @@ import Testing
     await center.stop()
   }
 
-  /// Whatever it asks for: it has a reset to read.
-  @Test func aLogThatBeginsAnewRingsForAll() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// A query with any filter is notified, because it has a reset to read.
+  @Test func restartedLogNotifiesAllQueries() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
-    // Nothing but this process says that there is something new.
+    // Notifications come only from this process.
     let center = ObserverCenter(
       database, after: try database.anchor(), on: loop, QueueWorker(), machine: ChangedMachine(sharesFiles: false))
     try await center.start()
@@ -82,30 +82,30 @@ import Testing
         rings.withLock { $0 += 1 }
         complete()
       })
-    try await until("it rings at first") { rings.withLock { $0 } == 1 }
+    try await until("first notification") { rings.withLock { $0 } == 1 }
     let home = HomeReducer(try database.load().state)
     _ = try database.restart(with: home, after: try database.anchor(), at: 1)
-    try await until("it rings for a reset") { rings.withLock { $0 } == 2 }
+    try await until("notification of the reset") { rings.withLock { $0 } == 2 }
     await center.stop()
   }
 
-  @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func endsQueryThatNeverCompletes() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let center = try center(database, .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
     try await center.start()
     let calls = Mutex<[Bool]>([])
     try await center.execute(ObserverQuery(.all) { _, _, error in calls.withLock { $0.append(error != nil) } })
-    try await until("it is given up") { calls.withLock { $0 } == [false, false, false, true] }
+    try await until("the query is stopped") { calls.withLock { $0 } == [false, false, false, true] }
     try database.commit([light(true)])
     try await Task.sleep(for: .milliseconds(50))
     #expect(calls.withLock { $0.count } == 4)
     await center.stop()
   }
 
-  @Test func othersAreToldInOrderAndOfOursNothing() async throws {
-    let place = try TestDatabase()
-    let (database, process) = (try place.open(), try place.open())
+  @Test func reportsForeignUpdatesInOrder() async throws {
+    let scratch = try TestDatabase()
+    let (database, process) = (try scratch.open(), try scratch.open())
     let seen = Mutex<[HomeChange]>([])
     let center = try center(database) { others in
       seen.withLock { $0 += others.updates.flatMap(\.update.changes) }
@@ -119,13 +119,13 @@ import Testing
       expected.append(rename)
       _ = try process.change(origin: "cli", at: 1) { (_) throws(HomeError) in ([rename], 0) }
     }
-    try await until("all are told") { seen.withLock { $0 } == expected }
+    try await until("all updates") { seen.withLock { $0 } == expected }
     await center.stop()
   }
 
-  @Test func othersAreAskedAgainWhereTheyCouldNotTakeIt() async throws {
-    let place = try TestDatabase()
-    let (database, process) = (try place.open(), try place.open())
+  @Test func retriesFailedHandlerOfForeignUpdates() async throws {
+    let scratch = try TestDatabase()
+    let (database, process) = (try scratch.open(), try scratch.open())
     let seen = Mutex<[[Int64]]>([])
     let center = try center(database) { others in
       let isFirst = seen.withLock { seen in
@@ -137,19 +137,19 @@ import Testing
     }
     try await center.start()
     try process.commit([light(true, time: 1), light(false, time: 2)])
-    try await until("it is told again") { seen.withLock { $0.count } == 2 }
+    try await until("second attempt") { seen.withLock { $0.count } == 2 }
     try process.commit([light(true, time: 3)])
-    try await until("it goes on") { seen.withLock { $0.count } == 3 }
+    try await until("next update") { seen.withLock { $0.count } == 3 }
     #expect(seen.withLock { $0 } == [[1, 2], [1, 2], [3]])
     await center.stop()
   }
 
-  @Test func whoReadsAtTheSameTimeReadsEverythingOnce() async throws {
-    let place = try TestDatabase()
-    let (database, process) = (try place.open(), try place.open())
+  @Test func concurrentCatchUpReadsEachUpdateOnce() async throws {
+    let scratch = try TestDatabase()
+    let (database, process) = (try scratch.open(), try scratch.open())
     let seen = Mutex<[Int64]>([])
     let center = try center(database) { others in
-      // Others come in between.
+      // Let other calls interleave.
       try await Task.sleep(for: .milliseconds(1))
       seen.withLock { $0 += others.updates.map(\.update.time) }
       return others.next
@@ -166,11 +166,11 @@ import Testing
     await center.stop()
   }
 
-  @Test func nobodyIsWokenForNothing() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func doesNotDeliverWithoutMatchingChange() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
-    let file = place.directory + "/told"
+    let file = scratch.directory + "/attempts"
     try database.add(
       BackgroundDelivery(
         SampleFilter(.attribute), .every(.seconds(50)), to: .command(["sh", "-c", "echo x >> \(file)"]),
@@ -179,19 +179,19 @@ import Testing
     let center = try center(database)
     try await center.start(inBackground: true)
     try await Task.sleep(for: .milliseconds(100))
-    // That there was nothing does not count as the one time in the period.
+    // A check without a matching change does not start the period.
     try database.commit([light(true)])
-    try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
+    try await until("delivery") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "x\n")
     await center.stop()
   }
 
-  @Test func aCommandIsWokenWithTheRangeAndItsAnchorFollows() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func commandGetsRangeAndAnchorAdvances() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let start = try database.anchor()
-    let file = place.directory + "/told"
+    let file = scratch.directory + "/attempts"
     let added = try database.add(
       BackgroundDelivery(
         SampleFilter(.attribute), .immediate,
@@ -200,7 +200,7 @@ import Testing
     try database.commit([light(true)])
     let center = try center(database)
     try await center.start(inBackground: true)
-    try await until("it is delivered") { try database.backgroundDeliveries().first?.anchor == (try database.anchor()) }
+    try await until("delivery") { try database.backgroundDeliveries().first?.anchor == (try database.anchor()) }
     let line = try #require(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first)
     let notice = try JSONDecoder().decode(DeliveryNotice.self, from: Data(line.utf8))
     #expect(
@@ -209,16 +209,16 @@ import Testing
           observer: added.id, type: .attribute, after: start, until: try database.anchor(), attempt: 1))
     #expect(
       try String(contentsOfFile: file + ".env", encoding: .utf8)
-        == "\(notice.after) \(notice.until) \(StateDirectory.root(ofDatabase: place.path))\n")
+        == "\(notice.after) \(notice.until) \(StateDirectory.root(ofDatabase: scratch.path))\n")
     #expect(try database.backgroundDeliveries().first?.delivered != nil)
     await center.stop()
   }
 
-  @Test func afterThreeFailuresItIsSuspendedAndResumingLosesNothing() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func suspendsAfterThreeFailuresAndResumesWithoutLoss() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let start = try database.anchor()
-    let (file, gate) = (place.directory + "/told", place.directory + "/open")
+    let (file, gate) = (scratch.directory + "/attempts", scratch.directory + "/open")
     let id = try database.add(
       BackgroundDelivery(
         .all, .immediate, to: .command(["sh", "-c", "echo $HEARTH_ATTEMPT $HEARTH_AFTER >> \(file); test -e \(gate)"]),
@@ -227,22 +227,22 @@ import Testing
     var center = try center(database)
     try await center.start(inBackground: true)
     try database.commit([light(true)])
-    try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
+    try await until("suspension") { try database.backgroundDeliveries()[0].isSuspended }
     try database.commit([light(false)])
     let stuck = try database.backgroundDeliveries()[0]
     #expect(stuck.anchor == start && stuck.strikes == 3 && stuck.failure?.contains("ended with 1") == true)
-    // It stays so after a restart.
+    // The delivery stays suspended after a restart.
     await center.stop()
     center = try self.center(database)
     try await center.start(inBackground: true)
     try await Task.sleep(for: .milliseconds(300))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == (1...3).map { "\($0) \(start)\n" }.joined())
-    // Another process resumes it; a second time there is nothing to forgive.
+    // Another process resumes it; a second resume has no effect.
     _ = FileManager.default.createFile(atPath: gate, contents: nil)
-    let process = try place.open()
+    let process = try scratch.open()
     #expect(try process.resumeBackgroundDelivery(id))
     #expect(try !process.resumeBackgroundDelivery(id))
-    try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
+    try await until("delivery") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     #expect(try String(contentsOfFile: file, encoding: .utf8).hasSuffix("3 \(start)\n1 \(start)\n"))
     let now = try database.backgroundDeliveries()[0]
     #expect(!now.isSuspended && now.strikes == 0 && now.failure == nil)
@@ -252,79 +252,79 @@ import Testing
     await center.stop()
   }
 
-  /// The place to look at a delivery, and a command that tells that it was woken.
+  /// A database with a delivery whose command counts its runs.
   private func delivery(
     _ frequency: BackgroundDelivery.Frequency, _ script: String
-  ) throws -> (place: TestDatabase, database: HomeDatabase, told: () -> Int) {
-    let place = try TestDatabase()
-    let database = try place.open()
-    let file = place.directory + "/told"
+  ) throws -> (scratch: TestDatabase, database: HomeDatabase, attempts: () -> Int) {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let file = scratch.directory + "/attempts"
     try database.add(
       BackgroundDelivery(
         .all, frequency, to: .command(["sh", "-c", "echo x >> \(file); \(script)"]), after: try database.anchor()))
     return (
-      place, database, { (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").count ?? 0 }
+      scratch, database, { (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").count ?? 0 }
     )
   }
 
-  @Test func aPeriodGoesOnOverARestart() async throws {
-    // Longer than anything takes on a machine that is busy.
+  @Test func periodContinuesAfterRestart() async throws {
+    // Longer than any delay on a busy machine.
     let period = Duration.seconds(1800)
-    let (place, database, told) = try delivery(.every(period), "true")
+    let (scratch, database, attempts) = try delivery(.every(period), "true")
     var center = try center(database)
     let start = HostClock.unixMicroseconds()
     try await center.start(inBackground: true)
     try database.commit([light(true)])
-    try await until("it is delivered") { try database.backgroundDeliveries()[0].delivered != nil }
+    try await until("delivery") { try database.backgroundDeliveries()[0].delivered != nil }
     let delivery = try database.backgroundDeliveries()[0]
     let earliest = try #require(delivery.earliest)
     #expect(earliest >= start + 1_800_000_000 && earliest <= HostClock.unixMicroseconds() + 1_800_000_000)
     await center.stop()
-    // Most of it is over while nobody runs.
+    // Most of the period elapses between the two runs.
     let soon = HostClock.unixMicroseconds() + 5_000_000
     try database.record(earliest: soon, of: delivery.id)
     try database.commit([light(false)])
-    // As another process would: all that is known is in the file.
-    let again = try place.open()
+    // Reopen the database, as another process would.
+    let again = try scratch.open()
     center = try self.center(again)
     try await center.start(inBackground: true)
-    try await until("it is delivered again") { told() == 2 }
+    try await until("second delivery") { attempts() == 2 }
     #expect(HostClock.unixMicroseconds() >= soon)
     await center.stop()
   }
 
-  @Test func aBackOffGoesOnOverARestart() async throws {
-    let (place, database, told) = try delivery(.immediate, "false")
+  @Test func backOffContinuesAfterRestart() async throws {
+    let (scratch, database, attempts) = try delivery(.immediate, "false")
     let limits = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(5))
     var center = try center(database, limits)
     try await center.start(inBackground: true)
     try database.commit([light(true)])
-    try await until("it failed") { try database.backgroundDeliveries()[0].strikes == 1 }
+    try await until("first failure") { try database.backgroundDeliveries()[0].strikes == 1 }
     let earliest = try #require(try database.backgroundDeliveries()[0].earliest)
     await center.stop()
-    let again = try place.open()
+    let again = try scratch.open()
     center = try self.center(again, limits)
     try await center.start(inBackground: true)
-    try await until("it is tried again") { told() == 2 }
+    try await until("retry") { attempts() == 2 }
     #expect(HostClock.unixMicroseconds() >= earliest)
-    try await until("it failed again") { try again.backgroundDeliveries()[0].strikes == 2 }
+    try await until("second failure") { try again.backgroundDeliveries()[0].strikes == 2 }
     await center.stop()
   }
 
-  /// Killed while the target runs: that it was woken is known all the same.
-  @Test func aPeriodBeginsBeforeTheTargetEnds() async throws {
-    let (place, database, told) = try delivery(.every(.seconds(3600)), "sleep 100")
+  /// The begin of the delivery is stored, in case the process is killed while the target runs.
+  @Test func periodStartsBeforeTargetEnds() async throws {
+    let (scratch, database, attempts) = try delivery(.every(.seconds(3600)), "sleep 100")
     let center = try center(database)
     try await center.start(inBackground: true)
     try database.commit([light(true)])
-    try await until("it runs") { told() == 1 }
+    try await until("the command runs") { attempts() == 1 }
     let one = try database.backgroundDeliveries()[0]
     #expect(try #require(one.earliest) > HostClock.unixMicroseconds() + 3_000_000_000)
     #expect(one.delivered == nil && one.begun != nil && one.strikes == 0)
-    // Who ends in good order takes it back: that is no fault of the target's.
+    // An orderly stop withdraws the delivery, which is not a failure of the target.
     await center.stop()
-    try await until("it is taken back") { try database.backgroundDeliveries()[0].begun == nil }
-    // The clock was set back by a day: no longer than the period is waited for.
+    try await until("the delivery is withdrawn") { try database.backgroundDeliveries()[0].begun == nil }
+    // After the clock was set back by a day, the delay is still limited to the period.
     try database.record(earliest: HostClock.unixMicroseconds() + 86_400_000_000, of: one.id)
     let later = try self.center(database)
     try await later.start(inBackground: true)
@@ -333,60 +333,60 @@ import Testing
     let next = try #require(await later.entries[.delivery(one.id)]?.schedule.notBefore)
     #expect(next - now <= .seconds(3600))
     await later.stop()
-    // It has not failed: there is nothing to forgive, and its period goes on.
-    #expect(try !place.open().resumeBackgroundDelivery(one.id))
+    // The delivery has not failed: a resume has no effect, and the period continues.
+    #expect(try !scratch.open().resumeBackgroundDelivery(one.id))
     #expect(try database.backgroundDeliveries()[0].earliest != nil)
   }
 
-  /// The process that woke it was killed: nobody says how it ended.
-  @Test func whatWasBegunAndHasNotEndedHasFailed() async throws {
-    let (place, database, told) = try delivery(.immediate, "true")
+  /// The delivering process was killed, so that the result of the delivery is unknown.
+  @Test func countsInterruptedDeliveryAsFailure() async throws {
+    let (scratch, database, attempts) = try delivery(.immediate, "true")
     try database.commit([light(true)])
     let id = try database.backgroundDeliveries()[0].id
-    // It is waited for as after any failure, and then it is told.
+    // The back-off is the same as after any failure.
     try database.record(begun: HostClock.unixMicroseconds(), earliest: nil, of: id)
-    let patient = try self.center(database, .init(timeout: .seconds(120), firstRetry: .seconds(3600)))
-    try await patient.start(inBackground: true)
-    try await until("it is noted") { try database.backgroundDeliveries()[0].strikes == 1 }
+    let longBackOff = try self.center(database, .init(timeout: .seconds(120), firstRetry: .seconds(3600)))
+    try await longBackOff.start(inBackground: true)
+    try await until("the failure is stored") { try database.backgroundDeliveries()[0].strikes == 1 }
     var stored = try database.backgroundDeliveries()[0]
     #expect(stored.begun == nil && !stored.isSuspended && stored.failure?.contains("process") == true)
     #expect(try #require(stored.earliest) > HostClock.unixMicroseconds() + 3_000_000_000)
-    await patient.stop()
-    // Whoever takes three processes with him is left alone.
-    let again = try place.open()
+    await longBackOff.stop()
+    // A delivery during which three processes ended is suspended.
+    let again = try scratch.open()
     for strikes in 2...3 {
       try again.record(begun: HostClock.unixMicroseconds(), earliest: nil, of: id)
       let center = try self.center(again, .init(timeout: .seconds(120), firstRetry: .seconds(3600)))
       try await center.start(inBackground: true)
-      try await until("it is noted") { try again.backgroundDeliveries()[0].strikes == strikes }
+      try await until("the failure is stored") { try again.backgroundDeliveries()[0].strikes == strikes }
       await center.stop()
     }
     stored = try again.backgroundDeliveries()[0]
-    #expect(stored.isSuspended && told() == 0)
+    #expect(stored.isSuspended && attempts() == 0)
     let center = try self.center(again)
     try await center.start(inBackground: true)
-    try place.open().resumeBackgroundDelivery(id)
-    try await until("it is delivered") { told() == 1 }
+    try scratch.open().resumeBackgroundDelivery(id)
+    try await until("delivery") { attempts() == 1 }
     await center.stop()
   }
 
-  /// It is asked to end first, and what it does then counts.
-  @Test func aCommandThatCompletesWhenItIsAskedToEndHasCompleted() async throws {
-    let (place, database, told) = try delivery(.immediate, "trap 'exit 0' TERM; while :; do sleep 0.1; done")
+  /// The command gets SIGTERM first, and its exit status counts.
+  @Test func acceptsCompletionAfterSIGTERM() async throws {
+    let (scratch, database, attempts) = try delivery(.immediate, "trap 'exit 0' TERM; while :; do sleep 0.1; done")
     try database.commit([light(true)])
     let center = try center(database, .init(timeout: .seconds(10), firstRetry: .milliseconds(30)))
     try await center.start(inBackground: true)
-    try await until("it is delivered") { try database.backgroundDeliveries()[0].delivered != nil }
+    try await until("delivery") { try database.backgroundDeliveries()[0].delivered != nil }
     let stored = try database.backgroundDeliveries()[0]
-    #expect(stored.strikes == 0 && !stored.isSuspended && stored.failure == nil && told() > 0)
-    #expect(stored.anchor == (try place.open().anchor()))
+    #expect(stored.strikes == 0 && !stored.isSuspended && stored.failure == nil && attempts() > 0)
+    #expect(stored.anchor == (try scratch.open().anchor()))
     await center.stop()
   }
 
-  @Test func aCommandThatHangsIsEnded() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
-    let file = place.directory + "/pid"
+  @Test func killsHangingCommand() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let file = scratch.directory + "/pid"
     try database.add(
       BackgroundDelivery(
         .all, .immediate, to: .command(["sh", "-c", "trap '' TERM; echo $$ >> \(file); exec sleep 100"]),
@@ -394,18 +394,18 @@ import Testing
     try database.commit([light(true)])
     let center = try center(database, .init(timeout: .seconds(20), firstRetry: .milliseconds(10), strikes: 3))
     try await center.start(inBackground: true)
-    try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
+    try await until("suspension") { try database.backgroundDeliveries()[0].isSuspended }
     let number = try #require(
       Int32(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first ?? ""))
-    try await until("it is gone") { kill(number, 0) != 0 }
+    try await until("the process ended") { kill(number, 0) != 0 }
     #expect(try database.backgroundDeliveries()[0].failure?.contains("longer") == true)
     await center.stop()
   }
 
-  @Test func aWebhookIsPostedTo() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
-    // The first answer is that it is not in the mood.
+  @Test func postsToWebhook() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    // The first request fails.
     let server = try await PostServer(answers: ["503 Not Now", "204 Done"])
     let start = try database.anchor()
     try database.add(
@@ -414,7 +414,7 @@ import Testing
     try database.commit([light(true)])
     let center = try center(database)
     try await center.start(inBackground: true)
-    try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
+    try await until("delivery") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     let requests = server.requests.withLock { $0 }
     #expect(requests.count == 2 && requests.allSatisfy { $0.hasPrefix("POST /bell HTTP/1.1\r\n") })
     let body = try #require(requests.last?.components(separatedBy: "\r\n\r\n").last)
@@ -424,9 +424,9 @@ import Testing
     try await server.close()
   }
 
-  @Test func whatCanBeNoTargetIsRefused() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func rejectsInvalidTargets() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let anchor = try database.anchor()
     for target: BackgroundDelivery.Target in [.command([]), .command([""]), .webhook("ftp://x"), .webhook("nonsense")] {
       let error = failure { () throws(HomeError) in
@@ -437,7 +437,7 @@ import Testing
   }
 }
 
-/// A web server for a few requests, on the loopback interface.
+/// An HTTP server on loopback with prepared answers.
 private final class PostServer: Sendable {
   let requests = Mutex<[String]>([])
   private let answers: Mutex<[String]>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Home
 
-@Suite("States of devices") struct DeviceReadingTests {
+@Suite("Device readings") struct DeviceReadingTests {
   private func text(_ type: DeviceTypeID, _ fill: (inout NodeValues) -> Void) -> String {
     var values = NodeValues()
     fill(&values)
@@ -17,7 +17,7 @@ import Testing
     values[attribute.path(on: 1)] = value.tlv
   }
 
-  @Test("sensors show what they measure") func sensors() {
+  @Test("formats sensor values") func sensors() {
     #expect(text(0x0302) { set(TemperatureMeasurement.measuredValue, .value(2150), &$0) } == "21.5 °C")
     #expect(text(0x0307) { set(RelativeHumidityMeasurement.measuredValue, .value(4550), &$0) } == "45.5% humidity")
     #expect(text(0x0106) { set(IlluminanceMeasurement.measuredValue, .value(20_001), &$0) } == "100 lx")
@@ -28,7 +28,7 @@ import Testing
     #expect(text(0x0302) { set(TemperatureMeasurement.measuredValue, .null, &$0) }.isEmpty)
   }
 
-  @Test("locks, thermostats, coverings and fans show how they are") func appliances() {
+  @Test("formats states of locks, thermostats, coverings and fans") func appliances() {
     #expect(
       text(0x000A) {
         set(DoorLock.lockState, .value(.notFullyLocked), &$0)
@@ -56,7 +56,7 @@ import Testing
       } == "fan auto, 30%")
   }
 
-  @Test("a level is shown in percent of the highest") func levels() {
+  @Test("formats levels in percent of the maximum") func levels() {
     #expect(
       text(0x0022) {
         set(OnOff.onOff, true, &$0)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Home
 
-@Suite("Errors of the home") struct ErrorTests {
-  @Test("a device that can't be found is reported with the interfaces that were searched") func searched() {
+@Suite("Home errors") struct ErrorTests {
+  @Test("names the searched interfaces if a device is not found") func searched() {
     let errors: [ControllerError] = [
       .notFound, .unreachable, .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut),
     ]
@@ -19,7 +19,7 @@ import Testing
     #expect(!HomeError(ControllerError.timedOut, searched: .all).message.contains("searched"))
   }
 
-  @Test("statuses that a cluster defines have names") func clusterStatuses() {
+  @Test("names cluster-specific statuses") func clusterStatuses() {
     let busy = HomeError(Status(.failure, clusterCode: 2), of: 0x003C)
     #expect(busy.message == "the device refused: Busy (FAILURE, cluster status 2)")
     #expect(HomeError(Status(.failure, clusterCode: 3), of: 0x0101).message.contains(": Occupied (FAILURE"))
@@ -27,9 +27,9 @@ import Testing
     #expect(HomeError(Status(.constraintError), of: 6).message.hasSuffix("CONSTRAINT_ERROR"))
   }
 
-  @Test("the home remembers the interfaces that were named first") func interfaces() throws {
-    let place = try TestDatabase()
-    let names = StoredNames(StateDirectory(place.directory))
+  @Test("stores the interfaces that were named first") func interfaces() throws {
+    let scratch = try TestDatabase()
+    let names = StoredNames(StateDirectory(scratch.directory))
     #expect(try names.interfaces().isEmpty)
     try names.remember(interfaces: ["eth0", "wlan0"])
     try names.remember(interfaces: ["eth1"])

@@ -5,19 +5,19 @@ import Testing
 
 @testable import Home
 
-@Suite("Decoding for people") struct ExplanationTests {
+@Suite("Explanations") struct ExplanationTests {
   private func lines(_ hex: String, as format: ExplainedFormat = .automatic) throws -> [String] {
     try Explanation.of(#require([UInt8](hexadecimal: hex)), as: format).lines()
   }
 
-  @Test func plainTLV() throws {
+  @Test func explainsPlainTLV() throws {
     #expect(
       try lines("15 24 00 2a 2c 01 02 68 69 36 02 18 18") == [
         "TLV", "  tag 0: 42 (0x2A)", "  tag 1: “hi”", "  tag 2: []",
       ])
   }
 
-  @Test func aReportNamesItsAttributes() throws {
+  @Test func namesAttributesOfReport() throws {
     let report = ReportData(
       subscriptionID: 7,
       attributeReports: [.data(AttributeData(.init(1, 8, 0), dataVersion: 3, value: [0x04, 102]))])
@@ -28,7 +28,7 @@ import Testing
     #expect(text.contains("InteractionModelRevision: 12"))
   }
 
-  @Test func anInvokeNamesItsCommandAndFields() throws {
+  @Test func namesCommandAndFieldsOfInvoke() throws {
     let fields: [UInt8] = [0x15, 0x24, 0, 128, 0x34, 1, 0x24, 2, 0, 0x24, 3, 0, 0x18]
     let request = InvokeRequest([CommandData(.init(endpoint: 1, cluster: 8, command: 4), fields: fields)])
     let text = try Explanation.of(request.encoded, as: .payload("InvokeRequest")).lines().joined(separator: "\n")
@@ -36,7 +36,7 @@ import Testing
     #expect(text.contains("level: 128"))
   }
 
-  @Test func anUnsecuredMessageIsExplainedWhole() throws {
+  @Test func explainsUnsecuredMessage() throws {
     var message: [UInt8] = []
     MessageHeader(sessionID: 0, counter: 0x1234, source: 0x42).encode(to: &message)
     PayloadHeader(
@@ -54,7 +54,7 @@ import Testing
     #expect(text.contains("Protocol code: 1  — no shared trust roots"))
   }
 
-  @Test func aSecuredMessageKeepsItsSecret() throws {
+  @Test func explainsHeaderOfSecuredMessage() throws {
     var message: [UInt8] = []
     MessageHeader(sessionID: 5, counter: 1).encode(to: &message)
     message += [UInt8](repeating: 0xAB, count: 40)
@@ -63,17 +63,17 @@ import Testing
   }
 
   @Test(arguments: ["1535012804", "15", "ff00", "00", "0000000001000000"])
-  func whatIsNeitherIsRefused(_ hex: String) throws {
+  func rejectsInvalidInput(_ hex: String) throws {
     let input = try #require([UInt8](hexadecimal: hex))
     #expect(failure { () throws(HomeError) in _ = try Explanation.of(input) }?.code == .badArguments)
   }
 
-  @Test func anUnknownOpcodeGivesTheNearest() {
+  @Test func suggestsNearestOpcode() {
     let error = failure { () throws(HomeError) in _ = try Explanation.of([0x15, 0x18], as: .payload("reprtData")) }
     #expect(error?.candidates == ["ReportData"])
   }
 
-  @Test func noTruncationCrashes() throws {
+  @Test func rejectsTruncatedMessages() throws {
     let report = ReportData(
       subscriptionID: 7,
       attributeReports: [.data(AttributeData(.init(1, 8, 0), dataVersion: 3, value: [0x04, 102]))]
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func hexadecimalIsGenerous() {
+  @Test func parsesHexadecimalFormats() {
     #expect([UInt8](hexadecimal: "0x15, 0x18") == [0x15, 0x18])
     #expect([UInt8](hexadecimal: "15:18\n1a") == [0x15, 0x18, 0x1A])
     #expect([UInt8](hexadecimal: "f") == [15])
@@ -97,14 +97,14 @@ import Testing
 }
 
 @Suite("Errors") struct HomeErrorTests {
-  @Test func theDevicesStatusIsNamed() {
+  @Test func namesDeviceStatus() {
     let refused = HomeError(Status(.constraintError))
     #expect(refused.code == .refused)
     #expect(refused.message.contains("CONSTRAINT_ERROR"))
     #expect(HomeError(Status(.unsupportedAccess)).code == .accessDenied)
   }
 
-  @Test func theStepIsNamed() {
+  @Test func namesCommissioningStep() {
     let failed = HomeError(ControllerError.commissioningFailed(.addCertificate, .status(Status(.failure))))
     #expect(failed.code == .commissioningFailed)
     #expect(failed.message.contains("addCertificate"))

@@ -8,17 +8,18 @@ import Testing
 
 @testable import Home
 
-/// The grace time that the user sets, and the settled connectivity by it.
+/// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {
-  /// What a hub tells its clients goes by the home's own clock, also in the moment when that of the day is set.
-  @Test func whatIsOnTrialDoesNotHearOfTheClockFirst() async throws {
+  /// The remaining time that a hub reports uses the home's monotonic clock, even at the moment when the wall clock is
+  /// changed.
+  @Test func remainingTimeIgnoresWallClockChange() async throws {
     let machine = ChangedMachine()
     let open = try await OpenHome(ScratchDirectory(), grace: .seconds(3600), machine: machine)
     await open.meet(.lamp(5))
     await open.take(.lost(5, .timedOut))
     let controller = open.controller
     let remaining = try await controller.eventLoop.submit {
-      // In one piece: nobody looks at the clock in between.
+      // In one turn of the event loop, so that the clock is not read in between.
       machine.days.add()
       return controller.settling.trials["5"]?.remaining
     }.get()
@@ -30,7 +31,7 @@ import Testing
     await home.backend.device("5")?.settledConnectivity.connectivityState
   }
 
-  @Test func itIsInForceAtOnceAndAfterARestart() async throws {
+  @Test func takesEffectAtOnceAndAfterRestart() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
@@ -40,7 +41,7 @@ import Testing
     await open.take(.lost(5, .subscriptionLost))
     #expect(try await open.device("5").sourceConnectivity.connectivityState == .offline)
     #expect(await settled(open.home) == .online)
-    // It is away already: the new time counts from when it went.
+    // The device is offline already: the new time counts from the loss.
     try await open.home.setGraceTime(.milliseconds(20))
     #expect(await eventually { await settled(open.home) == .offline })
     try await open.home.setGraceTime(.seconds(90))
@@ -49,13 +50,13 @@ import Testing
     let again = try await OpenHome(directory)
     #expect(try await again.home.graceTime == .seconds(90))
     await again.home.close()
-    // Who opens it with a time of their own means that.
+    // The option overrides the stored time.
     let own = try await OpenHome(directory, grace: .seconds(1))
     #expect(try await own.home.graceTime == .seconds(1))
     await own.home.close()
   }
 
-  @Test func whatAnotherProcessSetsIsNoticed() async throws {
+  @Test func appliesGraceTimeOfOtherProcesses() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
@@ -67,9 +68,9 @@ import Testing
     await open.home.close()
   }
 
-  /// The home looks what others may have set, and is answered after the user has set something here: that is newer.
-  @Test func anOlderReadingChangesNothing() async throws {
-    let worker = SlowAnswers(of: Duration?.self)
+  /// A read of the stored setting that completes after the user set a new time here must not override it.
+  @Test func ignoresOutdatedRead() async throws {
+    let worker = ResultHoldingWorker(of: Duration?.self)
     let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
     try await open.home.follow()
     #expect(await eventually { await open.controller.graceReadings == (1, 1) })
@@ -84,14 +85,16 @@ import Testing
     await open.home.close()
   }
 
-  @Test(arguments: [Duration.milliseconds(-1), .seconds(86_401)]) func noTimeThatIsNone(_ time: Duration) async throws {
+  @Test(arguments: [Duration.milliseconds(-1), .seconds(86_401)]) func rejectsInvalidTimes(_ time: Duration)
+    async throws
+  {
     let open = try await OpenHome()
     await #expect(throws: HomeError.self) { try await open.home.setGraceTime(time) }
     #expect(try await open.home.graceTime == .zero)
     await open.home.close()
   }
 
-  @Test func oneDeviceIsToldToHaveSettled() async throws {
+  @Test func deliversSettledStateOfOneDevice() async throws {
     let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
     let batches = open.home.device(id: "5").batched().makeAsyncIterator()
     let changes = open.home.device(id: "5").stream().makeAsyncIterator()
@@ -101,11 +104,11 @@ import Testing
     let seen = await rest(batches, of: CollectionSnapshots<HomeDevice>.self).flatMap { $0 }
     #expect(seen.map(\.sourceConnectivity.connectivityState) == [.online, .offline, .offline])
     #expect(seen.map(\.settledConnectivity.connectivityState) == [.online, .online, .offline])
-    let told = await rest(changes, of: CollectionChanges<HomeDevice>.self).map(\.item.settledConnectivity)
-    #expect(told.map(\.connectivityState) == [.online, .offline])
+    let updates = await rest(changes, of: CollectionChanges<HomeDevice>.self).map(\.item.settledConnectivity)
+    #expect(updates.map(\.connectivityState) == [.online, .offline])
   }
 
-  @Test func aTimeThatIsSetCountsFromWhenItBegan() {
+  @Test func newGraceTimeCountsFromLoss() {
     let second: Int64 = 1_000_000
     var settling = ConnectivityDebouncer(grace: .seconds(100))
     settling.restore("5", SourceConnectivity(.online, .peer), nil, at: 0)
@@ -122,7 +125,7 @@ import Testing
 
   // MARK: Several processes
 
-  @Test func everyProcessSaysTheSame() async throws {
+  @Test func processesAgreeOnSettledState() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
@@ -130,7 +133,7 @@ import Testing
     try await open.home.setGraceTime(.seconds(600))
     await open.take(.lost(5, .subscriptionLost))
     try await open.controller.flush()
-    // One that comes while it is on trial, and does no more than look.
+    // A process that opens the home during the grace time, and only reads.
     let late = try await OpenHome(directory)
     func states(_ home: OpenHome) async throws -> [ConnectivityState] {
       let device = try await home.device("5")
@@ -139,14 +142,15 @@ import Testing
     #expect(try await states(late) == [.offline, .online])
     try await late.home.follow()
     #expect(try await states(late) == [.offline, .online])
-    // One that finds the log gone has to load the home again.
+    // A process whose anchor was compacted away has to reload the home.
     let process = try HomeDatabase.open(directory.state.database)
     let stored = try process.load()
     _ = try await late.controller.eventLoop.submit { [edge = late.controller.edge] in edge.value.reload(stored) }.get()
     #expect(try await states(late) == [.offline, .online])
     let snapshot = await late.home.devices(of: stored)
     #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.online])
-    // It lasted long enough: for both, and for one that comes then, whatever time is set later.
+    // The grace time has elapsed for both processes, and for one that opens the home later. A later change of the time
+    // does not matter.
     try await open.home.setGraceTime(.milliseconds(20))
     #expect(await eventually { await settled(open.home) == .offline })
     #expect(await eventually { await settled(late.home) == .offline })
@@ -158,8 +162,8 @@ import Testing
     for home in [last, late, open] { await home.home.close() }
   }
 
-  /// A home that has another clock than this host, as in a simulation.
-  @Test func whatIsStoredIsLookedAtByTheClockOfTheHome() async throws {
+  /// A home whose clock differs from the host's, as in a simulation.
+  @Test func evaluatesStoredTrialsByClockOfHome() async throws {
     let (directory, machine) = (ScratchDirectory(), ChangedMachine())
     for _ in 0..<30 { machine.days.add() }
     let open = try await OpenHome(directory, machine: machine)
@@ -169,7 +173,7 @@ import Testing
     await open.take(.lost(5, .subscriptionLost))
     try await open.controller.flush()
     var stored = try HomeDatabase.open(directory.state.database).load()
-    // It has been so for longer than anybody is patient.
+    // Longer than the maximum grace time.
     let since = machine.unixMicroseconds() - 2 * 86_400_000_000
     stored.trials["5"] = DebounceTrial(settled: SourceConnectivity(.online, .peer), since: since)
     let snapshot = await open.home.devices(of: stored)
@@ -177,7 +181,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func whoFollowsAfterARestartGoesOnWhereItStood() async throws {
+  @Test func resumesTrialAfterRestart() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
@@ -202,7 +206,7 @@ import Testing
     #expect(try process.load().trials.isEmpty)
   }
 
-  @Test func aTrialThatWasStoredIsOverInTimeByAnyClock() {
+  @Test func restoredTrialEndsInTimeByAnyClock() {
     let second: Int64 = 1_000_000
     let online = SourceConnectivity(.online, .peer)
     func lamp(_ trial: DebounceTrial?, at time: Int64) -> HomeReducer {
@@ -213,25 +217,25 @@ import Testing
     }
     func state(_ reducer: HomeReducer) -> ConnectivityState { reducer.settledConnectivity(of: "5").connectivityState }
     #expect(state(lamp(nil, at: 100 * second)) == .offline)
-    // The time went by while nobody looked.
+    // The grace time elapsed while no process ran.
     #expect(state(lamp(DebounceTrial(settled: online, since: 40 * second), at: 100 * second)) == .offline)
     var reducer = lamp(DebounceTrial(settled: online, since: 41 * second), at: 100 * second)
     #expect(state(reducer) == .online && reducer.nextDeadline == 101 * second)
     #expect(reducer.settlingState(at: 100 * second).trials["5"]?.remaining == .seconds(1))
     let update = reducer.advance(to: 101 * second)
     #expect(update?.settled == ["5"] && update?.trials == ["5": nil])
-    // The clock was put back since: it does not take longer for that.
+    // The clock was set back since: the trial does not take longer than the grace time.
     let later = lamp(DebounceTrial(settled: online, since: 9_000 * second), at: 100 * second)
     #expect(state(later) == .online && later.nextDeadline == 160 * second)
-    // What got better since, or what another version wrote, is no trial.
+    // An improved state, or a state unknown to this version, starts no trial.
     #expect(state(lamp(DebounceTrial(settled: .unknown, since: 41 * second), at: 100 * second)) == .offline)
   }
 
-  /// Whatever happens, what is stored says the same as who has seen it all.
-  @Test(arguments: 0..<8) func whatIsStoredSettlesAsWhatHappened(_ seed: Int) throws {
+  /// A reducer restored from the database settles like the reducer that processed all inputs.
+  @Test(arguments: 0..<8) func restoredTrialsMatchLiveReducer(_ seed: Int) throws {
     var random = SeededRandomSource(seed: 4_200 + UInt64(seed))
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let grace = Duration.seconds(10)
     var reducer = HomeReducer(grace: grace)
     var time: Int64 = 1_000_000

@@ -9,30 +9,30 @@ import Testing
 @testable import Home
 
 /// A slow observer never stalls another, even one that blocks its thread.
-@Suite("Handlers of queries", .timeLimit(.minutes(10))) struct HandlerTests {
+@Suite("Query handlers", .timeLimit(.minutes(10))) struct HandlerTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
 
   private func change(_ number: Int) -> HomeUpdate {
     HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x05, UInt8(number)])], at: Int64(number))
   }
 
-  @Test func oneThatBlocksStallsNobody() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func blockedHandlerDelaysNoOtherQuery() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
     try await center.start()
     let gate = DispatchSemaphore(value: 0)
-    let stuck = Mutex(0), inside = Mutex(0)
+    let stuck = Mutex(0), running = Mutex(0)
     let rings = Mutex(0)
-    // More of them than there are processors.
+    // More queries than processors.
     for _ in 0..<8 {
       try await center.execute(
         ObserverQuery(.all) { _, complete, _ in
           stuck.withLock { $0 += 1 }
-          inside.withLock { $0 += 1 }
-          // Not for ever, or a fault would hang here.
+          running.withLock { $0 += 1 }
+          // Limited, so that a failure does not hang the test.
           _ = gate.wait(timeout: .now() + 600)
-          inside.withLock { $0 -= 1 }
+          running.withLock { $0 -= 1 }
           complete()
         })
     }
@@ -41,24 +41,24 @@ import Testing
         rings.withLock { $0 += 1 }
         complete()
       })
-    #expect(await eventually { inside.withLock { $0 } == 8 && rings.withLock { $0 } == 1 })
+    #expect(await eventually { running.withLock { $0 } == 8 && rings.withLock { $0 } == 1 })
     for number in 2...4 {
       try database.commit([change(number)])
       #expect(await eventually { rings.withLock { $0 } == number })
     }
-    // The loop that the home lives on is free.
+    // The event loop of the home is not blocked.
     #expect(try await loop.submit { true }.get())
-    #expect(stuck.withLock { $0 } == 8 && inside.withLock { $0 } == 8)
+    #expect(stuck.withLock { $0 } == 8 && running.withLock { $0 } == 8)
     for _ in 0..<100 { gate.signal() }
     #expect(await eventually { stuck.withLock { $0 } >= 16 })
     await center.stop()
   }
 
-  @Test func devicesReportWhileOneBlocks() async throws {
+  @Test func processesReportsWhileHandlerBlocks() async throws {
     let open = try await OpenHome(.lamp(5))
     try await open.home.follow()
     let gate = DispatchSemaphore(value: 0)
-    let inside = Mutex(0)
+    let running = Mutex(0)
     let rings = Mutex(0)
     let wasCalled = Mutex(false)
     let stuck = ObserverQuery(.all) { _, complete, _ in
@@ -67,14 +67,14 @@ import Testing
         return !called
       }
       guard isFirst else { return complete() }
-      inside.withLock { $0 += 1 }
-      // Not for ever, or a fault would hang here.
+      running.withLock { $0 += 1 }
+      // Limited, so that a failure does not hang the test.
       _ = gate.wait(timeout: .now() + 30)
-      inside.withLock { $0 -= 1 }
+      running.withLock { $0 -= 1 }
       complete()
     }
     try await open.home.execute(stuck)
-    #expect(await eventually { inside.withLock { $0 } == 1 })
+    #expect(await eventually { running.withLock { $0 } == 1 })
     try await open.home.execute(
       ObserverQuery(.attribute) { _, complete, _ in
         rings.withLock { $0 += 1 }
@@ -89,39 +89,39 @@ import Testing
       #expect(await eventually { rings.withLock { $0 } > before })
     }
     _ = try await open.home.anchor()
-    #expect(inside.withLock { $0 } == 1)
+    #expect(running.withLock { $0 } == 1)
     await open.home.stop(stuck)
     gate.signal()
     await open.home.close()
   }
 
-  @Test func callsComeOneAtATimeAndNoneBehindTheStop() async throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func callsHandlerSeriallyAndNotAfterStop() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let limits = DeliverySchedule.Limits(timeout: .milliseconds(20), firstRetry: .milliseconds(5))
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
     try await center.start()
-    let inside = Mutex(0)
+    let running = Mutex(0)
     let calls = Mutex<[Bool]>([])
     try await center.execute(
       ObserverQuery(.all) { _, _, error in
-        let others = inside.withLock { number in
+        let others = running.withLock { number in
           defer { number += 1 }
           return number
         }
         if others > 0 { Issue.record("two calls at a time") }
-        // Longer than it has, so that it is called again and given up meanwhile.
+        // Longer than the timeout, so that the query is retried and stopped in the meantime.
         Thread.sleep(forTimeInterval: 0.1)
-        inside.withLock { $0 -= 1 }
+        running.withLock { $0 -= 1 }
         calls.withLock { $0.append(error != nil) }
       })
     #expect(await eventually { calls.withLock { $0 } == [false, false, false, true] })
 
     await center.stop()
 
-    var patient = limits
-    patient.strikes = 1000
-    let other = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: patient)
+    var manyStrikes = limits
+    manyStrikes.strikes = 1000
+    let other = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: manyStrikes)
     try await other.start()
     let gate = DispatchSemaphore(value: 0)
     let later = Mutex(0)
@@ -131,7 +131,7 @@ import Testing
     }
     try await other.execute(query)
     #expect(await eventually { later.withLock { $0 } == 1 })
-    // The next call waits behind the first by now.
+    // The next call is queued behind the first one.
     try await Task.sleep(for: .milliseconds(60))
     await other.stop(query)
     for _ in 0..<100 { gate.signal() }

@@ -5,7 +5,7 @@ import MatterProtocol
 @testable import Home
 
 enum HomeSamples {
-  /// A home with one lamp.
+  /// Changes that make a home with one lamp.
   static func lamp(_ node: UInt64, device: String? = nil) -> [HomeChange] {
     var identity = DeviceIdentity()
     identity.vendorID = 0xFFF1
@@ -29,7 +29,7 @@ enum HomeSamples {
   }
 }
 
-/// Changes of all kinds, about few things, so that they meet.
+/// Generates random changes of all kinds to a few ids, so that they interact.
 struct ChangeGenerator {
   mutating func next(_ random: inout SeededRandomSource) -> [HomeChange] {
     let count = Int.random(in: 1...6, using: &random)
@@ -42,7 +42,7 @@ struct ChangeGenerator {
     let room = "r\(number(4))"
     let structure = "s\(number(3))"
     let device = "d\(number(6))"
-    // Endpoints that the sources of a node share would belong to whoever spoke last.
+    // Sources of a node share no endpoints, because a shared endpoint would belong to the last source that reported it.
     let node: NodeID = [1, 2, 0xFFFF_FFEF_FFFF_FFFF][number(3)]
     let bridged = EndpointID(UInt16([0, 3, 4][number(3)]))
     let source = SourceID(node, bridged)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Home
 
-@Suite("Colors of lights") struct LightColorTests {
+@Suite("Light colors") struct LightColorTests {
   @Test(arguments: [
     ("#ff8800", "#ff8800"), ("#F80", "#ff8800"), (" #00ff7f ", "#00ff7f"), ("2700K", "2700K"), ("6500 k", "6500K"),
   ])
-  func areReadAndShown(_ text: String, shown: String) throws {
+  func parsesAndFormats(_ text: String, shown: String) throws {
     #expect(try LightColor(text: text).description == shown)
   }
 
@@ -16,16 +16,16 @@ import Testing
     "", "#", "#ff880", "#ff88000", "#gg0000", "red", "2700", "K", "-2700K", "999K", "40001K", "2700.5K", "#000",
     "٣٣٣٣K",
   ])
-  func areRefused(_ text: String) {
+  func rejectsInvalidText(_ text: String) {
     #expect(throws: HomeError.self) { try LightColor(text: text) }
   }
 
   @Test(arguments: ["#ff8800", "#00ff00", "#0000ff", "#ff0000", "#ffffff", "#ff00ff", "#80ff40"])
-  func surviveTheUnitsOfTheWire(_ text: String) throws {
+  func roundTripsThroughWireUnits(_ text: String) throws {
     let color = try LightColor(text: text)
     let polar = color.hueAndSaturation
     #expect(LightColor(polar) == color)
-    // Hue in 65536 steps and saturation in 254, as lights have them.
+    // The wire has 65536 steps of hue and 254 of saturation.
     let coarse = HueAndSaturation(
       hue: (polar.hue * 65536).rounded() / 65536, saturation: (polar.saturation * 254).rounded() / 254)
     guard case .rgb(let red, let green, let blue) = color, case .rgb(let r, let g, let b) = LightColor(coarse) else {
@@ -37,7 +37,7 @@ import Testing
     #expect(abs(Int(red) - Int(x)) <= 2 && abs(Int(green) - Int(y)) <= 2 && abs(Int(blue) - Int(z)) <= 2)
   }
 
-  @Test func areKnownPlaces() {
+  @Test func matchesReferenceChromaticities() {
     let red = Chromaticity(HueAndSaturation(hue: 0, saturation: 1))
     #expect(abs(red.x - 0.64) < 0.001 && abs(red.y - 0.33) < 0.001)
     let white = Chromaticity(HueAndSaturation(hue: 0.3, saturation: 0))
@@ -50,7 +50,7 @@ import Testing
     #expect(HueAndSaturation(Chromaticity(x: 0, y: 0)).saturation <= 1)
   }
 
-  @Test func theStateShowsTheColorThatCounts() {
+  @Test func formatsColorOfActiveMode() {
     func state(_ mode: UInt8) -> String {
       let attributes: [ConcreteAttributePath: [UInt8]] = [
         OnOff.onOff.path(on: 1): true.tlv, LevelControl.currentLevel.path(on: 1): UInt8(102).tlv,

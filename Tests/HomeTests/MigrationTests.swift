@@ -5,9 +5,9 @@ import Testing
 
 @testable import Home
 
-/// The file of every version that ever was becomes one of this version, with all that is in it.
+/// Databases of every earlier version are migrated without loss.
 @Suite("Earlier versions") struct MigrationTests {
-  /// The first form, as it was. Never to be altered.
+  /// The schema of version 1. Must not be changed.
   private static let first = """
     PRAGMA application_id = 1215460456;
     CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
@@ -44,7 +44,7 @@ import Testing
     );
     """
 
-  /// What each version after the first one added, as it was.
+  /// The schema changes of the later versions. Must not be changed.
   private static let steps = [
     """
     CREATE TABLE client (
@@ -75,7 +75,7 @@ import Testing
     """,
   ]
 
-  /// A home with a room, a lamp in it that is on, its log, and an observer; made without any code of ours.
+  /// A home with a room, a lamp in it that is on, its log, and an observer, in plain SQL.
   private static let contents = """
     INSERT INTO meta VALUES ('log', 77);
     INSERT INTO structure (position, id, name) VALUES (1, 's', 'House'), (2, 't', 'Cabin');
@@ -90,9 +90,9 @@ import Testing
     INSERT INTO observer (definition, sequence) VALUES ('{"filter":{"type":"all"},"command":["true"]}', 1);
     """
 
-  @Test(arguments: 1...10) func becomesThisOne(_ version: Int) throws {
-    let place = try TestDatabase()
-    let earlier = try DatabaseQueue(path: place.path)
+  @Test(arguments: 1...10) func migratesFromVersion(_ version: Int) throws {
+    let scratch = try TestDatabase()
+    let earlier = try DatabaseQueue(path: scratch.path)
     try earlier.writeWithoutTransaction { database in
       try database.execute(sql: Self.first + Self.contents)
       for (index, step) in Self.steps.prefix(version - 1).enumerated() {
@@ -105,10 +105,10 @@ import Testing
     }
     try earlier.close()
 
-    let database = try place.open()
+    let database = try scratch.open()
     let home = try database.load()
     #expect(home.state.structures.map(\.name) == ["House", "Cabin"])
-    // The first one, where there was no choice yet.
+    // Before version 3 the first structure is the primary one.
     #expect(home.state.primaryStructureID == (version < 3 ? "s" : "t"))
     #expect(home.state.rooms == [Room(id: "r", name: "Den", structureID: "s")])
     #expect(home.state.devices["5"]?.name == "Lamp" && home.state.devices["5"]?.roomID == "r")
@@ -121,11 +121,11 @@ import Testing
     #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1, mark: 1))
     #expect(observer.earliest == nil && observer.begun == nil && observer.resumes == 0)
     guard case .samples(let samples, _, true) = try database.samples(after: observer.anchor) else {
-      Issue.record("a gap")
+      Issue.record("the log was reset")
       return
     }
     #expect(samples.map(\.change) == [.attribute(5, .init(1, 6, 0), value: [0x09])])
-    // It is like one that was made today.
+    // The result matches a new database.
     try database.commit([HomeUpdate([.deviceRenamed(id: "5", name: "Desk")], at: 3)])
     #expect(try database.samples(after: home.anchor).added.count == 1)
     func form(_ database: HomeDatabase) throws -> [String] {
@@ -139,8 +139,8 @@ import Testing
         }
       }
     }
-    let today = try TestDatabase()
-    let fresh = try today.open()
+    let second = try TestDatabase()
+    let fresh = try second.open()
     #expect(try form(database) == form(fresh))
     try fresh.close()
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Home
 
-/// A directory that is gone when the test is over.
+/// A temporary state directory, removed at deinitialization.
 final class ScratchDirectory: Sendable {
   let state: StateDirectory
 
@@ -19,14 +19,14 @@ final class ScratchDirectory: Sendable {
 }
 
 @Suite("Names and rooms") struct NameTests {
-  /// The state after changes.
+  /// Returns the state with the changes applied.
   private func state(_ state: HomeState, after changes: [HomeChange]) -> HomeState {
     var state = state
     for change in changes { state.apply(change) }
     return state
   }
 
-  @Test func aNameThatIsTakenGetsANumber() {
+  @Test func numbersDuplicateNames() {
     let home = Samples.state()
     #expect(home.availableName("lamp", in: "kitchen", of: "home", except: "20") == "lamp 2")
     #expect(home.availableName("Lamp", in: nil, of: "home", except: "20") == "Lamp")
@@ -36,7 +36,7 @@ final class ScratchDirectory: Sendable {
     #expect(crowded.availableName(long, in: nil, of: "home", except: "20") == String(repeating: "x", count: 58) + " 2")
   }
 
-  @Test func renamingKeepsNamesApart() throws {
+  @Test func rejectsDuplicateNames() throws {
     let home = Samples.state()
     #expect(failure { () throws(HomeError) in _ = try home.renamingDevice("1", to: "LAMP") }?.code == .badArguments)
     #expect(try home.renamingDevice("1", to: " Spot ").changes == [.deviceRenamed(id: "1", name: "Spot")])
@@ -46,29 +46,29 @@ final class ScratchDirectory: Sendable {
   }
 
   @Test(arguments: ["", "  ", "a/b", "*", "a\nb"])
-  func refusesNames(_ name: String) {
+  func rejectsInvalidNames(_ name: String) {
     let home = Samples.state()
     #expect(failure { () throws(HomeError) in _ = try home.renamingDevice("1", to: name) }?.code == .badArguments)
   }
 
-  @Test func namesAreCutAt60CodePoints() throws {
+  @Test func truncatesNamesTo60CodePoints() throws {
     #expect(try HomeNames.checked(String(repeating: "x", count: 60)).wasCut == false)
     let (name, wasCut) = try HomeNames.checked(String(repeating: "é", count: 59) + "🏡🏡")
     #expect(wasCut && name == String(repeating: "é", count: 59) + "🏡")
-    // A letter with its mark is two: thirty of them are left, and of the next one the letter.
+    // A letter with a combining mark is two code points: 30 of them are left, and without the mark the last one.
     let marked = try HomeNames.checked(String(repeating: "e\u{301}", count: 31))
     #expect(marked.wasCut && marked.name.unicodeScalars.count == 60 && marked.name.count == 30)
     let odd = try HomeNames.checked("x" + String(repeating: "e\u{301}", count: 30))
     #expect(odd.wasCut && odd.name.unicodeScalars.count == 60 && odd.name.unicodeScalars.last == "e")
     #expect(try !HomeNames.checked(String(repeating: "e\u{301}", count: 30)).wasCut)
-    // A code point is no letter: what is made of several may be cut in two, a blank at the end goes.
+    // A grapheme cluster may be split, and trailing whitespace is removed.
     #expect(try HomeNames.checked(String(repeating: "x", count: 59) + " yz").name == String(repeating: "x", count: 59))
     let cut = try Samples.state().renamingDevice("1", to: String(repeating: "y", count: 80))
     #expect(cut.wasCut)
     #expect(cut.changes == [.deviceRenamed(id: "1", name: String(repeating: "y", count: 60))])
   }
 
-  @Test func roomsComeAndGo() throws {
+  @Test func addsRenamesAndRemovesRooms() throws {
     var home = Samples.state()
     let (hall, added) = try home.addingRoom("Hall", id: "h", in: "home")
     home = state(home, after: added)
@@ -85,7 +85,7 @@ final class ScratchDirectory: Sendable {
     #expect(failure { () throws(HomeError) in _ = try home.movingDevice("3", to: "kitchen") }?.code == .badArguments)
   }
 
-  @Test func whatIsInAHomeStaysInIt() throws {
+  @Test func keepsDevicesInTheirStructure() throws {
     var home = Samples.state()
     home.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
     home.apply(.roomAdded(Room(id: "k", name: "kitchen", structureID: "s")))
@@ -97,13 +97,13 @@ final class ScratchDirectory: Sendable {
       #expect(error?.message.contains("“Home”") == true && error?.message.contains("“Cottage”") == true)
     }
     #expect(try home.movingDevice("1", to: nil) == [.deviceMoved(id: "1", roomID: nil)])
-    // Which of two rooms is meant is not guessed.
+    // An ambiguous room name is an error.
     let error = failure { () throws(HomeError) in _ = try home.knownRoom("KITCHEN") }
     #expect(error?.code == .ambiguousTarget && error?.candidates == ["Home/Kitchen", "Cottage/kitchen"])
     #expect(try home.knownRoom("cottage/KITCHEN").id == "k" && home.knownRoom("home/kitchen").id == "kitchen")
     #expect(try home.knownRoom("porch").id == "p" && home.room(called: "garden") == nil)
     #expect(failure { () throws(HomeError) in _ = try home.knownRoom("home/porch") }?.code == .notFound)
-    // One that is to be made is made where it is said.
+    // A new room is created in the named structure.
     #expect(try home.roomToBe(called: "porch").id == "p")
     let garden = try home.roomToBe(called: " Garden ")
     #expect(home.room(garden.id) == nil && garden.name == "Garden" && garden.structureID == "home")
@@ -114,14 +114,14 @@ final class ScratchDirectory: Sendable {
     #expect(nowhere?.candidates == ["Cottage"])
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "cottage/a/b") }?.code == .badArguments)
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "kitchen") }?.code == .ambiguousTarget)
-    // What is paired into a room is in its home.
+    // A device that is paired into a room belongs to the structure of the room.
     let wish = PairingWish(name: "Lamp", room: home.room("k"))
     for change in DeviceFacts.changes(30, DeviceInformation(), wish, home) { home.apply(change) }
     #expect(home.devices["30"]?.structureID == "s" && home.devices["30"]?.roomID == "k")
     #expect(home.devices["30"]?.name == "Lamp")
   }
 
-  @Test func theRoomForTheEntireHomeStays() throws {
+  @Test func roomForEntireHomeIsImmutable() throws {
     let home = Samples.state()
     let room = try #require(home.structures.first).roomForEntireHome
     #expect(room.isForEntireHome)
@@ -131,14 +131,14 @@ final class ScratchDirectory: Sendable {
     #expect(try home.movingDevice("1", to: room.id) == [.deviceMoved(id: "1", roomID: nil)])
   }
 
-  @Test func theFirstRoomMakesTheStructure() throws {
+  @Test func firstRoomCreatesStructure() throws {
     let (changes, room) = try HomeState().addingRoom("Den")
     let home = state(HomeState(), after: changes)
     #expect(home.structures == [HomeReducer.firstStructure])
     #expect(home.rooms == [room])
   }
 
-  @Test func thePrimaryStructureIsTheOneThatWasChosenElseTheFirst() throws {
+  @Test func selectsPrimaryStructure() throws {
     var home = HomeState()
     #expect(home.primaryStructure == nil)
     for id in ["a", "b", "c"] { home = state(home, after: try home.addingStructure("Home \(id)", id: id).1) }
@@ -148,7 +148,7 @@ final class ScratchDirectory: Sendable {
     #expect(home.primaryStructure?.id == "c")
     #expect(failure { () throws(HomeError) in _ = try home.choosingPrimaryStructure("d") }?.code == .notFound)
     #expect(failure { () throws(HomeError) in _ = try home.knownStructure("Hom c") }?.candidates.first == "Home c")
-    // What names none goes there.
+    // Rooms and devices without a structure go to the primary one.
     #expect(try home.addingRoom("Den").result.structureID == "c")
     var reducer = HomeReducer(home)
     _ = reducer.reduce(NodeModel.lamp(5).report(), at: 1)
@@ -163,7 +163,7 @@ final class ScratchDirectory: Sendable {
     #expect(home == HomeState())
   }
 
-  @Test func namesOutliveTheProcess() throws {
+  @Test func storesNames() throws {
     let scratch = ScratchDirectory()
     let names = StoredNames(scratch.state)
     #expect(try names.registry() == HomeRegistry().with([]))
@@ -176,7 +176,7 @@ final class ScratchDirectory: Sendable {
       }?.code == .badArguments)
   }
 
-  @Test func oneAtATimeMayChangeAHome() async throws {
+  @Test func homeLockIsExclusive() async throws {
     let scratch = ScratchDirectory()
     let first = try await HomeLock.acquire(scratch.state)
     let waits = HeldWaits()
@@ -184,12 +184,12 @@ final class ScratchDirectory: Sendable {
       do throws(HomeError) {
         let second = try await HomeLock.acquire(scratch.state, timeout: .milliseconds(120))
         _ = consume second
-        Issue.record("two have the lock")
+        Issue.record("the lock was acquired twice")
       } catch {
         #expect(error.message.contains("another hearth"))
       }
     }
-    // It says what it waits for while it does.
+    // The wait is reported while it lasts.
     #expect(waits.begun == ["another hearth to be done with changing the home"] && waits.ended == 1)
     _ = consume first
     let third = try await HomeLock.acquire(scratch.state, timeout: .zero)
@@ -197,24 +197,24 @@ final class ScratchDirectory: Sendable {
   }
 }
 
-/// Keeps what is waited for.
+/// Records the reported waits.
 private final class HeldWaits: WaitRegistry {
-  private let inside = Mutex<(begun: [String], ended: Int)>(([], 0))
-  var begun: [String] { inside.withLock { $0.begun } }
-  var ended: Int { inside.withLock { $0.ended } }
+  private let recorded = Mutex<(begun: [String], ended: Int)>(([], 0))
+  var begun: [String] { recorded.withLock { $0.begun } }
+  var ended: Int { recorded.withLock { $0.ended } }
 
-  func begin(_ what: String) -> Int? {
-    inside.withLock {
-      $0.begun.append(what)
+  func begin(_ description: String) -> Int? {
+    recorded.withLock {
+      $0.begun.append(description)
       return $0.begun.count
     }
   }
 
-  func end(_ number: Int) { inside.withLock { $0.ended += 1 } }
+  func end(_ number: Int) { recorded.withLock { $0.ended += 1 } }
 }
 
-@Suite("What a device does") struct DeviceStateTests {
-  @Test func stateSaysWhatADeviceDoes() {
+@Suite("Device states") struct DeviceStateTests {
+  @Test func formatsState() {
     func text(_ values: [ConcreteAttributePath: [UInt8]]) -> String {
       var all = NodeValues()
       for (path, value) in values { all[path] = value }
@@ -227,13 +227,13 @@ private final class HeldWaits: WaitRegistry {
     #expect(text([:]) == "")
   }
 
-  @Test func percentIsRoundedButNeverToNothing() {
+  @Test func roundsPercentUpToOne() {
     #expect([0, 1, 2, 102, 127, 253, 254, 255].map { HomeUnits.percent($0) } == [0, 1, 1, 40, 50, 100, 100, 100])
   }
 }
 
 @Suite("State directory") struct StateDirectoryTests {
-  @Test func comesFromTheEnvironment() throws {
+  @Test func readsEnvironment() throws {
     #expect(try StateDirectory.standard(environment: ["XDG_STATE_HOME": "/x", "HOME": "/h"]).root == "/x/hearth")
     #expect(try StateDirectory.standard(environment: ["HEARTH_STATE": "/s", "HOME": "/h"]).root == "/s")
     #expect(try StateDirectory.standard(environment: ["HEARTH_STATE": "", "HOME": "/h"]).root.hasPrefix("/h"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Home
 
-/// A home that is open, on a directory of its own, without devices on any network: what they say is made up.
+/// An open home in its own directory, without a network: tests inject the reports of its devices.
 final class OpenHome: Sendable {
   let home: Home
   let controller: HomeController
@@ -44,7 +44,7 @@ final class OpenHome: Sendable {
   func device(_ id: String) async throws -> HomeDevice { try #require(await home.backend.device(id)) }
 }
 
-/// Runs on its own thread what is given to it, first things first.
+/// A worker that runs jobs in order on a dispatch queue.
 struct QueueWorker: Worker {
   private let queue = DispatchQueue(label: "test")
 
@@ -59,7 +59,7 @@ struct QueueWorker: Worker {
   func close(_ done: @escaping @Sendable () -> Void) { queue.async { done() } }
 }
 
-/// What is left of a sequence, to its end.
+/// Returns the remaining elements of a sequence.
 func rest<S: AsyncSequence>(
   _ iterator: S.AsyncIterator, of _: S.Type
 ) async -> [S.Element] where S.Failure == Never {
@@ -69,7 +69,7 @@ func rest<S: AsyncSequence>(
   return result
 }
 
-/// PendingWork for two minutes at most.
+/// Waits until the condition is true, at most two minutes.
 func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
   for _ in 0..<6000 {
     if await isTrue() { return true }

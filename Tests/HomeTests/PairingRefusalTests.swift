@@ -7,12 +7,12 @@ import Testing
 
 @testable import Home
 
-/// Pairing that comes to nothing leaves the devices of the home as they are.
+/// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {
-  /// A home with the node 5, which is in the fabric, and the node 6, which is not any more.
+  /// Opens a home with node 5, which is in the fabric, and node 6, which no longer is.
   private func home() async throws -> OpenHome {
     let directory = ScratchDirectory()
-    // The first one makes the fabric.
+    // The first open creates the fabric.
     try await OpenHome(directory, access: .exclusive).home.close()
     let store = try HostMachine().openStore(directory.state.controller)
     try store.commit([StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])])
@@ -22,14 +22,28 @@ import Testing
     return open
   }
 
-  /// Nobody is called: there is no address.
+  @Test(
+    "notes a test device on the network, but not on loopback",
+    arguments: [
+      (.test, "192.168.1.20", true), (.test, "fe80::1", true), (.test, "fd00::5", true),
+      (.test, "127.0.0.1", false), (.test, "127.8.9.1", false), (.test, "::1", false),
+      (.production, "192.168.1.20", false), (.production, "::1", false),
+      // The failure itself is reported instead.
+      (.unverified, "192.168.1.20", false), (.unverified, "127.0.0.1", false),
+    ] as [(DeviceAttestation, String, Bool)])
+  func testDeviceOnNetwork(_ attestation: DeviceAttestation, _ address: String, _ isNoted: Bool) throws {
+    let address = try #require(IPAddress(address))
+    #expect(PairedDevice.isTestDeviceOnNetwork(attestation, at: address) == isNoted)
+  }
+
+  /// A request without addresses, which contacts no device.
   private func request(_ node: NodeID?) -> CommissioningRequest {
     var request = CommissioningRequest(passcode: 20_240_001, target: .addresses([]))
     request.nodeID = node
     return request
   }
 
-  @Test(arguments: [5, 6, nil] as [NodeID?]) func noDeviceIsRenamedOrRemoved(_ node: NodeID?) async throws {
+  @Test(arguments: [5, 6, nil] as [NodeID?]) func failedPairingChangesNoDevice(_ node: NodeID?) async throws {
     let open = try await home()
     let before = await open.home.state
     try #require(before.devices.keys.sorted() == ["5", "6"])
@@ -42,7 +56,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func whatTheControllerRefusesIsAskedForNobody() async throws {
+  @Test func storesNoWishForRejectedRequest() async throws {
     let open = try await home()
     let own = await open.controller.fabric.nodeID
     for node in [5, own, 0] {
@@ -52,8 +66,8 @@ import Testing
     await open.home.close()
   }
 
-  /// It may tell what it is while what commissioning learnt is on its way into the database.
-  @Test func whatHasToldByItselfIsNotMadeAgain() {
+  /// The device may report its description before the result of the commissioning is stored.
+  @Test func addsReportedDeviceOnce() {
     let state = Samples.state()
     let wish = PairingWish(name: "Sun")
     #expect(DeviceFacts.changes(1, DeviceInformation(), wish, state).isEmpty)

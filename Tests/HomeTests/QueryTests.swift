@@ -5,7 +5,7 @@ import Testing
 
 @testable import Home
 
-/// HOME.md, “Observing”, on a home that is open.
+/// The home model, “Observing”, on an open home.
 @Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {
   private typealias Batches = CollectionSnapshots<HomeDevice>
   private typealias Changes = CollectionChanges<HomeDevice>
@@ -26,7 +26,7 @@ import Testing
 
   // MARK: Collections
 
-  @Test func aListIsASnapshot() async throws {
+  @Test func listReturnsSnapshot() async throws {
     let open = try await OpenHome(.lamp(5), .bridge(7))
     let devices = try await open.home.devices().list()
     #expect(devices.map(\.id) == ["5", "7", "7/2", "7/3"])
@@ -44,12 +44,12 @@ import Testing
     await open.home.close()
   }
 
-  @Test func batchesComeAtOnceAndAfterEveryChange() async throws {
+  @Test func deliversBatchesAtOnceAndAfterChanges() async throws {
     let open = try await OpenHome(.lamp(5))
     let batches = open.home.devices().batched().makeAsyncIterator()
     let rooms = open.home.rooms().batched().makeAsyncIterator()
     try await open.home.rename("5", to: "Desk")
-    // None of these is a change of the collection.
+    // None of these changes the collection.
     await open.take(NodeModel.report(5, isOn, false.tlv))
     await open.take(.heard(5, deadline: 9))
     await open.take(.established(5, deadline: 9))
@@ -61,7 +61,7 @@ import Testing
     try await open.home.removeRoom(room.id)
     await open.home.close()
     let seen = await rest(batches, of: Batches.self)
-    // A new device comes, and then goes online.
+    // A new device is added, and then goes online.
     #expect(
       seen.map { $0.map { "\($0.name) \($0.sourceConnectivity.connectivityState)" } } == [
         ["Device 5 online"], ["Desk online"], ["Desk online", "Device 6 unknown"], ["Desk online", "Device 6 online"],
@@ -71,14 +71,14 @@ import Testing
       await rest(rooms, of: CollectionSnapshots<Room>.self).map { $0.map(\.name) } == [[], ["Hall"], ["Porch"], []])
   }
 
-  @Test func structuresAndRoomsAreToldAsDevicesAre() async throws {
+  @Test func deliversChangesOfStructuresAndRooms() async throws {
     let open = try await OpenHome(.lamp(5))
     let batches = open.home.structures().batched().makeAsyncIterator()
     let structures = open.home.structures().stream().makeAsyncIterator()
     let rooms = open.home.rooms().stream().makeAsyncIterator()
     let manager = HomeManager(open.home)
     try await manager.renameHome("home", to: "Nest")
-    // None of these is a change of the collection.
+    // None of these changes the collection.
     try await manager.renameHome("home", to: "Nest")
     await open.take(.lost(5, .subscriptionLost))
     let cabin = try await manager.addHome("Cabin")
@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  @Test func aStreamOfOneDeviceTellsOnlyWhatChangedInOrder() async throws {
+  @Test func streamsChangesOfOneDeviceInOrder() async throws {
     let open = try await OpenHome(.lamp(5))
     let one = open.home.device(id: "5").stream().makeAsyncIterator()
     let oneBatched = open.home.device(id: "5").batched().makeAsyncIterator()
@@ -115,7 +115,7 @@ import Testing
     await open.take(.lost(5, .subscriptionLost))
     await open.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 3), false.tlv))
     await open.take(.nodeRemoved(5))
-    // Those of one device are made on a task of their own: nothing is lost where the home ends.
+    // Changes of one device are produced on a separate task: closing the home loses none of them.
     await open.home.close()
     #expect(
       await rest(one, of: Changes.self).map(text) == ["5 Device 5 online > Device 5 offline", "-5 Device 5"])
@@ -124,7 +124,7 @@ import Testing
         == [[.online], [.offline], []])
   }
 
-  @Test func aStreamOfAllDevicesTellsThemInOrder() async throws {
+  @Test func streamsChangesOfAllDevicesInOrder() async throws {
     let open = try await OpenHome(.lamp(5), .bridge(7))
     let changes = open.home.devices().stream().makeAsyncIterator()
     try await open.home.rename("7/3", to: "East")
@@ -147,19 +147,19 @@ import Testing
       ])
   }
 
-  @Test func metadataChangesForFiveReasons() async throws {
+  @Test func metadataChangesForFiveReasonsOnly() async throws {
     var lamp = NodeModel.lamp(5)
     lamp[level] = Nullable<UInt8>.value(1).tlv
     let open = try await OpenHome(lamp)
     let room = try await open.home.addRoom("Hall")
     let changes = open.home.devices().stream().makeAsyncIterator()
-    // No reasons: attributes, who made it and what it calls itself, what it controls, contact, rooms of others.
+    // No reasons: attributes, the identity and label of the device, client clusters, contact, names of rooms.
     await open.take(NodeModel.report(5, isOn, false.tlv))
     await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Own name".tlv))
     await open.take(NodeModel.report(5, Descriptor.clientList.path(on: 1), [ClusterID(3)].tlv))
     await open.take(.heard(5, deadline: 9))
     try await open.home.renameRoom(room.id, to: "Porch")
-    // The five.
+    // The five reasons.
     await open.take(.lost(5, .subscriptionLost))
     try await open.home.rename("5", to: "Desk")
     try await open.home.move("5", to: room.id)
@@ -167,7 +167,7 @@ import Testing
     await open.take(lamp.report(of: [1]))
     lamp.endpoints[1]?.types = [DeviceTypes.onOffPlugInUnit.id]
     await open.take(lamp.report(of: [1]))
-    // Another reason of being away is none.
+    // A change of the offline reason is none.
     await open.take(.lost(5, .sessionRefused))
     await open.home.close()
     let seen = await rest(changes, of: Changes.self).map { change -> [String] in
@@ -183,7 +183,7 @@ import Testing
     #expect(seen == [["connectivity"], ["name"], ["room"], ["traits"], ["types"]])
   }
 
-  @Test func aPartThatABridgeDoesNotReachChangesTheDevice() async throws {
+  @Test func unreachablePartChangesDevice() async throws {
     var bridge = NodeModel.bridge(7)
     bridge.endpoints[0]?.parts.append(4)
     bridge.endpoints[1]?.parts.append(4)
@@ -199,7 +199,7 @@ import Testing
       await rest(changes, of: Changes.self).map(text) == ["7/2 Composed online > Composed partiallyOnline"])
   }
 
-  @Test func theSettledStateIsObservedToo() async throws {
+  @Test func deliversSettledState() async throws {
     let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
     let batches = open.home.devices().batched().makeAsyncIterator()
     await open.take(.lost(5, .subscriptionLost))
@@ -215,14 +215,14 @@ import Testing
 
   // MARK: Types
 
-  @Test func aTypeGivesOneValueForEachReport() async throws {
+  @Test func typeSubscriptionDeliversOneValuePerReport() async throws {
     var lamp = NodeModel.lamp(5)
     lamp[level] = Nullable<UInt8>.value(1).tlv
     let open = try await OpenHome(lamp)
     let device = try await open.device("5")
     let updates = device.types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
     let none = device.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
-    // Two attributes in one report; the same again; of another endpoint; the device's name.
+    // Two attributes in one report, the same report again, an attribute of another endpoint, the device's name.
     lamp[level] = Nullable<UInt8>.value(2).tlv
     lamp[isOn] = false.tlv
     await open.take(lamp.report())
@@ -240,7 +240,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func whoFollowsATypeSeesTheOtherWayTakeOver() async throws {
+  @Test func typeSubscriptionSwitchesToOtherSource() async throws {
     let open = try await OpenHome(.lamp(5, uniqueID: "lamp"), .lamp(6, uniqueID: "lamp"))
     #expect(try await open.home.devices().list().map(\.id) == ["5"])
     let updates = try await open.device("5").types.subscribeAll().makeAsyncIterator()
@@ -253,22 +253,22 @@ import Testing
 
   // MARK: Observers
 
-  private final class Seen: Sendable {
+  private final class Recorder: Sendable {
     let values = Mutex<[String]>([])
     var all: [String] { values.withLock { $0 } }
   }
 
-  @Test func sinkUntilItIsCancelledOrLetGo() async throws {
+  @Test func sinkEndsWhenHandleIsCanceledOrReleased() async throws {
     let open = try await OpenHome(.lamp(5))
-    let (cancelled, released) = (Seen(), Seen())
+    let (canceled, released) = (Recorder(), Recorder())
     let handle = open.home.devices().batched().sink { devices in
-      cancelled.values.withLock { $0.append(devices[0].name) }
+      canceled.values.withLock { $0.append(devices[0].name) }
     }
     var other: ObservationHandle? = open.home.devices().stream().sink { change in
       released.values.withLock { $0.append(change.item.name) }
     }
     try await open.home.rename("5", to: "A")
-    #expect(await eventually { cancelled.all == ["Device 5", "A"] && released.all == ["A"] })
+    #expect(await eventually { canceled.all == ["Device 5", "A"] && released.all == ["A"] })
     handle.cancel()
     try await open.home.rename("5", to: "B")
     #expect(await eventually { released.all == ["A", "B"] })
@@ -276,14 +276,14 @@ import Testing
     other = nil
     try await open.home.rename("5", to: "C")
     try await Task.sleep(for: .milliseconds(50))
-    #expect(cancelled.all == ["Device 5", "A"] && released.all == ["A", "B"])
+    #expect(canceled.all == ["Device 5", "A"] && released.all == ["A", "B"])
     await open.home.close()
   }
 
-  @Test func aSlowObserverStallsNobody() async throws {
+  @Test func slowObserverDelaysNoOther() async throws {
     let open = try await OpenHome(.lamp(5))
     let slow = open.home.devices().stream().makeAsyncIterator()
-    let (stuck, fast) = (Seen(), Seen())
+    let (stuck, fast) = (Recorder(), Recorder())
     let first = open.home.devices().batched().sink { _ in
       stuck.values.withLock { $0.append("") }
       try? await Task.sleep(for: .seconds(600))
@@ -296,11 +296,11 @@ import Testing
     first.cancel()
     second.cancel()
     await open.home.close()
-    // It missed nothing.
+    // The slow observer gets all changes.
     #expect(await rest(slow, of: Changes.self).map(\.item.name) == names)
   }
 
-  @Test func whatBeginsAfterTheEndEndsAtOnce() async throws {
+  @Test func sequencesOfClosedHomeEndAtOnce() async throws {
     let open = try await OpenHome(.lamp(5))
     let device = try await open.device("5")
     await open.home.close()
@@ -311,7 +311,7 @@ import Testing
 
   // MARK: Names
 
-  @Test func setNameGivesANewValue() async throws {
+  @Test func setNameReturnsNewValue() async throws {
     let open = try await OpenHome(.lamp(5), .lamp(6))
     let device = try await open.device("5")
     let (renamed, wasCut) = try await { ($0.device, $0.wasCut) }(device.setName("Desk"))
@@ -325,7 +325,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func whatItCallsItselfIsNotWhatTheHomeCallsIt() async throws {
+  @Test func nameIsIndependentOfNodeLabel() async throws {
     var lamp = NodeModel.lamp(5)
     lamp[BasicInformation.nodeLabel.path(on: 0)] = "Own".tlv
     let open = try await OpenHome(lamp)
@@ -333,7 +333,7 @@ import Testing
       let device = try await open.device("5")
       return [device.name, device.basicInformation?.attributes.nodeLabel, device.identity.nodeLabel]
     }
-    // At first it is called as it calls itself.
+    // The initial name is the node label.
     #expect(try await names() == ["Own", "Own", "Own"])
     _ = try await open.device("5").setName(String(repeating: "x", count: 40))
     #expect(try await names() == [String(repeating: "x", count: 40), "Own", "Own"])
@@ -342,9 +342,9 @@ import Testing
     await open.home.close()
   }
 
-  // MARK: Several
+  // MARK: Several processes
 
-  @Test func aSecondHomeSeesTheFirstAndTakesOver() async throws {
+  @Test func secondProcessMirrorsFirstAndTakesOver() async throws {
     let directory = ScratchDirectory()
     let first = try await OpenHome(directory)
     try await first.home.follow()
@@ -355,10 +355,10 @@ import Testing
     #expect(try await first.home.controller.isFollower)
     #expect(try await !second.home.controller.isFollower)
     let batches = second.home.devices().batched().makeAsyncIterator()
-    // One value for each report, also where another process hears the devices.
+    // One value for each report, even if another process receives it.
     let lights = try await second.device("5").types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
     for isOn in [false, true, true, false, true] { await first.take(NodeModel.report(5, self.isOn, isOn.tlv)) }
-    // What the devices of the first say, and what people say to it; and back.
+    // Reports and edits of the first process, and then edits of the second one.
     await first.take(NodeModel.report(5, isOn, false.tlv))
     await first.take(.lost(5, .subscriptionLost))
     try await first.home.rename("5", to: "Desk")
@@ -374,7 +374,7 @@ import Testing
 
     await first.home.close()
     #expect(await eventually { (try? await second.home.controller.isFollower) == true })
-    // Nothing is known of how the devices are, but all that they said.
+    // Connectivity is unknown, but all values are kept.
     let device = try await second.device("5")
     #expect(device.sourceConnectivity == .unknown)
     #expect(device.name == "Desk" && device.roomID == room.id)
@@ -389,8 +389,8 @@ import Testing
         "Device 5 true online", "Device 5 true offline", "Desk true offline", "Desk false offline",
         "Desk false unknown",
       ])
-    let told = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
-    let online = told.prefix { $0.metadata.sourceConnectivity.connectivityState == .online }
+    let received = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
+    let online = received.prefix { $0.metadata.sourceConnectivity.connectivityState == .online }
     #expect(online.map { $0.matterTraits.onOffTrait?.attributes.onOff } == [true, false, true, false, true, false])
   }
 }

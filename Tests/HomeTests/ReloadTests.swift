@@ -9,12 +9,12 @@ import Testing
 
 @testable import Home
 
-/// A home that was open for longer than the log goes back, and homes whose follower ends.
-@Suite("Taking over and over again", .timeLimit(.minutes(10))) struct ReloadTests {
+/// Homes that were open for longer than the log reaches back, and homes whose follower ends.
+@Suite("Reload and takeover", .timeLimit(.minutes(10))) struct ReloadTests {
   private let isOn = OnOff.onOff.path(on: 1)
 
-  /// The home is shortened to nothing behind the back of `home`, after a lot has happened to it.
-  private func happen(in directory: ScratchDirectory) throws {
+  /// Makes changes through another connection and removes the whole log.
+  private func changeAndCompact(in directory: ScratchDirectory) throws {
     let process = try HomeDatabase.open(directory.state.database)
     var reducer = HomeReducer(try process.load().state)
     var updates: [HomeUpdate] = []
@@ -36,8 +36,8 @@ import Testing
     try process.close()
   }
 
-  /// A home with two lamps, which another process follows as long as it has the lock.
-  /// - Parameter isFollowed: else nobody does, from the beginning: who looks on is told when the other ends.
+  /// Opens a home with two lamps, which another process follows while it holds the lock.
+  /// - Parameter isFollowed: false if no process follows the home at first.
   private func open(
     _ directory: ScratchDirectory, _ lock: inout FollowerLock?, isFollowed: Bool = true
   ) async throws -> OpenHome {
@@ -52,7 +52,7 @@ import Testing
     return try await OpenHome(directory)
   }
 
-  @Test(arguments: [true, false]) func aLogThatDoesNotGoBackSoFarMeansThatAllIsLoadedAgain(_ isPassive: Bool)
+  @Test(arguments: [true, false]) func reloadsAfterCompaction(_ isPassive: Bool)
     async throws
   {
     let directory = ScratchDirectory()
@@ -64,28 +64,28 @@ import Testing
     let batches = home.devices().batched().makeAsyncIterator()
     let rooms = home.rooms().stream().makeAsyncIterator()
     let lights = try await open.device("5").types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
-    let gone = try await open.device("6").types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
+    let removedLights = try await open.device("6").types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
     let updates = home.updates()
-    try happen(in: directory)
+    try changeAndCompact(in: directory)
     try await home.follow()
     #expect(await eventually { await home.backend.device("8") != nil })
     #expect(await open.controller.isFollower == !isPassive)
 
-    // Everybody who looks sees it as it is.
+    // All observers see the current state.
     let state = await open.home.state
     #expect(state.devices["5"]?.name == "Desk" && state.devices["5"]?.roomID == "r" && state.devices["6"] == nil)
     #expect(state.value(5, isOn) == false.tlv)
     if isPassive { #expect(state == (try HomeDatabase.open(directory.state.database).load().state)) }
-    // The client is told once that everything may be different, and nothing else of it.
+    // The client gets one message that everything may have changed, and no other.
     #expect(await client.delegate.waits(for: "homes"))
     let accessories = client.manager.primaryHome?.accessories ?? []
     #expect(accessories.map(\.name) == ["Desk", "Device 8"])
     #expect(client.manager.primaryHome?.rooms.map(\.name) == ["Hall"])
-    // And goes on from there.
+    // Later changes are reported as usual.
     try await home.rename("8", to: "Shelf")
     #expect(await client.delegate.waits(for: "called Shelf"))
-    let told = client.delegate.messages.filter { !$0.contains("reachable") && !$0.hasPrefix("hub") }
-    #expect(told == ["homes", "8 is Shelf", "called Shelf"])
+    let received = client.delegate.messages.filter { !$0.contains("reachable") && !$0.hasPrefix("hub") }
+    #expect(received == ["homes", "8 is Shelf", "called Shelf"])
 
     await home.close()
     let names = await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.name) }
@@ -102,14 +102,14 @@ import Testing
     let seen = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
     #expect(
       seen.prefix(2).map { $0.matterTraits.onOffTrait?.attributes.onOff } == [true, false])
-    #expect(await rest(gone, of: DeviceUpdates<OnOffLightDeviceType>.self).count == 1)
+    #expect(await rest(removedLights, of: DeviceUpdates<OnOffLightDeviceType>.self).count == 1)
     var raw: [HomeUpdate] = []
     for await update in updates { raw.append(update) }
     #expect(raw.contains { $0.changes.isEmpty })
     _ = consume lock
   }
 
-  @Test func whatHappensWhileItIsLoadedIsNotLost() async throws {
+  @Test func keepsUpdatesDuringReload() async throws {
     let directory = ScratchDirectory()
     var lock: FollowerLock?
     let open = try await open(directory, &lock)
@@ -127,20 +127,20 @@ import Testing
     _ = consume lock
   }
 
-  @Test func whoDoesNotFollowLeavesItToWhoeverDoesAsLongAsThereIsOne() async throws {
+  @Test func ignoresReportsWhileAnotherProcessFollows() async throws {
     let directory = ScratchDirectory()
     var lock: FollowerLock?
     let open = try await open(directory, &lock)
     await open.take(NodeModel.report(5, isOn, false.tlv))
     #expect(await open.home.state.value(5, isOn) == true.tlv)
-    // It dies.
+    // The follower ends.
     lock = nil
     #expect(
       await eventually {
         await open.take(NodeModel.report(5, isOn, false.tlv))
         return await open.home.state.value(5, isOn) == false.tlv
       })
-    // Another begins.
+    // Another follower begins.
     lock = try FollowerLock.acquire(directory.state)
     #expect(lock != nil)
     #expect(
@@ -153,7 +153,7 @@ import Testing
     _ = consume lock
   }
 
-  @Test func whoeverTakesOverHasReadWhatTheOneBeforeWroteLast() async throws {
+  @Test func takeoverReadsLastWritesOfPreviousFollower() async throws {
     let directory = ScratchDirectory()
     var lock: FollowerLock?
     let open = try await open(directory, &lock)
@@ -166,32 +166,32 @@ import Testing
     lock = nil
     #expect(await eventually { await open.controller.isFollower })
     #expect(await open.home.state.value(5, isOn) == false.tlv)
-    // What the device says again is no news.
+    // A repeated report is not logged.
     await open.take(NodeModel.report(5, isOn, false.tlv))
     await open.home.close()
     guard case .samples(let samples, _, _) = try process.samples(after: nil, SampleFilter(.attribute)) else {
-      Issue.record("a gap")
+      Issue.record("the log was reset")
       return
     }
     #expect(samples.filter { $0.attribute?.path == isOn && $0.node == 5 }.count == 6)
     _ = consume lock
   }
 
-  /// Whoever comes next begins with what is stored.
-  @Test func theRightIsGivenUpWhenEverythingIsStored() async throws {
+  /// The next follower starts from the stored state.
+  @Test func releasesLockAfterLastWrite() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
     await open.meet(.lamp(5))
     try await open.controller.flush()
-    // Somebody else writes for long.
+    // Another connection writes for a long time.
     let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let wasHeld = Mutex(false)
     let other = Thread {
       let process = try? HomeDatabase.open(directory.state.database)
       try? process?.write { _ in
         began.signal()
-        // On a busy machine it is not waited for so long that a writer would give up.
+        // Limited, so that on a busy machine the waiting writer does not time out.
         _ = goOn.wait(timeout: .now() + 3)
         Thread.sleep(forTimeInterval: 0.1)
         wasHeld.withLock { $0 = FollowerLock.isHeld(directory.state) }
@@ -208,7 +208,7 @@ import Testing
     let updates = open.home.updates()
     await open.take(NodeModel.report(5, isOn, false.tlv))
     let closing = Task { await open.home.close() }
-    // It hears nothing any more, and waits for the database.
+    // The home gets no more updates, and waits for the database.
     for await _ in updates {}
     goOn.signal()
     await closing.value
@@ -217,7 +217,7 @@ import Testing
     #expect(try HomeDatabase.open(directory.state.database).load().state.value(5, isOn) == false.tlv)
   }
 
-  @Test(arguments: [true, false]) func namesOfSeveralProcessesChangeInTheOrderOfTheLog(_ isPassive: Bool) async throws {
+  @Test(arguments: [true, false]) func appliesRenamesInLogOrder(_ isPassive: Bool) async throws {
     let directory = ScratchDirectory()
     var lock: FollowerLock?
     let open = try await open(directory, &lock, isFollowed: isPassive)
@@ -249,7 +249,7 @@ import Testing
     _ = consume lock
   }
 
-  @Test func anOwnerOfALongLogMissesNothingOfWhatOthersDo() async throws {
+  @Test func followerReloadsForeignChangesAfterCompaction() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
@@ -259,7 +259,7 @@ import Testing
     _ = try process.change(origin: "cli", at: 5) { (_) throws(HomeError) in
       ([.deviceRenamed(id: "5", name: "Desk")], 0)
     }
-    // Compacted by itself, with what it has not seen yet in it.
+    // The compaction includes the change that the follower has not read yet.
     try process.compact(keeping: 0)
     #expect(await eventually { await open.home.backend.device("5")?.name == "Desk" })
     #expect(await open.home.backend.device("5")?.sourceConnectivity.connectivityState == .online)

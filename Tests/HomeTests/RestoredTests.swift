@@ -8,11 +8,12 @@ import Testing
 
 @testable import Home
 
-/// HOME.md, “Connectivity and locality”: a device that was restored and not reached. And when devices were heard.
+/// Devices of a restored home that were not reached yet (The home model, “Connectivity and locality”), and times of last
+/// contact.
 @Suite("Restored homes", .timeLimit(.minutes(10))) struct RestoredTests {
   private let isOn = OnOff.onOff.path(on: 1)
 
-  /// A home whose lamp was online when it was closed.
+  /// Stores a home whose lamp was online when it was closed.
   private func stored() async throws -> ScratchDirectory {
     let directory = ScratchDirectory()
     let first = try await OpenHome(directory)
@@ -25,7 +26,7 @@ import Testing
     return directory
   }
 
-  @Test func whereNobodyFollowsNothingIsKnown() async throws {
+  @Test func connectivityIsUnknownWithoutFollower() async throws {
     let directory = try await stored()
     let before = try HomeDatabase.open(directory.state.database).anchor()
     let open = try await OpenHome(directory)
@@ -38,7 +39,7 @@ import Testing
     let lights = device.types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
     let all = device.types.subscribeAll().makeAsyncIterator()
     #expect(device.contact.last != nil)
-    // It answers: that is no news to the log, which has it so, but to who looks on.
+    // A response: the log has this state already, but observers are notified.
     await open.take(.answered(5))
     #expect(try await open.device("5").sourceConnectivity == SourceConnectivity(.online, .peer))
     await open.home.close()
@@ -46,18 +47,18 @@ import Testing
       await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) } == [
         [.unknown], [SourceConnectivity(.online, .peer)],
       ])
-    // And to who looks on a part of it.
+    // Subscriptions to a part of the device are notified as well.
     let online = SourceConnectivity(.online, .peer)
-    let told = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
-    #expect(told.map(\.metadata.sourceConnectivity) == [.unknown, online])
-    #expect(told.map { $0.matterTraits.onOffTrait?.isStale } == [true, false])
+    let values = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
+    #expect(values.map(\.metadata.sourceConnectivity) == [.unknown, online])
+    #expect(values.map { $0.matterTraits.onOffTrait?.isStale } == [true, false])
     let types = await rest(all, of: DeviceUpdates<DeviceTypeCollection>.self)
     #expect(types.map { $0.get(OnOffLightDeviceType.self)?.metadata.sourceConnectivity } == [.unknown, online])
     #expect(try HomeDatabase.open(directory.state.database).anchor() == before)
   }
 
-  /// Nobody can take over from a process that is suspended, and after a while nobody believes what it said.
-  @Test(arguments: [true, false]) func whoFollowsHasToSayThatItIsThere(_ follows: Bool) async throws {
+  /// The lock can't be taken from a suspended process, but its state expires.
+  @Test(arguments: [true, false]) func stateOfUnresponsiveFollowerExpires(_ follows: Bool) async throws {
     let directory = try await stored()
     let lock = try #require(try FollowerLock.acquire(directory.state))
     let open = try await OpenHome(directory)
@@ -74,7 +75,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func nothingIsKnownOfAHomeThatIsToldWholeEither() async throws {
+  @Test func snapshotHasUnknownConnectivity() async throws {
     let directory = try await stored()
     let open = try await OpenHome(directory)
     let stored = try HomeDatabase.open(directory.state.database).load()
@@ -86,7 +87,7 @@ import Testing
     await open.home.close()
   }
 
-  @Test func whatAnotherProcessSaysIsTrue() async throws {
+  @Test func usesStateOfOtherFollower() async throws {
     let directory = try await stored()
     var lock = try FollowerLock.acquire(directory.state)
     #expect(lock != nil)
@@ -94,7 +95,7 @@ import Testing
     let online = SourceConnectivity(.online, .peer)
     #expect(try await open.device("5").sourceConnectivity == online)
     #expect(try await open.device("5").settledConnectivity == online)
-    // Until it dies.
+    // Until that process ends.
     let batches = open.home.devices().batched().makeAsyncIterator()
     lock = nil
     #expect(await eventually { await open.home.backend.device("5")?.sourceConnectivity == .unknown })
@@ -108,7 +109,7 @@ import Testing
     _ = consume lock
   }
 
-  @Test func whoFollowsWritesThatNothingIsKnown() async throws {
+  @Test func followerStoresUnknownConnectivity() async throws {
     let directory = try await stored()
     let open = try await OpenHome(directory)
     let batches = open.home.devices().batched().makeAsyncIterator()
@@ -119,14 +120,14 @@ import Testing
       try await open.home.samples(after: before).added.map(\.change) == [.connectivity(SourceID(5), .unknown)])
     await open.take(.established(5, deadline: 9))
     await open.home.close()
-    // Unknown it was from the beginning.
+    // The connectivity was unknown before, so no further snapshot is delivered.
     #expect(
       await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
         == [[.unknown], [SourceConnectivity(.online, .peer)]])
   }
 
-  /// Nobody feeds what another process said of it, and it may have gone with that one.
-  @Test func whoTakesOverKnowsNothingOfADeviceBeforeItAnswers() async throws {
+  /// The state reported by the previous follower is not maintained, and may be outdated.
+  @Test func connectivityIsUnknownAfterTakeover() async throws {
     let directory = try await stored()
     var lock = try FollowerLock.acquire(directory.state)
     #expect(lock != nil)
@@ -150,8 +151,8 @@ import Testing
     _ = consume lock
   }
 
-  /// Of a thousand devices, too.
-  @Test func aRestartIsWrittenAndToldOnce() async throws {
+  /// The number of devices does not matter.
+  @Test func restartIsStoredAndReportedOnce() async throws {
     let directory = ScratchDirectory()
     let first = try await OpenHome(directory, grace: .seconds(60))
     try await first.home.follow()
@@ -174,17 +175,17 @@ import Testing
     await open.home.close()
     #expect(log.count == 40 && log.allSatisfy { $0.change.node != nil && $0.update == log[0].update })
     #expect(written.withLock { $0 } == [40])
-    var told: [Int] = []
-    for await update in updates { told.append(update.changes.count) }
-    // That nothing is known of them, and that from now on somebody follows them.
-    #expect(told == [40, 0])
-    // What was shown before, and what counted then.
+    var counts: [Int] = []
+    for await update in updates { counts.append(update.changes.count) }
+    // One update for the unknown connectivity, and one for the begin of the following.
+    #expect(counts == [40, 0])
+    // The snapshots before and after the restart.
     #expect(await rest(batches, of: CollectionSnapshots<HomeDevice>.self).count <= 2)
   }
 
   // MARK: Contact
 
-  @Test func contactIsStoredWithoutAChangeAndOutlivesAKill() async throws {
+  @Test func storesContactWithoutChange() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory, contactPeriod: .milliseconds(100))
     try await open.home.follow()
@@ -206,7 +207,7 @@ import Testing
     await again.home.close()
   }
 
-  @Test func whoOnlyReadsWritesNoContacts() async throws {
+  @Test func readerWritesNoContacts() async throws {
     let directory = try await stored()
     let reader = try await OpenHome(directory)
     let process = try HomeDatabase.open(directory.state.database)
@@ -216,8 +217,8 @@ import Testing
     #expect(try process.contacts()[5] == newer)
   }
 
-  /// Whoever follows the device learns of it, and whoever comes then.
-  @Test func whatIsHeardBesideAnotherProcessIsStored() async throws {
+  /// The follower and processes that start later get the contact.
+  @Test func storesContactsOfReaders() async throws {
     let directory = try await stored()
     let follower = try await OpenHome(directory)
     try await follower.home.follow()
@@ -230,7 +231,7 @@ import Testing
     try await loop.submit { edge.value.host.perform { (engine: inout HomeEngine, _) in engine.hear(5) } }.get()
     let heard = try #require(try await reader.device("5").contact.last)
     #expect(heard > before)
-    // What the other one knows is older.
+    // The contact known to the other process is older.
     let process = try HomeDatabase.open(directory.state.database)
     let known = try process.contacts()
     try await loop.submit { edge.value.take(known, isFollower: false) }.get()
@@ -240,21 +241,21 @@ import Testing
     let contact = Contact(last: heard, nextReport: 77)
     #expect(try process.contacts()[5]?.last == heard)
     #expect(await eventually { await follower.home.backend.device("5")?.contact == contact })
-    // What is older changes nothing.
+    // An older contact changes nothing.
     try process.note(heard: [5: before, 6: before])
     #expect(try process.contacts()[5]?.last == heard && process.contacts().count == 1)
     await follower.home.close()
     #expect(try process.contacts()[5] == contact)
   }
 
-  @Test func whoLooksOnLearnsWhenDevicesWereHeard() async throws {
+  @Test func readerGetsContactsOfFollower() async throws {
     let directory = try await stored()
     let lock = try FollowerLock.acquire(directory.state)
     let open = try await OpenHome(directory)
     try await open.home.follow()
     let newer = Contact(last: .max / 2, nextReport: 5)
     let process = try HomeDatabase.open(directory.state.database)
-    // It does not look each time.
+    // The home does not read the contacts at each notification.
     #expect(
       await eventually {
         _ = try? process.commit([], contacts: [5: newer])
@@ -264,7 +265,7 @@ import Testing
     _ = consume lock
   }
 
-  @Test func aBridgeThatIsHeardIsNoContactWithWhatItDoesNotReach() throws {
+  @Test func bridgeContactExcludesUnreachableDevices() throws {
     var home = CheckedReducer()
     home.meet(.bridge(7))
     let reachable = BridgedDeviceBasicInformation.reachable.path(on: 3)
@@ -276,19 +277,20 @@ import Testing
     home.take(.heard(7, deadline: 9))
     #expect(last("7") == home.time && last("7/2") == home.time && last("7/3") == heard)
     #expect(home.reducer.contact(by: home.state.devices["7/3"]?.active).nextReport == nil)
-    // As long as it is so, whatever becomes of the bridge, and on the disk.
+    // The contact of an unreachable device stays the same in memory and in the database, regardless of the bridge's
+    // state.
     home.take(.lost(7, .timedOut))
     home.take(.started)
     home.take(.established(7, deadline: 9))
     #expect(last("7/3") == heard)
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit(home.log)
     try database.close()
-    let again = try place.open()
+    let again = try scratch.open()
     #expect(try again.load().state == home.state)
     guard case .samples(let samples, _, _) = try again.samples(after: nil, SampleFilter(.connectivity)) else {
-      Issue.record("a gap")
+      Issue.record("the log was reset")
       return
     }
     #expect(samples.last?.change == home.log.last?.changes.last)
@@ -297,7 +299,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func whatABridgeNeverReachedWasNeverHeard() throws {
+  @Test func neverReachedBridgedDeviceHasNoContact() throws {
     var bridge = NodeModel.bridge(7)
     bridge[BridgedDeviceBasicInformation.reachable.path(on: 3)] = false.tlv
     var home = CheckedReducer()
@@ -310,7 +312,7 @@ import Testing
 
   // MARK: Queries
 
-  @Test func queriesAreRestoredBeforeAnythingHappens() async throws {
+  @Test func restoresQueriesBeforeFirstUpdate() async throws {
     let directory = try await stored()
     let process = try HomeDatabase.open(directory.state.database)
     try process.add(
@@ -331,11 +333,11 @@ import Testing
     try await open.home.follow()
     await open.meet(.lamp(6))
     await open.home.close()
-    // Of the first thing that happens, too: that nothing is known of the lamp.
+    // Including the first update, that the connectivity of the lamp is unknown.
     #expect(known.value.count >= 2 && known.value.allSatisfy { $0 == 1 }, "\(known.value)")
   }
 
-  /// For the event loop alone.
+  /// Confined to the event loop.
   private final class Box<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Home
 
-/// What a command that is woken gets, and how it ends.
+/// Environment, input and termination of delivery commands.
 @Suite("Running commands", .timeLimit(.minutes(10))) struct RunningCommandTests {
-  private let place: TestDatabase
+  private let scratch: TestDatabase
 
-  init() throws { place = try TestDatabase() }
+  init() throws { scratch = try TestDatabase() }
 
-  private var file: String { place.directory + "/told" }
-  private func told() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
+  private var file: String { scratch.directory + "/output" }
+  private func output() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
   @discardableResult
   private func run(_ script: String, _ environment: [String: String] = [:], input: String = "") async -> String? {
@@ -19,14 +19,14 @@ import Testing
     return await RunningCommand.run(["sh", "-c", script], environment: all, input: Array(input.utf8))
   }
 
-  /// Whether a process is there, and not only its name.
+  /// Whether a process is running, and not a zombie.
   private static func isRunning(_ number: Int32) -> Bool {
     let text = (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)) ?? ""
     guard let state = text.split(separator: ")").last?.split(separator: " ").first else { return false }
     return state != "Z" && state != "X"
   }
 
-  /// The number that a script wrote, when it has.
+  /// Waits for the process id that a script writes, and returns it.
   private func number() async throws -> Int32 {
     let file = file
     @Sendable func read() -> Int32? {
@@ -36,7 +36,7 @@ import Testing
     return try #require(read())
   }
 
-  @Test func howItEndsIsTold() async {
+  @Test func reportsExitStatus() async {
     #expect(await run("exit 0") == nil)
     #expect(await run("exit 3") == "“sh” ended with 3")
     #expect(await run("kill -9 $$") == "“sh” was ended by signal 9")
@@ -44,31 +44,31 @@ import Testing
     #expect(missing == "“/nowhere/at/all” ended with 127")
   }
 
-  @Test func itGetsItsEnvironmentItsInputAndNothingElseOfOurs() async throws {
+  @Test func passesOnlyEnvironmentAndInput() async throws {
     #expect(await run("echo $HEARTH_TEST > \(file); cat >> \(file)", ["HEARTH_TEST": "a b"], input: "range\n") == nil)
-    #expect(try told() == "a b\nrange\n")
+    #expect(try output() == "a b\nrange\n")
     #expect(await run("out=$(readlink /proc/$$/fd/1); echo $out > \(file)") == nil)
-    #expect(try told() == "/dev/null\n")
-    // Neither what somebody has open, be it many, nor what is done with signals.
+    #expect(try output() == "/dev/null\n")
+    // Open descriptors, however many, and ignored signals are not inherited.
     let open = (0..<100).map { _ in Glibc.open("/dev/null", O_RDONLY) }
     defer { for descriptor in open { close(descriptor) } }
     signal(SIGPIPE, SIG_IGN)
     #expect(await run("ls /proc/$$/fd > \(file); true") == nil)
-    let descriptors = Set(try told().split(separator: "\n").compactMap { Int32($0) })
+    let descriptors = Set(try output().split(separator: "\n").compactMap { Int32($0) })
     #expect(descriptors.isSuperset(of: [0, 1, 2]) && descriptors.isDisjoint(with: open))
     #expect(await run("kill -PIPE $$; exit 0") == "“sh” was ended by signal \(SIGPIPE)")
   }
 
-  /// It ended with 0: what it left behind may go on as long as it likes, and nobody waits for it.
-  @Test func whatItLeavesBehindIsLeftAlone() async throws {
+  /// After exit status 0 the remaining child processes keep running, and are not waited for.
+  @Test func leavesBackgroundProcessesAlone() async throws {
     #expect(await run("sleep 1000 & echo $! > \(file)") == nil)
     let number = try await number()
     #expect(Self.isRunning(number))
     kill(number, SIGKILL)
   }
 
-  /// Also what ignores the request.
-  @Test(arguments: ["", "trap '' TERM; "]) func whoEndsItEndsWhatItStarted(_ trap: String) async throws {
+  /// Including children that ignore SIGTERM.
+  @Test(arguments: ["", "trap '' TERM; "]) func terminatesChildProcesses(_ trap: String) async throws {
     let script = "(\(trap)exec sleep 1000) & echo $! > \(file); wait"
     let task = Task { await run(script) }
     let number = try await number()
@@ -78,9 +78,9 @@ import Testing
     #expect(await eventually { !Self.isRunning(number) })
   }
 
-  /// The shell ends at once, and what it started puts its things in order.
-  @Test func whatItStartedHasItsTimeToo() async throws {
-    let left = place.directory + "/left"
+  /// The shell ends at once, but its child gets the full grace period.
+  @Test func childProcessesGetGracePeriod() async throws {
+    let left = scratch.directory + "/left"
     let inner = "trap 'sleep 1; echo left > \(left); exit' TERM; echo $$ > \(file); while :; do sleep 0.1; done"
     let task = Task { await run("sh -c \"$INNER\" & wait", ["INNER": inner]) }
     _ = try await number()
@@ -89,7 +89,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: left))
   }
 
-  @Test func whoIgnoresTheRequestIsMadeTo() async throws {
+  @Test func killsCommandThatIgnoresSIGTERM() async throws {
     let script = "trap '' TERM; echo $$ > \(file); exec sleep 1000"
     let task = Task { await run(script) }
     let number = try await number()
@@ -98,10 +98,10 @@ import Testing
     #expect(!Self.isRunning(number))
   }
 
-  @Test func whatIsUnwantedBeforeItBeginsEnds() async {
+  @Test func terminatesCommandCanceledBeforeStart() async {
     let script = "sleep 1000"
     let task = Task {
-      // Cancelled for sure.
+      // Wait for the cancellation.
       while !Task.isCancelled { await Task.yield() }
       return await run(script)
     }

@@ -2,7 +2,7 @@ import MatterModel
 
 @testable import Home
 
-/// A home with three rooms and names that are easy to mix up.
+/// A home with three rooms and similar names.
 enum Samples {
   static func registry() throws -> HomeRegistry { HomeRegistry(state()) }
 
@@ -35,14 +35,14 @@ enum Samples {
     .init(id: 1, deviceTypes: [0x101], servers: [0x03, 0x06, 0x08, 0x1D]),
   ]
 
-  /// A power strip: two outlets.
+  /// A power strip with two outlets.
   static let strip: [DeviceEndpoint] = [
     .init(id: 0, deviceTypes: [0x16], servers: [0x1D]), .init(id: 1, deviceTypes: [0x10A], servers: [0x06]),
     .init(id: 2, deviceTypes: [0x10A], servers: [0x06]),
   ]
 }
 
-/// What `body` throws.
+/// Returns the error that `body` throws, or nil.
 func failure(_ body: () throws(HomeError) -> Void) -> HomeError? {
   do throws(HomeError) {
     try body()

@@ -7,13 +7,13 @@ import Testing
 
 @testable import Home
 
-/// What one process leaves to the next of the sessions that it had.
+/// Sessions that a process stores for the next one.
 @Suite struct SessionCacheTests {
   private let peer = "peer/0000000000000001"
   private let resumption = "resumption/0000000000000001"
 
-  /// Where a node went is known after a kill, however soon that comes: an older address does not lie over it.
-  @Test func theLastAddressOutlivesAKill() async throws {
+  /// The last address of a node is known after a kill, however soon: an older one does not replace it.
+  @Test func lastAddressSurvivesKill() async throws {
     try await inDirectory { state in
       try await onLoop { [peer, resumption] loop in
         let first = try cache(state, loop)
@@ -22,7 +22,7 @@ import Testing
         first.abandon()
         let second = try cache(state, loop)
         #expect(try second.load() == [peer: [2], resumption: [1]])
-        // The same for what it found there.
+        // The same for loaded records.
         try second.commit([StoreChange(resumption, [3])])
         try second.commit([StoreChange(peer, [3])])
         second.abandon()
@@ -33,8 +33,8 @@ import Testing
     }
   }
 
-  /// Who may not change the store leaves an address beside it, which counts until the store has another.
-  @Test func anAddressBesideTheStoreCountsUntilThatChanges() async throws {
+  /// A read-only process stores an address beside the store, which is valid until the store has a newer one.
+  @Test func addressOfReaderIsValidUntilStoreChanges() async throws {
     try await inDirectory { state in
       try await onLoop { [peer] loop in
         let owner = try cache(state, loop)
@@ -55,8 +55,8 @@ import Testing
     }
   }
 
-  /// What changes soon after it was written is written a little later, whether or not anything else changes.
-  @Test func whatComesSoonAfterIsWritten() async throws {
+  /// A change soon after a write is written after a delay, even without a further change.
+  @Test func writesDelayedChanges() async throws {
     try await inDirectory { state in
       let loop = MultiThreadedEventLoopGroup.singleton.next()
       let first = try await loop.submit { [peer, resumption] in

@@ -9,16 +9,16 @@ import Testing
     arguments: [
       ("kitchen/lamp", 2, nil), ("BEDROOM/LAMP", 3, nil), ("ceiling", 1, nil), ("Ceil", 1, nil), ("kitchen/c", 1, nil),
       ("desk v2.0", 4, nil), ("3", 3, nil), ("0x3", 3, nil), ("9/2", 9, 2), ("strip/1", 9, 1), ("attic/strip/2", 9, 2),
-      // A name that no node has for a number.
+      // A numeric name that differs from all node ids.
       ("5", 77, nil),
     ] as [(String, UInt64, UInt16?)])
-  func finds(_ text: String, node: UInt64, endpoint: UInt16?) throws {
+  func resolves(_ text: String, node: UInt64, endpoint: UInt16?) throws {
     let target = try Samples.registry().resolve(text)
     #expect(target.device.nodeID == NodeID(node))
     #expect(target.endpoint == endpoint.map { EndpointID($0) })
   }
 
-  @Test func aDeviceIsFoundByEachOfItsNodes() throws {
+  @Test func resolvesEachNodeOfDevice() throws {
     var state = Samples.state()
     state.apply(.deviceAdded(id: "7/3", name: "Floor", roomID: nil, structureID: "home"))
     state.apply(.sourceAdded(SourceID(7, 3), device: "7/3"))
@@ -33,15 +33,15 @@ import Testing
     }
     #expect(try found("12") == "7/3 by 12 with 0+1")
     #expect(try found("0xC/1") == "7/3 by 12 with 0+1 at 1")
-    // Its id stays, whichever way counts.
+    // The id does not depend on the active source.
     #expect(try found("7/3") == "7/3 by 12 with 0+1")
-    // By its name it is found by the way that counts.
+    // A name resolves to the active source.
     #expect(try found("floor") == "7/3 by 12 with 0+1")
     state.apply(.connectivity(SourceID(7, 3), SourceStatus(SourceConnectivity(.online, .peer))))
     #expect(try found("floor") == "7/3 by 7/3 with 3")
     #expect(try found("12") == "7/3 by 12 with 0+1")
     #expect(HomeRegistry(state).device(12)?.id == "7/3" && HomeRegistry(state).device(7) == nil)
-    // The same where it is the bridge that is reached, by its node.
+    // The same for an endpoint of a bridge.
     state.apply(.deviceAdded(id: "7", name: "Bridge", roomID: nil, structureID: "home"))
     state.apply(.sourceAdded(SourceID(7), device: "7"))
     state.apply(.topology(SourceID(7), [.init(id: 0, deviceTypes: [0x16]), .init(id: 1)], DeviceIdentity()))
@@ -50,7 +50,7 @@ import Testing
     #expect(try found("7/1") == "7 by 7 with 0+1 at 1")
   }
 
-  @Test func roomsOfTheSameNameTellTheirDevicesApartByTheirNodes() throws {
+  @Test func listsNodesForDevicesInRoomsOfSameName() throws {
     var state = Samples.state()
     state.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
     state.apply(.roomAdded(Room(id: "k", name: "kitchen", structureID: "s")))
@@ -61,7 +61,7 @@ import Testing
     #expect(error?.candidates == ["Kitchen/Lamp (node 2)", "kitchen/lamp (node 20)"])
   }
 
-  @Test func ambiguousNamesListTheirCandidates() throws {
+  @Test func listsCandidatesOfAmbiguousNames() throws {
     let registry = try Samples.registry()
     let error = failure { () throws(HomeError) in _ = try registry.resolve("lamp") }
     #expect(error?.code == .ambiguousTarget)
@@ -70,8 +70,8 @@ import Testing
     #expect(prefix?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
   }
 
-  /// Never a guess: a name without a room may be that of another device in a room, and a number another device's name.
-  @Test func whatMayBeTwoThingsIsNeither() throws {
+  /// No guesses: a name without a room may be that of a device in a room, and a node id the name of another device.
+  @Test func rejectsNameThatMatchesTwoDevices() throws {
     var state = Samples.state()
     state.apply(.deviceAdded(id: "20", name: "Lamp", roomID: nil, structureID: "home"))
     state.apply(.sourceAdded(SourceID(20), device: "20"))
@@ -83,20 +83,20 @@ import Testing
     }
     #expect(candidates("lamp") == ["Kitchen/Lamp", "Bedroom/Lamp", "Lamp (node 20)"])
     #expect(candidates("3") == ["Bedroom/Lamp", "3 (node 21)"] && candidates("3/1") == candidates("3"))
-    // A number that is another one's name is written otherwise.
+    // A node id that is the name of another device is shown in hexadecimal.
     state.apply(.deviceRenamed(id: "21", name: "20"))
     #expect(
       failure { () throws(HomeError) in _ = try HomeRegistry(state).resolve("20") }?.candidates == [
         "Lamp (node 0x14)", "20 (node 21)",
       ])
     #expect(try HomeRegistry(state).resolve("0x14").device.nodeID == 20)
-    // Each of them has a name of its own all the same.
+    // Each of the devices still has an unambiguous target.
     #expect(
       try ["kitchen/lamp", "20", "bedroom/lamp", "21"].map { try registry.resolve($0).device.nodeID } == [2, 20, 3, 21])
   }
 
-  /// What is behind a bridge has some of its node's endpoints.
-  @Test func allOfAPartIsNotAllOfItsBridge() throws {
+  /// A bridged device has only some of the endpoints of its node.
+  @Test func wildcardIsLimitedToEndpointsOfDevice() throws {
     var state = Samples.state()
     for (id, endpoints) in [(SourceID(30), [0, 1]), (SourceID(30, 4), [4, 5])] as [(SourceID, [UInt16])] {
       state.apply(.deviceAdded(id: "\(id)", name: id.isBridged ? "Part" : "Whole", roomID: nil, structureID: "home"))
@@ -112,7 +112,7 @@ import Testing
     #expect(try registry.part(5, of: registry.resolve("whole").device).name == "Part")
   }
 
-  @Test func whatIsNotThereIsNotFoundWithNearNames() throws {
+  @Test func suggestsSimilarNames() throws {
     let registry = try Samples.registry()
     let error = failure { () throws(HomeError) in _ = try registry.resolve("celing") }
     #expect(error?.code == .notFound)
@@ -122,12 +122,12 @@ import Testing
     #expect(failure { () throws(HomeError) in _ = try HomeRegistry().resolve("x") }?.message.contains("pair") == true)
   }
 
-  @Test func starIsAllDevices() throws {
+  @Test func starMatchesAllDevices() throws {
     #expect(try Samples.registry().resolveAll("*").count == 6)
     #expect(failure { () throws(HomeError) in _ = try HomeRegistry().resolveAll("*") }?.code == .notFound)
   }
 
-  @Test func theClusterTellsTheEndpoint() throws {
+  @Test func findsEndpointByCluster() throws {
     let target = try Samples.registry().resolve("ceiling")
     #expect(try target.endpoint(serving: 0x06, named: "On/Off") == 1)
     #expect(try target.endpoint(serving: 0x28, named: "Basic Information") == 0)
@@ -160,11 +160,11 @@ import Testing
     #expect(try path(text) == expected)
   }
 
-  @Test func starPassesOverDevicesWithoutTheCluster() throws {
+  @Test func starSkipsDevicesWithoutTheCluster() throws {
     #expect(try path("*.levelControl.currentLevel") == "1/1/8/0 2/1/8/0 3/1/8/0 4/1/8/0 77/1/8/0")
   }
 
-  @Test func commandsAreFoundByTheirNames() throws {
+  @Test func resolvesCommandNames() throws {
     #expect(try path("ceiling.onOff.toggle", .command) == "1/1/6/2")
     #expect(try path("1/1/6/1", .command) == "1/1/6/1")
   }
@@ -194,7 +194,7 @@ import Testing
   }
 }
 
-@Suite("Rooms, groups and wildcards as targets") struct TargetSelectionTests {
+@Suite("Target selection") struct TargetSelectionTests {
   private func nodes(_ texts: String..., serving cluster: ClusterID? = nil) throws -> [String] {
     let registry = try Samples.registry().with([Self.den, Self.empty])
     return try registry.resolve(all: texts, serving: cluster).map { target in
@@ -213,7 +213,7 @@ import Testing
   private static let den = GroupRecord(7, name: "Den", members: [(9, 2), (1, 1)])
   private static let empty = GroupRecord(8, name: "Nothing", members: [])
 
-  @Test("a wildcard, a room and a group are the devices that serve the cluster") func wildcards() throws {
+  @Test("expands wildcards, rooms and groups to devices with the cluster") func wildcards() throws {
     #expect(try nodes("*", serving: 0x08) == ["1", "2", "3", "4", "77"])
     #expect(try nodes("kitchen") == ["1", "2"] && nodes("KITCHEN/*") == ["1", "2"])
     #expect(try nodes("Home/Kitchen") == ["1", "2"])
@@ -221,16 +221,16 @@ import Testing
     #expect(error("attic", serving: 0x08)?.code == .notFound)
     #expect(error("attic", serving: 0x08)?.message == "no device of “attic” has a LevelControl cluster")
     #expect(try nodes("group:den") == ["1/1", "9/2"] && nodes("group:7", serving: 0x08) == ["1/1"])
-    // A device that was named is not left out: the command says what it lacks.
+    // A named device is not left out: the command reports the missing cluster.
     #expect(try nodes("strip", serving: 0x08) == ["9"])
   }
 
-  @Test("each target is there once") func duplicates() throws {
+  @Test("removes duplicate targets") func duplicates() throws {
     #expect(try nodes("kitchen", "ceiling", "kitchen/lamp") == ["1", "2"])
     #expect(try nodes("group:den", "ceiling", "strip/2") == ["9/2", "1"])
   }
 
-  @Test("a target that may be two things is an error with candidates") func ambiguity() throws {
+  @Test("rejects ambiguous targets with candidates") func ambiguity() throws {
     var state = Samples.state()
     Samples.add(30, "kitchen", Samples.light, to: &state)
     let both = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("Kitchen") }
@@ -245,22 +245,41 @@ import Testing
       failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("cottage/attic") }?.code == .notFound)
   }
 
-  @Test("a command for one device lists those of a room") func oneDevice() throws {
+  @Test("lists devices of a room if one device is required") func oneDevice() throws {
     let error = failure { () throws(HomeError) in _ = try HomeRegistry(Samples.state()).resolve("kitchen") }
     #expect(error?.code == .ambiguousTarget && error?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
   }
 
-  @Test("unknown rooms and groups are not found, with near names") func unknown() {
+  @Test(
+    "rejects wildcards, rooms and groups if one device is required",
+    arguments: ["kitchen", "KITCHEN/*", "group:den", "*"])
+  func several(_ text: String) throws {
+    let registry = try Samples.registry().with([Self.den])
+    let resolved = failure { () throws(HomeError) in _ = try registry.resolve(text) }
+    let written = failure { () throws(HomeError) in _ = try registry.paths("\(text).onOff.onOff", isForOne: true) }
+    for error in [resolved, written] {
+      #expect(error?.code == .ambiguousTarget && error?.message.contains("one is expected") == true)
+      #expect(error?.candidates.contains("Kitchen/Ceiling") == true)
+    }
+  }
+
+  @Test("names the room if it has no device with the cluster") func roomWithoutCluster() throws {
+    let registry = try Samples.registry()
+    let error = failure { () throws(HomeError) in _ = try registry.paths("attic.levelControl.currentLevel") }
+    #expect(error?.code == .notFound && error?.message == "no device of “attic” has a LevelControl cluster")
+  }
+
+  @Test("suggests similar names for unknown rooms and groups") func unknown() {
     #expect(error("kichen/*")?.candidates == ["Kitchen"] && error("group:dem")?.candidates == ["group:Den"])
     #expect(error("group:nothing")?.code == .notFound)
   }
 
-  @Test("groups that are not known are reported as such") func noGroups() throws {
+  @Test("reports groups as unavailable without the controller") func noGroups() throws {
     let error = failure { () throws(HomeError) in _ = try HomeRegistry(Samples.state()).resolveAll("group:den") }
     #expect(error?.code == .badArguments && error?.message.contains("through a hub") == true)
   }
 
-  @Test("a path may begin with a room or a group") func paths() throws {
+  @Test("resolves paths that begin with a room or a group") func paths() throws {
     let registry = try Samples.registry().with([Self.den])
     func paths(_ text: String) throws -> [String] {
       try registry.paths(text).map { "\($0.target.device.nodeID.rawValue)/\($0.endpoint?.rawValue ?? 999)" }
@@ -270,7 +289,7 @@ import Testing
     #expect(try paths("attic/*") == ["9/999"])
   }
 
-  @Test("devices of the same name are called by their rooms") func labels() throws {
+  @Test("labels devices of the same name with their rooms") func labels() throws {
     #expect(
       try Samples.registry().devices.map(\.label) == [
         "Ceiling", "Kitchen/Lamp", "Bedroom/Lamp", "Desk v2.0", "Strip", "5",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Home
 
-/// Folders of what is trusted to vouch for devices.
+/// Folders with trusted attestation roots and declaration signers.
 @Suite struct TrustStoreTests {
   private let folder: URL
 
@@ -24,7 +24,7 @@ import Testing
     try Data(bytes).write(to: folder.appending(path: name))
   }
 
-  @Test func rootsAndSignersInEveryForm() throws {
+  @Test func loadsRootsAndSignersInAllFormats() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try write("one.der", PublicTestMaterial.paa)
     try write(
@@ -36,7 +36,7 @@ import Testing
       0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ]
     try write("signer.pem", Array(pem(prefix + key.bytes, "PUBLIC KEY").utf8))
-    // A certificate of the form of a root, but in the folder of those that sign declarations.
+    // A root certificate in the folder for declaration signers.
     try write("cd/authority.crt", PublicTestMaterial.paaFFF1)
     try write("notes.txt", [1, 2, 3])
     try write("broken.der", [0x30, 0x03, 1, 2, 3])
@@ -53,7 +53,7 @@ import Testing
     #expect(verifier.declarationSigners.count == 2)
   }
 
-  @Test func nothingToTrustIsAnError() throws {
+  @Test func rejectsFolderWithoutAuthorities() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     #expect(throws: HomeError.self) { try TrustStore(folder.path) }
     do {

@@ -6,39 +6,40 @@ import Testing
 
 @testable import Home
 
-/// What was asked for a device when it was paired, until it is in the home.
-@Suite("Wishes", .timeLimit(.minutes(10))) struct WishTests {
+/// Names and rooms requested at pairing, stored until the device is in the home.
+@Suite("Pairing wishes", .timeLimit(.minutes(10))) struct WishTests {
   private static let kitchen = Room(id: "k", name: "Kitchen", structureID: "home")
   private static let sun = PairingWish(name: "Sun", room: kitchen)
 
   // MARK: The database
 
-  @Test func aWishIsKeptUntilTheDeviceIsThere() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func storesWishUntilDeviceIsAdded() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     #expect(try database.keep(Self.sun, for: [5, 6], besides: []) == [5: Self.sun, 6: Self.sun])
-    #expect(try place.open().load().wishes == [5: Self.sun, 6: Self.sun])
-    // Of what is not said now, what was said before; of what is for nobody, nothing.
+    #expect(try scratch.open().load().wishes == [5: Self.sun, 6: Self.sun])
+    // Fields that are not set keep their previous values; wishes for nodes that are not listed are removed.
     let named = PairingWish(name: "Moon", room: Self.kitchen)
     #expect(try database.keep(PairingWish(name: "Moon"), for: [5], besides: [5]) == [5: named])
     #expect(try database.wishes() == [5: named])
     #expect(try database.keep(PairingWish(), for: [7], besides: [5]) == [7: PairingWish()])
-    // It goes with the change that brings the device, and not with what is behind a bridge.
+    // The wish is removed with the source of the node, and not with that of a bridged device.
     try database.commit([HomeUpdate([.deviceAdded(id: "5", name: "Moon", roomID: nil, structureID: "home")], at: 1)])
     try database.commit([HomeUpdate([.sourceAdded(SourceID(5, 2), device: "5")], at: 1)])
     #expect(try database.wishes().count == 2)
     try database.commit([HomeUpdate([.sourceAdded(SourceID(5), device: "5")], at: 1)])
     #expect(try database.wishes() == [7: PairingWish()])
-    // The node went before it was heard.
+    // The node was removed before it reported.
     try database.forgetWishes(besides: [])
     #expect(try database.wishes().isEmpty)
   }
 
-  @Test func whatTwoProcessesHearOfANewDeviceIsThereOnce() throws {
-    let place = try TestDatabase()
-    let (first, second) = (try place.open(), try place.open())
+  @Test func twoProcessesAddDeviceOnce() throws {
+    let scratch = try TestDatabase()
+    let (first, second) = (try scratch.open(), try scratch.open())
     _ = try first.keep(Self.sun, for: [5], besides: [5])
-    // Both have loaded the home, and neither knows what the other hears. To the second one another has the name.
+    // Both have loaded the home and miss each other's updates. In the home of the second one another device has the
+    // name.
     let anchor = try first.anchor()
     var reducers = [HomeReducer(), HomeReducer()]
     let other: [HomeChange] = [
@@ -55,7 +56,7 @@ import Testing
     #expect(stored.wishes.isEmpty)
     #expect(stored.state.devices["5"]?.name == "Sun" && stored.state.devices["5"]?.roomID == "k")
     #expect(stored.state.rooms == [Self.kitchen])
-    // In the log it is there once, and the other one is told how it is called.
+    // The log has one addition, and the second process reads the stored name.
     let samples = try first.samples(after: nil, SampleFilter(.topology)).added
     #expect(samples.count { if case .deviceAdded("5", _, _, _) = $0.change { true } else { false } } == 1)
     #expect(reducers[1].state.devices["5"]?.name == "Sun 2")
@@ -67,7 +68,7 @@ import Testing
 
   // MARK: The home
 
-  /// The device of a wish, in a home that has changed since.
+  /// Adds a device with a wish to a home that was changed in between.
   private func device(_ wish: PairingWish, in changes: [HomeChange]) -> (device: DeviceEntry?, state: HomeState) {
     var home = CheckedReducer()
     home.take(.node(5, wish: wish))
@@ -77,13 +78,13 @@ import Testing
     return (home.state.devices["5"], home.state)
   }
 
-  @Test func theRoomIsTheOneThatWasMeant() {
+  @Test func resolvesRoomOfWish() {
     let home = HomeChange.structureAdded(HomeReducer.firstStructure)
-    // In a home without anything.
+    // In an empty home.
     var (sun, state) = device(Self.sun, in: [])
     #expect(sun?.name == "Sun" && sun?.roomID == "k" && state.rooms == [Self.kitchen])
     #expect(state.structures == [HomeReducer.firstStructure])
-    // Called otherwise, removed, and made again under another id.
+    // A room that was renamed, removed, or created again with another id.
     (sun, state) = device(Self.sun, in: [home, .roomAdded(Self.kitchen), .roomRenamed(id: "k", name: "Bar")])
     #expect(sun?.roomID == "k" && state.rooms.map(\.name) == ["Bar"])
     (sun, state) = device(Self.sun, in: [home, .roomAdded(Self.kitchen), .roomRemoved(id: "k")])
@@ -91,25 +92,25 @@ import Testing
     let other = Room(id: "o", name: "kitchen", structureID: "home")
     (sun, state) = device(Self.sun, in: [home, .roomAdded(other)])
     #expect(sun?.roomID == "o" && state.rooms == [other])
-    // Its building is gone: it is in the primary one.
+    // The structure was removed: the primary one is used.
     let cottage = PairingWish(name: "Sun", room: Room(id: "c", name: "Bath", structureID: "cottage"))
     (sun, state) = device(cottage, in: [home])
     #expect(sun?.name == "Sun" && sun?.roomID == "c" && sun?.structureID == "home")
     #expect(state.rooms == [Room(id: "c", name: "Bath", structureID: "home")])
   }
 
-  @Test func whatHasNotToldYetWhatItIsCanBeNamed() {
+  @Test func awaitedDevicesHaveNames() {
     var home = CheckedReducer()
     home.take(.node(5, wish: Self.sun))
     home.take(.node(6))
     home.take(.lost(6, .noAddress))
-    // Something that others did has nothing to do with it.
+    // An unrelated change by another process.
     home.take(.update(HomeUpdate([.structureAdded(HomeReducer.firstStructure)], at: 1)))
     let whole = home.reducer.awaiting([5, 6])
     #expect(HomeRegistry(whole).devices.map(\.fullName) == ["Kitchen/Sun", "Device 6"])
     #expect(whole.devices["6"]?.active?.status.reason == .noAddress)
     #expect(home.state.devices.isEmpty && home.state.rooms.isEmpty)
-    // It goes, and its wish with it.
+    // Removing the node removes its wish.
     home.take(.nodeRemoved(5))
     home.take(.node(5))
     home.take(NodeModel.lamp(5).report())
@@ -117,18 +118,18 @@ import Testing
   }
 }
 
-/// A home that somebody else pairs a device for, and is killed before he can tell.
-@Suite("Adopting", .timeLimit(.minutes(10))) struct AdoptingTests {
-  /// A node of the fabric, as the controller stores it.
+/// Adoption of nodes that another process paired before it was killed.
+@Suite("Adoption", .timeLimit(.minutes(10))) struct AdoptingTests {
+  /// A stored peer record of the controller.
   private static let record: [UInt8] = [0x15, 0x24, 0x00, 0x09, 0x18]
 
-  @Test func whoFollowsTheDevicesTakesOverWhatNobodyToldOf() async throws {
+  @Test func followerAdoptsUnreportedNodes() async throws {
     let directory = ScratchDirectory()
     let machine = ChangedMachine()
     let open = try await OpenHome(directory, machine: machine)
     try await open.home.follow()
     let other = try HomeDatabase.open(directory.state.database)
-    // What is in its place can't be read.
+    // A directory in the place of the journal can't be read.
     let journal = directory.state.controller + "/journal"
     try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: true)
     let lock = try await HomeLock.acquire(directory.state)
@@ -136,7 +137,7 @@ import Testing
     _ = try other.keep(PairingWish(name: "Sun", room: room), for: [9], besides: [9])
     #expect(await eventually { await open.controller.isAdoptionDue })
     _ = consume lock
-    // It fails, and is tried again.
+    // The adoption fails and is retried.
     #expect(await eventually { machine.failures.count > 0 })
     #expect(await eventually { await open.controller.isAdoptionDue })
     #expect(await open.controller.nodes.isEmpty)
@@ -155,8 +156,8 @@ import Testing
     await open.home.close()
   }
 
-  /// Of one that never was a device nothing is in the log when it goes.
-  @Test func whatIsRemovedBeforeItEverToldIsForgotten() async throws {
+  /// The removal of a node that never became a device is not logged.
+  @Test func forgetsNodeRemovedBeforeFirstReport() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     try await open.home.follow()
@@ -171,9 +172,9 @@ import Testing
     await open.home.close()
   }
 
-  /// What is noted while the wishes are read may not be among them.
-  @Test func whatIsNotedWhileItTakesOverIsNotForgotten() async throws {
-    let worker = SlowAnswers(of: [NodeID: PairingWish].self)
+  /// A request for adoption that arrives while the wishes are read may not be covered by that read.
+  @Test func keepsAdoptionRequestedDuringAdoption() async throws {
+    let worker = ResultHoldingWorker(of: [NodeID: PairingWish].self)
     let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
     worker.holdNext()
     async let adopted: Void = open.controller.adopt()

@@ -9,9 +9,9 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// HOME.md, “Routes” and “Delegates”, through a hub.
-@Suite("Clients of a hub", .timeLimit(.minutes(10))) struct ClientTests {
-  @Test func theHomeIsTheSameButForWhereItComesFrom() async throws {
+/// The home model, “Routes” and “Delegates”, through a hub.
+@Suite("Hub clients", .timeLimit(.minutes(10))) struct ClientTests {
+  @Test func clientSeesSameHomeWithOtherLocality() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let (there, here) = (try await served.home.devices().list(), try await client.devices().list())
@@ -27,13 +27,13 @@ import Testing
     await served.close()
   }
 
-  @Test func whatHappensIsToldInOrder() async throws {
+  @Test func deliversUpdatesInOrder() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let updates = await listening(to: client)
     let lamp = try #require(try await client.devices().list().first)
     var lights = lamp.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
-    // One value for the state at first, and one for each report.
+    // One value for the initial state, and one for each report.
     var levels = [await lights.next()?.matterTraits.levelControlTrait?.attributes.currentLevel]
     for level in 2...40 { try await served.report(level: UInt8(level)) }
     try await served.home.controller.take(.lost(5, .timedOut))
@@ -46,7 +46,7 @@ import Testing
     }
     #expect(seen == Array(2...40))
     while let light = await lights.next() {
-      // Then it is away.
+      // Stop at the loss of the lamp.
       guard light.metadata.sourceConnectivity.connectivityState == .online else { break }
       levels.append(light.matterTraits.levelControlTrait?.attributes.currentLevel)
     }
@@ -55,15 +55,15 @@ import Testing
     await served.close()
   }
 
-  @Test func changesReachTheOthersAndNotWhoMadeThem() async throws {
+  @Test func notifiesAllClientsExceptOrigin() async throws {
     let served = try await ServedHome()
     let (first, second) = (try await served.client("first"), try await served.client("second"))
     let owner = await RecordedClient(served.home)
-    // Two clients in one process, behind one connection.
+    // Two clients in one process, on one connection.
     let (one, two) = (await RecordedClient(first), await RecordedClient(first))
     let three = await RecordedClient(second)
     let room = try await one.manager.addRoom("Den")
-    // The answer does not come before the change.
+    // The call returns after the change was applied.
     #expect(one.manager.primaryHome?.rooms.map(\.name) == ["Den"])
     try await one.manager.move("5", to: room.id)
     let lamp = try #require(one.manager.primaryHome?.accessories.first)
@@ -77,10 +77,10 @@ import Testing
     #expect(await one.recorder.waits(for: "+room Hall"))
     #expect(one.recorder.messages == ["homes", "+room Hall"])
     #expect(three.recorder.messages == ["homes", "+room Den", "called Desk"])
-    // A failed call sends nothing.
+    // A failed call sends no message.
     #expect(await code { try await one.manager.rename("5", to: " ") } == .badArguments)
     #expect(await code { try await one.manager.removeRoom("attic") } == .notFound)
-    // What a process does to the database that is no client at all.
+    // A change in the database by a process that is not connected to the hub.
     try StoredNames(served.scratch.state).change { state throws(HomeError) in
       (try state.renamingDevice("5", to: "Table").changes, ())
     }
@@ -90,7 +90,7 @@ import Testing
     await served.close()
   }
 
-  @Test func theOwnerChoosesThePrimaryHome() async throws {
+  @Test func onlyOwnerChangesPrimaryHome() async throws {
     let served = try await ServedHome()
     let (first, second) = (try await served.client("first"), try await served.client("second"))
     let member = try await served.client(token: try served.invite("Kind", .member))
@@ -107,11 +107,11 @@ import Testing
     }
     #expect(await code { try await three.manager.updatePrimaryHome("home") } == .accessDenied)
     #expect(await code { try await two.manager.updatePrimaryHome("none") } == .notFound)
-    // Who comes later knows it, too; so does who opens the file.
+    // Also visible to later clients and in the database.
     let late = try await served.client("late")
     #expect(await late.primaryStructure?.name == "Cabin")
     #expect(try StoredNames(served.scratch.state).state().primaryStructureID == cabin.id)
-    // A room of none is one of it.
+    // A room without a structure is added to the primary one.
     #expect(try await two.manager.addRoom("Den").structureID == cabin.id)
     try await one.manager.removeHome(cabin.id)
     for other in others { #expect(await other.recorder.waits(for: "primary Home")) }
@@ -123,17 +123,17 @@ import Testing
     await served.close()
   }
 
-  @Test func theLogIsReadThroughTheHub() async throws {
+  @Test func readsLogThroughHub() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let start = try await client.anchor()
-    let (bell, rope) = AsyncStream.makeStream(of: Void.self)
+    let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
     let query = ObserverQuery(.attribute) { _, completion, _ in
-      rope.yield()
+      continuation.yield()
       completion()
     }
     try await client.execute(query)
-    var rings = bell.makeAsyncIterator()
+    var rings = calls.makeAsyncIterator()
     _ = await rings.next()
     try await served.report(level: 7)
     _ = await rings.next()
@@ -162,7 +162,7 @@ import Testing
     await served.close()
   }
 
-  @Test func aQueryRingsOnlyForWhatItsPredicateLetsThrough() async throws {
+  @Test func notifiesQueriesOfMatchingChangesOnly() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let rings = Mutex<[String: Int]>([:])
@@ -172,7 +172,7 @@ import Testing
         completion()
       }
     }
-    // What each of them is rung for beside the first time.
+    // The queries, and the kind of change that each of them matches.
     let queries = [
       query("level", .attribute, SampleFilter(devices: ["5"], endpoints: [1], clusters: [8], attributes: [0])),
       query("on", .attribute, SampleFilter(clusters: [6])),
@@ -182,7 +182,7 @@ import Testing
     ]
     for query in queries { try await client.execute(query) }
     #expect(await eventually { rings.withLock { $0.count } == queries.count })
-    /// How often they rang by the time that they knew of it, which is at once.
+    /// Names of the queries that were notified once the condition holds; notifications arrive without delay.
     func rung(_ isDone: @Sendable () async throws -> Bool) async throws -> [String] {
       #expect(await eventually(isDone))
       try await Task.sleep(for: .milliseconds(50))
@@ -197,7 +197,7 @@ import Testing
     try await served.report(level: 9)
     #expect(
       try await rung { await client.state.value(5, ServedHome.level) == [0x04, 9] } == ["all", "level"])
-    // A way comes and goes: the device is the lamp, also when nobody knows that any more.
+    // A source is added and removed: the sample names the device, even after the removal.
     try await served.make([.sourceAdded(SourceID(7, 3), device: "5")])
     #expect(try await rung { await client.state.source(SourceID(7, 3)) != nil } == ["all", "ways"])
     try await served.make([.sourceRemoved(SourceID(7, 3))])
@@ -209,7 +209,7 @@ import Testing
     await served.close()
   }
 
-  @Test func aQueryThatCouldNotIsCalledAgain() async throws {
+  @Test func retriesFailedQuery() async throws {
     let served = try await ServedHome()
     let client = try await served.client(delivery: .init(timeout: .seconds(120), firstRetry: .milliseconds(20)))
     let calls = Mutex<[HomeError.Code?]>([])
@@ -218,7 +218,7 @@ import Testing
         calls.append(error?.code)
         return calls.count
       }
-      // Two failures in a row are forgiven; they begin anew after a success.
+      // Two failures in a row don't stop the query; a success resets the count.
       completion(count % 3 == 0)
     }
     try await client.execute(query)
@@ -233,7 +233,7 @@ import Testing
     await served.close()
   }
 
-  @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
+  @Test func endsQueryThatNeverCompletes() async throws {
     let served = try await ServedHome()
     let client = try await served.client(
       delivery: .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
@@ -245,7 +245,7 @@ import Testing
     }
     try await client.execute(query)
     #expect(await eventually { calls.withLock { $0 } == [nil, nil, nil, .timedOut] })
-    // What was given up is not heard, and nobody rings any more.
+    // A late completion is ignored, and the query gets no more calls.
     late.withLock { $0 }?()
     try await served.report(level: 9)
     try await Task.sleep(for: .milliseconds(150))
@@ -254,11 +254,11 @@ import Testing
     await served.close()
   }
 
-  @Test func aHandlerThatBlocksStallsNobody() async throws {
+  @Test func blockedHandlerDelaysNoOtherQuery() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let gate = DispatchSemaphore(value: 0)
-    let inside = Mutex(0), rings = Mutex(0)
+    let running = Mutex(0), rings = Mutex(0)
     let wasCalled = Mutex(false)
     let stuck = ObserverQuery(.all) { _, completion, _ in
       let isFirst = wasCalled.withLock { called in
@@ -266,10 +266,10 @@ import Testing
         return !called
       }
       guard isFirst else { return completion() }
-      inside.withLock { $0 += 1 }
-      // Not for ever, or a fault would hang here.
+      running.withLock { $0 += 1 }
+      // Limited, so that a failure does not hang the test.
       _ = gate.wait(timeout: .now() + 30)
-      inside.withLock { $0 -= 1 }
+      running.withLock { $0 -= 1 }
       completion()
     }
     let other = ObserverQuery(.attribute) { _, completion, _ in
@@ -277,7 +277,7 @@ import Testing
       completion()
     }
     try await client.execute(stuck)
-    #expect(await eventually { inside.withLock { $0 } == 1 })
+    #expect(await eventually { running.withLock { $0 } == 1 })
     try await client.execute(other)
     #expect(await eventually { rings.withLock { $0 } == 1 })
     for level in 2...4 as ClosedRange<UInt8> {
@@ -286,44 +286,44 @@ import Testing
     }
     #expect(await client.state.value(5, ServedHome.level) == [0x04, 4])
     _ = try await client.anchor()
-    // All that while it was in there.
-    #expect(inside.withLock { $0 } == 1)
+    // The first handler is still blocked.
+    #expect(running.withLock { $0 } == 1)
     await client.stop(stuck)
     gate.signal()
-    #expect(await eventually { inside.withLock { $0 } == 0 })
+    #expect(await eventually { running.withLock { $0 } == 0 })
     await client.close()
     await served.close()
   }
 
-  @Test func oneThatBlocksWhenItIsGivenUpStallsNobodyEither() async throws {
+  @Test func blockedErrorHandlerDelaysNoUpdates() async throws {
     let served = try await ServedHome()
     let client = try await served.client(
       delivery: .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
     let gate = DispatchSemaphore(value: 0)
-    let inside = Mutex(0)
+    let running = Mutex(0)
     let query = ObserverQuery(.all) { _, _, error in
       guard error != nil else { return }
-      inside.withLock { $0 += 1 }
+      running.withLock { $0 += 1 }
       _ = gate.wait(timeout: .now() + 30)
-      inside.withLock { $0 -= 1 }
+      running.withLock { $0 -= 1 }
     }
     try await client.execute(query)
-    #expect(await eventually { inside.withLock { $0 } == 1 })
+    #expect(await eventually { running.withLock { $0 } == 1 })
     try await served.report(level: 9)
     #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
     _ = try await client.anchor()
-    #expect(inside.withLock { $0 } == 1)
+    #expect(running.withLock { $0 } == 1)
     gate.signal()
     await client.close()
     await served.close()
   }
 
-  @Test func whoComesBackIsToldWhatWasMissed() async throws {
+  @Test func resumesWithMissedUpdates() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let updates = await listening(to: client)
-    // Gone, and three reports before it can be back: all on the loop that it would come back on.
-    try await served.hub.hangUp(andThen: (2...4).map { served.told(level: $0) })
+    // The connection is closed and three reports arrive before it can be restored, because all run on one event loop.
+    try await served.hub.hangUp(andThen: (2...4).map { served.input(level: $0) })
     var levels: [UInt8] = []
     for await update in updates {
       for case .attribute(_, ServedHome.level, let value?) in update.changes { levels.append(value[1]) }
@@ -334,8 +334,8 @@ import Testing
     await served.close()
   }
 
-  /// Nothing was missed, but whoever was reading when the route broke has not got what he was called for.
-  @Test func aQueryRingsWhenItsRouteIsBack() async throws {
+  /// No update was missed, but a reader whose read failed with the route must be notified again.
+  @Test func notifiesQueryAfterReconnect() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let rings = Mutex(0)
@@ -352,7 +352,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whoWasAwayForTooLongIsGivenTheWhole() async throws {
+  @Test func reloadsAfterLongDisconnection() async throws {
     let served = try await ServedHome { $0.journal = 2 }
     let client = try await served.client()
     let recorded = await RecordedClient(client)
@@ -360,10 +360,10 @@ import Testing
     var lights = lamp.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
     _ = await lights.next()
     let updates = await listening(to: client)
-    try await served.hub.hangUp(andThen: (2...9).map { served.told(level: $0) })
-    // Nobody knows what happened, and nobody is told that anything in particular did.
+    try await served.hub.hangUp(andThen: (2...9).map { served.input(level: $0) })
+    // The individual changes are unknown and must not be reported.
     for await update in updates {
-      for case .attribute in update.changes { Issue.record("told as if it was known: \(update)") }
+      for case .attribute in update.changes { Issue.record("an individual change was reported: \(update)") }
       if update.changes.isEmpty { break }
     }
     #expect(await client.state.value(5, ServedHome.level) == [0x04, 9])
@@ -372,11 +372,11 @@ import Testing
     let level = recorded.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self)?
       .matterTraits.levelControlTrait?.attributes.currentLevel
     #expect(level == 9)
-    // Who follows a value has it.
+    // A type subscription gets the new value.
     while let light = await lights.next() {
       if light.matterTraits.levelControlTrait?.attributes.currentLevel == 9 { break }
     }
-    // What happens from now on is told as always.
+    // Later changes are reported as usual.
     try await served.report(level: 10)
     #expect(await recorded.recorder.waits(for: "0 = [4, 10]"))
     await client.close()
@@ -385,13 +385,13 @@ import Testing
 }
 
 extension ServedHome {
-  func told(level: UInt8) -> HomeInput {
+  func input(level: UInt8) -> HomeInput {
     .report(NodeReport(5, [AttributeData(Self.level, dataVersion: 0, value: [0x04, level])], isWhole: false))
   }
 }
 
 extension Hub {
-  /// Hangs up on everybody, and goes on without letting anybody in between.
+  /// Closes all connections, and handles inputs before any client can reconnect.
   func hangUp(andThen inputs: [HomeInput]) {
     for connection in connections.values { connection.channel.close(promise: nil) }
     controller.assumeIsolated { controller in for input in inputs { controller.take(input) } }

@@ -10,11 +10,11 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// Connectivity without its short breaks, as a client sees it: as the hub's own process does.
-@Suite("ConnectivityDebouncer through a hub", .timeLimit(.minutes(10))) struct SettlingTests {
+/// Debounced connectivity of clients, which agrees with that of the hub's process.
+@Suite("Debounced connectivity through a hub", .timeLimit(.minutes(10))) struct SettlingTests {
   private func lamp(_ home: Home) async throws -> HomeDevice { try #require(try await home.devices().list().first) }
 
-  @Test func aClientWaitsAsLongAsItsHub() async throws {
+  @Test func clientUsesGraceTimeOfHub() async throws {
     let served = try await ServedHome(grace: .seconds(3600))
     let client = try await served.client()
     try await served.home.controller.take(.lost(5, .timedOut))
@@ -22,11 +22,11 @@ import Testing
     let online = SourceConnectivity(.online, .local)
     #expect(try await lamp(served.home).settledConnectivity == SourceConnectivity(.online, .peer))
     #expect(try await lamp(client).settledConnectivity == online)
-    // Who comes while it is on trial says the same.
+    // A client that connects during the trial agrees.
     let late = try await served.client("late")
     #expect(try await lamp(late).sourceConnectivity.connectivityState == .offline)
     #expect(try await lamp(late).settledConnectivity == online)
-    // That the hub goes is a break like any other.
+    // The loss of the hub is debounced like any other.
     try await served.home.controller.take(.established(5, deadline: .max))
     #expect(await eventually { try await lamp(client).sourceConnectivity == online })
     try await served.hub.hangUp(andThen: [.lost(5, .timedOut)])
@@ -41,8 +41,8 @@ import Testing
     await served.close()
   }
 
-  /// Of the client's machine: that of the hub's is the home's.
-  @Test func aClockThatIsSetSettlesNothing() async throws {
+  /// The clock of the client's machine; that of the hub's machine is the clock of the home.
+  @Test func clockChangeOfClientSettlesNothing() async throws {
     let served = try await ServedHome(grace: .seconds(3600))
     let machine = ClockMachine()
     var options = ServedHome.clientOptions("test", [.local(served.socket)])
@@ -51,7 +51,7 @@ import Testing
     try await served.home.controller.take(.lost(5, .timedOut))
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
     machine.offset.withLock { $0 = 86_400_000_000 }
-    // Something else happens, which the client looks at its clock for.
+    // An unrelated update, which makes the client read its clock.
     try await served.report(level: 9)
     #expect(
       await eventually {
@@ -67,22 +67,22 @@ import Testing
     await served.close()
   }
 
-  @Test func whenItLastedLongEnoughAClientSaysSoToo() async throws {
+  @Test func clientSettlesAfterGraceTime() async throws {
     let served = try await ServedHome(grace: .seconds(5))
     let client = try await served.client()
     var batches = client.devices().batched().makeAsyncIterator()
-    // One after the other: it is away, and then for good.
-    var told: [ConnectivityState] = []
+    // First the device is offline, and then the settled state is.
+    var states: [ConnectivityState] = []
     while let devices = await batches.next() {
-      if told.isEmpty { try await served.home.controller.take(.lost(5, .subscriptionLost)) }
+      if states.isEmpty { try await served.home.controller.take(.lost(5, .subscriptionLost)) }
       let lamp = try #require(devices.first)
       let both = [lamp.sourceConnectivity.connectivityState, lamp.settledConnectivity.connectivityState]
-      told += both
+      states += both
       if both == [.offline, .offline] { break }
     }
-    #expect(told == [.online, .online, .offline, .online, .offline, .offline])
+    #expect(states == [.online, .online, .offline, .online, .offline, .offline])
     #expect(await eventually { try await lamp(served.home).settledConnectivity.connectivityState == .offline })
-    // Who comes now knows nothing of a trial.
+    // A client that connects now gets no trial.
     let late = try await served.client("late")
     #expect(try await lamp(late).settledConnectivity == SourceConnectivity(.offline, .local))
     await client.close()
@@ -91,7 +91,7 @@ import Testing
   }
 }
 
-/// This machine, with a clock of the day that can be set.
+/// The host machine with an adjustable wall clock.
 private final class ClockMachine: Machine {
   /// In microseconds.
   let offset = Mutex<Int64>(0)

@@ -6,9 +6,9 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// HOME.md, “Delegates”, where the client sees the home through a hub.
+/// The home model, “Delegates”, through a hub.
 @Suite("Delegates through a hub", .timeLimit(.minutes(10))) struct HubDelegateTests {
-  @Test func theFirstSynchronisationIsToldOnceAlsoWhereThereIsNoHome() async throws {
+  @Test func reportsFirstSynchronizationOnceWithoutHome() async throws {
     let served = try await ServedHome(isEmpty: true)
     let client = try await served.client()
     let recorded = await RecordedClient(client)
@@ -21,7 +21,7 @@ import Testing
     await served.close()
   }
 
-  @Test func aSuspendedClientGetsNothingAndThenOneUpdate() async throws {
+  @Test func suspendedClientGetsOneUpdateAfterResume() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let (away, here) = (await RecordedClient(client), await RecordedClient(client))
@@ -29,7 +29,7 @@ import Testing
     try await served.report(level: 9)
     try await served.make([.roomAdded(Room(id: "r", name: "Den", structureID: "home"))] + ServedHome.bridge)
     try await served.home.controller.take(.lost(5, .timedOut))
-    // Also what the client makes of its connection is no business of who is suspended.
+    // Changes of the connection are not reported to a suspended client either.
     try await served.hub.hangUp(andThen: [])
     #expect(await here.recorder.waits(for: "hub notAvailable"))
     #expect(await here.recorder.waits(for: "hub connected"))
@@ -50,7 +50,7 @@ import Testing
     await served.close()
   }
 
-  @Test func aBridgeIsToldByTheDevicesBehindIt() async throws {
+  @Test func reportsDevicesBehindBridge() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let (recorded, owner) = (await RecordedClient(client), await RecordedClient(served.home))
@@ -60,7 +60,7 @@ import Testing
       #expect(one.recorder.messages == ["homes", "+Behind 2", "+Behind 3"])
       #expect(one.manager.primaryHome?.bridges.map(\.id) == ["7"])
     }
-    // One of them by itself can't be removed, neither where the hub is nor through it; nobody is told that anybody tried.
+    // A single bridged device can't be removed, neither by the hub nor through it; a failed attempt sends no message.
     #expect(await code { try await owner.manager.removeAccessory("7/2", force: true) } == .badArguments)
     #expect(await code { try await recorded.manager.removeAccessory("7/2", force: true) } == .accessDenied)
     #expect(await code { try await recorded.manager.removeAccessory("7", force: true) } == .accessDenied)
@@ -72,13 +72,13 @@ import Testing
     try await served.report(level: 9)
     for one in [recorded, owner] { #expect(await one.recorder.waits(for: "0 = [4, 9]")) }
     #expect(recorded.recorder.messages.count == 6)
-    // Who removed it was not told.
+    // The client that removed the bridge got no message.
     #expect(owner.recorder.messages == ["homes", "+Behind 2", "+Behind 3", "0 = [4, 9]"])
     await client.close()
     await served.close()
   }
 
-  @Test func aFailedCallSendsNothing() async throws {
+  @Test func failedCallSendsNoMessage() async throws {
     let served = try await ServedHome()
     let (first, second) = (try await served.client("first"), try await served.client("second"))
     let guest = try await served.client(token: try served.invite("Gast", .guest))
@@ -86,13 +86,13 @@ import Testing
     let (other, owner) = (await RecordedClient(guest), await RecordedClient(served.home))
     let light = try #require(one.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self))
     let seen = try #require(other.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self))
-    // Nobody answers for the lamp, and a guest may look and nothing else.
+    // The lamp does not exist on the network, and a guest may only read.
     #expect(await code { try await light.matterTraits.onOffTrait?.on() } == .notFound)
     #expect(await code { try await seen.matterTraits.onOffTrait?.on() } == .accessDenied)
     #expect(await code { try await other.manager.rename("5", to: "Mine") } == .accessDenied)
     #expect(await code { try await one.manager.renameRoom("attic", to: "Den") } == .notFound)
     #expect(await code { try await one.manager.removeHome("home") } == .badArguments)
-    // What the lamp says then is news to who could not switch it.
+    // A report of the lamp after the failed commands is sent to all clients.
     let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
     try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     for client in [one, two, other, owner] {
@@ -103,10 +103,10 @@ import Testing
     await served.close()
   }
 
-  // MARK: Ways
+  // MARK: Sources
 
-  /// What is behind a bridge comes from elsewhere than the bridge, and one device comes two ways.
-  @Test func eachDeviceComesFromWhereTheNearestWayThatWorksLeads() async throws {
+  /// A bridged device with another locality than its bridge, and a device with two sources.
+  @Test func localityFollowsNearestReachableSource() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     try await served.make(ServedHome.bridge)
     try await served.make([
@@ -129,17 +129,17 @@ import Testing
     #expect(try await localities(near) == [.local, .local, .local, .remote])
     #expect(try await localities(far) == [.remote, .remote, .remote, .remote])
     #expect(try await localities(served.home) == [.peer, .peer, .peer, .remote])
-    // The way through the bridge breaks: the other one is farther, for each.
+    // The source through the bridge is lost: the other one is farther for each client.
     try await served.make([
       .connectivity(SourceID(7, 2), SourceStatus(.init(.offline, .peer), reason: .bridgeSaysUnreachable))
     ])
     #expect(await eventually { try await localities(near) == [.local, .local, .remote, .remote] })
     #expect(try await near.devices().list()[2].source?.id == SourceID(9))
     #expect(try await near.devices().list()[2].sourceConnectivity == SourceConnectivity(.online, .remote))
-    // All of it together is from several places.
+    // The aggregate locality is mixed.
     let all = SourceConnectivity(of: try await near.devices().list().map(\.sourceConnectivity))
     #expect(all == SourceConnectivity(.online, .mixed))
-    // What is mixed at the hub is so for its clients, and no route makes it nearer.
+    // A mixed locality stays mixed for local clients.
     try await served.make([.connectivity(SourceID(7), SourceStatus(.init(.online, .mixed)))])
     #expect(await eventually { try await localities(near) == [.local, .mixed, .remote, .remote] })
     #expect(await eventually { try await localities(far) == [.remote, .remote, .remote, .remote] })

@@ -11,11 +11,11 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// What somebody can do to a hub who means no good, with an invitation and without one.
+/// Attacks on a hub by clients with an invitation and without one.
 @Suite("Hostile clients", .timeLimit(.minutes(10))) struct HostileTests {
   // MARK: Without an invitation
 
-  @Test func whoKnocksAndSaysNothingKeepsNobodyOut() async throws {
+  @Test func silentConnectionsDoNotBlockClients() async throws {
     let served = try await ServedHome()
     var silent: [RawClient] = []
     for _ in 0..<Hub.mostStrangers + 20 { silent.append(try await RawClient(served.scratch.state.hubSocket)) }
@@ -24,14 +24,14 @@ import Testing
     #expect(await eventually { try await served.hub.strangers <= Hub.mostStrangers })
     let all = silent
     #expect(await eventually { all.filter(\.isClosed).count >= 20 })
-    // Those that came last may still speak.
+    // The newest connections remain open.
     all.last?.send(.hello(HubHello(name: "late")))
     #expect(await eventually { all.last?.kinds.contains("synchronized") == true })
     await client.close()
     await served.close()
   }
 
-  @Test func oneAddressOnTheNetworkTakesNoMoreThanItsPart() async throws {
+  @Test func limitsConnectionsPerAddress() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
     var silent: [RawClient] = []
@@ -48,10 +48,10 @@ import Testing
     await served.close()
   }
 
-  @Test func aStrangersFirstWordsAreFew() async throws {
+  @Test func limitsFirstFrame() async throws {
     let served = try await ServedHome()
     let raw = try await RawClient(served.scratch.state.hubSocket)
-    // The length alone is enough to be hung up on.
+    // An excessive length closes the connection.
     raw.send([0, 0, 0x10, 1])
     #expect(await eventually { raw.isClosed })
     let client = try await RawClient(served.scratch.state.hubSocket)
@@ -63,7 +63,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whoIsLookedUpSaysNoMoreMeanwhile() throws {
+  @Test func limitsInputDuringLookup() throws {
     let channel = EmbeddedChannel()
     let promise = channel.eventLoop.makePromise(of: InvitedClient?.self)
     let handler = SecureHandler(random: SeededRandomSource(seed: 1)) { _ in
@@ -87,9 +87,9 @@ import Testing
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
   }
 
-  // MARK: With one
+  // MARK: With an invitation
 
-  @Test func whoTakesNothingIsHungUpOn() async throws {
+  @Test func closesConnectionThatDoesNotRead() async throws {
     let served = try await ServedHome {
       $0.backlog = 1 << 14
       $0.heartbeat = .milliseconds(50)
@@ -111,7 +111,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whoIsRefusedAndDoesNotListenIsHungUpOnToo() async throws {
+  @Test func closesRevokedConnectionThatDoesNotRead() async throws {
     let served = try await ServedHome { $0.backlog = 1 << 14 }
     let token = try served.invite("Gast", .member)
     let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
@@ -131,15 +131,15 @@ import Testing
     await served.close()
   }
 
-  /// A client that finished its handshake, and has not sent its hello when its invitation is revoked.
-  @Test(arguments: [false, true]) func refusesTheHelloOfARevokedClient(isTold: Bool) async throws {
+  /// The invitation is revoked between the handshake and the hello.
+  @Test(arguments: [false, true]) func refusesTheHelloOfARevokedClient(isNotified: Bool) async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
     let token = InvitedClient.hash(try served.invite("Ada", .member))
     let raw = try await RawClient(tokenHash: token) { try await $0.connect(host: "127.0.0.1", port: port).get() }
     #expect(await eventually { try await served.hub.proved == 1 })
     try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Ada") }
-    if isTold {
+    if isNotified {
       let owner = try await served.client()
       try await owner.tellHubOfClients()
       await owner.close()
@@ -151,7 +151,7 @@ import Testing
     await served.close()
   }
 
-  @Test func anInvitationIsForSoManyConnections() async throws {
+  @Test func limitsConnectionsPerInvitation() async throws {
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)
     var all: [RawClient] = []
@@ -163,14 +163,14 @@ import Testing
     }
     #expect(all.filter { $0.kinds.first == "welcome" }.count == Hub.mostWithOneToken)
     #expect(all.filter { $0.kinds.first == "refused" }.count == 3)
-    // The owner is not kept out by them.
+    // The owner can still connect.
     let owner = try await served.client()
     #expect(try await owner.hubStatus.clients.count == Hub.mostWithOneToken + 1)
     await owner.close()
     await served.close()
   }
 
-  @Test func tooMuchInOneRequestIsRefused() async throws {
+  @Test func limitsSizeOfRequests() async throws {
     let served = try await ServedHome()
     let raw = try await RawClient(served.scratch.state.hubSocket)
     raw.send(.hello(HubHello(name: "raw", token: try served.invite("Gast", .guest))))
@@ -181,7 +181,7 @@ import Testing
     raw.send(.request(2, .samples(after: nil, SampleFilter(.all, devices: devices), limit: 1), origin: nil))
     raw.send(.request(3, .anchor, origin: String(repeating: "x", count: HubConnection.longestOrigin + 1)))
     raw.send(.request(4, .anchor, origin: nil))
-    // Times that no clock has.
+    // A timeout that overflows.
     raw.send(
       .request(5, .read(5, [AttributePath()], isFabricFiltered: true, timeout: .nanoseconds(Int64.max)), origin: nil))
     #expect(await eventually { raw.kinds.count { $0 == "reply" } == 5 })
@@ -194,7 +194,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whatIsAskedOfTheLogComesInPartsAndOneAfterAnother() async throws {
+  @Test func pagesLogForConcurrentReaders() async throws {
     let served = try await ServedHome()
     let client = try await served.client(token: try served.invite("Gast", .member))
     let start = try await client.anchor()
@@ -203,7 +203,7 @@ import Testing
       let data = AttributeData(path, dataVersion: 0, value: [UInt8](repeating: UInt8(count), count: 300_000))
       try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
-    // Each of several readers gets all of it.
+    // Each reader gets all samples.
     let counts = try await withThrowingTaskGroup(of: [Int].self) { group in
       for _ in 0..<4 {
         group.addTask {
@@ -223,7 +223,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whatGoesWrongIsToldWithoutWhereTheHubKeepsItsFiles() async throws {
+  @Test func hidesPathsInErrorsFromGuests() async throws {
     let served = try await ServedHome()
     let (guest, owner) = (
       try await served.client(token: try served.invite("Gast", .guest)), try await served.client()
@@ -236,8 +236,8 @@ import Testing
       } catch { return HomeError(error).message }
     }
     #expect(await message(owner).contains(served.scratch.state.root))
-    let told = await message(guest)
-    #expect(told.contains("of another home") && !told.contains(served.scratch.state.root))
+    let text = await message(guest)
+    #expect(text.contains("of another home") && !text.contains(served.scratch.state.root))
     await guest.close()
     await owner.close()
     await served.close()
@@ -245,14 +245,14 @@ import Testing
 
   // MARK: Files
 
-  @Test func aFileThatIsNoSocketStays() async throws {
+  @Test func keepsFilesThatAreNoSockets() async throws {
     let scratch = Scratch()
     try FileManager.default.createDirectory(atPath: scratch.state.root, withIntermediateDirectories: true)
     let notes = scratch.state.root + "/notes"
     try "dear diary".write(toFile: notes, atomically: true, encoding: .utf8)
     #expect(await code { _ = try await ServedHome(scratch) { $0.addresses = [.socket(notes)] } } == .badArguments)
     #expect(try String(contentsOfFile: notes, encoding: .utf8) == "dear diary")
-    // What a hub left that was killed is taken away.
+    // The socket of a killed hub is replaced.
     let served = try await ServedHome()
     let socket = served.scratch.state.hubSocket
     #expect(link(socket, socket + ".left") == 0)
@@ -266,9 +266,9 @@ import Testing
 }
 
 extension Hub {
-  /// Connections that have not said who they are.
+  /// Number of connections without a hello.
   var strangers: Int { connections.values.count { $0.isStranger } }
   var connectionCount: Int { connections.count }
-  /// Connections whose handshake is done.
+  /// Number of connections that completed the handshake.
   var proved: Int { connections.values.count { $0.invited != nil } }
 }

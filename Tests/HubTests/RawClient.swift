@@ -6,10 +6,10 @@ import Synchronization
 
 @testable import Hub
 
-/// A client that says what it likes.
+/// A client that sends arbitrary frames.
 final class RawClient: Sendable {
   let channel: any Channel
-  private let inside = Mutex<(frames: [HubNews], isClosed: Bool)>(([], false))
+  private let received = Mutex<(frames: [HubNews], isClosed: Bool)>(([], false))
 
   convenience init(_ path: String, reads: Bool = true) async throws {
     try await self.init(reads: reads) { bootstrap in
@@ -20,7 +20,7 @@ final class RawClient: Sendable {
   init(
     tokenHash: [UInt8]? = nil, reads: Bool = true, _ connect: @Sendable (ClientBootstrap) async throws -> any Channel
   ) async throws {
-    let (early, rope) = AsyncStream.makeStream(of: [UInt8]?.self)
+    let (frames, continuation) = AsyncStream.makeStream(of: [UInt8]?.self)
     channel = try await connect(
       ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .channelOption(.autoRead, value: reads)
@@ -32,24 +32,24 @@ final class RawClient: Sendable {
             }
             try channel.pipeline.syncOperations.addHandler(
               ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
-            try channel.pipeline.syncOperations.addHandler(RawHandler { rope.yield($0) })
+            try channel.pipeline.syncOperations.addHandler(RawHandler { continuation.yield($0) })
           }
         })
     Task { [weak self] in
-      for await frame in early {
+      for await frame in frames {
         guard let self else { return }
-        inside.withLock { inside in
-          if let frame, let news = try? HubNews(frame) { inside.frames.append(news) }
-          if frame == nil { inside.isClosed = true }
+        received.withLock { received in
+          if let frame, let news = try? HubNews(frame) { received.frames.append(news) }
+          if frame == nil { received.isClosed = true }
         }
       }
     }
   }
 
-  var news: [HubNews] { inside.withLock { $0.frames } }
-  var isClosed: Bool { inside.withLock { $0.isClosed } }
+  var news: [HubNews] { received.withLock { $0.frames } }
+  var isClosed: Bool { received.withLock { $0.isClosed } }
 
-  /// What kinds of news came, without the hub's heartbeat, which may come at any time.
+  /// The kinds of the received news, without heartbeats, which may arrive at any time.
   var kinds: [String] {
     news.map { Mirror(reflecting: $0).children.first?.label ?? "\($0)" }.filter { $0 != "contacts" }
   }

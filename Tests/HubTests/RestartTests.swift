@@ -8,30 +8,30 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// What a client that was told something goes on from, when the hub is another one or the log is shorter.
-@Suite("Going on after a gap", .timeLimit(.minutes(10))) struct RestartTests {
+/// How clients continue after a restart of the hub, or a compaction of the log.
+@Suite("Restart and compaction", .timeLimit(.minutes(10))) struct RestartTests {
   private func levels(_ samples: [HomeSample]) -> [UInt8] {
     samples.compactMap { if case .attribute(_, ServedHome.level, let value?) = $0.change { value[1] } else { nil } }
   }
 
-  @Test func whoHeldAnAnchorGoesOnBehindItWhenTheHubWasStartedAgain() async throws {
+  @Test func anchorRemainsValidAfterHubRestart() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let recorded = await RecordedClient(client)
-    let (bell, rope) = AsyncStream.makeStream(of: Void.self)
+    let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
     let query = ObserverQuery(.attribute) { _, completion, _ in
-      rope.yield()
+      continuation.yield()
       completion()
     }
     try await client.execute(query)
-    var rings = bell.makeAsyncIterator()
+    var rings = calls.makeAsyncIterator()
     _ = await rings.next()
     try await served.report(level: 2)
     _ = await rings.next()
     let anchor = try await client.anchor()
     await served.stopHub()
     #expect(await recorded.recorder.waits(for: "hub notAvailable"))
-    // In the end all is as it was: only the log knows that anything happened.
+    // The final state is the previous one, so that only the log shows the changes.
     for level in [3, 4, 2] as [UInt8] { try await served.report(level: level) }
     try await served.startHub()
     #expect(await recorded.recorder.waits(for: "homes", times: 2))
@@ -41,9 +41,9 @@ import Testing
       return
     }
     #expect(levels(samples) == [3, 4, 2])
-    // Once, and the device was not said to be back before the new hub said so.
-    let told = recorded.recorder.messages.filter { !$0.hasPrefix("hub") && !$0.hasPrefix("0 =") }
-    #expect(told == ["homes", "reachable false", "homes"])
+    // One reload, and the device is not reported as reachable before the new hub reports it.
+    let messages = recorded.recorder.messages.filter { !$0.hasPrefix("hub") && !$0.hasPrefix("0 =") }
+    #expect(messages == ["homes", "reachable false", "homes"])
     #expect(recorded.manager.primaryHome?.accessories.first?.isReachable == true)
     try await served.report(level: 5)
     #expect(await recorded.recorder.waits(for: "0 = [4, 5]"))
@@ -53,19 +53,22 @@ import Testing
     await served.close()
   }
 
-  /// The log says how the hub gets to the device; who reads it through the hub gets there by the hub.
-  @Test func theLogIsReadFromWhereTheReaderStands() async throws {
+  /// Localities in samples are relative to the reader, not to the hub.
+  @Test func samplesHaveLocalityOfReader() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let anchor = try await client.anchor()
     try await served.home.controller.take(.lost(5, .timedOut))
     try await served.home.controller.take(.established(5, deadline: .max))
-    var told: [SourceConnectivity] = []
+    var connectivities: [SourceConnectivity] = []
     let (own, theirs) = (try await served.home.samples(after: anchor), try await client.samples(after: anchor))
     for case .connectivity(_, let status) in (own.added + theirs.added).map(\.change) {
-      told.append(status.connectivity)
+      connectivities.append(status.connectivity)
     }
-    #expect(told == [.init(.offline, .peer), .init(.online, .peer), .init(.offline, .local), .init(.online, .local)])
+    #expect(
+      connectivities == [
+        .init(.offline, .peer), .init(.online, .peer), .init(.offline, .local), .init(.online, .local),
+      ])
     #expect(try await served.home.controller.withDatabase { try $0.compact(keeping: 0) } > 0)
     guard case .reset(let home) = try await client.samples(after: anchor) else {
       Issue.record("no reset")
@@ -76,7 +79,7 @@ import Testing
     await served.close()
   }
 
-  @Test func aLogThatIsMadeShorterUnderAClientIsAResetWithTheWholeHome() async throws {
+  @Test func compactionResetsClientAnchors() async throws {
     let served = try await ServedHome()
     let (client, guest) = (
       try await served.client(), try await served.client(token: try served.invite("Gast", .guest))
@@ -101,8 +104,8 @@ import Testing
     await served.close()
   }
 
-  /// Another process follows the home, and the hub reads what that one writes down.
-  @Test func aLogThatIsMadeShorterUnderTheHubMeansThatItsClientsLookAgain() async throws {
+  /// Another process follows the home, and the hub reads its changes from the log.
+  @Test func compactionBeforeHubReadReloadsClients() async throws {
     let scratch = Scratch()
     try Files.makeDirectory(scratch.state.home)
     let lock = try #require(try FollowerLock.acquire(scratch.state))
@@ -112,7 +115,7 @@ import Testing
     let recorded = await RecordedClient(client)
     let anchor = try await client.anchor()
     let updates = await listening(to: client)
-    // It is shortened before the hub could read what happened.
+    // The log is compacted before the hub can read the change.
     let controller = try served.home.controller
     let gate = DispatchSemaphore(value: 0)
     let blocked = try await controller.eventLoop.submit {
@@ -139,7 +142,7 @@ import Testing
       return
     }
     #expect(stored.state.devices["5"]?.name == "Desk")
-    // A place from before is nobody's.
+    // A position from before the reload can't be resumed.
     try await served.hub.hangUp(andThen: [])
     #expect(await recorded.recorder.waits(for: "hub connected"))
     #expect(await client.state.devices["5"]?.name == "Desk")

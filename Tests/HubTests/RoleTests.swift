@@ -20,7 +20,7 @@ import Testing
     value: [0x0C, 0])
   private static let everywhere = AttributeWrite(AttributePath(cluster: 8), value: [0x04, 9])
   private static let maker = CommandData(CommandPath(endpoint: 1, cluster: 0xFFF1_FC00, command: 1))
-  /// Of Thread Border Router Management, which answers with the credentials of a network.
+  /// A command of Thread Border Router Management whose response has the credentials of a network.
   private static let dataset = CommandData(CommandPath(endpoint: 1, cluster: 0x0452, command: 0))
   private static let undeclared = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 0x99))
   private static let undeclaredWrite = AttributeWrite(
@@ -42,7 +42,7 @@ import Testing
       (.edit([.renameDevice("5", name: "Desk")]), .owner), (.edit([.addRoom(name: "Den", structureID: nil)]), .owner),
       (.edit([.choosePrimaryStructure("home")]), .owner), (.edit([]), .owner), (.status, .owner), (.lookAgain, .owner),
     ] as [(HubRequest, HomeRole)])
-  func eachMayDoItsPart(_ request: HubRequest, least: HomeRole) {
+  func allowsRequestsByRole(_ request: HubRequest, least: HomeRole) {
     for role in HomeRole.allCases { #expect(request.isAllowed(to: role) == (role >= least)) }
   }
 
@@ -57,23 +57,23 @@ import Testing
     }
     #expect(visible(6, 0) == [true, true, true])
     #expect(visible(0x1F, 0) == [false, false, true])
-    // Of the standard and not declared, whole clusters and single attributes; but their revision is that of every cluster.
+    // Undeclared clusters and attributes of the standard; global attributes are visible to all roles.
     #expect(visible(0x0451, 0) == [false, false, true])
     #expect(visible(6, 0x99) == [false, false, true])
     #expect(visible(0x0451, 0xFFFD) == [true, true, true])
     #expect(visible(event: 9, of: 0x0452) == [false, false, true])
-    // A manufacturer's own.
+    // A manufacturer-specific cluster.
     #expect(visible(0xFFF1_FC00, 0) == [false, true, true])
     #expect(visible(event: 0, of: 0xFFF1_FC00) == [false, true, true])
   }
 
-  @Test func theHubHoldsThemToIt() async throws {
+  @Test func hubEnforcesRoles() async throws {
     let served = try await ServedHome()
     let guest = try await served.client(token: try served.invite("Gast", .guest))
     let member = try await served.client(token: try served.invite("Kind", .member))
     let owner = try await served.client()
     let record = try #require(await owner.registry.devices.first)
-    // Nobody is there to switch: what is let through fails in another way.
+    // The device does not exist on the network: allowed requests fail with another error.
     func tries(_ home: Home) async throws -> [HomeError.Code?] {
       let light = try #require(try await home.devices().list().first?.types.get(DimmableLightDeviceType.self))
       return [
@@ -105,7 +105,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whatOnlyAdministratorsReadIsToldToNobodyElse() async throws {
+  @Test func hidesAdministratorAttributesFromGuests() async throws {
     let served = try await ServedHome()
     let guest = try await served.client(token: try served.invite("Gast", .guest))
     let owner = try await served.client()
@@ -133,7 +133,7 @@ import Testing
     await served.close()
   }
 
-  @Test func whoIsNotInvitedIsNotLetIn() async throws {
+  @Test func rejectsUnknownAndRevokedTokens() async throws {
     let served = try await ServedHome()
     #expect(await code { _ = try await served.client(token: "0123456789abcdef0123456789abcdef") } == .accessDenied)
     let token = try served.invite("Gast", .guest)

@@ -5,9 +5,9 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// HOME.md, “Routes”.
+/// The home model, “Routes”.
 @Suite("Routes", .timeLimit(.minutes(10))) struct RouteTests {
-  /// Every connectivity that a device of a home has, one after the other, as observers are told.
+  /// The sequence of connectivities of the devices of a home, as delivered to observers.
   private func connectivities(_ home: Home) -> AsyncStream<SourceConnectivity> {
     let batches = home.devices().batched()
     return AsyncStream { continuation in
@@ -19,64 +19,64 @@ import Testing
     }
   }
 
-  @Test func theNearestThatWorksIsUsed() async throws {
+  @Test func usesNearestWorkingRoute() async throws {
     let (near, far) = (try await ServedHome(), try await ServedHome())
     let client = try await near.client(through: [.local(near.socket), .remote(far.socket)])
-    var told = connectivities(client).makeAsyncIterator()
-    #expect(await told.next() == .init(.online, .local))
-    // It dies: the next one is used, and no device was offline meanwhile.
+    var states = connectivities(client).makeAsyncIterator()
+    #expect(await states.next() == .init(.online, .local))
+    // The nearest hub ends: the next route is used, and no device goes offline.
     await near.stopHub()
-    #expect(await told.next() == .init(.online, .remote))
+    #expect(await states.next() == .init(.online, .remote))
     try await far.report(level: 9)
     #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
     #expect(await code { _ = try await client.anchor() } == nil)
-    // It is there again.
+    // The nearest hub returns.
     try await near.startHub()
-    #expect(await told.next() == .init(.online, .local))
+    #expect(await states.next() == .init(.online, .local))
     #expect(await client.state.value(5, ServedHome.level) == [0x04, 1])
-    // The one that is not needed is not used.
+    // The farther route is disconnected.
     #expect(await eventually { try await far.hub.status.clients.isEmpty })
-    // None is left.
+    // No route works.
     await near.stopHub()
-    #expect(await told.next() == .init(.online, .remote))
+    #expect(await states.next() == .init(.online, .remote))
     await far.stopHub()
-    #expect(await told.next() == .init(.offline, .remote))
+    #expect(await states.next() == .init(.offline, .remote))
     #expect(try await client.devices().list().map(\.offlineReason) == [.hubUnreachable])
     #expect([.unreachable, .notRunning].contains(await code { _ = try await client.anchor() }))
     try await far.startHub()
-    #expect(await told.next() == .init(.online, .remote))
+    #expect(await states.next() == .init(.online, .remote))
     #expect(try await client.devices().list().map(\.offlineReason) == [nil])
     try await near.startHub()
-    #expect(await told.next() == .init(.online, .local))
+    #expect(await states.next() == .init(.online, .local))
     await client.close()
-    #expect(await told.next() == nil)
+    #expect(await states.next() == nil)
     await near.close()
     await far.close()
   }
 
-  @Test func aControllerOfOurOwnIsNearest() async throws {
+  @Test func peerRouteIsNearest() async throws {
     let (own, hub) = (try await ServedHome(), try await ServedHome())
     await own.stopHub()
-    // It reads what the process on its state that follows the devices writes down.
+    // The route reads the database, which another process writes that follows the devices.
     let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
-    var told = connectivities(client).makeAsyncIterator()
-    #expect(await told.next() == .init(.online, .peer))
+    var states = connectivities(client).makeAsyncIterator()
+    #expect(await states.next() == .init(.online, .peer))
     try await client.rename("5", to: "Desk")
     #expect(await eventually { try await own.home.devices().list().map(\.name) == ["Desk"] })
-    #expect(await told.next() == .init(.online, .peer))
+    #expect(await states.next() == .init(.online, .peer))
     try await own.home.controller.take(.lost(5, .timedOut))
-    #expect(await told.next() == .init(.online, .local))
+    #expect(await states.next() == .init(.online, .local))
     #expect(try await client.devices().list().map(\.name) == ["Lamp"])
     try await own.home.controller.take(.established(5, deadline: .max))
-    #expect(await told.next() == .init(.online, .peer))
+    #expect(await states.next() == .init(.online, .peer))
     #expect(try await client.devices().list().map(\.name) == ["Desk"])
     await client.close()
     await own.close()
     await hub.close()
   }
 
-  /// Neither is a change: they are told from time to time, as a hub tells them.
-  @Test func aControllerOfOurOwnTellsContactsAndTheGraceTime() async throws {
+  /// Neither is a change: both are sent periodically, as a hub does.
+  @Test func peerRouteReportsContactsAndGraceTime() async throws {
     let own = try await ServedHome()
     await own.stopHub()
     var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(own.scratch))])
@@ -98,14 +98,14 @@ import Testing
     await own.close()
   }
 
-  @Test func whoFollowsTheDevicesIsToldByEachRoute() async throws {
+  @Test func eachRouteReportsFollower() async throws {
     let (own, hub) = (try await ServedHome(isEmpty: true), try await ServedHome())
     await own.stopHub()
     let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
     let manager = HomeManager(client)
     try await HomeManager(client).addHome("Cabin")
     #expect(await eventually { manager.primaryHome?.hubState == .connected })
-    // Nobody else is on its state any more.
+    // No other process has the home open.
     await own.close()
     #expect(await eventually { manager.primaryHome?.hubState == .thisProcess })
     let other = try await hub.client()
@@ -116,26 +116,26 @@ import Testing
     await hub.close()
   }
 
-  /// What followed a place in one log another log can't say.
-  @Test func anAnchorOfAnotherRouteIsAnsweredWithTheWhole() async throws {
+  /// An anchor of one log can't be continued in another one.
+  @Test func anchorOfOtherRouteGetsReset() async throws {
     let (own, hub) = (try await ServedHome(), try await ServedHome())
     await own.stopHub()
     let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
-    var told = connectivities(client).makeAsyncIterator()
-    #expect(await told.next() == .init(.online, .peer))
+    var states = connectivities(client).makeAsyncIterator()
+    #expect(await states.next() == .init(.online, .peer))
     let anchor = try await client.anchor()
     try await own.home.controller.take(.lost(5, .timedOut))
-    #expect(await told.next() == .init(.online, .local))
+    #expect(await states.next() == .init(.online, .local))
     guard case .reset(let home) = try await client.samples(after: anchor) else {
       Issue.record("no reset")
       return
     }
     #expect(try await home.anchor == hub.home.anchor() && home.state.devices["5"]?.name == "Lamp")
     guard case .samples([], _, true) = try await client.samples(after: home.anchor) else {
-      Issue.record("it does not go on from there")
+      Issue.record("the anchor of the reset is not the end of the log")
       return
     }
-    // One that none of its routes gave is an error as ever.
+    // An anchor of an unrelated home is an error.
     let stranger = try await ServedHome(isEmpty: true)
     let strange = try await stranger.home.anchor()
     #expect(await code { _ = try await client.samples(after: strange) } == .badArguments)
@@ -143,7 +143,7 @@ import Testing
     for home in [own, hub, stranger] { await home.close() }
   }
 
-  @Test func whereNoRouteLeadsItIsSaidAtOnce() async throws {
+  @Test func failsAtOnceWithoutWorkingRoute() async throws {
     let scratch = Scratch()
     let options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
     #expect(await code { _ = try await Home(through: options) } == .notRunning)
@@ -152,7 +152,7 @@ import Testing
     #expect(await code { _ = try await Home(through: ServedHome.clientOptions("test", [])) } == .badArguments)
   }
 
-  @Test func aHomeHasOneHub() async throws {
+  @Test func rejectsSecondHub() async throws {
     let served = try await ServedHome()
     #expect(await code { try await served.startHub() } == .badArguments)
     let client = try await served.client()
@@ -163,6 +163,6 @@ import Testing
 }
 
 extension HomeController {
-  /// Has it stored now when devices were heard.
+  /// Stores the times of last contact now.
   func storeContacts() { edge.value.keepContacts() }
 }

@@ -8,10 +8,10 @@ import Testing
 @testable import Home
 @testable import Hub
 
-@Suite("The encrypted way to a hub", .timeLimit(.minutes(10))) struct SecureTests {
+@Suite("Encrypted connections", .timeLimit(.minutes(10))) struct SecureTests {
   private static let token = InvitedClient.hash("a token")
 
-  /// Both ends, after an honest handshake.
+  /// Both streams after a successful handshake.
   private func pair(_ seed: UInt64 = 1) throws -> (client: SecureStream, hub: SecureStream) {
     var random = SeededRandomSource(seed: seed)
     let client = SecureHandshake.Client(tokenHash: Self.token, random: &random)
@@ -20,7 +20,7 @@ import Testing
     return (stream, try hub.finish(proof))
   }
 
-  /// What is in records, without their lengths.
+  /// The bodies of records, without their length prefixes.
   private func bodies(_ records: [UInt8]) -> [[UInt8]] {
     var result: [[UInt8]] = []
     var rest = records[...]
@@ -33,7 +33,7 @@ import Testing
     return result
   }
 
-  @Test func bothEndsUnderstandEachOtherAndNobodyElse() throws {
+  @Test func sealsAndOpensRecords() throws {
     var (client, hub) = try pair()
     let text = Array("kitchen light on, please".utf8)
     for _ in 0..<3 {
@@ -42,7 +42,7 @@ import Testing
       #expect(try bodies(sealed).map { try hub.open($0) } == [text])
       #expect(try bodies(try hub.seal(text)).map { try client.open($0) } == [text])
     }
-    // The same text is never sealed the same.
+    // Equal plaintexts have different ciphertexts.
     #expect(try client.seal(text) != client.seal(text))
     let long = [UInt8](repeating: 7, count: SecureStream.longest * 2 + 1)
     var (one, other) = try pair()
@@ -51,24 +51,24 @@ import Testing
     #expect(try parts.flatMap { try other.open($0) } == long)
   }
 
-  @Test func whatIsRepeatedMovedOrAlteredIsRefused() throws {
+  @Test func rejectsReplayedReorderedAndModifiedRecords() throws {
     var (client, hub) = try pair()
     let first = bodies(try client.seal([1]))[0], second = bodies(try client.seal([2]))[0]
     var (copy, moved, mirrored) = (hub, hub, client)
     #expect(try hub.open(first) == [1])
     #expect(throws: SecureError.self) { try hub.open(first) }
     #expect(throws: SecureError.self) { try moved.open(second) }
-    // Back to who sent it.
+    // Reflected to the sender.
     #expect(throws: SecureError.self) { try mirrored.open(first) }
     var altered = first
     altered[0] ^= 1
     #expect(throws: SecureError.self) { try copy.open(altered) }
-    // Another connection with the same token.
+    // On another connection with the same token.
     var (_, later) = try pair(2)
     #expect(throws: SecureError.self) { try later.open(first) }
   }
 
-  @Test func whoLacksTheTokenFails() throws {
+  @Test func rejectsWrongToken() throws {
     var random = SeededRandomSource(seed: 3)
     let client = SecureHandshake.Client(tokenHash: Self.token, random: &random)
     let impostor = try SecureHandshake.Server(client.hello, tokenHash: InvitedClient.hash("guess"), random: &random)
@@ -80,7 +80,7 @@ import Testing
     #expect(SecureHandshake.id(of: Self.token) != Array(Self.token.prefix(8)))
   }
 
-  @Test func everyByteOfTheHandshakeCounts() throws {
+  @Test func authenticatesEntireHandshake() throws {
     var random = SeededRandomSource(seed: 4)
     let client = SecureHandshake.Client(tokenHash: Self.token, random: &random)
     let hub = try SecureHandshake.Server(client.hello, tokenHash: Self.token, random: &random)
@@ -92,7 +92,7 @@ import Testing
     for index in client.hello.indices {
       var hello = client.hello
       hello[index] ^= 0x10
-      // It is refused, or the hub comes to other keys than the client.
+      // The hello is rejected, or the hub derives different keys.
       guard let other = try? SecureHandshake.Server(hello, tokenHash: Self.token, random: &random) else { continue }
       #expect(throws: SecureError.self) { try client.finish(other.answer) }
     }
@@ -103,14 +103,14 @@ import Testing
     }
   }
 
-  // MARK: On a network
+  // MARK: TCP
 
   private func port(_ served: ServedHome) async throws -> Int {
     let address = try #require(try await served.hub.status.addresses.last)
     return try #require(address.split(separator: ":").last.flatMap { Int($0) })
   }
 
-  @Test func aHubIsReachedFromAfar() async throws {
+  @Test func connectsOverTCP() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))
     let token = try served.invite("Ada", .member)
@@ -124,7 +124,7 @@ import Testing
     #expect(await code { _ = try await client.addRoom("Den") } == .accessDenied)
     try await served.report(level: 9)
     #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
-    // More than fits into a record, both ways.
+    // More than one record, in both directions.
     let text = [UInt8](repeating: 3, count: 100_000)
     let data = AttributeData(.init(1, 0xFFF1_FC00, 0), dataVersion: 0, value: text)
     try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
@@ -133,9 +133,9 @@ import Testing
     let write = AttributeWrite(AttributePath(endpoint: 1, cluster: 8, attribute: 0x11), value: [0x04, 9])
     let writes = [AttributeWrite](repeating: write, count: 8000)
     #expect(await code { try await client.write(record, writes, isTimed: false) } == .notFound)
-    // And back after it was cut off.
+    // Resumption after a disconnection.
     let updates = await listening(to: client)
-    try await served.hub.hangUp(andThen: (20...22).map { served.told(level: $0) })
+    try await served.hub.hangUp(andThen: (20...22).map { served.input(level: $0) })
     var levels: [UInt8] = []
     for await update in updates {
       for case .attribute(_, ServedHome.level, let value?) in update.changes { levels.append(value[1]) }
@@ -149,10 +149,10 @@ import Testing
   @Test(
     arguments: [
       [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 1, 7], Array("GET / HTTP/1.1\r\n\r\n".utf8),
-      // A hello as on a socket of this machine.
+      // A hello without encryption, as on a Unix domain socket.
       Frame.buffer(HubMessage.hello(HubHello(name: "x")).bytes, .init()).readableBytesView.map { $0 },
     ] as [[UInt8]])
-  func nobodyIsLetInWithoutProof(_ bytes: [UInt8]) async throws {
+  func rejectsConnectionWithoutHandshake(_ bytes: [UInt8]) async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connect(host: "127.0.0.1", port: try await port(served)).get()

@@ -10,14 +10,14 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// A directory that goes with this.
+/// A temporary state directory, removed at deinitialization.
 final class Scratch: Sendable {
   let state = StateDirectory(FileManager.default.temporaryDirectory.path + "/hub-\(UUID().uuidString)")
 
   deinit { try? FileManager.default.removeItem(atPath: state.root) }
 }
 
-/// A home without devices on any network, and its hub. What the devices say is made up.
+/// A home without a network and its hub; tests inject the reports of its devices.
 final class ServedHome: Sendable {
   static let logger: Logger = {
     var logger = Logger(label: "test")
@@ -29,7 +29,7 @@ final class ServedHome: Sendable {
   let home: Home
   private let current: Mutex<Hub?>
 
-  /// With one lamp, node 5, which is online; or with nothing at all.
+  /// Opens a home with one lamp, node 5, which is online, or an empty one, and starts the hub.
   init(
     _ scratch: Scratch = Scratch(), grace: Duration = .zero, isEmpty: Bool = false,
     cloud: (any CloudTransport)? = nil, _ change: (inout Hub.Options) -> Void = { _ in }
@@ -93,10 +93,10 @@ final class ServedHome: Sendable {
     ]
   }()
 
-  /// LevelControl's CurrentLevel, and AccessControl's ACL, which only administrators may read.
+  /// CurrentLevel of LevelControl, and ACL of AccessControl, which only administrators may read.
   static let level = ConcreteAttributePath(1, 8, 0), access = ConcreteAttributePath(0, 0x1F, 0)
 
-  /// A bridge, node 7, with two lamps behind it.
+  /// A bridge, node 7, with two lamps.
   static let bridge: [HomeChange] = {
     let bridge = SourceID(7)
     var changes: [HomeChange] = [
@@ -121,12 +121,12 @@ final class ServedHome: Sendable {
     return changes
   }()
 
-  /// Makes changes that are nobody's.
+  /// Makes changes without an origin.
   func make(_ changes: [HomeChange]) async throws {
     try await home.controller.change { _ throws(HomeError) in (changes, ()) }
   }
 
-  /// The lamp reports a level.
+  /// Injects a report of the lamp's level.
   func report(level: UInt8) async throws {
     let data = AttributeData(Self.level, dataVersion: 0, value: [0x04, level])
     try await home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
@@ -140,7 +140,7 @@ final class ServedHome: Sendable {
 
   var socket: HubAddress { .socket(scratch.state.hubSocket) }
 
-  /// A home that is seen through the hub.
+  /// Opens the home through the hub.
   func client(
     _ name: String = "test", token: String? = nil, through routes: [HubRoute]? = nil,
     delivery: DeliverySchedule.Limits = .init()
@@ -163,15 +163,15 @@ final class ServedHome: Sendable {
   }
 }
 
-/// Everything that happens in a home from now on. The home is told of its reader on a loop of its own: where that takes a
-/// while, what another process does meanwhile has happened before.
+/// Returns all updates of a home from now on. The reader is registered asynchronously on another event loop, so the
+/// function waits for that: an update of another process in between would be missed.
 func listening(to home: Home) async -> HomeEvents {
   let updates = home.updates()
   _ = await home.state
   return updates
 }
 
-/// PendingWork for two minutes at most.
+/// Waits until the condition is true, at most two minutes.
 func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
   for _ in 0..<6000 {
     if (try? await isTrue()) == true { return true }
@@ -180,7 +180,7 @@ func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
   return (try? await isTrue()) == true
 }
 
-/// The code of what `body` throws.
+/// Returns the code of the error that `body` throws, or nil.
 func code(_ body: () async throws -> Void) async -> HomeError.Code? {
   do {
     try await body()
@@ -190,7 +190,7 @@ func code(_ body: () async throws -> Void) async -> HomeError.Code? {
   }
 }
 
-/// Writes down what a manager is told.
+/// Records the messages of a manager.
 final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
   private let all = Mutex<[String]>([])
   var messages: [String] { all.withLock { $0 } }
@@ -216,7 +216,7 @@ final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
   ) async { note("\(attribute.attribute.rawValue) = \(value ?? [])") }
 }
 
-/// A client with a delegate for everything.
+/// A client with one delegate of all kinds.
 struct RecordedClient {
   let manager: HomeManager
   let recorder = Recorder()

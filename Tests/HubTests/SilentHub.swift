@@ -6,27 +6,27 @@ import Synchronization
 @testable import Home
 @testable import Hub
 
-/// A hub that lets everybody in, says what it is told to say, and answers nothing.
+/// A hub that accepts every client, sends prepared news, and answers no request.
 final class SilentHub: Sendable {
   private let listener: any Channel
   private let channels = Mutex<[any Channel]>([])
 
-  /// - Parameter greeting: what it says to who says hello.
+  /// - Parameter greeting: the news sent after a hello.
   init(_ path: String, greeting: [HubNews]) async throws {
-    let (news, rope) = AsyncStream.makeStream(of: (any Channel).self)
+    let (accepted, continuation) = AsyncStream.makeStream(of: (any Channel).self)
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(FrameDecoder(longest: 1 << 20)))
-          try channel.pipeline.syncOperations.addHandler(Greeter(greeting) { rope.yield($0) })
+          try channel.pipeline.syncOperations.addHandler(Greeter(greeting) { continuation.yield($0) })
         }
       }.withBoundSocket(try SocketPath.listen(at: path, mode: 0o600)).get()
     Task { [weak self] in
-      for await channel in news { self?.channels.withLock { $0.append(channel) } }
+      for await channel in accepted { self?.channels.withLock { $0.append(channel) } }
     }
   }
 
-  func say(_ news: [HubNews]) {
+  func send(_ news: [HubNews]) {
     for channel in channels.withLock({ $0 }) {
       for one in news { channel.writeAndFlush(Frame.buffer(one.bytes, .init()), promise: nil) }
     }
@@ -39,7 +39,7 @@ final class SilentHub: Sendable {
     for channel in channels.withLock({ $0 }) { try? await channel.close().get() }
   }
 
-  /// What it takes to load a home.
+  /// The news that load a home.
   static let home: [HubNews] = [
     .reset, .part(ServedHome.lamp), .settling(DebouncerState()), .synchronized(HubPosition(hub: 1, count: 0)),
   ]

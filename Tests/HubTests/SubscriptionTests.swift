@@ -8,11 +8,11 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// What `hearth subscribe` tells, through a hub.
-@Suite("Subscribing through a hub", .timeLimit(.minutes(10))) struct SubscriptionTests {
+/// The output of `hearth subscribe` through a hub.
+@Suite("Subscriptions through a hub", .timeLimit(.minutes(10))) struct SubscriptionTests {
   private static let all = AttributePath(endpoint: 1, cluster: 8)
 
-  /// Each of the news, in short.
+  /// A short text for each of the news.
   private func short(_ news: SubscriptionNews) -> String {
     switch news {
     case .established(let interval): "established \(interval.components.seconds)"
@@ -31,7 +31,7 @@ import Testing
       ConcreteEventPath(0, 0x28, 0), number: number, priority: .critical, timestamp: .epoch(1), payload: [0x15, 0x18])
   }
 
-  @Test func itTellsTheFirstValuesThenEachChangeAndThatTheDeviceIsGone() async throws {
+  @Test func reportsInitialValuesChangesAndLoss() async throws {
     let served = try await ServedHome()
     let client = try await served.client(token: try served.invite("Gast", .guest))
     let controller = try served.home.controller
@@ -43,25 +43,25 @@ import Testing
       record, SubscriptionRequest(paths: [Self.all, AttributePath(ServedHome.access)], events: [EventPath()])
     ).makeAsyncIterator()
     func next(_ count: Int) async throws -> [String] {
-      var told: [String] = []
-      for _ in 0..<count { told.append(short(try #require(try await news.next()))) }
-      return told
+      var texts: [String] = []
+      for _ in 0..<count { texts.append(short(try #require(try await news.next()))) }
+      return texts
     }
-    // The list of who may do what is not for guests: the hub says so, if it can ask the device.
+    // The access control list is not visible to guests; the hub reports an error status if it can ask the device.
     let first = try await next(4)
     #expect(first.first == "8/0 = 1" && first[1] == "event 1" && first[2] == "." && first[3].hasPrefix("established "))
     try await served.report(level: 7)
     #expect(try await next(2) == ["8/0 = 7", "."])
-    // Of nothing else is it told.
+    // Other attributes are not reported.
     let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
     await controller.take(.report(NodeReport(5, [data], events: [event(2)], isWhole: false)))
     #expect(try await next(2) == ["event 2", "."])
     await controller.take(.lost(5, .timedOut))
-    #expect(try await next(1) == ["lost: it is offline: timed out"])
+    #expect(try await next(1) == ["lost: offline: timed out"])
     await controller.take(.established(5, deadline: .max))
     #expect(try await next(1) == ["established 60"])
     await served.stopHub()
-    #expect(try await next(1) == ["lost: it is offline: hub unreachable"])
+    #expect(try await next(1) == ["lost: offline: hub unreachable"])
     try await served.report(level: 8)
     try await served.startHub()
     #expect(try await next(3) == ["8/0 = 8", ".", "established 60"])
@@ -71,25 +71,25 @@ import Testing
     await served.close()
   }
 
-  @Test func whatComesTooSoonIsToldTogether() async throws {
+  @Test func combinesReportsWithinMinimumInterval() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     var news = client.subscribe(
       try await record(client), SubscriptionRequest(paths: [Self.all], minInterval: .seconds(1))
     ).makeAsyncIterator()
-    var told: [String] = []
-    while told.count < 3, let one = try await news.next() { told.append(short(one)) }
+    var received: [String] = []
+    while received.count < 3, let one = try await news.next() { received.append(short(one)) }
     let begin = NIODeadline.now()
     for level in 2...30 { try await served.report(level: UInt8(level)) }
-    while told.last != "8/0 = 30", let one = try await news.next() { told.append(short(one)) }
-    // Some of them may have come after a stop of the machine, never all by themselves.
-    #expect(told.count < 3 + 2 * 29)
+    while received.last != "8/0 = 30", let one = try await news.next() { received.append(short(one)) }
+    // Some reports may arrive separately after a pause of the machine, but never all of them.
+    #expect(received.count < 3 + 2 * 29)
     #expect(NIODeadline.now() - begin >= .milliseconds(500))
     await client.close()
     await served.close()
   }
 
-  @Test func aDeviceThatIsAwayIsSaidToBe() async throws {
+  @Test func reportsOfflineDevice() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     try await served.home.controller.take(.lost(5, .poweredOffAnnounced))
@@ -97,15 +97,17 @@ import Testing
     var request = SubscriptionRequest(paths: [Self.all])
     let record = try await record(client)
     #expect(
-      await code { for try await _ in client.subscribe(record, request) { Issue.record("it is away") } } == .unreachable
+      await code {
+        for try await _ in client.subscribe(record, request) { Issue.record("a value of an offline device") }
+      } == .unreachable
     )
     request.retriesFirstAttempt = true
     var news = client.subscribe(record, request).makeAsyncIterator()
-    #expect(try await news.next().map(short) == "lost: it is offline: powered off announced")
+    #expect(try await news.next().map(short) == "lost: offline: powered off announced")
     try await served.home.controller.take(.established(5, deadline: .max))
     #expect(try await news.next().map(short) == "8/0 = 1")
     await client.close()
-    // Nothing is left of it.
+    // The subscription holds no resources.
     await served.close()
   }
 }

@@ -11,9 +11,9 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// How long who waits for somebody waits.
+/// Timeouts of requests, of synchronization and of routes.
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
-  /// What comes of a call that may hang; it is given up after some time.
+  /// Returns the error code of a call, which is canceled after some time.
   private func failure(
     within time: Duration = .seconds(60), _ body: @escaping @Sendable () async throws -> Void
   ) async -> HomeError.Code? {
@@ -26,43 +26,43 @@ import Testing
     return await call.value
   }
 
-  @Test func aHubThatNeverAnswersIsNotWaitedForForever() async throws {
+  @Test func requestTimesOutAtSilentHub() async throws {
     let scratch = Scratch()
     try Files.makeDirectory(scratch.state.run)
     let hub = try await SilentHub(scratch.state.hubSocket, greeting: [SilentHub.welcome] + SilentHub.home)
     var options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
-    let patient = try await Home(through: options)
-    // Longer than it takes to open the home on a machine that is busy.
+    let longWaiting = try await Home(through: options)
+    // Longer than opening the home takes on a busy machine.
     options.timeout = .seconds(5)
     let client = try await Home(through: options)
     let start = HostClock.now()
     #expect(await failure { _ = try await client.anchor() } == .timedOut)
     #expect(HostClock.now() - start >= .seconds(5))
-    // Another one still waits.
-    #expect(await failure(within: .milliseconds(100)) { _ = try await patient.anchor() } == .interrupted)
-    // It is there all the same, and says what happens.
-    hub.say([
+    // A client with a longer timeout still waits.
+    #expect(await failure(within: .milliseconds(100)) { _ = try await longWaiting.anchor() } == .interrupted)
+    // The connection remains, and delivers updates.
+    hub.send([
       .update(
         HomeUpdate([.attribute(5, ServedHome.level, value: [0x04, 9])], at: 1), [:], HubPosition(hub: 1, count: 1))
     ])
     #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
-    // What is late is nobody's answer.
-    hub.say([.reply(1, .success(.done))])
+    // A late reply is not taken for that of another request.
+    hub.send([.reply(1, .success(.done))])
     #expect(await failure { _ = try await client.addRoom("Den") } == .timedOut)
     await client.close()
-    await patient.close()
+    await longWaiting.close()
     await hub.close()
   }
 
-  @Test func aDeviceIsWaitedForByTheHubAndThenTheHub() {
+  @Test func requestLimitIncludesDeviceTimeout() {
     let write = HubRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))
     #expect(HubRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
     #expect(HubRequest.status.limit(.seconds(10)) == .seconds(10))
   }
 
-  /// The hub follows the home, and has not reached the lamp yet.
-  @Test func aCommandWaitsAtTheHubUntilItsDeviceIsThere() async throws {
+  /// The hub follows the home, but has not reached the lamp yet.
+  @Test func commandWaitsAtHubForDevice() async throws {
     let served = try await ServedHome(isEmpty: true)
     try await served.make(ServedHome.lamp)
     let client = try await served.client()
@@ -88,14 +88,14 @@ import Testing
     try await Task.sleep(for: .milliseconds(400))
     #expect(answers.withLock { $0 } == 0)
     try await served.home.controller.take(.established(5, deadline: .max))
-    // Then it is asked: that there is no such node is the answer.
+    // Then the request is sent, and fails because the node does not exist.
     #expect(await on.value == .notFound)
     #expect(await written.value == .notFound)
     await client.close()
     await served.close()
   }
 
-  @Test func theFirstSynchronisationIsWaitedForAndNoLonger() async throws {
+  @Test func listWaitsForFirstSynchronization() async throws {
     let scratch = Scratch()
     try Files.makeDirectory(scratch.state.run)
     let hub = try await SilentHub(scratch.state.hubSocket, greeting: [SilentHub.welcome, .reset])
@@ -109,27 +109,27 @@ import Testing
     #expect(await failure { _ = try await home.rooms().list(timeout: .zero) } == .timedOut)
     let list = Task { try await home.devices().list(timeout: .seconds(60)) }
     #expect(await eventually { hub.clientCount == 1 })
-    hub.say(Array(SilentHub.home.dropFirst()))
+    hub.send(Array(SilentHub.home.dropFirst()))
     #expect(try await list.value.map(\.name) == ["Lamp"])
     #expect(await opening.value == nil)
-    // What was told once is known, be the hub there or not.
+    // The loaded home remains available without the hub.
     await hub.close()
     #expect(try await home.devices().list(timeout: .zero).map(\.name) == ["Lamp"])
     await home.close()
-    // Who opens it as one does is told that it did not come.
+    // Opening the home fails if the synchronization does not complete.
     let second = Scratch()
     try Files.makeDirectory(second.state.run)
     let silent = try await SilentHub(second.state.hubSocket, greeting: [])
     options.routes = [.local(.socket(second.state.hubSocket))]
     options.timeout = .milliseconds(300)
-    let impatient = options
-    #expect(await failure { _ = try await Home(through: impatient) } == .timedOut)
+    let shortTimeout = options
+    #expect(await failure { _ = try await Home(through: shortTimeout) } == .timedOut)
     await silent.close()
   }
 
-  @Test func aHomeOfOurOwnThatCouldNotBeOpenedIsTriedAgain() async throws {
+  @Test func retriesPeerRouteThatFailedToOpen() async throws {
     let (served, scratch) = (try await ServedHome(), Scratch())
-    // A file is where its directory is to be.
+    // A file in the place of the state directory.
     try "in the way".write(toFile: scratch.state.root, atomically: true, encoding: .utf8)
     let client = try await served.client(
       through: [.peer(ServedHome.options(scratch)), .local(served.socket)])
@@ -137,33 +137,33 @@ import Testing
     try await Task.sleep(for: .milliseconds(300))
     #expect(try await client.devices().list().map(\.name) == ["Lamp"])
     try FileManager.default.removeItem(atPath: scratch.state.root)
-    // It is nearer, and has no devices.
+    // The peer route is nearer, and its home has no devices.
     #expect(await eventually { try await client.devices().list().isEmpty })
     #expect(await eventually { try await served.hub.status.clients.isEmpty })
     await client.close()
     await served.close()
-    // Where it is the only way, it is said at once.
+    // A failure of the only route is reported at once.
     let nowhere = Scratch()
     try "in the way".write(toFile: nowhere.state.root, atomically: true, encoding: .utf8)
     let options = ServedHome.clientOptions("test", [.peer(ServedHome.options(nowhere))])
     #expect(await failure { _ = try await Home(through: options) } == .internalError)
   }
 
-  /// - Parameter wasOnline: whether the device was there when somebody followed it last, which says nothing of now.
-  @Test(arguments: [false, true]) func aHomeOfOurOwnWhoseDevicesDoNotAnswerIsGivenUp(wasOnline: Bool) async throws {
+  /// - Parameter wasOnline: whether the device was online when it was last followed, which must not matter.
+  @Test(arguments: [false, true]) func peerRouteWithoutReachableDevicesFails(wasOnline: Bool) async throws {
     let scratch = Scratch()
     let last = HomeChange.connectivity(SourceID(5), SourceStatus(wasOnline ? .init(.online, .peer) : .unknown))
     try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp + [last], at: 1)])
     var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
     (options.connectTimeout, options.timeout) = (.milliseconds(300), .seconds(60))
     let begin = HostClock.now()
-    let impatient = options
-    #expect(await failure { _ = try await Home(through: impatient) } == .unreachable)
+    let shortConnectTimeout = options
+    #expect(await failure { _ = try await Home(through: shortConnectTimeout) } == .unreachable)
     #expect(HostClock.now() - begin >= .milliseconds(300))
   }
 
-  /// What was heard last is stored, and nobody has the home open any more, when the client is closed.
-  @Test func aHomeOfOurOwnIsClosedWithTheClient() async throws {
+  /// After the client is closed the contacts are stored and the home is released.
+  @Test func closesPeerHomeWithClient() async throws {
     let scratch = Scratch()
     try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp, at: 1)])
     var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func howeverManyStrangersComeTheInvitationsAreReadForAllAtOnce() async throws {
+  @Test func batchesInvitationLookups() async throws {
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)
     let controller = try served.home.controller
@@ -196,7 +196,7 @@ import Testing
     #expect(await eventually { all.allSatisfy { !$0.kinds.isEmpty } })
     #expect(all.count { $0.kinds.first == "refused" } == 39 && all.last?.kinds.first == "welcome")
     #expect(try await served.hub.lookupCount == before + 2)
-    // Who was invited after that is known at once, and who was revoked is not.
+    // Later invitations and revocations take effect at once.
     let late = try await served.client(token: try served.invite("Kind", .member))
     await late.close()
     try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Gast") }

@@ -11,21 +11,21 @@ import Testing
 @testable import Home
 @testable import Hub
 
-@Suite("The wire", .timeLimit(.minutes(10))) struct WireTests {
+@Suite("Wire protocol", .timeLimit(.minutes(10))) struct WireTests {
   @Test(
     arguments: [
-      // Longer than allowed, empty, of no kind, cut off, more than it should be, and asked before it is known who asks.
+      // Too long, empty, of an unknown kind, truncated, with trailing bytes, and a request before the hello.
       [0x7F, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 99], [0, 0, 0, 2, 0, 1],
       [0, 0, 0, 8, 0, 1, 1, 0x61, 0, 0, 0xFF, 0xFF], [0, 0, 0, 4, 1, 1, 0, 6],
     ] as [[UInt8]])
-  func nonsenseEndsTheConnectionAndNothingElse(_ bytes: [UInt8]) async throws {
+  func invalidFrameClosesOnlyItsConnection(_ bytes: [UInt8]) async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let raw = try await RawClient(served.scratch.state.hubSocket)
     raw.send(bytes)
     #expect(await eventually { raw.isClosed })
     #expect(!raw.kinds.contains("welcome"))
-    // Once let in, too.
+    // Also after the hello.
     let second = try await RawClient(served.scratch.state.hubSocket)
     second.send(.hello(HubHello(name: "raw")))
     #expect(await eventually { second.kinds.contains("synchronized") })
@@ -37,20 +37,20 @@ import Testing
     await served.close()
   }
 
-  @Test func anotherVersionIsToldSo() async throws {
+  @Test func reportsVersionMismatch() async throws {
     let served = try await ServedHome()
     let raw = try await RawClient(served.scratch.state.hubSocket)
     raw.send(.hello(HubHello(version: 1, name: "raw")))
     #expect(await eventually { raw.isClosed })
     guard case .refused(let error)? = raw.news.first else {
-      Issue.record("it was not refused: \(raw.kinds)")
+      Issue.record("not refused: \(raw.kinds)")
       return
     }
     #expect(error.code == .badArguments && error.message.contains("version \(hubWireVersion)"))
     await served.close()
   }
 
-  @Test func whoAsksTooMuchIsRefusedAndIsAnsweredStill() async throws {
+  @Test func answersEveryPipelinedRequest() async throws {
     let served = try await ServedHome()
     let raw = try await RawClient(served.scratch.state.hubSocket)
     raw.send(.hello(HubHello(name: "raw")))
@@ -60,26 +60,25 @@ import Testing
     await served.close()
   }
 
-  /// The lamp says so much that the hub sees that somebody does not read, and then more than he takes at a time; at the end its
-  /// level is 77.
-  /// - Returns: what it said before that.
+  /// Injects large reports until a client falls behind its backlog, and beyond; finally the level is 77.
+  /// - Returns: the values that were reported before the level.
   private func fill(_ served: ServedHome) async throws -> [[UInt8]] {
-    var said: [[UInt8]] = []
+    var reported: [[UInt8]] = []
     var rest = 200
-    while rest > 0, said.count < 1500 {
+    while rest > 0, reported.count < 1500 {
       if try await served.hub.isAnybodyBehind { rest -= 1 }
-      said.append([UInt8](repeating: UInt8(said.count % 100), count: 8000))
-      let data = AttributeData(Self.text, dataVersion: 0, value: said[said.count - 1])
+      reported.append([UInt8](repeating: UInt8(reported.count % 100), count: 8000))
+      let data = AttributeData(Self.text, dataVersion: 0, value: reported[reported.count - 1])
       try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
     #expect(rest == 0)
     try await served.report(level: 77)
-    return said
+    return reported
   }
 
   private static let text = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
 
-  /// A client of a hub that does not read.
+  /// A connected client that does not read.
   private func slowClient(of served: ServedHome) async throws -> RawClient {
     let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
     slow.send(.hello(HubHello(name: "slow")))
@@ -87,36 +86,36 @@ import Testing
     return slow
   }
 
-  @Test func whoIsSlowStallsNobodyAndIsToldEachReport() async throws {
+  @Test func slowClientGetsEveryUpdateWithoutDelayingOthers() async throws {
     let served = try await ServedHome { $0.backlog = 1 << 14 }
     let quick = try await served.client()
     let slow = try await slowClient(of: served)
-    let said = try await fill(served)
+    let reported = try await fill(served)
     #expect(await eventually { await quick.state.value(5, ServedHome.level) == [0x04, 77] })
     #expect(try await served.hub.backlog < 1 << 20)
-    // It reads again: what it missed, in pieces, and what comes after that.
+    // The client reads again: the missed updates in parts, and then the new ones.
     slow.read()
     #expect(await eventually { slow.kinds.count { $0 == "synchronized" } == 2 })
     try await served.report(level: 78)
     #expect(await eventually { slow.kinds.last == "update" })
     #expect(slow.kinds.count { $0 == "reset" } == 1)
-    var (heard, levels, places): ([[UInt8]], [UInt8], [UInt64]) = ([], [], [])
+    var (values, levels, positions): ([[UInt8]], [UInt8], [UInt64]) = ([], [], [])
     for case .update(let update, _, let position) in slow.news {
-      places.append(position.count)
+      positions.append(position.count)
       for case .attribute(_, let path, let value?) in update.changes {
-        if path == Self.text { heard.append(value) } else { levels.append(value[1]) }
+        if path == Self.text { values.append(value) } else { levels.append(value[1]) }
       }
     }
-    #expect(heard == said && levels == [77, 78])
-    #expect(zip(places, places.dropFirst()).allSatisfy { $0 + 1 == $1 })
-    // When the lamp was heard last was told beside it.
+    #expect(values == reported && levels == [77, 78])
+    #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 + 1 == $1 })
+    // Contacts were sent separately.
     let contacts = slow.news.compactMap { if case .contacts(let contacts) = $0 { contacts[5] } else { nil } }
     #expect(contacts.count >= 2)
     await quick.close()
     await served.close()
   }
 
-  @Test func whoIsTooSlowForTheJournalLoadsAgain() async throws {
+  @Test func reloadsClientBehindJournal() async throws {
     let served = try await ServedHome { ($0.backlog, $0.journal) = (1 << 14, 1) }
     let slow = try await slowClient(of: served)
     _ = try await fill(served)
@@ -160,7 +159,7 @@ import Testing
       .samples(after: Anchor("h1f-12"), SampleFilter(.event, devices: ["5"], endpoints: [1]), limit: 3),
       .samples(after: nil, .all, limit: 0),
     ] as [HubRequest])
-  func requestsComeAsTheyWere(_ request: HubRequest) throws {
+  func roundTripsRequests(_ request: HubRequest) throws {
     let bytes = HubMessage.request(.max, request, origin: "me").bytes
     guard case .request(.max, let read, "me") = try HubMessage(bytes) else {
       Issue.record("another message")
@@ -171,7 +170,7 @@ import Testing
     #expect(throws: DamagedBlob.self) { try HubMessage(bytes + [0]) }
   }
 
-  @Test func newsAndRepliesComeAsTheyWere() throws {
+  @Test func roundTripsNewsAndReplies() throws {
     let contact = Contact(last: -1, nextReport: nil)
     let home = StoredHome(state: ServedHome.state, contacts: [5: contact], anchor: try #require(Anchor("h1-9")))
     let sample = HomeSample(
@@ -214,13 +213,13 @@ import Testing
         #expect(throws: DamagedBlob.self) { try HubNews(Array(news.bytes.prefix(count))) }
       }
     }
-    // An error without its cause, but with everything else.
+    // An error is encoded without its cause.
     guard case .reply(_, .failure(let read)) = try HubNews(HubNews.reply(1, .failure(error)).bytes) else { return }
     #expect(read.code == error.code && read.message == error.message && read.device == "Lamp")
     #expect(read.candidates == error.candidates)
   }
 
-  @Test func anyBytesAreReadOrRefused() {
+  @Test func decodesRandomBytesWithoutCrash() {
     var random = SeededRandomSource(seed: 11)
     let seeds = [HubMessage.request(1, .edit([.addRoom(name: "d", structureID: "s")]), origin: nil).bytes]
     for _ in 0..<20_000 {
@@ -233,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func theJournalKnowsWhatItKnows() {
+  @Test func journalReturnsEntriesAfterPosition() {
     var journal = HubJournal(hub: 7, limit: 4)
     func entry(_ number: Int) -> HubJournal.Entry {
       .init(update: HomeUpdate([.deviceRemoved(id: "\(number)")], at: 0), contacts: [:])
@@ -256,7 +255,7 @@ import Testing
     journal.restart(as: 9)
     #expect(journal.position == HubPosition(hub: 9, count: 0))
     #expect(journal.entries(after: HubPosition(hub: 7, count: 0)) == nil)
-    // Few, but long.
+    // Few but large entries.
     var long = HubJournal(hub: 1, limit: 100, byteLimit: 10_000)
     for _ in 0..<50 {
       long.append(
@@ -279,7 +278,7 @@ extension ServedHome {
 
 extension Hub {
   var isAnybodyBehind: Bool { connections.values.contains { $0.isBehind } }
-  /// What waits for the slowest client, in bytes.
+  /// Bytes that are queued for the slowest client.
   var backlog: Int {
     connections.values.map { (try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }.map { max(0, -$0) }
       .max() ?? 0

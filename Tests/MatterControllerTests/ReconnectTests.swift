@@ -82,6 +82,24 @@ import Testing
     #expect(world.controller.nodes.isEmpty)
   }
 
+  @Test("force-removes a node that has removed the fabric before the search for its addresses ends")
+  func removesNonMemberBeforeTimeout() throws {
+    var world = try commissioned()
+    world.store["resumption/0000000000000001"] = nil
+    try restartController(&world)
+    world.devices[0].reboot()
+    world.devices[0].handshakeReplies = Array(repeating: StatusReport(.failure, .noSharedTrustRoots), count: 50)
+    let start = world.now
+    let refused = world.controller.removeNode(1, timeout: .seconds(4), at: world.now)
+    #expect(world.error(of: refused)?.isForgotten == true)
+    let forced = world.controller.removeNode(1, force: true, timeout: .seconds(4), at: world.now)
+    guard case .removed(1, .notMember)? = try world.result(of: forced)?.get() else {
+      Issue.record("not removed as a node without the fabric")
+      return
+    }
+    #expect(world.now - start <= .milliseconds(8100))
+  }
+
   @Test func removesStoredStateOfRemovedNode() throws {
     var world = try commissioned()
     #expect(world.store["resumption/0000000000000001"] != nil)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Which public declarations need a comment, and which need none, and why.
+/// Decides which public declarations need a documentation comment.
 struct Documentation {
-  /// Members of Swift's and NIO's protocols: what they do is said there.
+  /// Requirements of protocols of Swift and NIO, which are documented there.
   static let known: Set<String> = [
     "description", "debugDescription", "customMirror", "hash(into:)", "encode(to:)", "encode(to:_:)", "init(from:)",
     "init(from:_:)", "rawValue", "init(rawValue:)", "init(integerLiteral:)", "init(arrayLiteral:)",
@@ -12,13 +12,13 @@ struct Documentation {
     "enqueue(_:)", "inEventLoop", "execute(_:)", "scheduleTask(deadline:_:)", "scheduleTask(in:_:)", "submit(_:)",
   ]
 
-  /// Facts that others named, with a comment on the whole that says where: the clusters as the standard declares them, and
-  /// the attributes of a SYNC response as its makers do.
+  /// Declarations with names from a specification, whose comment on the type has the reference: the clusters of the
+  /// standard, and the attributes of a SYNC response.
   static let facts = ["MatterClusters/", "Home/Cloud/CloudAttributes.swift"]
 
   private var files: [(path: String, source: SourceText)] = []
   private var conformances: [String: Set<String>] = [:]
-  /// The requirements that have a comment, by protocol.
+  /// The documented requirements, by protocol.
   private var requirements: [String: Set<String>] = [:]
 
   init(_ sources: [(path: String, text: String)]) {
@@ -33,20 +33,21 @@ struct Documentation {
     }
   }
 
-  /// How many public declarations there are.
+  /// The number of public declarations.
   var count: Int { files.reduce(0) { $0 + $1.source.declarations.count } }
 
-  /// One line for each that lacks a comment, or has one that says nothing: where, and what to do.
+  /// One line for each declaration with a missing or empty comment: location and remedy.
   var complaints: [String] {
     files.flatMap { path, source in
       source.declarations.compactMap { declaration -> String? in
-        let place = "\(path):\(declaration.line): \(declaration.keyword) \(declaration.name)"
+        let location = "\(path):\(declaration.line): \(declaration.keyword) \(declaration.name)"
         if let comment = declaration.comment {
           return Self.isFiller(comment, for: declaration.name)
-            ? "\(place) is explained by its own name; say what it does, its unit, what it throws, and its section" : nil
+            ? "\(location) is explained by its own name; say what it does, its unit, what it throws, and its section"
+            : nil
         }
         return isPlain(declaration, in: path)
-          ? nil : "\(place) has no comment: say what it does, its unit, what it throws, and its section"
+          ? nil : "\(location) has no comment: say what it does, its unit, what it throws, and its section"
       }
     }
   }
@@ -55,13 +56,13 @@ struct Documentation {
   private func isPlain(_ declaration: Declaration, in path: String) -> Bool {
     let keyword = declaration.keyword
     if Self.known.contains(declaration.name) { return true }
-    // An operator means what it means everywhere.
+    // Operators have their usual meaning.
     if keyword == "func", let first = declaration.name.first, !first.isLetter, first != "_" { return true }
     if inheritsComment(declaration) { return true }
     if Self.facts.contains(where: path.hasPrefix), ["let", "var", "init", "case"].contains(keyword) { return true }
     switch keyword {
     case "init": return isMemberwise(declaration)
-    // What carries nothing says all with its name, else the enum's comment has to.
+    // A case without associated values is explained by its name, or else by the comment of the enum.
     case "case": return !declaration.rest.contains("(")
     case "let": return isNamedValue(declaration) || isCalledAsItsType(declaration)
     case "var": return isCalledAsItsType(declaration)
@@ -69,20 +70,20 @@ struct Documentation {
     }
   }
 
-  /// What a protocol of ours asks for has its comment there.
+  /// Whether the declaration implements a documented requirement of one of our protocols.
   private func inheritsComment(_ declaration: Declaration) -> Bool {
     guard let parent = declaration.parents.last, Declaration.types.contains(parent.keyword) else { return false }
     var (seen, open): (Set<String>, [String]) = ([], [parent.name])
     while let next = open.popLast() {
       guard seen.insert(next).inserted else { continue }
-      // A requirement without a comment is in no list, so that it can't be excused by itself.
+      // Undocumented requirements are not in the list, so that they don't excuse themselves.
       if requirements[next]?.contains(declaration.name) == true { return true }
       open += conformances[next] ?? []
     }
     return false
   }
 
-  /// An initialiser that only puts its parameters into the properties, which have their comments.
+  /// An initializer that only stores its parameters in the properties, which are documented.
   private func isMemberwise(_ declaration: Declaration) -> Bool {
     guard let statements = declaration.statements else { return false }
     if statements.first?.hasPrefix("(self.") == true { return true }
@@ -94,14 +95,14 @@ struct Documentation {
     }
   }
 
-  /// A value of the type that it stands in: `static let unicast = Self(0)`.
+  /// A constant of the enclosing type: `static let unicast = Self(0)`.
   private func isNamedValue(_ declaration: Declaration) -> Bool {
     guard declaration.modifiers.contains("static") else { return false }
     let own = declaration.parents.last.map { "= \($0.name)(" } ?? "= Self("
     return ["= Self(", ": Self =", own].contains { declaration.rest.contains($0) }
   }
 
-  /// A property whose name is its type's, of which the comment is at the type: `endpoint: EndpointID`, `logger: Logger`.
+  /// A property that is named after its type, which is documented: `endpoint: EndpointID`, `logger: Logger`.
   private func isCalledAsItsType(_ declaration: Declaration) -> Bool {
     let rest = declaration.rest
     var type = Substring()
@@ -124,7 +125,7 @@ struct Documentation {
     return names.contains { name in types.contains { $0.hasSuffix(name) } }
   }
 
-  /// Whether a comment is made of the words of the name, and no other.
+  /// Whether a comment consists only of the words of the name.
   static func isFiller(_ comment: String, for name: String) -> Bool {
     func words(_ text: some StringProtocol) -> Set<String> {
       var result: [String] = [""]
@@ -143,15 +144,15 @@ struct Documentation {
   }
 }
 
-@Suite("Documentation of the house") struct DocumentationTests {
-  @Test func everyPublicDeclarationIsExplained() {
-    let documentation = Documentation(House.sources.map { ($0.path, $0.text) })
+@Suite("Documentation") struct DocumentationTests {
+  @Test func everyPublicDeclarationIsDocumented() {
+    let documentation = Documentation(Repository.sources.map { ($0.path, $0.text) })
     #expect(documentation.count > 5000, "the declarations were not found")
     for complaint in documentation.complaints { Issue.record("\(complaint)") }
   }
 
-  /// What the rules find, and what they let pass, is what they say.
-  @Test func whatNeedsNoCommentIsPlain() {
+  /// The rules report exactly the declarations below.
+  @Test func findsUndocumentedDeclarations() {
     let text = """
       /// What the rules are tried with.
       public struct Thing: Named, CustomStringConvertible {

@@ -1,25 +1,25 @@
-/// A declaration that somebody outside of the target may use, as a line of a source file has it. Found by words and
-/// indentation, which `swift format` keeps in order.
+/// A public declaration, as found in the text of a source file by words and indentation, which `swift format` keeps
+/// regular.
 struct Declaration: Sendable {
   /// `func`, `var`, `struct`, `case` …
   let keyword: Substring
   let modifiers: Set<Substring>
-  /// What callers call it: `list`, `set(_:of:to:)`, `init(seed:)`.
+  /// The name at the call site: `list`, `set(_:of:to:)`, `init(seed:)`.
   let name: String
-  /// What stands behind the keyword, to the end of the line.
+  /// The text after the keyword, up to the end of the line.
   let rest: Substring
-  /// The comment above it, without its slashes; nil: it has none.
+  /// The documentation comment without slashes, or nil.
   let comment: String?
-  /// From 1.
+  /// The line number, from 1.
   let line: Int
-  /// The declarations that it is in, the outermost first.
+  /// The enclosing declarations, the outermost first.
   let parents: [Parent]
-  /// Of an initialiser that throws nothing: its statements.
+  /// The statements of an initializer that does not throw.
   let statements: [Substring]?
 
   struct Parent: Sendable {
     let keyword: Substring
-    /// Without what it is nested in: `Options`.
+    /// The unqualified name: `Options`.
     let name: String
     let indent: Int
     let isPublic: Bool
@@ -32,11 +32,11 @@ struct Declaration: Sendable {
   static let access: Set<Substring> = ["private", "fileprivate", "internal", "package"]
 }
 
-/// What the text of a file declares for others, and which protocols its types name.
+/// The public declarations and the conformances in a source file.
 struct SourceText {
   private let lines: [Substring]
   private(set) var declarations: [Declaration] = []
-  /// What each type is said to conform to, or inherit from, by the types' own names.
+  /// The inherited types of each type, by unqualified name.
   private(set) var conformances: [String: Set<String>] = [:]
 
   init(_ text: String) {
@@ -49,14 +49,14 @@ struct SourceText {
         let header = header(from: index, head.rest)
         let name = Self.typeName(header)
         conformances[name, default: []].formUnion(Self.inherited(header))
-        if head.keyword != "extension" { note(head, name: name, at: index, in: open) }
+        if head.keyword != "extension" { record(head, name: name, at: index, in: open) }
         open.append(
           .init(
             keyword: head.keyword, name: name, indent: head.indent,
             isPublic: head.modifiers.contains("public") || head.modifiers.contains("open")))
       } else {
-        note(head, name: nil, at: index, in: open)
-        // What is declared in a body is nobody's business.
+        record(head, name: nil, at: index, in: open)
+        // Declarations in a body are not public.
         if ["func", "init", "subscript", "var", "let"].contains(head.keyword) {
           open.append(.init(keyword: head.keyword, name: "", indent: head.indent, isPublic: false))
         }
@@ -64,8 +64,8 @@ struct SourceText {
     }
   }
 
-  /// - Parameter name: of a type; nil: it is looked for.
-  private mutating func note(_ head: Head, name: String?, at index: Int, in parents: [Declaration.Parent]) {
+  /// - Parameter name: the name of a type; nil: parse it.
+  private mutating func record(_ head: Head, name: String?, at index: Int, in parents: [Declaration.Parent]) {
     let parent = parents.last
     let isOpen = head.modifiers.contains("public") || head.modifiers.contains("open")
     let isShared =
@@ -98,7 +98,7 @@ struct SourceText {
     "borrowing", "prefix", "postfix", "isolated", "distributed",
   ]
 
-  /// The beginning of a declaration, nil if the line is none.
+  /// Parses the first line of a declaration; nil if the line is none.
   private static func head(_ line: Substring) -> Head? {
     var rest = line.drop { $0 == " " }
     let indent = line.utf8.count - rest.utf8.count
@@ -109,7 +109,7 @@ struct SourceText {
       var word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "@" || $0 == "_" || $0 == "." }
       rest = rest[word.endIndex...]
       if Declaration.types.contains(word) || Declaration.members.contains(word), rest.first != ":" {
-        // `class func` is the one word that is both.
+        // In `class func` the word is a modifier.
         guard word == "class", let next = rest.dropFirst().split(separator: " ").first, next == "func" || next == "var"
         else { return Head(indent: indent, modifiers: found, keyword: word, rest: rest) }
       } else if !isAttribute, !modifiers.contains(word) {
@@ -117,7 +117,7 @@ struct SourceText {
       }
       if rest.first == "(" {
         let end = rest.firstIndex(of: ")") ?? rest.startIndex
-        // `private(set)` is no matter of who may read it.
+        // `private(set)` does not restrict reading.
         if !isAttribute { word = "" }
         rest = rest[end...].dropFirst()
       }
@@ -127,7 +127,7 @@ struct SourceText {
     }
   }
 
-  /// The comment of slashes above a line, those of attributes of their own passed over.
+  /// The documentation comment above a line, skipping lines with attributes.
   private func comment(above index: Int) -> String? {
     var index = index - 1
     func trimmed(_ index: Int) -> Substring { lines[index].drop { $0 == " " } }
@@ -140,7 +140,7 @@ struct SourceText {
     return result.isEmpty ? nil : result.reversed().joined(separator: "\n")
   }
 
-  /// From behind the keyword on, as many lines as there are to the end of a declaration with its parameters and body.
+  /// The text from the keyword, with enough lines for the parameters and the body.
   private func text(from index: Int, _ rest: Substring) -> String {
     var result = String(rest)
     for line in lines[(index + 1)...].prefix(40) {
@@ -180,7 +180,7 @@ struct SourceText {
 
   private static func inherited(_ header: Substring) -> Set<String> {
     guard let colon = header.firstIndex(of: ":") else { return [] }
-    // What stands in angle brackets before the colon has colons of its own.
+    // Generic parameters before the colon may have colons themselves.
     if let angle = header.firstIndex(of: "<"), angle < colon {
       let end = closing(header, from: angle, "<", ">")
       return inherited(header[end...].dropFirst())
@@ -192,7 +192,7 @@ struct SourceText {
       })
   }
 
-  /// Where the bracket at `start` is closed; the end of the text where it is not.
+  /// The index of the bracket that closes the one at `start`, or of the last character.
   private static func closing<T: StringProtocol>(
     _ text: T, from start: T.Index, _ open: Character = "(", _ close: Character = ")"
   ) -> T.Index {
@@ -207,7 +207,7 @@ struct SourceText {
     return text.index(before: text.endIndex)
   }
 
-  /// What the commas part that are in no brackets.
+  /// Splits a text at the commas outside of brackets.
   private static func parts(_ text: Substring) -> [Substring] {
     var (result, depth, start) = ([Substring](), 0, text.startIndex)
     for index in text.indices {

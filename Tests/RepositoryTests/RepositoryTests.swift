@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The rules for the sources. Package.swift has the table of imports.
-enum House {
+enum Repository {
   /// The modules of the toolchain and the host, which Package.swift does not name, and the targets that may import them.
   static let systemModules: [String: [String]] = [
     "FoundationNetworking": ["Home"],
@@ -16,7 +16,7 @@ enum House {
     ],
   ]
 
-  /// Words that have no business in a target, and what to use instead.
+  /// Words that are forbidden in a target, and their replacements.
   static let forbidden: [(word: String, exceptIn: [String], remedy: String)] = [
     ("Task.detached", ["Runtime"], "start tasks on the event loop's executor"),
     ("Task.sleep", ["Runtime", "hearth", "Home"], "take an injected clock"),
@@ -43,12 +43,17 @@ enum House {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Every Swift file of our own targets, by target.
-  static let sources: [(target: String, path: String, text: String)] = {
-    let base = root.appending(path: "Sources")
+  /// Every Swift file below Sources, with its target.
+  static let sources = files(in: "Sources")
+  /// Every Swift file below Tests, with its target.
+  static let tests = files(in: "Tests")
+
+  private static func files(in folder: String) -> [(target: String, path: String, text: String)] {
+    let base = root.appending(path: folder)
     var result: [(String, String, String)] = []
-    let files =
-      FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+    // The example package may have been built, in a hidden directory.
+    let found = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+    let files = found?.compactMap { $0 as? URL } ?? []
     for file in files.sorted(by: { $0.path < $1.path }) where file.pathExtension == "swift" {
       let path = file.path.dropFirst(base.path.count + 1)
       guard let target = path.split(separator: "/").first, let text = try? String(contentsOf: file, encoding: .utf8)
@@ -56,7 +61,7 @@ enum House {
       result.append((String(target), String(path), text))
     }
     return result
-  }()
+  }
 
   /// The modules a file imports, with line numbers.
   static func imports(in text: String) -> [(line: Int, module: String)] {
@@ -71,17 +76,17 @@ enum House {
     }
   }
 
-  /// A line without its comment and without the texts in it.
+  /// A line without its comment.
   static func code(_ line: Substring) -> Substring {
     let body = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
     return body
   }
 }
 
-@Suite("The house") struct RepositoryTests {
+@Suite("Repository") struct RepositoryTests {
   @Test("Package.swift declares every target, after those that it imports") func declaresTargetsInOrder() {
     let manifest = PackageManifest.current
-    for target in Set(House.sources.map(\.target)).sorted() {
+    for target in Set(Repository.sources.map(\.target)).sorted() {
       #expect(manifest.targets.contains(target), "Package.swift does not declare the target of Sources/\(target)")
     }
     for (index, target) in manifest.targets.enumerated() {
@@ -89,14 +94,14 @@ enum House {
         Issue.record("Package.swift: \(target) imports \(later), which is declared after it")
       }
     }
-    #expect(House.sources.count > 50, "the sources were not found below \(House.root.path)")
+    #expect(Repository.sources.count > 50, "the sources were not found below \(Repository.root.path)")
   }
 
   @Test("targets import only the modules that Package.swift lists") func importsListedModulesOnly() {
-    for (target, path, text) in House.sources {
+    for (target, path, text) in Repository.sources {
       let listed = PackageManifest.current.imports[target, default: []]
-      for (line, module) in House.imports(in: text) {
-        let isAllowed = House.systemModules[module].map { $0.contains(target) } ?? listed.contains(module)
+      for (line, module) in Repository.imports(in: text) {
+        let isAllowed = Repository.systemModules[module].map { $0.contains(target) } ?? listed.contains(module)
         #expect(isAllowed, "\(path):\(line): \(target) may not import \(module)")
       }
     }
@@ -126,21 +131,22 @@ enum House {
     #expect(manifest.imports["tool-x"].map(Set.init) == ["Three", "Logging"])
   }
 
-  /// The standard library's own dice are thrown where nobody says whose.
-  @Test func whoDrawsSaysFromWhat() {
-    for (_, path, text) in House.sources {
+  /// The default generator of the standard library can't be seeded.
+  @Test func randomNumbersHaveASource() {
+    for (_, path, text) in Repository.sources {
       for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-        let code = House.code(line)
+        let code = Repository.code(line)
         #expect(!code.contains(".random(in:") || code.contains("using:"), "\(path):\(number + 1)")
       }
     }
   }
 
-  @Test func noClocksDiceOrTraps() {
-    for (target, path, text) in House.sources {
+  @Test func targetsUseNoForbiddenWords() {
+    for (target, path, text) in Repository.sources {
       for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-        let code = House.code(line)
-        for (word, exceptions, remedy) in House.forbidden where code.contains(word) && !exceptions.contains(target) {
+        let code = Repository.code(line)
+        for (word, exceptions, remedy) in Repository.forbidden where code.contains(word) && !exceptions.contains(target)
+        {
           Issue.record("\(path):\(number + 1): \(word) does not belong in \(target); \(remedy)")
         }
       }
@@ -148,9 +154,9 @@ enum House {
   }
 
   @Test func filesStaySmall() {
-    for (target, path, text) in House.sources {
+    for (target, path, text) in Repository.sources {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
-      // A cluster's declarations are a table of facts: it is as long as the standard makes it.
+      // Declarations of a cluster are as long as the standard requires.
       #expect(
         lines <= (target == "MatterClusters" ? 900 : 500),
         "\(path) has \(lines) lines: give each subject a file of its own")

@@ -62,7 +62,7 @@ extension CloudTests {
       cloud.with { $0.behavior = .answers(status, "", retryAfter: "900") }
       #expect(try await requests(in: 60) == 1)
       let failure = try await home.cloudAccounts.first?.failure
-      #expect(failure == "answered with \(status), and is not to be asked for 15 min")
+      #expect(failure == "answered with \(status), and requests a pause of 15 min")
       #expect(try await device("Porch", home).offlineReason == .cloudUnreachable)
       #expect(try await requests(in: 780) == 0)
       // Commands are sent nevertheless.

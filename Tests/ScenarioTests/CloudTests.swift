@@ -7,7 +7,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// Devices that are reached through a maker's cloud, on virtual time. HOME.md, “Routes”.
+/// Devices that are reached through a maker's cloud, on virtual time. The home model, “Routes”.
 @Suite("Clouds") struct CloudTests {
   private static let address = "https://acme.example/fulfillment"
 
@@ -54,7 +54,8 @@ import Testing
       try await light(before).onOffTrait?.toggle()
       try await light(before).levelControlTrait?.moveToLevelWithOnOff(level: 191)
       try await world.simulation.sleep(for: .seconds(1))
-      return (before, try await device("Porch", home))
+      let after = try await device("Porch", home)
+      return (before, after)
     }
     #expect(!before.isMatterDevice && before.sourceConnectivity == SourceConnectivity(.online, .remote))
     #expect(try light(before).onOffTrait?.attributes.onOff == false)
@@ -78,10 +79,9 @@ import Testing
       try await light(device("Porch", home)).onOffTrait?.on()
       cloud.with { $0.states["p"] = "\"online\":true,\"on\":true" }
       try await world.simulation.sleep(for: .seconds(3))
-      return (
-        intents, cloud.intents.count - intents.count,
-        try await light(device("Porch", home)).onOffTrait?.attributes.onOff
-      )
+      let soon = cloud.intents.count - intents.count
+      let isOn = try await light(device("Porch", home)).onOffTrait?.attributes.onOff
+      return (intents, soon, isOn)
     }
     #expect(intents.count { $0 == "SYNC" } == 2 && (33...35).contains(intents.count { $0 == "QUERY" }))
     #expect(soon == 2 && isOn == true)
@@ -201,7 +201,8 @@ import Testing
       try await home.addCloudAccount("acme", address: Self.address, token: "other")
       try await world.simulation.sleep(for: .seconds(1))
       let device = try await device("Porch", home)
-      return ((failure, count), device.offlineReason, try await home.cloudAccounts)
+      let accounts = try await home.cloudAccounts
+      return ((failure, count), device.offlineReason, accounts)
     }
     #expect(failure.0?.contains("refuses the token") == true)
     // The interval is 30 s at first, doubles each time, and is limited to ten minutes.

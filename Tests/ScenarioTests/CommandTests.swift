@@ -23,6 +23,45 @@ import Testing
     #expect(result.isPassed && result.commands.allSatisfy { $0.error == nil }, "\(result) \(result.commands)")
   }
 
+  @Test("switches several devices, rooms, groups and all devices that serve the cluster") func targets() async throws {
+    try await passes(
+      """
+        - do: on lamp strip
+        - expect: { actual lamp.onOff: true, actual strip.onOff: true, within: 5s }
+        - do: off den
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+        - do: level 'den/*' 40%
+        - expect: { actual lamp.currentLevel: 40%, actual strip.currentLevel: 40%, within: 10s }
+        - do: group create Best
+        - do: group add lamp strip to best
+        - do: off group:best
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+        - do: toggle "*"
+        - expect: { actual lamp.onOff: true, actual strip.onOff: true, within: 5s }
+        - do: color '*' 2700K
+        - expect: { actual strip.colorTemperatureMireds: 370, within: 5s }
+        - do: room add Attic
+        - do: room assign lamp strip to attic
+        - do: off attic
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+      """)
+    let unknown = try await play("steps:\n  - do: off group:best")
+    #expect(unknown.commands.first?.error?.contains("there is no group “best”") == true, "\(unknown.commands)")
+  }
+
+  @Test("reports the devices of a room that failed") func failedTargets() async throws {
+    let result = try await play(
+      """
+      steps:
+        - do: on den
+        - power: { strip: off }
+        - do: off den
+        - expect: { actual lamp.onOff: false }
+      """)
+    #expect(result.isPassed, "\(result)")
+    #expect(result.commands.last?.error?.hasPrefix("1 of 2 targets failed: Strip: ") == true, "\(result.commands)")
+  }
+
   @Test("binds and unbinds") func bindings() async throws {
     try await passes(
       """
@@ -56,7 +95,10 @@ import Testing
         - do: group toggle den
         - expect: { actual lamp.onOff: false, within: 5s }
         - expect: { actual strip.onOff: true }
-        - do: group remove lamp from den
+        - do: group add strip to den
+        - do: group invoke den levelControl.moveToLevelWithOnOff level=100 transitionTime=0
+        - expect: { actual lamp.currentLevel: 100, actual strip.currentLevel: 100, within: 5s }
+        - do: group remove lamp strip from den
         - do: group delete den
       """)
   }
@@ -87,6 +129,55 @@ import Testing
         - do: pair lamp
         - expect: { lamp.connectivity: online, within: 10s }
       """)
+  }
+
+  @Test("adds, chooses, renames and removes homes") func homes() async throws {
+    let result = try await play(
+      """
+      steps:
+        - do: home add Cottage
+        - do: home primary cottage
+        - do: room add Attic
+        - do: home rename cottage to Barn
+        - do: home primary home
+        - do: home remove barn
+        - do: home grace 30s
+        - do: home primary barn
+        - do: room remove attic
+        - do: home remove home
+      """)
+    let failures = [
+      "there is no home “barn”", "there is no room “attic”", "“Home” has devices; remove them first",
+    ]
+    #expect(result.commands.compactMap(\.error) == failures, "\(result.commands)")
+  }
+
+  @Test("changes access control lists") func access() async throws {
+    let result = try await play(
+      """
+      steps:
+        - do: acl revoke lamp 2
+        - do: acl grant lamp operate --to wall --endpoint 1 --cluster onOff
+        - do: acl grant lamp view --to-group 7
+        - do: acl revoke lamp 3
+        - do: acl revoke lamp 2
+        - do: acl revoke lamp 2
+      """)
+    let missing = "Lamp: no entry 2; expected 1 to 1"
+    #expect(result.commands.map(\.error) == [missing, nil, nil, nil, nil, missing], "\(result.commands)")
+  }
+
+  @Test("removes a device from another fabric") func fabrics() async throws {
+    let result = try await play(
+      """
+      steps:
+        - rival: { lamp: 1 }
+        - do: fabrics remove lamp 2
+        - do: fabrics remove lamp 2
+      """)
+    #expect(
+      result.commands.map(\.error) == [nil, "Lamp: no fabric 2; expected 1"],
+      "\(result) \(result.commands)")
   }
 
   @Test("stores, recalls and removes scenes") func scenes() async throws {

@@ -41,7 +41,37 @@ import VirtualDevices
     #expect(levels == [40, 100, 1] && text == "on 60%")
   }
 
-  @Test("a scenario reads and shows percentages of the highest level that the device has") func scenario() async throws {
+  @Test("refuses a wire level that the device can't have") func outOfRange() async throws {
+    let definition = try SimulatedHomeTests.definition(
+      """
+      devices:
+        - name: Speaker
+          type: dimmable light
+          attributes:
+            levelControl.currentLevel: 50
+            levelControl.minLevel: 20
+            levelControl.maxLevel: 100
+      """)
+    let run = await simulate(definition, seed: 1) { home, _ in
+      let target = try await home.registry.resolve("speaker")
+      for level in [5, 200] as [UInt8] {
+        let error = await #expect(throws: HomeError.self) {
+          _ = try await home.dimAll(target, to: .wire(level), over: 0)
+        }
+        #expect(error?.code == .badArguments)
+        #expect(error?.message == "level \(level) is out of range; expected 0 or 20 to 100")
+      }
+      var levels: [UInt8?] = []
+      for level in [20, 100, 0] as [UInt8] {
+        levels.append(try await home.dimAll(target, to: .wire(level), over: 0).first?.level)
+      }
+      return levels
+    }
+    #expect(try run.result.get() == [20, 100, 0])
+  }
+
+  @Test("a scenario reads and shows percentages of the highest level that the device has") func scenario() async throws
+  {
     let passing = try ScenarioFileTests.load(
       Self.home + """
 
@@ -63,6 +93,34 @@ import VirtualDevices
     let failure = try #require(await failing.simulate(seed: 1).result.failure)
     #expect(failure.message.contains("30%: it is 50%"), "\(failure.message)")
     #expect(failure.timeline.contains { $0.contains("currentLevel = 50%") }, "\(failure.timeline)")
+  }
+
+  @Test("a wildcard for a color skips lights without colors") func colors() async throws {
+    let definition = try SimulatedHomeTests.definition(
+      """
+      devices:
+        - { name: White, room: Den, type: color temperature light }
+        - { name: Strip, room: Den, type: extended color light }
+        - { name: Plain, room: Hall, type: color temperature light }
+        - { name: Desk, room: Hall, type: color temperature light }
+      """)
+    let run = await simulate(definition, seed: 1) { home, _ in
+      func names(_ texts: String..., color: LightColor) async throws -> [String] {
+        try await home.targets(texts, showing: color).map(\.device.name).sorted()
+      }
+      let red = LightColor.rgb(red: 255, green: 0, blue: 0)
+      for target in try await home.targets(["*"], showing: red) { _ = try await home.color(target, red, over: 0) }
+      let none = await #expect(throws: HomeError.self) { _ = try await names("hall", color: red) }
+      #expect(none?.code == .notFound)
+      // A light that is named is not left out.
+      #expect(try await names("white", "strip", color: red) == ["Strip", "White"])
+      let all = try await names("*", color: red)
+      let den = try await names("den", color: red)
+      let white = try await names("*", color: .kelvin(2700))
+      return (all, den, white)
+    }
+    let (all, den, white) = try run.result.get()
+    #expect(all == ["Strip"] && den == ["Strip"] && white == ["Desk", "Plain", "Strip", "White"])
   }
 
   @Test("a wildcard and a room skip devices without On/Off") func wildcards() async throws {

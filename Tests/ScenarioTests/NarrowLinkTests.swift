@@ -81,8 +81,10 @@ import Testing
         let first = world.simulation.world.value.trace.entries.count
         let card = try await world.score(for: .seconds(300))
         let sent = world.simulation.world.value.trace.entries[first...].filter { $0.kind == .sent || $0.kind == .lost }
+        let isOnline = try await isSaidOnline(world)
+        let truth = await world.truth().map(\.isReachable)
         return (
-          sent.map(\.bytes.count).max() ?? 0, try await isSaidOnline(world), await world.truth().map(\.isReachable),
+          sent.map(\.bytes.count).max() ?? 0, isOnline, truth,
           card.falseOnline + card.falseOffline + card.unnoticedBack.count + card.unnoticedGone.count
         )
       }

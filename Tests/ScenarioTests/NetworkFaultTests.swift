@@ -274,7 +274,8 @@ import VirtualDevices
       let held = try await world.positions(of: "Remote")
       try await world.simulation.sleep(for: .seconds(3))
       await #expect(throws: HomeError.self) { try await world.press("Remote", .long, button: 3) }
-      return (held, try await world.positions(of: "Remote"))
+      let after = try await world.positions(of: "Remote")
+      return (held, after)
     }
     let (held, after) = try run.result.get()
     #expect(held == [0, 1] && after == [0, 0])

@@ -100,7 +100,9 @@ import Testing
       try await world.restorePower(of: "hub")
       try await world.simulation.sleep(for: .seconds(30))
       let again = try await world.home
-      return (before, try await again.devices().list().map(\.name), try await world.disagreements())
+      let after = try await again.devices().list().map(\.name)
+      let disagreements = try await world.disagreements()
+      return (before, after, disagreements)
     }
     let (before, after, disagreements) = try run.result.get()
     #expect(before == after)

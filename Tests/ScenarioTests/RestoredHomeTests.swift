@@ -6,7 +6,7 @@ import Scenario
 import Simulation
 import Testing
 
-/// HOME.md across a restart of the home's machine, on virtual time.
+/// The home model across a restart of the home's machine, on virtual time.
 @Suite struct RestoredHomeTests {
   private func stored(_ world: SimulatedHome) async throws -> OnOffTrait {
     let device = try #require(try await world.home.devices().list().first)
@@ -84,7 +84,8 @@ import Testing
       try await world.inject("Lamp", .heal)
       let waited = await later
       try await world.simulation.sleep(for: .seconds(5))
-      return (inVain, waited, try await stored(world).attributes.onOff)
+      let isOn = try await stored(world).attributes.onOff
+      return (inVain, waited, isOn)
     }
     let (inVain, waited, isOn) = try run.result.get()
     #expect(inVain.code == .timedOut && inVain.time >= .seconds(50) && inVain.time < .seconds(51), "\(inVain)")
@@ -100,7 +101,8 @@ import Testing
       try await world.inject("Lamp", .partition)
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
-      return (before, try #require(try await world.home.devices().list().first?.contact.last))
+      let after = try #require(try await world.home.devices().list().first?.contact.last)
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     // The device reports once a minute, and the contact time is stored once a minute.

@@ -73,6 +73,12 @@ import VirtualDevices
       "steps:\n" + String(repeating: "  - { do: on lamp, times: 99999 }\n", count: 400),
       "s.yaml:6:27: found 199998 steps so far, expected at most 100000 in all"
     ),
+    // Steps beyond the limit are not read.
+    (
+      "steps:\n  - { do: on lamp, times: 100000 }\n"
+        + String(repeating: "  - { do: on lamp }\n  - { sing: lamp }\n", count: 5),
+      "s.yaml:6:5: found 100001 steps so far, expected at most 100000 in all"
+    ),
     ("defect: nobody\nsteps: []", "sendsOnce"),
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
     ("home: { file: other.yaml }\nsteps: []", "s.yaml:4:7: found"),
@@ -85,6 +91,13 @@ import VirtualDevices
     ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
     ("steps:\n  - net: { lamp: { mtu: 12 } }", "the size of an IP packet in bytes, from 49"),
     ("steps:\n  - net: { lamp: { hold: 5ms } }", "“hold” only beside “reorder”"),
+    (
+      "steps:\n  - net: { lamp: { latency: 80 } }",
+      "s.yaml:5:29: found 80, expected a time with a unit, such as 80ms"
+    ),
+    ("steps:\n  - net: { lamp: { jitter: 1.5 } }", "found 1.5, expected a time with a unit, such as 1.5ms"),
+    ("steps:\n  - net: { lamp: { reorder: 1%, hold: 5 } }", "found 5, expected a time with a unit, such as 5ms"),
+    ("steps:\n  - net: { lamp: { latency: soon } }", "found “soon”, expected a time such as 2s"),
     ("steps:\n  - net: { lamp: no ipv5 }", "did you mean “no ipv4”"),
     ("steps:\n  - net: { lamp: { network: iot, loss: 5% } }", "“network” with nothing beside it"),
     ("steps:\n  - net: { lamp: { network: [] } }", "the name of a network, such as “iot”"),
@@ -126,12 +139,37 @@ import VirtualDevices
       "steps:\n  - press: { plug: { press: long, button: 1 } }",
       "s.yaml:5:14: found “plug”, expected a device with buttons"
     ),
+    ("steps:\n  - do: off atic", "found device “atic”, expected a device or a room of the home"),
+    ("steps:\n  - do: off 'attic/*'", "found room “attic/*”, expected a device or a room of the home"),
+    ("steps:\n  - do: on lamp plgu", "found device “plgu”"),
+    (
+      "  - { name: Lamp, room: Hall, type: plug }\nsteps:\n  - do: on plug lamp",
+      "found device “lamp”, expected one of Kitchen/Lamp, Hall/Lamp"
+    ),
+    (
+      "  - { name: Plug Lamp, type: plug }\nsteps:\n  - do: on plug lamp",
+      "found “plug lamp”, which may be “Plug Lamp”, or “Plug” and “Kitchen/Lamp”, expected a name with spaces in"
+    ),
+    (
+      "  - { name: Kitchen, type: plug }\nsteps:\n  - do: on kitchen",
+      "found “kitchen”, a room and a device, expected “Kitchen/*” for the room, or another name for the device"
+    ),
     ("steps:\n  - do: bind lamp to lmap", "found device “lmap”"),
     ("steps:\n  - do: bind lamp", "expected bind NAME to NAME"),
     ("steps:\n  - do: unbind lamp to plug", "expected unbind NAME from NAME"),
     ("steps:\n  - do: color lamp #ff8800", "with quotation marks “color NAME #ff8800”"),
     ("steps:\n  - do: color lamp blue", "expected color NAME 2700K"),
     ("steps:\n  - do: group sing den", "expected group create GROUP, group delete GROUP"),
+    ("steps:\n  - do: group invoke den onOff.togle", "a command to a group (OnOff has no command “togle”)"),
+    ("steps:\n  - do: group invoke den", "or group invoke GROUP CLUSTER.COMMAND FIELD=VALUE"),
+    ("steps:\n  - do: acl grant lamp operate", "expected acl grant NAME view|operate|manage|administer"),
+    ("steps:\n  - do: acl grant lamp operate --to lmap", "found device “lmap”"),
+    ("steps:\n  - do: acl grant lamp operate --to plug --cluster onOf", "a cluster (unknown cluster “onOf”)"),
+    ("steps:\n  - do: acl grant lamp administer --to-group 7", "expected acl grant NAME"),
+    ("steps:\n  - do: acl revoke lamp first", "or acl revoke NAME NUMBER"),
+    ("steps:\n  - do: fabrics remove lamp", "expected fabrics remove NAME INDEX"),
+    ("steps:\n  - do: home grace 2d", "a grace time of 0s to 24h"),
+    ("steps:\n  - do: home primary", "expected home add HOME"),
     ("steps:\n  - do: group add lmap to den", "found device “lmap”"),
     ("steps:\n  - do: group create A name that is too long", "a group's name of at most 16 bytes"),
     ("steps:\n  - do: scene store A name that is too long", "a scene's name of at most 16 bytes"),
@@ -231,6 +269,26 @@ import VirtualDevices
       try steps("rename way to go to Lamp", ["Way", "Way to go"])
     }
     #expect(error.map { "\($0)" }?.contains("the name of one device, not of way or way to go") == true)
+  }
+
+  @Test(
+    arguments: [
+      ("on lamp plug", [.device("Kitchen/Lamp"), .device("Plug")]), ("off kitchen", [.several("Kitchen/*")]),
+      ("toggle 'KITCHEN/*' \"plug lamp\"", [.several("Kitchen/*"), .device("Plug Lamp")]), ("on *", [.several("*")]),
+      ("off '*' 'group:My den'", [.several("*"), .several("group:My den")]),
+    ] as [(String, [TargetName])]) func parsesTargets(_ command: String, _ targets: [TargetName]) throws
+  {
+    let devices = Self.lamp + "  - { name: Plug Lamp, type: plug }\n"
+    let action = try Self.load(devices + "steps:\n  - do: \(command)\n").steps.first?.action
+    guard case .command(.turn(targets, _)) = action else {
+      Issue.record("\(command): \(String(describing: action))")
+      return
+    }
+  }
+
+  @Test func knowsRoomsThatStepsAdd() {
+    let steps = ["room add Attic", "off attic", "room rename attic to Loft", "off 'loft/*'"].map { "  - do: \($0)\n" }
+    #expect(Self.problems(Self.lamp + "steps:\n" + steps.joined()) == [])
   }
 
   @Test func requiresSteps() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }

@@ -41,6 +41,16 @@ import VirtualDevices
     #expect("\(result)".hasPrefix("passed  s, seed 5  (9") && "\(result)".hasSuffix(" s)"), "\(result)")
   }
 
+  @Test func countsFailedCommandsOfPassedResult() async throws {
+    for (times, note) in [
+      (1, "passed (1 command failed)  s, seed 5  ("), (3, "passed (3 commands failed)  s, seed 5  ("),
+    ] {
+      let result = try await ScenarioRunTests.result(
+        "steps:\n  - do: on lamp\n  - { do: room remove Attic, times: \(times) }\n", seed: 5)
+      #expect(result.isPassed && "\(result)".hasPrefix(note), "\(result)")
+    }
+  }
+
   /// Expected and actual value have the same unit, unless their text would be the same.
   @Test(arguments: [
     ("actual lamp.currentLevel: 100", "expected actual lamp.currentLevel: 39%: it is 100%"),

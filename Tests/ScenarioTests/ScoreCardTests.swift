@@ -137,7 +137,10 @@ import VirtualDevices
       let cut = await world.truth()
       try await world.simulation.sleep(for: .seconds(200))
       try await world.restorePower(of: "Lamp")
-      return (try await scored, cut, await world.truth(), try await world.disagreements())
+      let card = try await scored
+      let restored = await world.truth()
+      let disagreements = try await world.disagreements()
+      return (card, cut, restored, disagreements)
     }
     let (card, cut, restored, disagreements) = try run.result.get()
     #expect(cut.map(\.isReachable) == [false])
@@ -173,7 +176,8 @@ import VirtualDevices
       let known = await home.state.values
       try await controller.change { _ throws(HomeError) in (known.flatMap { $1.forgotten(of: $0) }, ()) }
       let card = try await world.score(for: .seconds(20))
-      return (before, try await world.disagreements().map(\.what), card)
+      let after = try await world.disagreements().map(\.what)
+      return (before, after, card)
     }
     let (before, after, card) = try run.result.get()
     #expect(before.isEmpty)
@@ -193,7 +197,8 @@ import VirtualDevices
       let value = try #require(await world.value(of: AttributePlace(OnOff.id, OnOff.onOff.id), in: "Lamp"))
       let other = try !Bool(tlv: value)
       try await world.set(AttributePlace(OnOff.id, OnOff.onOff.id), of: "Lamp", to: other.tlv)
-      return (before, try await world.disagreements())
+      let after = try await world.disagreements()
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     #expect(before.isEmpty && after.isEmpty, "\(after)")

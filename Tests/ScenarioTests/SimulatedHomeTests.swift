@@ -194,7 +194,8 @@ import VirtualDevices
         _ = try await home.backend.read(
           try #require(device.source?.id.node), paths, isFabricFiltered: true, timeout: nil)
       }
-      return (before, try await contact())
+      let after = try await contact()
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     #expect(before > 0 && after > before)
@@ -213,7 +214,8 @@ import VirtualDevices
         _ = try await home.backend.read(node, [AttributePath()], isFabricFiltered: true, timeout: .seconds(60))
       }
       #expect(!lamp.isPowered)
-      return (before, try await contact())
+      let after = try await contact()
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     #expect(before > 0 && after > before)
@@ -405,7 +407,8 @@ import VirtualDevices
       try await world.simulation.sleep(for: .seconds(600))
       let before = try await world.machine(of: "Lamp").packetCount
       try await world.simulation.sleep(for: .seconds(600))
-      return (some, many, try await world.machine(of: "Lamp").packetCount - before)
+      let after = try await world.machine(of: "Lamp").packetCount
+      return (some, many, after - before)
     }
     let (some, many, packets) = try run.result.get()
     #expect(some == 2)

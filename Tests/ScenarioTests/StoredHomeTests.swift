@@ -21,7 +21,8 @@ import Testing
         let isAnswered = (try? await home.rename(lamp.id, to: "Sun")) != nil
         try await world.cutPower(of: "hub")
         try await world.restorePower(of: "hub")
-        return (isAnswered, try #require(try await world.home.devices().list().first).name)
+        let name = try #require(try await world.home.devices().list().first).name
+        return (isAnswered, name)
       }
       let (isAnswered, name) = try run.result.get()
       if isAnswered { #expect(name == "Sun", "after \(effects) effects") }
@@ -42,7 +43,9 @@ import Testing
       try await world.simulation.sleep(for: .seconds(60))
       try await world.restoreOthers()
       try await world.simulation.sleep(for: .seconds(60))
-      return (without, try await world.disagreements(), await world.others[0].home != nil)
+      let after = try await world.disagreements()
+      let isOpen = await world.others[0].home != nil
+      return (without, after, isOpen)
     }
     let (without, after, isOpen) = try run.result.get()
     #expect(without == ["the second home is not open"])

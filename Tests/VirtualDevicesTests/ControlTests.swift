@@ -128,6 +128,10 @@ import Testing
       #expect(try await fleet.errorCode(set("Den/Lamp", OnOff.id, 0x99, true.tlv)) == .notFound)
       #expect(try await fleet.errorCode(set("Den/Lamp", OnOff.id, OnOff.onOff.id, UInt8(5).tlv)) == .refused)
       #expect(try await fleet.errorCode(set("Den/Lamp", OnOff.id, OnOff.onOff.id, [])) != nil)
+      let unnamed = await #expect(throws: ControlError.self) {
+        _ = try await fleet.send(set("Den/Lamp", OnOff.id, OnOff.startUpOnOff.id, UInt8(7).tlv))
+      }
+      #expect(unnamed?.message == "the value is out of range; expected Off (0), On (1) or Toggle (2)")
       #expect(try await fleet.errorCode(.move(device: "Den/Lamp", button: 0, moves: [])) == .refused)
       #expect(try await fleet.errorCode(.move(device: "Den/Lamp", button: 5, moves: [])) == .notFound)
       for button in [Int.max, .min, -1] {

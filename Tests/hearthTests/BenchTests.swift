@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The figures that `make bench` prints, as far as they say something about Hearth and not about the machine.
+/// The figures of `make bench` that do not depend on the machine.
 @Suite struct BenchTests {
-  /// Words that are no numbers, and numbers that there are none of: nothing is begun.
   @Test(
+    "rejects invalid seeds before the first run",
     .timeLimit(.minutes(10)),
     arguments: [
       (["random", "some"], "found “some” for SEEDS, expected a whole number from 0 to 18446744073709551615"),
@@ -12,7 +12,7 @@ import Testing
       (["random", "1", "-1"], "found “-1” for FIRST"),
       (["random", "2", "18446744073709551615"], "there are no 2 seeds"),
       (["kill", "1", "0x1"], "found “0x1” for SEED"), (["log", "1", "1", ""], "found “” for SEED"),
-    ]) func whatIsNoSeedIsRefused(_ arguments: [String], _ expected: String) throws
+    ]) func rejectsInvalidSeeds(_ arguments: [String], _ expected: String) throws
   {
     let process = Process()
     process.executableURL = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
@@ -20,14 +20,13 @@ import Testing
     let errors = Pipe()
     (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
     try process.run()
-    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(process.terminationStatus == 64 && told.contains("hearth-bench \(arguments[0]): \(expected)"), "\(told)")
+    #expect(process.terminationStatus == 64 && text.contains("hearth-bench \(arguments[0]): \(expected)"), "\(text)")
   }
 
-  /// Ten minutes with two devices, of which one is away for 20 s and the other for 100 s: the long absence is noticed,
-  /// and the short one is over before anybody could say so.
-  @Test(.timeLimit(.minutes(10))) func theScoreCardIsThatOfAHomeWithFaults() throws {
+  /// Ten minutes with two devices, which are offline for 20 s and for 100 s. Only the long outage can be detected.
+  @Test(.timeLimit(.minutes(10))) func reportsScoreWithFaults() throws {
     let bench = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
     let output = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)
@@ -49,8 +48,8 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("stale values:") && $0.contains("of 1200") }, "\(text)")
   }
 
-  /// A seed that fails is told with less that fails in the same way, and with the command that repeats that.
-  @Test(.timeLimit(.minutes(10))) func aSeedThatFailsIsMadeSmaller() throws {
+  /// A failing seed is reduced to fewer actions with the same failure, and printed with the command that repeats it.
+  @Test(.timeLimit(.minutes(10))) func shrinksFailingSeed() throws {
     let bench = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
     func run(_ arguments: [String], _ environment: [String: String]) throws -> (status: Int32, text: String) {
       let process = Process()
@@ -69,15 +68,15 @@ import Testing
       try #require(
         text.components(separatedBy: words).dropFirst().first?.split(separator: "\n").first.map(String.init), "\(text)")
     }
-    // A number of seconds may be another one.
+    // The numbers of seconds may differ.
     let kind = try part(behind: "  shrunk: ").filter { !$0.isNumber }
     let again = try part(behind: "  again: ").split(separator: " ").map(String.init)
     #expect(again.first == "MUTANT=staysAtAddress" && again.dropFirst(2).first == "random", "\(again)")
-    let (failed, told) = try run(Array(again.dropFirst(2)), fault)
+    let (failed, repeated) = try run(Array(again.dropFirst(2)), fault)
     #expect(failed == 1)
-    let failure = told.components(separatedBy: "FAILED: ").last?.split(separator: "\n").first.map(String.init) ?? ""
-    #expect(failure.filter { !$0.isNumber } == kind, "\(told)")
-    // Without the fault all is well.
+    let failure = repeated.components(separatedBy: "FAILED: ").last?.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(failure.filter { !$0.isNumber } == kind, "\(repeated)")
+    // Without the fault the run passes.
     #expect(try run(Array(again.dropFirst(2)), [:]).status == 0)
   }
 }

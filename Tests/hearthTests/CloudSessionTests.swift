@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 import Testing
 
-/// An account at a maker's cloud: real processes, and a cloud on loopback.
+/// An account of a vendor cloud, with real processes and a cloud on loopback.
 @Suite("A cloud on loopback", .serialized) struct CloudSessionTests {
-  @Test(.timeLimit(.minutes(10))) func itsDevicesAreThereAsLongAsTheAccountIs() async throws {
+  @Test(.timeLimit(.minutes(10))) func addsAndRemovesDevicesWithAccount() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let cloud = try LampCloud()
@@ -16,7 +16,7 @@ import Testing
     try "t0ken-of-ours\n".write(toFile: file, atomically: true, encoding: .utf8)
 
     #expect(try hearth("home", "cloud", "list").output.isEmpty)
-    // It says what it waits for.
+    // A long wait is reported.
     cloud.pauses(true)
     let adding = try Follower(hearth, "home", "cloud", "add", "Acme", address, "--token-file", file)
     #expect(try await waits { adding.errors.contains("waiting for the cloud account Acme to answer SYNC") })
@@ -39,7 +39,7 @@ import Testing
     #expect(try hearth("share", "porch").status == 8)
     #expect(try hearth("subscribe", "porch.onOff.onOff").status == 8)
 
-    // Beside a hub, what another process does takes effect there.
+    // Changes by another process take effect in a running hub.
     let hub = try Follower(hearth, "hub", "run", "--json")
     defer { hub.process.terminate() }
     #expect(await hub.waits(for: "hub.sock"))
@@ -53,7 +53,7 @@ import Testing
     #expect(
       try hearth("wait", "porch", "--for", "connectivity=offline", "--hub", "here", "--timeout", "60s").status == 0)
     #expect(try hearth("home", "cloud", "list").output.contains("refuses the token (401)"))
-    #expect(try hearth("home", "cloud", "remove", "acme").output == "removed Acme, and with it Porch\n")
+    #expect(try hearth("home", "cloud", "remove", "acme").output == "removed Acme and its devices: Porch\n")
     #expect(
       try await waits { try hearth("devices", "--hub", "here", "--json").output.contains(#""data":[]"#) })
     #expect(try hearth("home", "cloud", "list").output.isEmpty)
@@ -94,7 +94,7 @@ private final class LampCloud: Sendable {
 
   var isOn: Bool { inside.withLock { $0.isOn } }
   var tokens: Set<String> { inside.withLock { $0.tokens } }
-  /// Whether it says nothing for now.
+  /// Delays all answers while set.
   func pauses(_ isPausing: Bool) { inside.withLock { $0.isPausing = isPausing } }
   func refuse() { inside.withLock { $0.refuses = true } }
 

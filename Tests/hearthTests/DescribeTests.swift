@@ -6,8 +6,8 @@ import Testing
 @testable import Home
 @testable import hearth
 
-@Suite("What describe says") struct DescribeTests {
-  /// A bridge with two lamps of which one can't be reached, as one device that has all of them.
+@Suite("hearth describe") struct DescribeTests {
+  /// A device with two lights, of which the second is unreachable for the bridge.
   private func row(
     _ state: ConnectivityState = .online, nextReport: Int64? = nil, settled: SourceConnectivity? = nil,
     reason: OfflineReason? = nil
@@ -27,11 +27,11 @@ import Testing
     values[ConcreteAttributePath(2, 0x39, 0x11)] = [0x08]
     let device = HomeDevice(
       entry, values: values, contact: Contact(last: 1_000_000, nextReport: nextReport),
-      settled: settled ?? source.connectivity(values) { _ in true }, home: Nobody())
+      settled: settled ?? source.connectivity(values) { _ in true }, home: StubHome())
     return DeviceRow(device: device, record: try #require(device.record(room: "Kitchen")))
   }
 
-  private final class Nobody: HomeAccess {
+  private final class StubHome: HomeAccess {
     func invoke(
       _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) -> CommandData? { nil }
@@ -39,12 +39,12 @@ import Testing
       _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) {}
     func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-      throw HomeError(.notFound, "nobody")
+      throw HomeError(.notFound, "no home")
     }
     func reports(of device: String) -> DeviceReports { .none }
   }
 
-  @Test func clustersThatAreReachedOtherwiseThanTheirDeviceSaySo() throws {
+  @Test func showsDeviatingClusterConnectivity() throws {
     let text = DeviceDescription.text(try row(), nil)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let first = try #require(lines.firstIndex { $0.hasPrefix("Endpoint 1:") })
@@ -60,7 +60,7 @@ import Testing
     #expect(lines.contains("Connectivity   partiallyOnline"))
   }
 
-  @Test func fabricsAreTold() throws {
+  @Test func listsFabrics() throws {
     let fabrics = [
       FabricEntry(index: 1, fabricID: 9, nodeID: 7, vendorID: 0xFFF1, label: "", isOurs: true),
       FabricEntry(index: 3, fabricID: 2, nodeID: 4, vendorID: 0x1349, label: "Another Home", isOurs: false),
@@ -71,12 +71,12 @@ import Testing
     #expect(unknown.contains("\nFabrics        not known: timed out\n"), "\(unknown)")
     let json = DeviceDescription.json(try row(), fabrics).text
     let all = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-    let told = try #require(all["fabrics"] as? [[String: Any]])
-    #expect(told.map { $0["index"] as? Int } == [1, 3] && told.map { $0["isOurs"] as? Bool } == [true, false])
-    #expect(told.map { $0["label"] as? String } == ["", "Another Home"])
+    let listed = try #require(all["fabrics"] as? [[String: Any]])
+    #expect(listed.map { $0["index"] as? Int } == [1, 3] && listed.map { $0["isOurs"] as? Bool } == [true, false])
+    #expect(listed.map { $0["label"] as? String } == ["", "Another Home"])
   }
 
-  @Test func onlyWhatIsAwayStandsInBrackets() throws {
+  @Test func putsStalePartsInParentheses() throws {
     let row = try row()
     #expect(DeviceTable.state(row) == "on, (on)" && DeviceTable.locality(row) == "peer")
     #expect(DeviceTable.text([row], now: 1000).contains("on, (on)  partiallyOnline  peer"))
@@ -91,28 +91,28 @@ import Testing
     #expect(DeviceTable.json(away).text.contains(#""isLast":true,"parts":[{"endpoint":1,"onOff":true,"isLast":true}"#))
   }
 
-  @Test func theTableIsAnotherOneWhereAReasonOrWhatSettledIs() throws {
+  @Test func fingerprintIncludesReasonAndSettledState() throws {
     let before = try row(.offline)
-    #expect(try row(.offline).essence == before.essence)
-    #expect(try row(.offline, settled: SourceConnectivity(.online, .peer)).essence != before.essence)
-    #expect(try row(.offline, reason: .timedOut).essence != before.essence)
-    #expect(try row(.offline, reason: .timedOut).essence != row(.offline, reason: .subscriptionLost).essence)
-    // That time passes does not.
-    #expect(try row(.offline, nextReport: 7).essence == before.essence)
+    #expect(try row(.offline).fingerprint == before.fingerprint)
+    #expect(try row(.offline, settled: SourceConnectivity(.online, .peer)).fingerprint != before.fingerprint)
+    #expect(try row(.offline, reason: .timedOut).fingerprint != before.fingerprint)
+    #expect(try row(.offline, reason: .timedOut).fingerprint != row(.offline, reason: .subscriptionLost).fingerprint)
+    // Times are not part of it.
+    #expect(try row(.offline, nextReport: 7).fingerprint == before.fingerprint)
   }
 
-  @Test func aTraitSaysWhyItIsOffline() throws {
+  @Test func traitsHaveOfflineReasons() throws {
     func reasons(_ row: DeviceRow) -> [OfflineReason?] { row.device.traits.map(\.metadata.offlineReason) }
     #expect(try reasons(row()) == [nil, nil, .bridgeSaysUnreachable, .bridgeSaysUnreachable])
     #expect(try reasons(row(.offline, reason: .timedOut)) == [.timedOut, .timedOut, .timedOut, .timedOut])
   }
 
-  @Test func whatIsReachedAsItsDeviceSaysNothing() throws {
+  @Test func omitsClusterConnectivityEqualToDevice() throws {
     let text = DeviceDescription.text(try row(.offline), nil)
     #expect(!text.contains("(online)") && text.contains("  clusters  onOff\n"))
   }
 
-  @Test func theNextReportIsToldWhereOneIsPromised() throws {
+  @Test func showsNextReportIfKnown() throws {
     let time: Int64 = 1_790_000_000_000
     let text = DeviceDescription.text(try row(nextReport: time * 1000), nil)
     #expect(text.contains("\nNext report    \(ClockText.time(milliseconds: time))\n"))
@@ -123,13 +123,13 @@ import Testing
     #expect(DeviceDescription.json(try row(), nil).text.contains(#""nextReport":null"#))
   }
 
-  @Test func whatIsSettledIsToldWhereItIsOtherwise() throws {
+  @Test func showsSettledConnectivityIfDifferent() throws {
     #expect(!DeviceDescription.text(try row(), nil).contains("Settled"))
     let text = DeviceDescription.text(try row(.offline, settled: SourceConnectivity(.online, .peer)), nil)
     #expect(text.contains("\nConnectivity   offline\nSettled        online\n"))
   }
 
-  @Test func programsAreToldOfEachCluster() throws {
+  @Test func jsonHasConnectivityOfEachCluster() throws {
     let json = DeviceDescription.json(try row(), nil).text
     let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
     let endpoints = try #require(object["endpoints"] as? [[String: Any]])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import hearth
 
-/// The commands that the documentation shows are commands, with options that they have.
+/// Parses the commands in the documentation with the command line's own parser.
 @Suite("Documented commands") struct DocumentedCommandTests {
   /// The documents of the repository, including the articles.
   private static let documents: [String] = {
@@ -18,7 +18,7 @@ import Testing
       .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
   }()
 
-  /// What follows `hearth` in a line of a shell; nil: it is no command of ours.
+  /// Returns the arguments of a shell command `hearth`, or nil for another command.
   private static func arguments(_ line: some StringProtocol) -> [String]? {
     var words: [String] = []
     var quote: Character?
@@ -39,8 +39,8 @@ import Testing
     return command.dropFirst().prefix { !["#", "&", "|", ">", "&&", "…"].contains($0) }.map { String($0) }
   }
 
-  /// What is wrong with a command; nil: nothing.
-  /// - Parameter isWhole: whether everything that it needs is to be there.
+  /// Returns the error of a command, or nil if it is valid.
+  /// - Parameter isWhole: whether required arguments may not be missing.
   private static func fault(_ arguments: [String], isWhole: Bool) -> String? {
     do {
       _ = try hearth.Hearth.parseAsRoot(arguments)
@@ -48,13 +48,13 @@ import Testing
     } catch {
       let message = hearth.Hearth.message(for: error)
       if hearth.Hearth.exitCode(for: error) == .success { return nil }
-      // In a sentence a command may stand without what it needs.
+      // In running text a command may be mentioned without its required arguments.
       let isShort = ["Missing expected", "expected either"].contains { message.hasPrefix($0) }
       return isShort && !isWhole ? nil : message
     }
   }
 
-  @Test func whatTheShellIsShownIsUnderstood() {
+  @Test func parsesShellExamples() {
     var count = 0
     for text in Self.documents {
       for block in text.components(separatedBy: "\n```").enumerated().filter({ $0.offset % 2 == 1 }).map(\.element) {
@@ -68,7 +68,7 @@ import Testing
     #expect(count > 20)
   }
 
-  @Test func whatIsMentionedIsThere() {
+  @Test func parsesMentionedCommands() {
     var count = 0
     for text in Self.documents {
       for code in text.split(separator: "\n").flatMap({ $0.split(separator: "`", omittingEmptySubsequences: false) })
@@ -81,7 +81,7 @@ import Testing
     #expect(count > 20)
   }
 
-  @Test func whatIsNoCommandIsFound() {
+  @Test func detectsInvalidCommands() {
     let line = "$ TOKEN=1 hearth hub invite 'Ada L' --role member & # on"
     #expect(Self.arguments(line) == ["hub", "invite", "Ada L", "--role", "member"])
     #expect(Self.arguments("make run") == nil)

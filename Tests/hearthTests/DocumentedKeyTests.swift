@@ -7,7 +7,7 @@ import Testing
 
 /// Compares the keys of the JSON output with docs/json.md.
 @Suite("Documented keys", .serialized, .timeLimit(.minutes(10))) struct DocumentedKeyTests {
-  /// By command: all words in its row of the table that are written as keys are.
+  /// The documented keys of each command: all code words in its row of the table.
   private static func documented() throws -> [String: Set<String>] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -61,7 +61,7 @@ import Testing
       var row = try #require(names.lazy.compactMap { documented[$0] }.first, "\(command) is not in docs/json.md")
       if words[0] == "describe" { row = row.subtracting(["devices"]).union(documented["devices"] ?? []) }
       #expect(keys.isSubset(of: row), "\(command) has \(keys.subtracting(row).sorted()), which docs/json.md lacks")
-      // And the other way round, but for what only some have.
+      // All documented keys occur, except those that only some commands of a row have.
       var rest = row.subtracting(keys)
       if ["home primary", "room remove"].contains(names[1]) { rest.subtract(["rooms", "devices", "wasCut"]) }
       if words[0] == "observe" { rest.subtract(["run", "webhook", "resumed", "removed"]) }
@@ -69,23 +69,23 @@ import Testing
     }
   }
 
-  @Test func whatThereIsNotIsSaid() throws {
+  @Test func reportsEmptyLists() throws {
     let empty = Hearth()
     defer { empty.cleanUp() }
-    #expect(try empty("rooms").errors.hasPrefix("There is no room yet"))
-    #expect(try empty("observe", "list").errors.hasPrefix("There is no observer yet"))
-    #expect(try empty("home", "list").errors.hasPrefix("There is no home yet"))
-    #expect(try empty("hub", "clients").errors.hasPrefix("Nobody is invited"))
+    #expect(try empty("rooms").errors.hasPrefix("no rooms yet"))
+    #expect(try empty("observe", "list").errors.hasPrefix("no observers yet"))
+    #expect(try empty("home", "list").errors.hasPrefix("no homes yet"))
+    #expect(try empty("hub", "clients").errors.hasPrefix("no invited clients"))
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let banana = try hearth("devices", "--kind", "banana")
     #expect(banana.status == 3 && banana.errors.contains("expected light, plug"), "\(banana.errors)")
     #expect(try hearth("devices", "--kind", "ligth").errors.contains("did you mean “light”"))
-    // A kind of which there is none is no mistake.
+    // A known kind without devices is not an error.
     #expect(try hearth("devices", "--kind", "locks").status == 0)
   }
 
-  @Test func whatTakesLongIsSaid() throws {
+  @Test func reportsLongWaits() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let slow = try hearth("describe", "lamp", "--timeout", "5s")
@@ -96,8 +96,8 @@ import Testing
     #expect(wait.status == 11 && wait.errors.hasPrefix("waiting for Lamp: onOff to be false\n"), "\(wait.errors)")
   }
 
-  /// Of what is gone the log has the name, and so have the lines of the time before.
-  @Test func whatIsGoneIsCalledAsItWas() throws {
+  /// The log has the name of a removed device at its removal; it is also used for its earlier changes.
+  @Test func removedDevicesKeepTheirNames() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let before = try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
@@ -113,7 +113,7 @@ import Testing
     let words = try lines().map { $0.split(separator: "  ", maxSplits: 2).last.map { String($0) } }
     #expect(
       words == [
-        "Lamp/1.onOff.onOff  false", "Lamp  moved out of its room", "room Den  removed", "Lamp  no longer at 5",
+        "Lamp/1.onOff.onOff  false", "Lamp  moved out of its room", "room Den  removed", "Lamp  source 5 removed",
         "Lamp  removed",
       ])
     let json = try lines("--json")

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// A hub in a process of its own, and clients of it in others: real processes on loopback.
+/// A hub and its clients in separate processes on loopback.
 @Suite("A hub on loopback", .serialized) struct HubSessionTests {
-  @Test(.timeLimit(.minutes(10))) func eachClientMayDoItsPart() async throws {
+  @Test(.timeLimit(.minutes(10))) func enforcesRolesOfClients() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     #expect(try hearth("hub", "status").status == 13)
@@ -16,7 +16,7 @@ import Testing
     #expect(await hub.waits(for: "hub.sock"))
     #expect(try hearth("hub", "run").status == 2)
 
-    // The owner's processes need no word.
+    // Processes of the owner need no token.
     #expect(
       try await waits {
         try hearth("devices", "--hub", "here", "--json").output.contains(#""dataSourceLocality":"local""#)
@@ -24,7 +24,7 @@ import Testing
     #expect(try hearth("wait", "lamp", "--hub", "here", "--for", "connectivity=online", "--timeout", "30s").status == 0)
     #expect(try hearth("off", "lamp", "--hub", "here").output == "Lamp: off\n")
 
-    // Two users with different roles, each with what the owner gave them.
+    // Two clients with different roles and their tokens.
     let guest = try token(try hearth("hub", "invite", "Gast", "--json").output)
     let member = try token(try hearth("hub", "invite", "Kind", "--role", "member", "--json").output)
     #expect(try hearth("hub", "invite", "kind").status == 2)
@@ -48,7 +48,7 @@ import Testing
     #expect(try visitor(member, "level", "den/lamp", "40%").output == "Lamp: 40%\n")
     #expect(try visitor(member, "invoke", "lamp.onOff.toggle").status == 0)
     #expect(try visitor(member, "wait", "lamp", "--for", "onOff=false", "--timeout", "30s").status == 0)
-    // The same from afar, which may not be overheard.
+    // The same over TCP, which is encrypted.
     let port = try #require(hub.lines.first?.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
     func remote(_ arguments: String...) throws -> Hearth.Result {
       try other.run(arguments + ["--hub", "127.0.0.1:\(port)", "--token", member])
@@ -64,16 +64,16 @@ import Testing
     #expect(try visitor("nonsense", "devices").status == 7)
     #expect(try hearth("rename", "lamp", "Desk", "--hub", "here").output == "Lamp is now Desk\n")
     #expect(try hearth("room", "add", "Hall", "--hub", "here").output == "added Hall\n")
-    #expect(try hearth("room", "assign", "desk", "Hall", "--hub", "here").output == "Desk is in Hall now\n")
-    // By way of the database.
+    #expect(try hearth("room", "assign", "desk", "Hall", "--hub", "here").output == "Desk is now in Hall\n")
+    // Through the database.
     #expect(try hearth("rename", "desk", "Table").output == "Desk is now Table\n")
 
-    // The guest saw all of it.
+    // The guest received all changes.
     #expect(await watch.waits(for: #""attribute":"currentLevel""#))
     #expect(await watch.waits(for: #""change":"deviceRenamed""#, times: 2))
     #expect(await watch.waits(for: #""change":"deviceMoved""#))
 
-    // Whatever the guest has going on ends with the right to it.
+    // Revoking the invitation ends the running commands of the guest.
     let followers =
       try [
         ["devices", "--watch"], ["subscribe", "table.onOff.onOff"],
@@ -99,12 +99,12 @@ import Testing
     #expect(try hearth("on", "table").status == 0)
   }
 
-  @Test(.timeLimit(.minutes(10))) func clientsGoOnWhenTheHubWasKilledAndStartedAgain() async throws {
+  @Test(.timeLimit(.minutes(10))) func clientsResumeAfterHubRestart() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Kept " + UUID().uuidString.prefix(8))
     defer { fleet.stop() }
-    // It serves a home that nobody has used yet, and so knows nothing of the fabric that its first device is in.
+    // The hub serves an empty home, and learns its fabric only when the first device is paired.
     let hub = try Follower(hearth, "hub", "run")
     defer { hub.process.terminate() }
     #expect(await hub.waits(for: "hub.sock"))
@@ -112,13 +112,13 @@ import Testing
     #expect(try hearth("off", "lamp").status == 0)
     #expect(try hearth("wait", "lamp", "--hub", "here", "--for", "connectivity=online", "--timeout", "30s").status == 0)
 
-    // The same lines as without a hub, but for the times.
-    func told(_ lines: [String]) -> [Substring] { lines.map { $0.split(separator: #""time":"#)[0] } }
+    // The same lines as without a hub, except for the times.
+    func withoutTime(_ lines: [String]) -> [Substring] { lines.map { $0.split(separator: #""time":"#)[0] } }
     let arguments = ["lamp.onOff.onOff", "lamp.levelControl.*", "--for", "1s", "--json"]
     let direct = try hearth.run(["subscribe"] + arguments),
       through = try hearth.run(["subscribe", "--hub", "here"] + arguments)
     #expect(direct.status == 0 && through.status == 0, "\(through.errors)")
-    func values(_ output: String) -> Set<Substring> { Set(told(output.split(separator: "\n").map(String.init))) }
+    func values(_ output: String) -> Set<Substring> { Set(withoutTime(output.split(separator: "\n").map(String.init))) }
     #expect(!values(direct.output).isEmpty && values(direct.output) == values(through.output))
     let refused = try hearth("subscribe", "1/1/8/0x99", "--hub", "here", "--for", "2s")
     #expect(refused.errors.contains("UNSUPPORTED_ATTRIBUTE"), "\(refused.errors)")
@@ -133,7 +133,7 @@ import Testing
     #expect(await watch.waits(for: #""attribute":"onOff""#))
     #expect(await subscription.waits(for: #""initial":false"#))
 
-    // Killed, and what happens meanwhile is written down by others.
+    // The hub is killed; other processes store changes in the meantime.
     kill(hub.process.processIdentifier, SIGKILL)
     hub.process.waitUntilExit()
     #expect(await watch.waits(for: #""connectivityReason":"hub unreachable""#))
@@ -148,11 +148,11 @@ import Testing
     #expect(await watch.waits(for: #""attribute":"onOff""#, times: 4))
     #expect(await subscription.waits(for: #""initial":false"#, times: 2))
     #expect(watch.lines.contains { $0.contains(#""change":"structureAdded""#) })
-    // Nothing twice, nothing left out: it is what the log has.
+    // The lines are exactly those of the log, without repetition or loss.
     func anchors(_ lines: [String]) -> [Substring] {
       lines.compactMap { $0.split(separator: #""anchor":""#).last?.prefix { $0 != "\"" } }
     }
-    // What became of the way to the hub is in no log.
+    // Changes of the route to the hub are not in the log.
     func logged(_ lines: [String]) -> [String] { lines.filter { !$0.contains(#""change":"connectivity""#) } }
     let lines = logged(watch.lines)
     let first = try #require(lines.first), last = try #require(lines.last)

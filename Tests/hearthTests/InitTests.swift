@@ -33,7 +33,7 @@ import Testing
     #expect(try hearth("init", "castle").status == 2)
   }
 
-  /// What doctor says, without what depends on the host: its limits, its clock, its services.
+  /// The output of `hearth doctor --json`.
   private struct Diagnosis {
     let status: Int32
     let problems: Int
@@ -63,7 +63,7 @@ import Testing
     for subject in ["interfaces", "state directory", "ports", "avahi"] {
       #expect(found.results[subject]?.contains("problem") == false, "\(found)")
     }
-    // The host may have others.
+    // Other checks may fail on this host.
     #expect(found.status == (found.problems == 0 ? 0 : 11), "\(found)")
   }
 

@@ -5,14 +5,14 @@ import Testing
 @testable import Home
 
 extension Hearth {
-  /// Makes a home of it that has these things.
+  /// Stores changes in the home of the state directory.
   func seed(_ changes: [HomeChange], contacts: [NodeID: Contact] = [:]) throws {
     try StoredNames(StateDirectory(state)).withDatabase { database throws(HomeError) in
       _ = try database.commit([HomeUpdate(changes, at: 1)], contacts: contacts)
     }
   }
 
-  /// What a command says with --json.
+  /// Returns the member `data` of a command's output with --json.
   func data(_ arguments: String...) throws -> Any? {
     let result = try run(arguments + ["--json"])
     #expect(result.status == 0, "\(result.output)")
@@ -20,9 +20,9 @@ extension Hearth {
   }
 }
 
-/// Rooms and names as a shell sees them, of a home whose devices nobody reaches.
+/// Commands for rooms and names, in a home with unreachable devices.
 @Suite("Names of the executable", .serialized, .timeLimit(.minutes(10))) struct NameProcessTests {
-  /// A lamp in the den, a plug in no room, and an empty hall.
+  /// A lamp in the den, a plug without a room, and an empty hall.
   private func seeded() throws -> Hearth {
     let hearth = Hearth()
     let (lamp, plug) = (SourceID(5), SourceID(6))
@@ -41,7 +41,7 @@ extension Hearth {
     return hearth
   }
 
-  @Test func roomsAreRenamedAndRemoved() throws {
+  @Test func renamesAndRemovesRooms() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   Lamp\nHall  –\n–     Plug\n")
@@ -51,23 +51,22 @@ extension Hearth {
     #expect(try hearth("rooms").output == "ROOM   DEVICES\nStudy  Lamp\nHall   –\n–      Plug\n")
     #expect(try hearth("room", "remove", "hall").output == "removed Hall\n")
     #expect((try hearth.data("room", "remove", "STUDY") as? [String: String]) == ["id": "r1", "name": "Study"])
-    // Its devices stay.
+    // The devices of the room remain.
     #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Lamp, Plug\n")
   }
 
-  /// Who waits for a device that another process removes learns it, with a limit or without.
-  @Test func nobodyWaitsForWhatIsGone() async throws {
+  @Test func waitEndsWhenDeviceIsRemoved() async throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let waiting = try Follower(hearth, "wait", "lamp", "--for", "onOff=true", "--mdns", "off")
     #expect(try await waits { waiting.errors.contains("waiting for Lamp") })
     try hearth.seed([.sourceRemoved(SourceID(5)), .deviceRemoved(id: "5")])
     waiting.process.waitUntilExit()
-    #expect(waiting.process.terminationStatus == 3 && waiting.errors.contains("it is not in the home any more"))
+    #expect(waiting.process.terminationStatus == 3 && waiting.errors.contains("no longer in the home"))
   }
 
-  /// As `hearth watch | head -1` does, and `hearth watch > /mnt/full`.
-  @Test(arguments: [true, false]) func whoTellsChangesEndsWhereNobodyReadsThem(_ isPipe: Bool) async throws {
+  /// As in `hearth watch | head -1` and `hearth watch > /mnt/full`.
+  @Test(arguments: [true, false]) func watchEndsWhenOutputCannotBeWritten(_ isPipe: Bool) async throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let pipe = hearth.state + "/pipe"
@@ -86,18 +85,18 @@ extension Hearth {
     }
     guard !process.isRunning else {
       process.terminate()
-      Issue.record("it goes on")
+      Issue.record("hearth watch did not end")
       return
     }
-    let told = try String(contentsOf: errors, encoding: .utf8)
+    let message = try String(contentsOf: errors, encoding: .utf8)
     if isPipe {
-      #expect(process.terminationStatus == 0 && told.isEmpty, "\(told)")
+      #expect(process.terminationStatus == 0 && message.isEmpty, "\(message)")
     } else {
-      #expect(process.terminationStatus == 1 && told.contains("standard output can't be written"), "\(told)")
+      #expect(process.terminationStatus == 1 && message.contains("standard output can't be written"), "\(message)")
     }
   }
 
-  @Test func aStateDirectoryIsNoFile() throws {
+  @Test func rejectsFileAsStateDirectory() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let file = hearth.state + "/file"
@@ -106,15 +105,15 @@ extension Hearth {
     #expect(result.status == 2 && result.errors.contains("is a file"), "\(result.errors)")
   }
 
-  @Test func devicesAreTakenOutOfTheirRooms() throws {
+  @Test func assignsAndUnassignsRooms() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
-    #expect(try hearth("room", "assign", "lamp", "plug", "hall").output == "Lamp is in Hall now\nPlug is in Hall now\n")
+    #expect(try hearth("room", "assign", "lamp", "plug", "hall").output == "Lamp is now in Hall\nPlug is now in Hall\n")
     let table = try hearth("rooms").output
     #expect(table == "ROOM  DEVICES\nDen   –\nHall  Lamp, Plug\n")
-    // A pipe gets no colour.
+    // No colors in a pipe.
     #expect(!table.contains("\u{1B}"))
-    #expect(try hearth("room", "assign", "--none", "hall/lamp").output == "Lamp is in no room now\n")
+    #expect(try hearth("room", "assign", "--none", "hall/lamp").output == "Lamp is now in no room\n")
     #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Plug\n–     Lamp\n")
     let moved = try hearth.data("room", "assign", "plug", "--none") as? [[String: Any]]
     #expect(moved?.count == 1 && moved?.first?["room"] is NSNull)
@@ -122,25 +121,25 @@ extension Hearth {
     #expect(try hearth("room", "assign", "lamp").status == 2)
   }
 
-  @Test func aNameThatIsTooLongIsCutAndSaidToBe() throws {
+  @Test func truncatesLongNames() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let long = String(repeating: "é", count: 59) + "ab"
     let renamed = try hearth("rename", "lamp", long)
     let cut = String(long.dropLast())
     #expect(renamed.output == "Lamp is now \(cut)\n")
-    #expect(renamed.errors == "the name was cut at 60 characters\n")
+    #expect(renamed.errors == "the name was truncated to 60 characters\n")
     let short = try #require(try hearth.data("rename", cut, "Desk") as? [String: Any])
     #expect(short["wasCut"] as? Bool == false && short["name"] as? String == "Desk" && short["id"] as? String == "5")
     let again = try #require(try hearth.data("rename", "desk", long) as? [String: Any])
     #expect(again["wasCut"] as? Bool == true && again["name"] as? String == cut)
     #expect(try hearth("rename", "plug", "  ").status == 2)
-    // Whatever has a name.
+    // Names of rooms and homes.
     for result in try [
       hearth("room", "add", long), hearth("room", "rename", "hall", "y" + long), hearth("home", "add", long),
       hearth("home", "rename", cut, "y" + long),
     ] {
-      #expect(result.status == 0 && result.errors == "the name was cut at 60 characters\n")
+      #expect(result.status == 0 && result.errors == "the name was truncated to 60 characters\n")
     }
     for (arguments, name) in [(["room", "rename", cut, "Attic"], "Attic"), (["home", "add", "Cottage"], "Cottage")] {
       let result = try hearth.run(arguments + ["--json"])
@@ -149,7 +148,7 @@ extension Hearth {
     }
   }
 
-  @Test func devicesAreListedByRoomKindAndReach() throws {
+  @Test func filtersDevices() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     func names(_ arguments: String...) throws -> [String] {
@@ -167,17 +166,17 @@ extension Hearth {
     #expect(try names("--offline") == ["Lamp", "Plug"])
     #expect(try hearth("devices", "--room", "attic").status == 3)
     let none = try hearth("devices", "--kind", "lock")
-    #expect(none.status == 0 && none.output.isEmpty && none.errors == "No device is like that.\n")
+    #expect(none.status == 0 && none.output.isEmpty && none.errors == "no matching device\n")
   }
 
-  @Test func onlyWhatIsOfflineIsListedSo() throws {
+  @Test func offlineFilterExcludesPartiallyOnlineDevices() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let (online, offline) = (SourceConnectivity(.online, .peer), SourceConnectivity(.offline, .peer))
     try hearth.seed([
       .connectivity(SourceID(5), SourceStatus(online)),
       .connectivity(SourceID(6), SourceStatus(offline, reason: .timedOut)),
-      // A part of it is there.
+      // A device with an unreachable part.
       .deviceAdded(id: "7/2", name: "Strip", roomID: nil, structureID: "home"),
       .sourceAdded(SourceID(7, 2), device: "7/2"),
       .topology(
@@ -189,7 +188,7 @@ extension Hearth {
         ], DeviceIdentity()),
       .attribute(7, .init(4, 0x39, 0x11), value: [0x08]), .connectivity(SourceID(7, 2), SourceStatus(online)),
     ])
-    // This process is who follows the devices, and says how they are.
+    // With the lock this process is the follower, so commands use the stored connectivity.
     let lock = try FollowerLock.acquire(StateDirectory(hearth.state))
     #expect(lock != nil)
     func states(_ arguments: String...) throws -> [String: String] {
@@ -204,7 +203,7 @@ extension Hearth {
     _ = consume lock
   }
 
-  @Test func roomsOfTheSameNameAreTwo() throws {
+  @Test func distinguishesRoomsWithSameName() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     try hearth.seed([
@@ -218,15 +217,15 @@ extension Hearth {
     #expect(rooms.map { $0["id"] as? String } == ["r1", "r2", "r3", nil])
     #expect(rooms.map { $0["home"] as? String } == ["Home", "Home", "Cabin", nil])
     #expect(rooms.map { $0["devices"] as? [String] } == [["Lamp"], [], ["Stove"], ["Plug"]])
-    // Which one is meant is not guessed.
+    // An ambiguous name is an error.
     let either = try hearth("devices", "--room", "den")
     #expect(either.status == 4 && either.errors.contains("Home/Den") && either.errors.contains("Cabin/den"))
     let devices = try hearth.data("devices", "--room", "cabin/den", "--timeout", "300ms", "--mdns", "off")
     #expect((devices as? [[String: Any]])?.map { $0["name"] as? String } == ["Stove"])
   }
 
-  /// The way that was seen first need not be the one that counts.
-  @Test func devicesThatAreReachedTwoWays() throws {
+  /// The active source is not necessarily the first one.
+  @Test func handlesDevicesWithTwoSources() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     func lamp(_ id: String, _ name: String, _ node: NodeID, behind bridge: SourceID, isOn: UInt8) -> [HomeChange] {
@@ -244,7 +243,7 @@ extension Hearth {
         .attribute(bridge.node, .init(bridge.endpoint, 6, 0), value: [isOn]),
       ]
     }
-    // As long as nobody is reached, the way without a bridge counts.
+    // While no source is reachable, the one without a bridge is active.
     func bridge(_ node: NodeID) -> [HomeChange] {
       [
         .deviceAdded(id: "\(node.rawValue)", name: "Bridge \(node.rawValue)", roomID: nil, structureID: "home"),
@@ -276,7 +275,7 @@ extension Hearth {
     }
     for (device, value) in [("9", "(true)"), ("7/2", "(true)"), ("left", "(true)"), ("8/3", "(false)")] {
       let result = try hearth.run(["wait", device, "--for", "onOff=true"] + quick)
-      #expect(result.status == 11 && result.errors.contains("onOff is \(value), last,"), "\(result.errors)")
+      #expect(result.status == 11 && result.errors.contains("onOff is \(value), stale,"), "\(result.errors)")
     }
     #expect(try hearth("rename", "8/3", "Desk").output == "Right is now Desk\n")
     #expect(try hearth("rename", "9", "Table").output == "Left is now Table\n")

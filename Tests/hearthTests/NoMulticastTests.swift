@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Everything without DNS-SD: addresses are told with --at, or stand in a file.
+/// Commands without DNS-SD, with addresses from --at or an address book.
 @Suite("Without multicast", .serialized) struct NoMulticastTests {
-  @Test(.timeLimit(.minutes(10))) func devicesArePairedAndUsedByTheirAddresses() async throws {
+  @Test(.timeLimit(.minutes(10))) func pairsAndControlsDevicesByAddress() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let devices = try QuietDevices(hearth)
+    let devices = try UnadvertisedDevices(hearth)
     let (state, book) = (devices.state, devices.book)
     try """
     devices:
@@ -17,14 +17,14 @@ import Testing
     defer { devices.stop(fleet) }
     try #require(ports.count == 2)
 
-    // They are not found (others' devices may be), and nobody is looked for in vain.
+    // The devices are not discovered (devices of other tests may be), and pairing without an address fails at once.
     let found = try hearth("discover", "--timeout", "300ms", "--json").output
     for port in ports { #expect(!found.contains("\"port\":\(port),")) }
     let lost = try hearth("pair", "--passcode", "20240001", "--discriminator", "1001", "--mdns", "off")
     #expect(lost.status == 2)
     #expect(lost.errors.contains("--at") && lost.errors.contains("--address-book"))
 
-    // One by --at, the other by its discriminator in the book.
+    // One device with --at, the other with its discriminator in the address book.
     let one = "127.0.0.1:\(ports[0])"
     let paired = try hearth("pair", "--passcode", "20240001", "--mdns", "off", "--at", one, "--name", "One")
     #expect(paired.status == 0, "\(paired.errors)")
@@ -34,7 +34,7 @@ import Testing
       "--name", "Two")
     #expect(second.status == 0, "\(second.errors)")
 
-    // Used by their names, with the book and with --at; many at once.
+    // Controlled by name, with the address book and with --at; several at once.
     try "# where they are\none: \(one)\n2: 127.0.0.1:\(ports[1])\n".write(to: book, atomically: true, encoding: .utf8)
     let off = ["--mdns", "off", "--address-book", book.path]
     func run(_ arguments: String...) throws -> Hearth.Result { try hearth.run(arguments + off) }
@@ -45,7 +45,7 @@ import Testing
       if follower.isRunning { follower.interrupt() }
       follower.waitUntilExit()
     }
-    func heard(_ text: String) async throws -> Bool {
+    func receives(_ text: String) async throws -> Bool {
       for _ in 0..<1200 {
         let output = try String(contentsOf: state.appending(path: "follower.out"), encoding: .utf8)
         if output.contains(text) { return true }
@@ -53,9 +53,9 @@ import Testing
       }
       return false
     }
-    #expect(try await heard("\"initial\":true"))
+    #expect(try await receives("\"initial\":true"))
     #expect(try run("on", "one", "two").status == 0)
-    #expect(try await heard("\"initial\":false"))
+    #expect(try await receives("\"initial\":false"))
     #expect(try run("level", "two", "40%").output == "Two: 40%\n")
     #expect(try run("read", "two.levelControl.currentLevel").output == "40%\n")
     #expect(try run("write", "one.levelControl.onLevel=50%").status == 0)
@@ -64,12 +64,12 @@ import Testing
     try await expectAdministration(of: one, hearth, off)
     #expect(try run("remove", "two").status == 0)
 
-    // The book is wrong: the device is tried where it was last, and that is not forgotten.
+    // With a wrong address in the book, the last known address is used, and it remains stored.
     try "one: 127.0.0.1:9\n".write(to: book, atomically: true, encoding: .utf8)
     #expect(try run("on", "one").status == 0)
     #expect(try hearth("on", "one", "--mdns", "off").status == 0)
 
-    // A line that is wrong is named.
+    // The error has the position of an invalid line.
     try "one: 127.0.0.1:\(ports[0]) 5\n".write(to: book, atomically: true, encoding: .utf8)
     let wrong = try run("on", "one")
     #expect(wrong.status == 12)
@@ -77,13 +77,13 @@ import Testing
     #expect(try hearth("on", "one", "--address-book", "nowhere").status == 3)
   }
 
-  /// Windows, other homes, rights, groups and a hub.
+  /// Checks windows, other fabrics, access control, groups and a hub.
   private func expectAdministration(of address: String, _ hearth: Hearth, _ off: [String]) async throws {
     func run(_ arguments: String...) throws -> Hearth.Result { try hearth.run(arguments + off) }
-    // Another home takes the device by the code of a window, and is sent away again.
+    // Another home commissions the device through the window, and is removed again.
     let shared = try run("share", "one", "--no-qr")
     #expect(shared.status == 0, "\(shared.errors)")
-    #expect(try run("share", "one", "--status").output.contains("a code of its own is open"))
+    #expect(try run("share", "one", "--status").output.contains("an enhanced window is open"))
     let label = try #require(shared.output.firstRange(of: "Manual code"))
     let code = shared.output[label.upperBound...].drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "-" }
     let other = Hearth()
@@ -99,7 +99,7 @@ import Testing
     #expect(try run("acl", "one", "--json").output.contains(#""subjects":["77"]"#))
     #expect(try run("acl", "revoke", "one", "2").status == 0)
 
-    // Messages to a group are multicast, but nobody has to be looked for to send them; its members are set up one by one.
+    // Group messages need no discovery; the members are set up by unicast.
     #expect(try run("group", "create", "Crowd").status == 0)
     #expect(try run("group", "add", "Crowd", "one", "two").status == 0)
     #expect(try run("on", "one", "two").status == 0)
@@ -125,11 +125,10 @@ import Testing
     #expect(try hearth("read", "two.onOff.onOff", "--hub", "here").output == "true\n")
   }
 
-  /// A switch knows where the lamp is that it is bound to from the file that `hearth run` was given, and from nothing else.
-  @Test(.timeLimit(.minutes(10))) func aSwitchFindsItsLampInTheAddressBook() async throws {
+  @Test(.timeLimit(.minutes(10))) func switchUsesAddressBookOfRun() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let devices = try QuietDevices(hearth)
+    let devices = try UnadvertisedDevices(hearth)
     let (definition, book) = (devices.definition, devices.book)
     func lines(lamp: String = "", button: String = "") -> String {
       """
@@ -152,12 +151,12 @@ import Testing
     #expect(bound.status == 0, "\(bound.errors)")
     func isOn() throws -> Bool { try hearth("read", "lamp.onOff.onOff", "--mdns", "off").output == "true\n" }
     #expect(try !isOn())
-    // Nothing says where the lamp is.
+    // The switch does not know the address of the lamp.
     _ = try hearth("sim", "press", "Button", "short")
     try await Task.sleep(for: .seconds(2))
     #expect(try !isOn())
 
-    // As before, but with the book, which calls the lamp by its node id.
+    // The same with an address book, which has the node id of the lamp.
     devices.stop(first.fleet)
     try lines(lamp: ", port: \(first.ports[0])", button: ", port: \(first.ports[1])")
       .write(to: definition, atomically: true, encoding: .utf8)
@@ -169,19 +168,19 @@ import Testing
     #expect(pressed.status == 0, "\(pressed.errors)")
     #expect(try await waits { try isOn() })
 
-    // A line that is wrong is named, and nothing starts.
+    // An invalid line prevents the start, and the error has its position.
     try "1: nowhere\n".write(to: book, atomically: true, encoding: .utf8)
     let wrong = try hearth("run", definition.path, "--mdns", "off", "--address-book", book.path)
     #expect(wrong.status == 12 && wrong.errors.contains("\(book.path):1:4"), "\(wrong.errors)")
   }
 }
 
-/// Devices of a definition file that nobody announces.
-private struct QuietDevices {
+/// Virtual devices in a separate process that are not advertised.
+private struct UnadvertisedDevices {
   let hearth: Hearth
   let state: URL
   let definition: URL
-  /// Where the test may write addresses.
+  /// The file of the address book, which tests write.
   let book: URL
   private let ready: URL
 
@@ -194,7 +193,8 @@ private struct QuietDevices {
     ready = state.appending(path: "ready")
   }
 
-  /// Starts the devices, and gives their ports in the order of the file.
+  /// Starts the devices.
+  /// - Returns: the process, and the ports of the devices in the order of the file.
   func start(_ extra: String...) async throws -> (fleet: Process, ports: [UInt16]) {
     try? FileManager.default.removeItem(at: ready)
     let fleet = try hearth.start(

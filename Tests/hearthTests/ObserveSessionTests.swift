@@ -2,7 +2,7 @@ import Foundation
 import Home
 import Testing
 
-/// `hearth observe` with a web address: real processes on loopback.
+/// `hearth observe` with a web address, with real processes on loopback.
 @Suite("Observers on loopback", .serialized) struct ObserveSessionTests {
   private struct Notice: Decodable {
     var observer: Int
@@ -15,7 +15,7 @@ import Testing
     try server.bodies.map { try JSONDecoder().decode(Notice.self, from: Data($0.utf8)) }
   }
 
-  @Test(.timeLimit(.minutes(10))) func anAddressThatFailsThreeTimesIsSuspendedAndResumedWithoutALoss() async throws {
+  @Test(.timeLimit(.minutes(10))) func suspendsAfterThreeFailuresAndResumes() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Observed " + UUID().uuidString.prefix(8))
@@ -32,7 +32,7 @@ import Testing
     defer { watch.process.terminate() }
     #expect(await watch.waits(for: #""connectivityState":"online""#))
 
-    // Answered: the places between which it was told follow each other.
+    // Successful deliveries have adjoining ranges of the log.
     #expect(try hearth("on", "lamp").status == 0)
     #expect(await watch.waits(for: #""attribute":"onOff""#))
     #expect(try await waits { !server.bodies.isEmpty })
@@ -43,7 +43,7 @@ import Testing
     #expect(
       try await waits { try hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#) })
 
-    // Three times not: five and ten seconds between them.
+    // Three failures, five and ten seconds apart.
     server.answer(503)
     #expect(try hearth("off", "lamp").status == 0)
     #expect(try await waits { server.bodies.count >= count + 3 })
@@ -54,19 +54,19 @@ import Testing
     let list = try hearth("observe", "list").output
     #expect(list.contains("suspended: ") && list.contains("answered with 503"), "\(list)")
 
-    // What happens now it is not told of, and then of all of it at once.
+    // Changes while it is suspended are delivered together after it is resumed.
     server.answer(204)
     #expect(try hearth("on", "lamp").status == 0)
     #expect(try hearth("off", "lamp").status == 0)
     try await Task.sleep(for: .seconds(1))
     #expect(server.bodies.count == count + 3)
-    #expect(try hearth("observe", "resume", "1").output == "observer 1 is woken again\n")
+    #expect(try hearth("observe", "resume", "1").output == "resumed observer 1\n")
     #expect(try await waits { server.bodies.count == count + 4 })
     let last = try #require(try notices(server).last)
     #expect(last.after == first.until)
-    let told = try hearth("watch", "lamp", "--since", last.after, "--for", "0s", "--json").output
+    let changes = try hearth("watch", "lamp", "--since", last.after, "--for", "0s", "--json").output
       .split(separator: "\n").filter { $0.contains(#""attribute":"onOff""#) }
-    #expect(told.map { $0.contains(#""value":true"#) } == [false, true, false], "\(told)")
+    #expect(changes.map { $0.contains(#""value":true"#) } == [false, true, false], "\(changes)")
     #expect(
       try await waits { try hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#) })
     #expect(try hearth("observe", "remove", "1").status == 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import hearth
 
 @Suite("Output") struct OutputTests {
-  @Test func columnsStandUnderTheirHeadings() {
+  @Test func alignsColumns() {
     var table = Table("NAME", "STATE", "LAST CONTACT")
     table.add("Ceiling", "on 40%", "2 s ago")
     table.add("電球", "–", "")
@@ -30,8 +30,37 @@ import Testing
     #expect(lines.allSatisfy { Table.width(String($0)) <= 30 }, "\(lines)")
     #expect(lines[1].hasPrefix("A lamp wi") && lines[1].contains("…") && lines[1].hasSuffix("on"), "\(lines)")
     #expect(lines[2].hasPrefix("電球") && lines[2].contains("…"), "\(lines)")
-    // No column is cut to nothing.
+    // Columns keep a minimum width.
     #expect(table.text(columns: 5).split(separator: "\n")[1] == "A lam…  Dimma…  on")
+  }
+
+  @Test("wraps a column instead of cutting it") func wrappedColumn() {
+    var table = Table("CHECK", "WHAT TO DO")
+    table.wrappedColumns = ["WHAT TO DO"]
+    table.add("clock", "start a time service, such as systemd-timesyncd")
+    table.add("ports", "")
+    #expect(
+      table.text(columns: 30) == """
+        CHECK  WHAT TO DO
+        clock  start a time service,
+               such as
+               systemd-timesyncd
+        ports
+        """)
+    #expect(table.text(columns: nil).contains("start a time service, such as systemd-timesyncd"))
+    #expect(Table.wrap("abcdefgh ij", 4) == ["abcd", "efgh", "ij"])
+  }
+
+  @Test("never cuts a setup code, and leaves less important columns out first") func wholeColumn() {
+    var table = Table("NAME", "CODE", "DISCRIMINATOR", "STATE")
+    table.wholeColumns = ["CODE"]
+    table.optionalColumns = ["DISCRIMINATOR"]
+    table.add("A lamp with a long name", "34970112332", "3840", "on")
+    #expect(table.text(columns: 60).contains("DISCRIMINATOR"))
+    let narrow = table.text(columns: 40)
+    #expect(narrow.contains("34970112332") && !narrow.contains("3840") && !narrow.contains("DISC"), "\(narrow)")
+    #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(narrow)")
+    #expect(table.text(columns: 10).contains("34970112332"))
   }
 
   @Test("colors headings, states and messages") func colors() {
@@ -48,7 +77,7 @@ import Testing
     #expect(!Terminal.allowsColors(["NO_COLOR": "1"]) && !Terminal.allowsColors(["TERM": "dumb"]))
   }
 
-  @Test func anOfflineDevicesLastValueStandsInBrackets() {
+  @Test func putsStaleStateInParentheses() {
     let offline = row(.offline)
     let text = DeviceTable.text([row(.online), offline], now: 240_000)
     #expect(
@@ -63,25 +92,24 @@ import Testing
         .replacing("STATE       CONN", with: "STATE     CONN"))
   }
 
-  @Test func aTableIsShownAgainWhereItIsAnotherAndNowAndThenForTheTime() {
+  @Test func updatesTableAfterChangesAndPeriodicallyForTimes() {
     let screen = TableScreen(isInPlace: true)
-    #expect(screen.isNews(["a"], "just now", at: 1000))
-    #expect(!screen.isNews(["a"], "2 s ago", at: 3000))
-    #expect(screen.isNews(["b"], "2 s ago", at: 3000))
-    #expect(!screen.isNews(["b"], "7 s ago", at: 7999))
-    #expect(screen.isNews(["b"], "7 s ago", at: 8000))
-    // Nothing to be seen.
-    #expect(!screen.isNews(["b"], "7 s ago", at: 20_000))
-    // The clock was put back.
-    #expect(screen.isNews(["b"], "just now", at: 10))
+    #expect(screen.needsUpdate(["a"], "just now", at: 1000))
+    #expect(!screen.needsUpdate(["a"], "2 s ago", at: 3000))
+    #expect(screen.needsUpdate(["b"], "2 s ago", at: 3000))
+    #expect(!screen.needsUpdate(["b"], "7 s ago", at: 7999))
+    #expect(screen.needsUpdate(["b"], "7 s ago", at: 8000))
+    // The same table.
+    #expect(!screen.needsUpdate(["b"], "7 s ago", at: 20_000))
+    // The clock was set back.
+    #expect(screen.needsUpdate(["b"], "just now", at: 10))
     let pipe = TableScreen(isInPlace: false)
-    #expect(pipe.isNews(["a"], "just now", at: 1000))
-    #expect(!pipe.isNews(["a"], "2 min ago", at: 120_000))
-    #expect(pipe.isNews(["b"], "2 min ago", at: 120_000))
+    #expect(pipe.needsUpdate(["a"], "just now", at: 1000))
+    #expect(!pipe.needsUpdate(["a"], "2 min ago", at: 120_000))
+    #expect(pipe.needsUpdate(["b"], "2 min ago", at: 120_000))
   }
 
-  /// What a device calls itself may have a terminal do something.
-  @Test func aLogIsLettersAlone() {
+  @Test func logEscapesControlCharacters() {
     let lines = Mutex<[String]>([])
     var logger = Logger(label: "test") { _ in ShownLog(Lines { line in lines.withLock { $0.append(line) } }) }
     logger.logLevel = .info
@@ -91,11 +119,11 @@ import Testing
     #expect(lines.withLock(\.self) == ["found <U+001B>[2JLamp\nand more name a<U+000A>b<U+009B> node 7<U+001B>c"])
   }
 
-  @Test func aTableThatATerminalDoesNotHoldIsCut() {
+  @Test func cutsTableToTerminalHeight() {
     let screen = TableScreen(isInPlace: true)
     func lines(_ table: String, _ rows: Int?) -> [String] {
       let text = screen.text(table, rows: rows)
-      // Each line is cleared to its end, and is never two.
+      // Line wrapping is off, and each line is cleared to its end.
       #expect(text.hasPrefix("\u{1B}[?7l\u{1B}[H") && text.hasSuffix("\u{1B}[K\u{1B}[J\u{1B}[?7h"))
       return text.dropFirst(8).split(separator: "\n").map { String($0.prefix { $0 != "\u{1B}" }) }
     }
@@ -106,14 +134,14 @@ import Testing
     #expect(TableScreen(isInPlace: false).text("a\nb\nc", rows: 3) == "a\nb\nc")
   }
 
-  @Test func whatIsWaitedForIsSaid() {
+  @Test func formatsWaitingNotes() {
     #expect(WaitingNotes.text([]) == nil)
     #expect(WaitingNotes.text(["Lamp to answer onOff.on"]) == "waiting for Lamp to answer onOff.on")
     #expect(WaitingNotes.text(["a", "b"]) == "waiting for a, and for b")
     #expect(WaitingNotes.text(["a", "b", "a", "c", "d"]) == "waiting for a, for b, and for 2 more")
   }
 
-  @Test func devicesHaveTheKeysOfTheContract() {
+  @Test func devicesHaveDocumentedKeys() {
     let json = DeviceTable.json(row(.online))
     guard case .object(let members) = json else {
       Issue.record("no object")
@@ -153,7 +181,7 @@ import Testing
     return DeviceRow(device: device, record: DeviceRecord(entry, room: "Kitchen") ?? DeviceRecord(nodeID: 7, name: ""))
   }
 
-  /// A home without devices, for values that need one.
+  /// A stub of a home, for values that require one.
   final class NoHome: HomeAccess {
     func invoke(
       _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
@@ -167,16 +195,16 @@ import Testing
     func reports(of device: String) -> DeviceReports { .none }
   }
 
-  @Test func jsonIsEscaped() {
+  @Test func escapesJSON() {
     let json: JSON = [
       "a": "“\"\\\n\u{1}”", "b": .array([nil, true, -5, .decimal(1.5)]), "c": [:], "d": .encoded("[1]"),
     ]
     #expect(json.text == #"{"a":"“\"\\\n\u0001”","b":[null,true,-5,1.5],"c":{},"d":[1]}"#)
   }
 
-  @Test func errorsNameTheirCandidates() {
-    let ambiguous = HomeError(.ambiguousTarget, "“lamp” may be any of 2 devices", candidates: ["A/Lamp", "B/Lamp"])
-    #expect(Output.sentence(ambiguous) == "“lamp” may be any of 2 devices:\n  A/Lamp\n  B/Lamp")
+  @Test func errorsListCandidates() {
+    let ambiguous = HomeError(.ambiguousTarget, "“lamp” matches 2 devices", candidates: ["A/Lamp", "B/Lamp"])
+    #expect(Output.sentence(ambiguous) == "“lamp” matches 2 devices:\n  A/Lamp\n  B/Lamp")
     #expect(
       Output.sentence(HomeError(.notFound, "no x", device: "D", candidates: ["y", "z"]))
         == "D: no x; did you mean “y” or “z”?")
@@ -185,7 +213,7 @@ import Testing
         == #"{"code":"refused","message":"no","device":"Lamp"}"#)
   }
 
-  @Test func exitCodesAreTheContracts() {
+  @Test func exitCodesMatchDocumentation() {
     let codes: [HomeError.Code: Int32] = [
       .internalError: 1, .badArguments: 2, .notFound: 3, .ambiguousTarget: 4, .unreachable: 5, .timedOut: 6,
       .accessDenied: 7, .refused: 8, .commissioningFailed: 9, .partlyFailed: 10, .expectationFailed: 11,
@@ -194,7 +222,7 @@ import Testing
     for code in HomeError.Code.allCases { #expect(ProcessExit(code).rawValue == codes[code]) }
   }
 
-  @Test func assignmentsAreTakenApart() throws {
+  @Test func parsesAssignments() throws {
     func pairs(_ arguments: String...) throws -> [String] {
       try Write.pairs(arguments).map { "\($0.path)→\($0.value)" }
     }
@@ -204,22 +232,78 @@ import Testing
     #expect(throws: HomeError.self) { try pairs("a.b.c") }
   }
 
-  @Test func commandFieldsMayBeLeftOut() throws {
-    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 8, command: 0)))
-    let full: [UInt8] = [0x15, 0x24, 0, 128, 0x34, 1, 0x24, 2, 0, 0x24, 3, 0, 0x18]
-    #expect(try CommandFields.encode(["level=128"], info) == full)
-    #expect(try CommandFields.encode([#"{"level": 128, "transitionTime": null}"#], info) == full)
-    #expect(throws: HomeError.self) { try CommandFields.encode([], info) }
-    #expect(throws: HomeError.self) { try CommandFields.encode(["brightness=3"], info) }
-    #expect(try CommandFields.encode([], nil) == [0x15, 0x18])
+  @Test(
+    "fields of commands accept units",
+    arguments: [
+      (8, 0, ["level=40%", "transitionTime=2s"], ["level=102", "transitionTime=20"]),
+      (8, 2, ["0=up", "stepSize=10%", "2=500ms"], ["0=up", "stepSize=25", "2=5"]),
+      (
+        6, 0x42, ["onOffControl=0", "onTime=1min", "offWaitTime=0"], ["onOffControl=0", "onTime=600", "offWaitTime=0"]
+      ),
+      (
+        0x300, 0x0A, ["colorTemperatureMireds=2700K", "transitionTime=1s"],
+        ["colorTemperatureMireds=370", "transitionTime=10"]
+      ),
+      (0x201, 0, ["mode=heat", "amount=0.5C"], ["mode=heat", "amount=5"]),
+      (0x201, 0, ["mode=heat", "amount=-5"], ["mode=heat", "amount=-5"]),
+      (0x102, 5, ["liftPercent100thsValue=30%"], ["liftPercent100thsValue=3000"]),
+      (3, 0, ["{identifyTime: 1min}"], ["identifyTime=60"]),
+      (
+        0x201, 1,
+        [
+          "numberOfTransitionsForSequence=1", "dayOfWeekForSequence=Monday", "modeForSequence=1",
+          "transitions=[{transitionTime: 60, heatSetpoint: 21.5C, coolSetpoint: null}]",
+        ],
+        [
+          "numberOfTransitionsForSequence=1", "dayOfWeekForSequence=Monday", "modeForSequence=1",
+          "transitions=[{transitionTime: 60, heatSetpoint: 2150, coolSetpoint: null}]",
+        ]
+      ),
+    ] as [(ClusterID, CommandID, [String], [String])])
+  func commandUnits(_ cluster: ClusterID, _ command: CommandID, _ fields: [String], _ wire: [String]) throws {
+    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: cluster, command: command)))
+    #expect(
+      try CommandFields.encode(fields, info, of: cluster)
+        == CommandFields.encode(wire, info, of: cluster, raw: true))
+    guard fields != wire else { return }
+    #expect(throws: HomeError.self) { try CommandFields.encode(fields, info, of: cluster, raw: true) }
   }
 
-  @Test func kindsAreFamilies() {
+  @Test("percentages of a command are those of the device's levels") func commandLevels() throws {
+    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 8, command: 0)))
+    let levels = LevelRange(lowest: 1, highest: 100)
+    #expect(
+      try CommandFields.encode(["level=40%"], info, of: 8, levels: levels)
+        == CommandFields.encode(["level=40"], info, of: 8))
+  }
+
+  @Test func omittedCommandFieldsHaveDefaults() throws {
+    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 8, command: 0)))
+    let full: [UInt8] = [0x15, 0x24, 0, 128, 0x34, 1, 0x24, 2, 0, 0x24, 3, 0, 0x18]
+    #expect(try CommandFields.encode(["level=128"], info, of: 8) == full)
+    #expect(try CommandFields.encode([#"{"level": 128, "transitionTime": null}"#], info, of: 8) == full)
+    #expect(throws: HomeError.self) { try CommandFields.encode([], info, of: 8) }
+    #expect(throws: HomeError.self) { try CommandFields.encode(["brightness=3"], info, of: 8) }
+    #expect(try CommandFields.encode([], nil, of: 8) == [0x15, 0x18])
+    // Fields may be named by number; values may hold commas and colons.
+    let timed: [UInt8] = [0x15, 0x24, 0, 100, 0x24, 1, 0, 0x24, 2, 0, 0x24, 3, 0, 0x18]
+    #expect(try CommandFields.encode(["0=100", "1=0"], info, of: 8) == timed)
+    #expect(try CommandFields.encode(["{0: u8:100, 1: 0}"], info, of: 8) == timed)
+    #expect(try CommandFields.encode(["0=u8:100", "transitionTime=u16:0"], info, of: 8) == timed)
+    #expect(throws: HomeError.self) { try CommandFields.encode(["0=u16:100"], info, of: 8) }
+    #expect(throws: HomeError.self) { try CommandFields.encode(["0=100", "level=100"], info, of: 8) }
+    let group = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 4, command: 0)))
+    #expect(
+      try CommandFields.encode(["groupID=7", #"groupName="a, groupName: b""#], group, of: 4)
+        == CommandFields.encode(["groupID=7", "groupName=a, groupName: b"], group, of: 4))
+  }
+
+  @Test func matchesKindsByFamilyAndTypeName() {
     func isOfKind(_ type: DeviceTypeID, _ kind: String) -> Bool {
       DeviceRecord(nodeID: 1, name: "X", endpoints: [.init(id: 1, deviceTypes: [type])]).isOfKind(kind)
     }
     #expect(isOfKind(0x0101, "light"))
-    // A light switch is no light.
+    // A light switch is not a light.
     #expect(!isOfKind(0x0103, "light"))
     #expect(isOfKind(0x0103, "switch"))
     #expect(isOfKind(0x010A, "plug"))
@@ -228,7 +312,7 @@ import Testing
 }
 
 @Suite("Setup codes on the command line") struct SetupCodeReportTests {
-  @Test func aKnownCodeIsShownWhole() throws {
+  @Test func formatsValidCode() throws {
     let report = SetupCodeReport(try SetupPayload(parsing: "MT:Y.K9042C00KA0648G00"))
     let text = report.text(picture: true)
     #expect(text.contains("Manual code    3497-011-2332"))
@@ -240,16 +324,16 @@ import Testing
     #expect(report.json.text.contains(#""valid":true"#))
   }
 
-  @Test func aForbiddenPasscodeIsShownWithItsFault() throws {
+  @Test func reportsForbiddenPasscode() throws {
     let payload = SetupPayload(discriminator: .long(1), passcode: 12_345_678)
     let report = SetupCodeReport(payload)
     #expect(report.qrText == nil)
-    #expect(report.text(picture: true).contains("Not allowed"))
+    #expect(report.text(picture: true).contains("Invalid"))
     #expect(report.json.text.contains(#""valid":false"#))
   }
 }
 
-/// A log of which each line is looked at.
+/// A log handler that passes each line to a closure.
 private struct Lines: LogHandler {
   let note: @Sendable (String) -> Void
   var metadata: Logger.Metadata = [:]

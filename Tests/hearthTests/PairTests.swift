@@ -9,9 +9,9 @@ import Testing
 
 @testable import Home
 
-/// What `hearth pair` makes of codes and of devices that are not what they should be.
+/// `hearth pair` with unusual codes and devices.
 @Suite("Pairing", .serialized) struct PairTests {
-  @Test func aCodeForSeveralDevicesIsTakenApart() throws {
+  @Test func listsCodesOfMultipleDeviceCode() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let refused = try hearth("pair", "MT:M5L90MP500K64J00000*M5L90U.D010K4J00000")
@@ -19,8 +19,8 @@ import Testing
     #expect(refused.errors.contains("MT:M5L90MP500K64J00000, MT:M5L90U.D010K4J00000"))
   }
 
-  /// HOME.md, “Delegates”: a message goes to every other client, and never to the one that made the change.
-  @Test(.timeLimit(.minutes(10))) func whoAddsAnAccessoryIsNotToldOfIt() async throws {
+  /// The home model, “Delegates”: a message goes to every other client, and never to the one that made the change.
+  @Test(.timeLimit(.minutes(10))) func notifiesOnlyOtherClientsOfAddedAccessory() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await PairFleet(hearth, "{ name: Added, type: on/off light }")
@@ -37,15 +37,15 @@ import Testing
     let paired = try await manager.addAccessory(request, name: "Desk", room: "Study")
     #expect(paired.device.name == "Desk" && paired.device.room == "Study")
     #expect(try await waits { others.names == ["Desk"] })
-    // Messages come in order: this one is behind it.
+    // Messages are delivered in order, so this one follows that of the addition.
     try await other.rename(paired.device.id, to: "Table")
     #expect(try await waits { own.renamed == ["Table"] })
     #expect(own.names.isEmpty && others.renamed.isEmpty)
     await home.close()
   }
 
-  /// A device whose certificates, made when it first ran, are for another product than it says now.
-  @Test(.timeLimit(.minutes(10))) func aDeviceThatIsNotWhatItShouldBe() async throws {
+  /// The certificates of the device, made at its first start, are for another product than it reports now.
+  @Test(.timeLimit(.minutes(10))) func rejectsDeviceOfOtherProduct() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let lines = "type: on/off light, discriminator: 1003, passcode: 20240003, serial: P1"
@@ -56,24 +56,24 @@ import Testing
     defer { fleet.stop() }
     #expect(oldCode != fleet.qrCode)
 
-    // Its old code is not for what it is now.
-    let other = try hearth.run(["pair", oldCode] + fleet.place)
+    // The old code does not match the product.
+    let other = try hearth.run(["pair", oldCode] + fleet.location)
     #expect(other.status == 9, "\(other.errors)")
     #expect(other.errors.contains("vendor 0xFFF1, product 0x8001"), "\(other.errors)")
     #expect(other.errors.contains("vendor 0xFFF1, product 0x8002"), "\(other.errors)")
-    // With its new code, its certificates are not.
-    let unproven = try hearth.run(["pair", fleet.qrCode] + fleet.place)
+    // The new code does, but the certificates do not.
+    let unproven = try hearth.run(["pair", fleet.qrCode] + fleet.location)
     #expect(unproven.status == 9, "\(unproven.errors)")
-    #expect(unproven.errors.contains("can't prove") && unproven.errors.contains("--allow-unverified"))
+    #expect(unproven.errors.contains("attestation failed") && unproven.errors.contains("--allow-unverified"))
     #expect(try hearth("devices", "--json").output.contains("\"name\"") == false)
-    // Told to go on, it goes on, and says so.
-    let allowed = try hearth.run(["pair", oldCode, "--allow-unverified", "--json"] + fleet.place)
+    // With --allow-unverified both are notes only.
+    let allowed = try hearth.run(["pair", oldCode, "--allow-unverified", "--json"] + fleet.location)
     #expect(allowed.status == 0, "\(allowed.errors)")
     #expect(allowed.output.contains(#""attestationVerified":false"#))
-    #expect(allowed.errors.contains("could not prove") && allowed.errors.contains("the code is for vendor 0xFFF1"))
+    #expect(allowed.errors.contains("attestation failed") && allowed.errors.contains("the code is for vendor 0xFFF1"))
   }
 
-  @Test("a home that trusts production devices alone refuses a test device", .timeLimit(.minutes(10)))
+  @Test("refuses a test device if only production devices are trusted", .timeLimit(.minutes(10)))
   func trustIsProduction() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
@@ -83,29 +83,29 @@ import Testing
     #expect(try hearth("home", "trust").output == "test\n")
     #expect(try hearth("home", "trust", "production").output == "production\n")
     #expect(try hearth("home", "trust", "--json").output.contains(#""trust":"production""#))
-    #expect(try hearth("home", "trust", "nobody").status == 2)
-    let refused = try hearth.run(["pair", fleet.qrCode] + fleet.place)
+    #expect(try hearth("home", "trust", "none").status == 2)
+    let refused = try hearth.run(["pair", fleet.qrCode] + fleet.location)
     #expect(refused.status == 9, "\(refused.errors)")
     #expect(refused.errors.contains("public") && refused.errors.contains("hearth home trust test"), "\(refused.errors)")
     #expect(refused.errors.contains("verifyAttestation"), "\(refused.errors)")
     #expect(try hearth("home", "trust", "all").output == "test\n")
-    let paired = try hearth.run(["pair", fleet.qrCode, "--name", "Lamp", "--json"] + fleet.place)
+    let paired = try hearth.run(["pair", fleet.qrCode, "--name", "Lamp", "--json"] + fleet.location)
     #expect(paired.status == 0 && paired.output.contains(#""attestation":"test""#), "\(paired.output)\(paired.errors)")
-    // Loopback is for tests: nothing is said of it there.
+    // No note about test devices on loopback.
     #expect(!paired.errors.contains("attestation"), "\(paired.errors)")
-    let described = try hearth.run(["describe", "lamp"] + fleet.place)
+    let described = try hearth.run(["describe", "lamp"] + fleet.location)
     #expect(described.output.contains("Attestation    test"), "\(described.output)")
-    let json = try hearth.run(["describe", "lamp", "--json"] + fleet.place)
+    let json = try hearth.run(["describe", "lamp", "--json"] + fleet.location)
     #expect(json.output.contains(#""attestation":"test""#), "\(json.output)")
   }
 
-  /// Whoever paired it was killed when it was in the fabric, and before the home had it.
-  @Test(.timeLimit(.minutes(10))) func aDeviceThatIsInTheFabricAloneIsListedAndCanBeRemoved() async throws {
+  /// The pairing process was killed after the device joined the fabric, and before it was added to the home.
+  @Test(.timeLimit(.minutes(10))) func listsAndRemovesDeviceThatIsOnlyInFabric() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let lines = "{ name: Plain, type: on/off light, discriminator: 3841, passcode: 20202021 }"
     let fleet = try await PairFleet(hearth, lines)
-    let paired = try hearth.run(["pair", fleet.qrCode, "--name", "Lamp", "--room", "Den"] + fleet.place)
+    let paired = try hearth.run(["pair", fleet.qrCode, "--name", "Lamp", "--room", "Den"] + fleet.location)
     #expect(paired.status == 0, "\(paired.errors)")
     func forget() throws {
       try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
@@ -115,15 +115,15 @@ import Testing
       }
     }
     try forget()
-    let listed = try hearth.run(["devices"] + fleet.place)
+    let listed = try hearth.run(["devices"] + fleet.location)
     #expect(listed.output.contains("Sun") && listed.output.contains("Den"), "\(listed.output) \(listed.errors)")
     #expect(listed.output.contains("On/Off Light"), "\(listed.output)")
-    // Also where it does not answer.
+    // The same without an answer of the device.
     fleet.stop()
     try forget()
-    let away = try hearth.run(["devices", "--timeout", "500ms"] + fleet.place)
+    let away = try hearth.run(["devices", "--timeout", "500ms"] + fleet.location)
     #expect(away.output.contains("Sun") && away.output.contains("Den"), "\(away.output) \(away.errors)")
-    let removed = try hearth.run(["remove", "den/sun", "--force", "--timeout", "500ms"] + fleet.place)
+    let removed = try hearth.run(["remove", "den/sun", "--force", "--timeout", "500ms"] + fleet.location)
     #expect(removed.status == 0, "\(removed.errors)")
     #expect(try hearth("devices", "--json").output.contains("Sun") == false)
     let left = try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
@@ -132,28 +132,28 @@ import Testing
     #expect(left.isEmpty)
   }
 
-  /// The manual code of a product with a flow of its own names both, and is told of.
-  @Test(.timeLimit(.minutes(10))) func aFlowOfTheMakersOwnIsTold() async throws {
+  /// A manual code of a product with a custom flow contains the vendor and product ids.
+  @Test(.timeLimit(.minutes(10))) func reportsCustomFlow() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await PairFleet(
       hearth, "{ name: Plain, type: on/off light, discriminator: 3840, passcode: 20202021, product: 0x8001 }")
     defer { fleet.stop() }
     // For product 0x8001 of vendor 0xFFF2, and of vendor 0xFFF1.
-    let other = try hearth.run(["pair", "749701123365522327692"] + fleet.place)
+    let other = try hearth.run(["pair", "749701123365522327692"] + fleet.location)
     #expect(other.status == 9, "\(other.errors)")
     #expect(other.errors.contains("vendor 0xFFF2, product 0x8001"), "\(other.errors)")
-    let paired = try hearth.run(["pair", "7497-0112-3365-5213-2769-4"] + fleet.place)
+    let paired = try hearth.run(["pair", "7497-0112-3365-5213-2769-4"] + fleet.location)
     #expect(paired.status == 0, "\(paired.errors)")
-    #expect(paired.errors.contains("the maker's own steps"))
+    #expect(paired.errors.contains("vendor-specific setup steps"))
   }
 }
 
-/// One virtual device without DNS-SD, in a process of its own.
+/// One virtual device without DNS-SD, in a separate process.
 private struct PairFleet {
   let qrCode: String
-  /// How to say where it is.
-  let place: [String]
+  /// The options with its address.
+  let location: [String]
   let address: SocketAddress
   private let process: Process
 
@@ -177,7 +177,7 @@ private struct PairFleet {
     }
     qrCode = try after("\"qrCode\":\"") { $0 != "\"" }
     let port = try after("\"port\":") { $0.isNumber }
-    place = ["--mdns", "off", "--at", "127.0.0.1:" + port]
+    location = ["--mdns", "off", "--at", "127.0.0.1:" + port]
     address = SocketAddress(try #require(IPAddress("127.0.0.1")), port: try #require(UInt16(port)))
   }
 
@@ -187,16 +187,16 @@ private struct PairFleet {
   }
 }
 
-/// Writes down which accessories are added, and what others are called.
+/// Records added and renamed accessories.
 private final class Additions: HomeDelegate {
-  private let told = Mutex<(names: [String], renamed: [String])>(([], []))
-  var names: [String] { told.withLock { $0.names } }
-  var renamed: [String] { told.withLock { $0.renamed } }
+  private let recorded = Mutex<(names: [String], renamed: [String])>(([], []))
+  var names: [String] { recorded.withLock { $0.names } }
+  var renamed: [String] { recorded.withLock { $0.renamed } }
 
   func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async {
-    told.withLock { $0.names.append(accessory.name) }
+    recorded.withLock { $0.names.append(accessory.name) }
   }
   func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async {
-    told.withLock { $0.renamed.append(accessory.name) }
+    recorded.withLock { $0.renamed.append(accessory.name) }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The executable itself, as a shell sees it.
+/// Runs the executable with a state directory of its own.
 struct Hearth {
   struct Result {
     var status: Int32
@@ -33,25 +33,25 @@ struct Hearth {
     return nil
   }
 
-  /// Starts a command; its output goes to files, so that it never waits for us.
-  /// - Parameter environment: besides our own.
+  /// Starts a command. Its output goes to files, so that it never blocks on a pipe.
+  /// - Parameter environment: variables in addition to those of this process.
   func start(
     _ arguments: [String], output: URL, errors: URL, environment: [String: String] = [:]
   ) throws -> Process {
     let process = Process()
-    // Fleets of other tests are not warned of.
+    // A separate runtime directory, so that fleets of other tests cause no warnings.
     process.environment = ProcessInfo.processInfo.environment.merging(["XDG_RUNTIME_DIR": state]) { _, new in new }
       .merging(environment) { _, new in new }
     let executable: URL = try #require(Self.path, "the executable is not beside the tests")
     process.executableURL = executable
-    // What follows --run is somebody else's.
+    // Arguments after --run belong to another command.
     let own = arguments.firstIndex(of: "--run") ?? arguments.count
     let place = ["--help", "--version"].contains(arguments[0]) ? [] : ["--state", state]
     process.arguments = arguments[..<own] + place + arguments[own...]
     process.standardInput = FileHandle.nullDevice
     for file in [output, errors] {
       let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
-      // A device or a pipe stays.
+      // Devices and pipes are not recreated.
       guard type == nil || type == .typeRegular else { continue }
       _ = FileManager.default.createFile(atPath: file.path, contents: nil)
     }
@@ -61,10 +61,10 @@ struct Hearth {
     return process
   }
 
-  /// Runs a command to its end.
+  /// Runs a command and waits for its end.
   func callAsFunction(_ arguments: String...) throws -> Result { try run(arguments) }
 
-  /// The same with a list.
+  /// Runs a command and waits for its end.
   func run(_ arguments: [String]) throws -> Result {
     let base = FileManager.default.temporaryDirectory.appending(path: "hearth-out-" + UUID().uuidString)
     let (output, errors) = (base.appendingPathExtension("out"), base.appendingPathExtension("err"))
@@ -110,7 +110,7 @@ struct Hearth {
       (["home", "cloud", "add", "Acme", "http://acme.example", "--token-file", "/proc/version"], 2),
       (["home", "add"], 2), (["room", "add", "Den", "--home", "Cabin"], 3),
     ] as [([String], Int32)])
-  func exitsAsTheContractSays(_ arguments: [String], status: Int32) throws {
+  func exitsWithDocumentedCode(_ arguments: [String], status: Int32) throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let base = FileManager.default.temporaryDirectory.appending(path: "hearth-out-" + UUID().uuidString)
@@ -124,7 +124,7 @@ struct Hearth {
     #expect(process.terminationStatus == status)
   }
 
-  @Test func errorsAreJSONWhereAskedFor() throws {
+  @Test func printsErrorsAsJSON() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let result = try hearth("on", "lamp", "--json")
@@ -139,7 +139,7 @@ struct Hearth {
     #expect(usage.output.hasPrefix(#"{"ok":false,"error":{"code":"badArguments""#))
   }
 
-  @Test func theSchemaIsJSON() throws {
+  @Test func printsSchemaAsJSON() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let result = try hearth("schema", "levelControl", "--json")
@@ -154,7 +154,7 @@ struct Hearth {
     #expect(try hearth("schema", "levelControl").output.hasPrefix("LevelControl 0x0008, revision 6\n"))
   }
 
-  @Test func resultsAndWordsGoTheirOwnWays() throws {
+  @Test func separatesResultsAndMessages() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let made = try hearth("code", "make", "--passcode", "20202021", "--discriminator", "3840", "--json")
@@ -167,7 +167,7 @@ struct Hearth {
     #expect(try hearth("rooms").output == "ROOM   DEVICES\nAttic  –\n")
   }
 
-  @Test func theGraceTimeIsSetAndStays() throws {
+  @Test func storesGraceTime() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     #expect(try hearth("home", "grace").output == "0 s\n")
@@ -177,7 +177,7 @@ struct Hearth {
     #expect(try hearth("home", "grace").output == "0 s\n")
   }
 
-  @Test func homesAreAddedAndOneOfThemIsThePrimaryOne() throws {
+  @Test func managesHomesAndPrimaryHome() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     #expect(try hearth("home", "add", "Flat").output == "added Flat\n")
@@ -186,7 +186,7 @@ struct Hearth {
     #expect(try hearth("home", "primary").output == "Flat\n")
     #expect(try hearth("room", "add", "Den").status == 0)
     #expect(try hearth("room", "add", "Porch", "--home", "cabin").status == 0)
-    #expect(try hearth("home", "primary", "cabin").output == "Cabin is the primary home now\n")
+    #expect(try hearth("home", "primary", "cabin").output == "Cabin is now the primary home\n")
     #expect(try hearth("home", "primary", "--json").output.contains(#""name":"Cabin","primary":true"#))
     #expect(try hearth("room", "add", "Attic").status == 0)
     #expect(

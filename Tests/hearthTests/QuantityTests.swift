@@ -42,7 +42,7 @@ import Testing
     #expect(try LevelText.level(text, raw: false).level(in: .standard) == level)
   }
 
-  @Test func everyPercentComesBack() throws {
+  @Test func percentagesRoundTrip() throws {
     for percent in 0...100 {
       #expect(HomeUnits.percent(try LevelText.level("\(percent)%", raw: false).level(in: .standard)) == percent)
     }
@@ -56,7 +56,7 @@ import Testing
     #expect(throws: HomeError.self) { try LevelText.level(text, raw: raw) }
   }
 
-  @Test func rawLevelsAreTheWires() throws {
+  @Test func readsRawLevelsAndTransitionTimes() throws {
     #expect(try LevelText.level("128", raw: true) == .wire(128))
     #expect(try TransitionTime.tenths(.milliseconds(2000)) == 20)
     #expect(throws: HomeError.self) { try TransitionTime.tenths(.seconds(7000)) }
@@ -79,7 +79,7 @@ import Testing
     #expect(throws: HomeError.self) { try HostAndPort.split(text) }
   }
 
-  @Test func attributesHaveUnits() throws {
+  @Test func showsAndReadsAttributeUnits() throws {
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 102]) == "40%")
     #expect(AttributeUnits.text(.init(1, 8, 0x10), [0x04, 15]) == "1.5 s")
     #expect(AttributeUnits.text(.init(1, 0x402, 0), [0x01, 0x98, 0x08]) == "22.0 °C")
@@ -113,6 +113,28 @@ import Testing
     #expect(throws: HomeError.self) { try parse("21.5", 0x0012, raw: true) }
   }
 
+  @Test("shows and accepts temperatures in structures as degrees") func structureTemperatures() throws {
+    let presets = ConcreteAttributePath(1, 0x0201, 0x50)
+    func parse(_ text: String, raw: Bool = false) throws -> [UInt8] {
+      try AttributeUnits.parse(text, cluster: 0x0201, attribute: 0x50, raw: raw, named: "presets")
+    }
+    let wire = "[{presetHandle: null, presetScenario: Occupied, heatingSetpoint: 2150, builtIn: false}]"
+    let value = try parse(wire, raw: true)
+    let text = "[{presetHandle: null, presetScenario: Occupied, heatingSetpoint: 21.5 °C, builtIn: false}]"
+    #expect(AttributeUnits.text(presets, value) == text)
+    #expect(try parse(text) == value && parse(wire) == value)
+    #expect(throws: HomeError.self) { try parse(text, raw: true) }
+  }
+
+  @Test("accepts a type in front of a value of a known attribute") func typedValues() throws {
+    func parse(_ text: String) throws -> [UInt8] {
+      try AttributeUnits.parse(text, cluster: 8, attribute: 0x11, raw: false, named: "onLevel")
+    }
+    #expect(try parse("u8:100") == parse("100"))
+    let error = #expect(throws: HomeError.self) { try parse("u16:100") }
+    #expect(error?.message == "onLevel: 'u16:100' is not a value of type u8")
+  }
+
   @Test("maps percentages to the levels that the device has") func levelRanges() throws {
     let speaker = LevelRange(lowest: 0, highest: 100)
     func level(_ text: String, _ range: LevelRange) throws -> UInt8 {
@@ -126,7 +148,7 @@ import Testing
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 40], levels: speaker) == "40%")
     #expect(
       try AttributeUnits.parse("40%", cluster: 8, attribute: 0, raw: false, named: "x", levels: speaker) == [0x04, 40])
-    // A device may say anything of itself.
+    // An inverted range, which a device may report.
     #expect(LevelRange(lowest: 9, highest: 0).percent(5) == 100)
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `hearth run` where it can't: what it says, and how it ends.
-@Suite("hearth run, refusing", .serialized) struct RunTests {
-  /// A definition file of its own, removed with the state.
+/// Errors and warnings of `hearth run`.
+@Suite("hearth run", .serialized) struct RunTests {
+  /// Writes a definition file into the state directory.
   private func file(_ hearth: Hearth, _ text: String) throws -> String {
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)
     let path = hearth.state + "/home.yaml"
@@ -13,7 +13,7 @@ import Testing
 
   private let light = "devices:\n  - name: Refused\n    type: dimmable light\n"
 
-  @Test func aBadDefinitionNamesEveryPlace() throws {
+  @Test func reportsAllDefinitionErrors() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let path = try file(
@@ -70,7 +70,7 @@ import Testing
     let sameID = try hearth("run", same, "--check")
     #expect(
       sameID.errors.hasPrefix("hearth: warning: Lamp: has the unique id of Lamp, which runs in process "), "\(sameID)")
-    // Its state is in use besides.
+    // The state of the device is also in use.
     let refused = try hearth("run", same)
     #expect(refused.status == 2 && refused.errors.contains("has the unique id of Lamp"), "\(refused)")
     // A fleet with another state directory, of the same user.
@@ -94,7 +94,7 @@ import Testing
     #expect(free.status == 0 && free.errors.isEmpty, "\(free)")
   }
 
-  @Test func whatCannotBeUsedIsABadArgument() throws {
+  @Test func rejectsUnusableOptions() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let path = try file(hearth, light)
@@ -109,10 +109,10 @@ import Testing
     #expect(try hearth("run", hearth.state + "/none.yaml").status == 3)
   }
 
-  @Test func aStateDirectoryThatCannotBeIsNamed() throws {
+  @Test func reportsUnusableStateDirectory() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    // Not even root can make a directory below a file: the definition is where the state's should be.
+    // Not even root can create a directory below a file.
     try light.write(toFile: hearth.state, atomically: true, encoding: .utf8)
     let result = try Hearth(state: hearth.state + "/state")("run", hearth.state)
     #expect(result.status == 1)
@@ -120,7 +120,7 @@ import Testing
     #expect(!result.errors.contains("NSUnderlyingError"))
   }
 
-  @Test func aPortThatIsTakenIsNamed() throws {
+  @Test func reportsPortInUse() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)

@@ -15,7 +15,7 @@ import Testing
     return file.path
   }
 
-  @Test(.timeLimit(.minutes(10))) func whatDoesNotComeIsToldWithTheCommandThatRepeatsIt() throws {
+  @Test(.timeLimit(.minutes(10))) func reportsFailureWithCommandThatRepeatsIt() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -35,8 +35,8 @@ import Testing
     #expect(try hearth("test", file, "--variant", "9").status == 2)
   }
 
-  /// What is no file but a pipe is there only once, and has no size.
-  @Test(.timeLimit(.minutes(10))) func whatComesThroughAPipeIsPlayed() throws {
+  /// A pipe can be read only once, and has no size.
+  @Test(.timeLimit(.minutes(10))) func readsFilesFromPipes() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -44,7 +44,7 @@ import Testing
     #expect(try hearth("test", file, "--seed", "1", "--trace", folder.path).status == 0)
     let trace = folder.appending(path: "p-1.trace").path
     let twice = try write("devices.yaml", "devices: []\n")
-    for (command, file, status, said) in [
+    for (command, file, status, expected) in [
       ("test", file, 0, "1 run passed"), ("replay", trace, 0, "the same, byte for byte"),
       ("run", twice, 12, "pipe:4:1: found the key “devices” again"),
     ] as [(String, String, Int32, String)] {
@@ -55,7 +55,7 @@ import Testing
       let process = try hearth.start([command, pipe], output: output, errors: errors)
       var end: Int32 = -1
       while end < 0, process.isRunning {
-        // Somebody has to be there who reads.
+        // Fails until the process has opened the pipe for reading.
         end = open(pipe, O_WRONLY | O_NONBLOCK)
         if end < 0 { usleep(10_000) }
       }
@@ -68,12 +68,11 @@ import Testing
       process.waitUntilExit()
       let text = try String(contentsOf: output, encoding: .utf8)
       let complaint = try String(contentsOf: errors, encoding: .utf8)
-      #expect(process.terminationStatus == status && (text + complaint).contains(said), "\(text)\(complaint)")
+      #expect(process.terminationStatus == status && (text + complaint).contains(expected), "\(text)\(complaint)")
     }
   }
 
-  /// What can't be played is said at once, each with its exit code.
-  @Test(.timeLimit(.minutes(10))) func whatIsWrongIsSaid() throws {
+  @Test(.timeLimit(.minutes(10))) func reportsErrorsWithExitCodes() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -83,28 +82,28 @@ import Testing
     for command in ["test", "replay"] {
       let directory = try hearth.run([command, FileManager.default.temporaryDirectory.path])
       #expect(
-        directory.status == 2 && directory.errors.contains("can't be read: it is a directory"), "\(directory.errors)")
+        directory.status == 2 && directory.errors.contains("can't be read: is a directory"), "\(directory.errors)")
     }
     #expect(try hearth("test").status == 2)
 
-    // A byte of another encoding, behind a character of two bytes.
+    // An invalid byte after a character of two bytes.
     let latin = URL(filePath: try write("latin.yaml", ""))
     try Data("# é\nname: é".utf8 + [0xE9, 0x20]).write(to: latin)
     for command in ["test", "replay"] {
-      let told = try hearth.run([command, latin.path])
+      let refused = try hearth.run([command, latin.path])
       #expect(
-        told.status == 12 && told.errors.contains("latin.yaml:2:8: found the byte 0xe9, which is not UTF-8"),
-        "\(told.errors)")
+        refused.status == 12 && refused.errors.contains("latin.yaml:2:8: found the byte 0xe9, which is not UTF-8"),
+        "\(refused.errors)")
     }
 
     let wrong = try write("w.yaml", "steps:\n  - powr: { lamp: off }\n  - expect: { lmp.onOff: true }\n")
-    let told = try hearth("test", wrong)
-    #expect(told.status == 12)
-    #expect(told.errors.contains("w.yaml:5:5: found key “powr”") && told.errors.contains("did you mean “power”?"))
-    #expect(told.errors.contains("w.yaml:6:15: found device “lmp”"), "\(told.errors)")
-    #expect(told.errors.contains("did you mean “Lamp”?"), "\(told.errors)")
+    let invalid = try hearth("test", wrong)
+    #expect(invalid.status == 12)
+    #expect(invalid.errors.contains("w.yaml:5:5: found key “powr”") && invalid.errors.contains("did you mean “power”?"))
+    #expect(invalid.errors.contains("w.yaml:6:15: found device “lmp”"), "\(invalid.errors)")
+    #expect(invalid.errors.contains("did you mean “Lamp”?"), "\(invalid.errors)")
 
-    // Nothing is played of another one either.
+    // No other scenario is run either.
     let fine = try write("f.yaml", "steps:\n  - wait: 1s\n")
     let refused = try hearth("test", fine, wrong, "--realtime")
     #expect(refused.status == 12 && refused.output.isEmpty)
@@ -119,21 +118,21 @@ import Testing
       ("--defect", "sendOnce", "expected one of sendsOnce, "), ("--defect", "sendOnce", "did you mean “sendsOnce”?"),
       ("--variant", "a", "expected a whole number, one of the file's “vary”"),
     ] {
-      let told = try hearth("test", fine, option, value)
-      #expect(told.status == 2 && told.output.isEmpty)
-      #expect(told.errors.contains("the value '\(value)' is invalid for '\(option) <"), "\(told.errors)")
-      #expect(told.errors.contains(expected), "\(told.errors)")
+      let result = try hearth("test", fine, option, value)
+      #expect(result.status == 2 && result.output.isEmpty)
+      #expect(result.errors.contains("the value '\(value)' is invalid for '\(option) <"), "\(result.errors)")
+      #expect(result.errors.contains(expected), "\(result.errors)")
     }
     let unwritable = try hearth("test", fine, "--junit", folder.path + "/no/out.xml")
     #expect(unwritable.status == 2 && unwritable.errors.contains("out.xml can't be written"), "\(unwritable.errors)")
 
-    // Where the traces can't be written the results are all the same.
+    // The results are written even if the traces can't be.
     let results = folder.appending(path: "results.xml").path
     let traceless = try hearth("test", fine, "--trace", fine + "/no", "--junit", results)
-    #expect(traceless.status == 2 && traceless.errors.contains("can't be made"), "\(traceless.errors)")
+    #expect(traceless.status == 2 && traceless.errors.contains("can't be created"), "\(traceless.errors)")
     #expect(FileManager.default.fileExists(atPath: results))
 
-    // That runs failed is said first of all.
+    // Failed runs determine the exit code.
     let wrongly = try write("e.yaml", "steps:\n  - expect: { lamp.onOff: true }\n")
     for options in [["--trace", fine + "/no"], ["--junit", folder.path + "/no/out.xml"]] {
       let failed = try hearth.run(["test", wrongly] + options)
@@ -148,8 +147,8 @@ import Testing
     #expect(over.output.contains("there still waits “\(stuck):7:5: wait 60 min”"), "\(over.output)")
   }
 
-  /// Whoever ends it, or what, finds out what was going on. It would end by itself, too.
-  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGILL, SIGSEGV]) func whatWasGoingOnIsTold(
+  /// The runs would also end without the signal.
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGILL, SIGSEGV]) func reportsCurrentRunAfterSignal(
     _ signal: Int32
   ) throws {
     let hearth = Hearth()
@@ -160,9 +159,9 @@ import Testing
     let (output, errors) = (folder.appending(path: "out.txt"), folder.appending(path: "err.txt"))
     let process = try hearth.start(
       ["test", file, "--seeds", "1..120", "--junit", junit.path], output: output, errors: errors,
-      // The backtrace of a crash that is sent takes its time, and says nothing.
+      // The backtrace for a sent signal takes time and has no information.
       environment: ["SWIFT_BACKTRACE": "enable=no"])
-    // Not asleep as a task: that may be let go on only when all is over.
+    // Blocks the thread; a sleeping task might resume only after the process has ended.
     while process.isRunning, try String(contentsOf: output, encoding: .utf8).isEmpty { usleep(10_000) }
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
@@ -170,18 +169,18 @@ import Testing
     #expect(process.terminationReason == (isCrash ? .uncaughtSignal : .exit))
     #expect(process.terminationStatus == (isCrash ? signal : 130))
     let printed = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").count
-    let told = try String(contentsOf: errors, encoding: .utf8)
+    let message = try String(contentsOf: errors, encoding: .utf8)
     let reason = isCrash ? "the process crashed (signal \(signal))" : "interrupted"
     let report = try XMLDocument(data: try Data(contentsOf: junit))
     let cases = try report.nodes(forXPath: "//testcase").compactMap { $0 as? XMLElement }
     let seed = cases.count
     #expect(
-      told.hasSuffix("hearth: \(reason) in Lamp & co, seed \(seed); again: hearth test \(file) --seed \(seed)\n"),
-      "\(told)")
-    // Besides, what happened in that run, if anything has.
-    let events = told.split(separator: "\n").dropLast()
-    #expect(events.allSatisfy { $0.hasPrefix("hearth:     ") || $0.hasPrefix("    ") }, "\(told)")
-    // What passed last may not have come to be printed; what was not over is not.
+      message.hasSuffix("hearth: \(reason) in Lamp & co, seed \(seed); again: hearth test \(file) --seed \(seed)\n"),
+      "\(message)")
+    // All other lines are the events of the run.
+    let events = message.split(separator: "\n").dropLast()
+    #expect(events.allSatisfy { $0.hasPrefix("hearth:     ") || $0.hasPrefix("    ") }, "\(message)")
+    // The last passed run may not have been printed yet; the interrupted one is not printed.
     #expect((1..<120).contains(printed) && (printed...printed + 1).contains(seed - 1), "\(printed), \(seed)")
     #expect(cases.map { $0.attribute(forName: "name")?.stringValue } == (1...seed).map { "seed \($0)" })
     let failures = try report.nodes(forXPath: "//testcase[failure]").compactMap { $0 as? XMLElement }
@@ -191,8 +190,7 @@ import Testing
     #expect(text.contains("again: hearth test \(file) --seed \(seed)"), "\(text)")
   }
 
-  /// Results that nobody can ever read are none.
-  @Test(.timeLimit(.minutes(10)), arguments: [[], ["--json"]]) func resultsThatAreLostAreAnError(_ options: [String])
+  @Test(.timeLimit(.minutes(10)), arguments: [[], ["--json"]]) func failsIfResultsCannotBeWritten(_ options: [String])
     throws
   {
     let hearth = Hearth()
@@ -207,19 +205,18 @@ import Testing
     process.standardOutput = try FileHandle(forWritingTo: URL(filePath: "/dev/full"))
     process.standardError = errors
     try process.run()
-    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let message = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 1)
-    #expect(told == "hearth: standard output can't be written: No space left on device\n", "\(told)")
+    #expect(message == "hearth: standard output can't be written: No space left on device\n", "\(message)")
   }
 
-  /// Whoever ends it while it writes the results has them.
-  @Test(.timeLimit(.minutes(10))) func whatIsBeingWrittenIsWritten() throws {
+  @Test(.timeLimit(.minutes(10))) func completesWritingAfterStop() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = try write("p.yaml", "steps:\n  - wait: 1s\n")
-    // Writing waits for somebody who reads.
+    // Opening the pipe blocks until it has a reader.
     let pipe = folder.appending(path: "out.pipe").path
     #expect(mkfifo(pipe, 0o600) == 0)
     let (output, errors) = (folder.appending(path: "out.txt"), folder.appending(path: "err.txt"))
@@ -228,7 +225,7 @@ import Testing
     usleep(1_000_000)
     kill(process.processIdentifier, SIGTERM)
     usleep(1_000_000)
-    // Also where nobody writes any more.
+    // Nonblocking, in case the process has ended already.
     let reader = open(pipe, O_RDONLY | O_NONBLOCK)
     #expect(reader >= 0)
     process.waitUntilExit()
@@ -240,8 +237,8 @@ import Testing
       String(decoding: text.prefix(max(0, count)), as: UTF8.self).contains("<testsuites tests=\"1\" failures=\"0\""))
   }
 
-  /// Where nobody ever reads them, stopping it twice ends it: while the runs go on, and when they are over.
-  @Test(.timeLimit(.minutes(10)), arguments: ["1..1000000", "1..1"]) func whoStopsItTwiceDoesNotWait(_ seeds: String)
+  /// The results are written to a pipe without a reader, during the runs and after them.
+  @Test(.timeLimit(.minutes(10)), arguments: ["1..1000000", "1..1"]) func secondStopEndsAtOnce(_ seeds: String)
     throws
   {
     let hearth = Hearth()
@@ -254,7 +251,7 @@ import Testing
     let process = try hearth.start(
       ["test", file, "--seeds", seeds, "--junit", pipe], output: output, errors: errors)
     while process.isRunning, try String(contentsOf: output, encoding: .utf8).isEmpty { usleep(10_000) }
-    // What is sent twice at once is one stop.
+    // Two signals in quick succession count as one stop.
     for _ in 0..<2 { kill(process.processIdentifier, SIGINT) }
     while process.isRunning, try String(contentsOf: errors, encoding: .utf8).isEmpty { usleep(10_000) }
     usleep(500_000)
@@ -265,8 +262,8 @@ import Testing
     #expect(process.terminationReason == .exit && process.terminationStatus == 130)
   }
 
-  /// What a home in real time has stored, keys among it, goes with it; and each step is told as it begins.
-  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM]) func nothingIsLeftOfARunInRealTime(_ signal: Int32)
+  /// Also checks that each step is printed when it begins.
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM]) func removesStoresOfRunInRealTime(_ signal: Int32)
     throws
   {
     let hearth = Hearth()
@@ -279,23 +276,22 @@ import Testing
     let process = try hearth.start(
       ["test", file, "--realtime", "--junit", junit.path], output: folder.appending(path: "out.txt"), errors: errors,
       environment: ["TMPDIR": temporary.path])
-    func told() throws -> String { try String(contentsOf: errors, encoding: .utf8) }
-    while process.isRunning, try !told().contains("r.yaml:6:5: wait") { usleep(10_000) }
-    let steps = try told()
+    func messages() throws -> String { try String(contentsOf: errors, encoding: .utf8) }
+    while process.isRunning, try !messages().contains("r.yaml:6:5: wait") { usleep(10_000) }
+    let steps = try messages()
     #expect(steps.contains("s: \(file):5:5: do on lamp\n"), "\(steps)")
     #expect(try !FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
     #expect(process.terminationStatus == 130)
     #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
-    // It took its time, and that is told.
+    // The report has the elapsed time.
     let report = try XMLDocument(data: try Data(contentsOf: junit))
     let time = try report.nodes(forXPath: "//testcase/@time").first?.stringValue.flatMap(Double.init)
     #expect(time.map { $0 > 0 } == true, "\(report)")
   }
 
-  /// Whoever reads results meanwhile has the old ones or the new ones, and never half of them.
-  @Test(.timeLimit(.minutes(10))) func resultsAreThereAsAWhole() throws {
+  @Test(.timeLimit(.minutes(10))) func replacesResultsAtomically() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -308,8 +304,7 @@ import Testing
     #expect(try String(contentsOf: junit, encoding: .utf8).contains("failures=\"0\""))
   }
 
-  /// The keys that scripts go by.
-  @Test(.timeLimit(.minutes(10))) func theKeysOfAResultStay() throws {
+  @Test(.timeLimit(.minutes(10))) func resultsHaveStableKeys() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -339,21 +334,21 @@ import Testing
     #expect(try keys(passed.output) == [all])
     let replayed = try hearth("replay", traces + "/l-1.trace", "--json")
     #expect(try keys(replayed.output) == [["entries", "digest"]])
-    // The fault that was built in is in the command that repeats it.
+    // The command that repeats a run has the injected defect.
     let defect = try hearth("test", file, "--variant", "1", "--defect", "sendsOnce")
     #expect(
       defect.output.contains("again: hearth test \(file) --seed 1 --variant 1 --defect sendsOnce"), "\(defect.output)")
     for option in [["--seed", "1"], ["--seeds", "1..2"], ["--trace", traces]] {
       let refused = try hearth.run(["test", fine, "--realtime"] + option)
-      #expect(refused.status == 2 && refused.errors.contains("in real time chance is real"), "\(refused.errors)")
+      #expect(refused.status == 2 && refused.errors.contains("--realtime can't be combined"), "\(refused.errors)")
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func whatDoesNotComeInRealTimeIsToldTheSame() throws {
+  @Test(.timeLimit(.minutes(10))) func reportsFailureInRealTime() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
-    // The home says what the lamp has reported: until then it is still off there, on a busy machine for a while.
+    // The home has the value only after the lamp has reported it, which takes a while on a busy machine.
     let file = try write(
       "my lamp.yaml",
       "steps:\n  - do: on lamp\n  - expect: { lamp.onOff: true, within: 60s }\n"
@@ -368,7 +363,7 @@ import Testing
     #expect(xml.contains("real time"), "\(xml)")
   }
 
-  @Test(.timeLimit(.minutes(10))) func aTraceIsPlayedAgain() throws {
+  @Test(.timeLimit(.minutes(10))) func replaysTrace() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -389,23 +384,23 @@ import Testing
     let other = try hearth("replay", traces + "/c.trace")
     #expect(other.status == 11)
     #expect(other.errors.contains("entry 5 (line 6) differs at byte"))
-    #expect(try hearth("replay", file).status == 12, "it is no trace")
-    // One of the two may end before the other.
+    #expect(try hearth("replay", file).status == 12, "a scenario is not a trace")
+    // One of the traces may be shorter.
     let recorded = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8).split(separator: "\n")
-    for (lines, told) in [
+    for (lines, expected) in [
       (recorded.dropLast(), "recorded: nothing more"), (recorded + ["1 - note -  x"], "now:      nothing more"),
     ] {
       try (lines.joined(separator: "\n") + "\n").write(toFile: traces + "/c.trace", atomically: true, encoding: .utf8)
       let other = try hearth("replay", traces + "/c.trace")
-      #expect(other.status == 11 && other.errors.contains(told), "\(other.errors)")
+      #expect(other.status == 11 && other.errors.contains(expected), "\(other.errors)")
     }
 
-    // Nor is one whose seed is none, or whose fault nobody knows.
+    // Traces with an invalid seed or an unknown defect.
     let whole = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8)
     for (broken, found) in [
-      ("\"seed\":-5", "c.trace:1:1: found a “seed” "), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
+      ("\"seed\":-5", "c.trace:1:1: found an invalid “seed”"), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
       ("\"seed\":99999999999999999999", "expected a whole number from 0 to 1844"),
-      ("\"mutant\":\"nobody\",\"seed\":5", "c.trace:1:1: found defect “nobody”, expected one of sendsOnce"),
+      ("\"mutant\":\"unknown\",\"seed\":5", "c.trace:1:1: found defect “unknown”, expected one of sendsOnce"),
     ] {
       try whole.replacingOccurrences(of: "\"seed\":5", with: broken)
         .write(toFile: traces + "/c.trace", atomically: true, encoding: .utf8)

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// What is seen of running devices from outside the protocol.
+/// Access to running devices outside of the protocol.
 @Suite("hearth sim", .serialized) struct SimTests {
-  @Test(.timeLimit(.minutes(10))) func dropsAreShownByReason() async throws {
+  @Test(.timeLimit(.minutes(10))) func countsDropsByReason() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Target " + UUID().uuidString.prefix(8))
@@ -13,9 +13,9 @@ import Testing
     let shown = try hearth("sim", "ps", "--json").output
     let digits = shown.split(separator: "\"port\":", maxSplits: 1).last?.prefix { $0.isNumber } ?? ""
     let port = try #require(UInt16(digits))
-    // No header, and a session that there is not.
-    for _ in 0..<3 { shout([0x00, 0x01], to: port) }
-    shout([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), to: port)
+    // Messages without a complete header, and one of an unknown session.
+    for _ in 0..<3 { send([0x00, 0x01], to: port) }
+    send([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), to: port)
     var table: [Substring] = []
     for _ in 0..<600 where table.count < 3 {
       table = try hearth("sim", "drops", "Target").output.split(separator: "\n")
@@ -27,17 +27,16 @@ import Testing
       ])
     let json = try hearth("sim", "drops", "Target", "--json").output
     #expect(json == #"{"ok":true,"data":{"malformedHeader":3,"unknownSession":1}}"# + "\n")
-    #expect(try hearth("sim", "drops", "Nobody").status == 3)
+    #expect(try hearth("sim", "drops", "Unknown").status == 3)
   }
 
-  /// A lamp that is cut off does not answer; healed, it does.
-  @Test(.timeLimit(.minutes(10))) func theNetworkOfALampIsMadeABadOne() async throws {
+  @Test(.timeLimit(.minutes(10))) func injectsNetworkFaults() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Lamp")
     defer { fleet.stop() }
     #expect(try hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
-    #expect(try hearth("sim", "net", "lamp").output == "nothing is wrong with it\n")
+    #expect(try hearth("sim", "net", "lamp").output == "no faults\n")
 
     #expect(try hearth("sim", "net", "lamp", "--partition").status == 0)
     #expect(try hearth("sim", "net", "lamp").output == "partitioned\n")
@@ -48,7 +47,7 @@ import Testing
     #expect(healed.status == 0, "\(healed.errors)")
     #expect(try hearth("sim", "get", "lamp.onOff.onOff").output == "true\n")
 
-    // What is named is so, the rest as it should be.
+    // Each call replaces all conditions.
     _ = try hearth("sim", "net", "lamp", "--loss", "30%", "--reorder", "2%")
     let set = try hearth(
       "sim", "net", "lamp", "--loss", "0.5%", "--latency", "80ms", "--jitter", "40ms", "--duplicate", "1%", "--json")
@@ -70,24 +69,23 @@ import Testing
       (["--loss", "30"], "expected a share from 0% to 100%"),
       (["--reorder", "101%"], "expected a share from 0% to 100%"),
       (["--latency", "soon"], "expected a time such as 2s"),
-      (["--loss", "30%", "--partition"], "either conditions, such as --loss 30%, or --partition, or --heal"),
-      (["--heal", "--partition"], "either conditions, such as --loss 30%, or --partition, or --heal"),
+      (["--loss", "30%", "--partition"], "--partition and --heal are mutually exclusive"),
+      (["--heal", "--partition"], "--partition and --heal are mutually exclusive"),
     ] {
-      let told = try hearth.run(["sim", "net", "lamp"] + arguments)
-      #expect(told.status == 2 && told.errors.contains(expected), "\(told.errors)")
+      let refused = try hearth.run(["sim", "net", "lamp"] + arguments)
+      #expect(refused.status == 2 && refused.errors.contains(expected), "\(refused.errors)")
     }
-    #expect(try hearth("sim", "net", "nobody", "--heal").status == 3)
+    #expect(try hearth("sim", "net", "unknown", "--heal").status == 3)
   }
 
-  /// Where nothing runs there is nothing to see or to touch.
   @Test(.timeLimit(.minutes(10)), arguments: [["ps"], ["set", "lamp.onOff.onOff=true"], ["net", "lamp", "--heal"]])
-  func nothingRuns(_ arguments: [String]) throws {
+  func failsWithoutRunningDevices(_ arguments: [String]) throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     #expect(try hearth.run(["sim"] + arguments).status == 13)
   }
 
-  private func shout(_ bytes: [UInt8], to port: UInt16) {
+  private func send(_ bytes: [UInt8], to port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in()
@@ -101,7 +99,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func whatCanBeSimulatedIsListed() throws {
+  @Test(.timeLimit(.minutes(10))) func listsDeviceTypes() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let lines = try hearth("types").output.split(separator: "\n")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Home
 
-/// What a terminal gets.
+/// Output on a pseudoterminal.
 @Suite("On a terminal", .serialized) struct TerminalTests {
-  /// A terminal without a screen: what was written to it.
+  /// A pseudoterminal that records its output.
   private final class Terminal {
     let master: Int32
     let slave: FileHandle
@@ -16,7 +16,7 @@ import Testing
     init(columns: UInt16 = 0) throws {
       let one = open("/dev/ptmx", O_RDWR | O_NOCTTY)
       try #require(one >= 0)
-      // What unlockpt and ptsname do, which are not imported: TIOCSPTLCK and TIOCGPTN.
+      // TIOCSPTLCK and TIOCGPTN, because unlockpt and ptsname are not imported.
       var (lock, number) = (Int32(0), Int32(0))
       let (isUnlocked, isNamed) = (ioctl(one, 0x4004_5431, &lock) == 0, ioctl(one, 0x8004_5430, &number) == 0)
       try #require(isUnlocked && isNamed)
@@ -33,18 +33,18 @@ import Testing
 
     deinit { close(master) }
 
-    /// Reads what there is.
-    func take() {
+    /// Reads the available output.
+    func readAvailable() {
       var bytes = [UInt8](repeating: 0, count: 4096)
       while case let count = read(master, &bytes, bytes.count), count > 0 {
         text += String(decoding: bytes[..<count], as: UTF8.self)
       }
     }
 
-    /// Reads until it has something, for half a minute at most.
+    /// Reads until the output contains a text, for at most 30 seconds.
     func waits(for part: String) async throws -> Bool {
       for _ in 0..<600 {
-        take()
+        readAvailable()
         if text.contains(part) { return true }
         try await Task.sleep(for: .milliseconds(50))
       }
@@ -52,8 +52,8 @@ import Testing
     }
   }
 
-  /// `hearth devices --watch` on a terminal, of a home with a lamp.
-  /// - Parameter contacts: when it was heard.
+  /// Starts `hearth devices --watch` on a terminal, in a home with a lamp.
+  /// - Parameter contacts: the last contact of the lamp.
   private func watch(_ hearth: Hearth, _ terminal: Terminal, contacts: [NodeID: Contact] = [:]) throws -> Process {
     let source = SourceID(5)
     try hearth.seed(
@@ -90,7 +90,7 @@ import Testing
     process.standardError = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    terminal.take()
+    terminal.readAvailable()
     let heading = terminal.text.split(separator: "\r\n").first ?? ""
     #expect(heading.hasPrefix("\u{1B}[1mTYPE ") == environment.isEmpty, "\(terminal.text.debugDescription)")
     let plain = terminal.text.replacing(try Regex("\u{1B}\\[[0-9]*m"), with: "")
@@ -99,7 +99,7 @@ import Testing
     #expect(plain.contains("…"))
   }
 
-  @Test(.timeLimit(.minutes(5))) func howLongAgoSomethingWasGoesOn() async throws {
+  @Test(.timeLimit(.minutes(5))) func updatesRelativeTimes() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let terminal = try Terminal()
@@ -110,16 +110,16 @@ import Testing
       process.waitUntilExit()
     }
     #expect(try await terminal.waits(for: " s ago"), "\(terminal.text.debugDescription)")
-    // Once for what is known of it, which may come with a reason a little later; then for the time alone.
+    // The first redraws are for the state of the device and its reason, later ones for the time alone.
     for _ in 0..<1200 where terminal.text.components(separatedBy: "\u{1B}[H").count < 5 {
-      terminal.take()
+      terminal.readAvailable()
       try await Task.sleep(for: .milliseconds(50))
     }
     let times = Set(terminal.text.matches(of: /(\d+) s ago/).map(\.1))
     #expect(times.count >= 3, "\(terminal.text.debugDescription)")
   }
 
-  @Test(.timeLimit(.minutes(5))) func theTableIsDrawnAgainInItsPlace() async throws {
+  @Test(.timeLimit(.minutes(5))) func redrawsTableInPlace() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let terminal = try Terminal()
@@ -128,7 +128,7 @@ import Testing
       process.terminate()
       process.waitUntilExit()
     }
-    // To the upper left corner, each line to its end, and all below away. A terminal makes CR LF of a new line.
+    // Cursor to the upper left corner, clear to the end of each line, clear below. The terminal converts LF to CR LF.
     let (home, line, below) = ("\u{1B}[H", "\u{1B}[K\r\n", "\u{1B}[K\u{1B}[J")
     #expect(try await terminal.waits(for: below), "\(terminal.text.debugDescription)")
     #expect(terminal.text.contains("\(home)NAME  ") && terminal.text.contains(line + "Lamp  "))
@@ -136,7 +136,7 @@ import Testing
     #expect(try hearth("rename", "lamp", "Desk").status == 0)
     #expect(try await terminal.waits(for: "Desk  "), "\(terminal.text.debugDescription)")
     #expect(try await terminal.waits(for: below))
-    // Once for each time that something changed, and not for the time that passes.
+    // Redrawn once for each change, and not for elapsed time.
     let drawn = terminal.text.components(separatedBy: home).count - 1
     try await Task.sleep(for: .seconds(1))
     #expect(try await terminal.waits(for: "Desk  "))

@@ -14,7 +14,7 @@ import Testing
         "the value '8x' is invalid for '--timeout <time>': expected a time such as 2s, 150ms, 3m, 1h or 30d"
       ),
       ("Missing expected argument '<targets> ...'", "missing expected argument '<targets> ...'"),
-      ("--over takes at most 6553 s", "--over takes at most 6553 s"), ("PIN is wrong.", "PIN is wrong"),
+      ("--over: expected at most 6553 s", "--over: expected at most 6553 s"), ("PIN is wrong.", "PIN is wrong"),
     ])
   func style(_ message: String, expected: String) {
     #expect(UsageError.error(message).message == expected && UsageError.error(message).code == .badArguments)
@@ -25,16 +25,34 @@ import Testing
     arguments: [
       (["devcies"], "unknown command “devcies”", ["devices"]),
       (["sim", "prss"], "unknown command “sim prss”", ["sim press"]),
-      (["zzzz", "--json"], "unknown command “zzzz”", []),
+      (["zzzz", "--json"], "unknown command “zzzz”", []), (["help", "foo"], "unknown command “foo”", []),
+      (["help", "sim", "prss"], "unknown command “sim prss”", ["sim press"]),
     ])
   func unknownCommand(_ arguments: [String], message: String, candidates: [String]) {
     let error = UsageError.unknownCommand(arguments)
     #expect(error?.message == message && error?.candidates == candidates)
   }
 
-  @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"]])
-  func knownCommand(_ arguments: [String]) {
+  @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"], ["help", "sim", "press"]])
+  func acceptsKnownCommand(_ arguments: [String]) {
     #expect(UsageError.unknownCommand(arguments) == nil)
+  }
+
+  @Test(
+    "names an unknown option before a missing argument, and near ones",
+    arguments: [
+      (["on", "--foo"], "unknown option '--foo'", []), (["on", "lamp", "--jsn"], "unknown option '--jsn'", ["--json"]),
+      (["wait", "lamp", "--fro=onOff=true"], "unknown option '--fro'", ["--for"]),
+      (["sim", "ps", "-x"], "unknown option '-x'", []),
+    ] as [([String], String, [String])])
+  func unknownOption(_ arguments: [String], message: String, candidates: [String]) {
+    let error = UsageError.unknownOption(arguments)
+    #expect(error?.message == message && error?.candidates == candidates)
+  }
+
+  @Test(arguments: [["on", "--json", "-vv"], ["level", "lamp", "-5"], ["on", "--", "--foo"], ["--version"]])
+  func knownOption(_ arguments: [String]) {
+    #expect(UsageError.unknownOption(arguments) == nil)
   }
 
   @Test("suggests three names at most") func suggestions() {
@@ -56,10 +74,11 @@ import Testing
   }
 
   @Test(
-    "every command line that can't be parsed is one error", .serialized,
+    "prints one error for an invalid command line", .serialized,
     arguments: [
       ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
-      ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"],
+      ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"], ["help", "frobnicate"],
+      ["on", "--foo"],
     ])
   func processes(_ arguments: [String]) throws {
     let hearth = Hearth()
@@ -83,7 +102,8 @@ import Testing
   }
 
   @Test(
-    "-vv says more on commands that need no home", arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
+    "-vv prints details for commands without a home",
+    arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
   func tracing(_ arguments: [String]) throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
@@ -93,7 +113,7 @@ import Testing
     #expect(result.errors.contains("hearth: exit code 0 after "), "\(result)")
   }
 
-  @Test("a home has interfaces, which must be there") func interfaces() throws {
+  @Test("stores existing interfaces only") func interfaces() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     #expect(try hearth("home", "interface").output == "loopback only\n")

@@ -2,10 +2,10 @@ import Foundation
 import Home
 import Testing
 
-/// The log of a home, told, waited for and delivered: real processes on loopback.
+/// `hearth watch`, `wait` and `observe` with real processes on loopback.
 @Suite("Watching on loopback", .serialized) struct WatchSessionTests {
-  /// A lamp that goes and comes back, in a home with a grace time.
-  @Test(.timeLimit(.minutes(10))) func whatSettlesIsToldAndWaitedFor() async throws {
+  /// A lamp goes offline and returns, in a home with a grace time.
+  @Test(.timeLimit(.minutes(10))) func reportsSettledConnectivity() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let name = "Settled " + UUID().uuidString.prefix(8)
@@ -20,7 +20,7 @@ import Testing
     let never = try hearth("wait", "lamp", "--for", "settledConnectivity=offline", "--timeout", "300ms")
     #expect(never.status == 11 && never.errors == "hearth: Lamp: settledConnectivity is online, not offline\n")
 
-    // Another process that waits for it.
+    // Another process waits for the change.
     let waiter = try Follower(hearth, "wait", "lamp", "--for", "settledConnectivity=offline", "--timeout", "300s")
     defer { waiter.process.terminate() }
     try await Task.sleep(for: .seconds(2))
@@ -45,20 +45,20 @@ import Testing
     #expect(try hearth("wait", "lamp", "--for", "settledConnectivity=online", "--timeout", "300s").status == 0)
     #expect(await watch.waits(for: #""settledConnectivityState":"online""#))
     #expect(watch.lines.count { $0.contains(#""change":"settledConnectivity""#) } == 2)
-    // Where it is told it goes on: nothing is lost, and nothing is told twice.
+    // The anchor of the line continues with the next logged change.
     let anchor = try #require(line.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
     let index = try #require(watch.lines.firstIndex(of: line))
     let rest = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output.split(separator: "\n")
-    func places(_ lines: [String]) -> [Substring?] { lines.map { $0.split(separator: #""anchor":""#).last } }
-    let told = watch.lines[(index + 1)...].filter { !$0.contains(#""change":"settledConnectivity""#) }
-    #expect(!told.isEmpty && places(Array(rest.prefix(told.count)).map(String.init)) == places(told))
+    func anchors(_ lines: [String]) -> [Substring?] { lines.map { $0.split(separator: #""anchor":""#).last } }
+    let logged = watch.lines[(index + 1)...].filter { !$0.contains(#""change":"settledConnectivity""#) }
+    #expect(!logged.isEmpty && anchors(Array(rest.prefix(logged.count)).map(String.init)) == anchors(logged))
     watch.process.interrupt()
     watch.process.waitUntilExit()
     #expect(watch.process.terminationStatus == 130)
   }
 
-  /// Also where another process is told of it first.
-  @Test(.timeLimit(.minutes(10))) func aColorIsWhatWasAskedFor() async throws {
+  /// Another process that follows the device receives the reports first.
+  @Test(.timeLimit(.minutes(10))) func setsRequestedColor() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(
@@ -73,9 +73,9 @@ import Testing
     }
   }
 
-  /// Whoever begins in a home that nobody has used yet is told by service discovery of the fabric that its first device comes into:
-  /// else a restart is found out a minute later.
-  @Test(.timeLimit(.minutes(10))) func whoWasThereFirstHearsWhatIsAnnounced() async throws {
+  /// The follower is started in an empty home, and has to browse for the fabric that the first device joins later. Otherwise a
+  /// restart of the device is detected only after a minute.
+  @Test(.timeLimit(.minutes(10))) func followerOfEmptyHomeDetectsAnnouncements() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let name = "Strip " + UUID().uuidString.prefix(8)
@@ -93,9 +93,9 @@ import Testing
     #expect(await watch.waits(for: "startUp!", times: 2, within: 30))
   }
 
-  /// As with Ctrl-Z: its device has given up what was not acknowledged, and changes that nobody was told of are known soon after, not
-  /// with the report that is due a minute later.
-  @Test(.timeLimit(.minutes(10))) func whoStoodStillLooksAnew() async throws {
+  /// The follower is suspended as with Ctrl-Z, so the device drops the unacknowledged subscription. Missed changes are read soon
+  /// after it continues, not at the report that is due a minute later.
+  @Test(.timeLimit(.minutes(10))) func readsMissedChangesAfterSuspension() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let name = "Still " + UUID().uuidString.prefix(8)
@@ -113,9 +113,9 @@ import Testing
     #expect(await watch.waits(for: "levelControl.onLevel  24%", within: 30), "\(watch.lines)")
   }
 
-  /// A device that says nothing is waited for as long as the user said, and no longer than he wants to.
+  /// Waiting for a silent device ends at an interrupt before the timeout.
   @Test(.timeLimit(.minutes(10)), arguments: [["devices"], ["wait", "lamp", "--for", "connectivity=online"]])
-  func whoWaitsCanBeInterrupted(command: [String]) async throws {
+  func interruptsWait(command: [String]) async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Silent " + UUID().uuidString.prefix(8))
@@ -124,7 +124,7 @@ import Testing
     fleet.stop()
     let waiter = try Follower(hearth, command + ["--timeout", "1h", "--json"])
     defer { kill(waiter.process.processIdentifier, SIGKILL) }
-    // It says so before it is found that nobody answers.
+    // Printed before the device counts as unreachable.
     #expect(try await waits { waiter.errors.contains("waiting for Lamp") })
     waiter.process.interrupt()
     #expect(try await waits { !waiter.process.isRunning })
@@ -132,9 +132,9 @@ import Testing
     #expect(waiter.lines.isEmpty)
   }
 
-  /// Whoever wakes observers ends in order: the command that is under way is ended with it, and is no strike.
+  /// The running command of an observer is terminated, which does not count as a failure.
   @Test(.timeLimit(.minutes(10)), arguments: [["devices", "--watch"], ["watch"]])
-  func anInterruptedWatchEndsWhatItHasBegun(command: [String]) async throws {
+  func interruptEndsRunningDeliveries(command: [String]) async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Ended " + UUID().uuidString.prefix(8))
@@ -155,7 +155,7 @@ import Testing
     #expect(try hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#))
   }
 
-  @Test(.timeLimit(.minutes(10))) func changesAreToldOnceWaitedForAndDelivered() async throws {
+  @Test(.timeLimit(.minutes(10))) func printsAwaitsAndDeliversChanges() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let name = "Watched " + UUID().uuidString.prefix(8)
@@ -167,7 +167,7 @@ import Testing
       "observe", "add", "--attribute", "--device", "lamp", "--cluster", "onOff", "--run", "sh", "-c", "cat >> \(woken)")
     #expect(added.output == "observer 1\n", "\(added.errors)")
 
-    // Told as it happens, by the process that follows the devices.
+    // Printed by the process that follows the devices.
     let watch = try Follower(hearth, "watch", "--json")
     defer { watch.process.terminate() }
     #expect(await watch.waits(for: #""connectivityState":"online""#))
@@ -179,7 +179,7 @@ import Testing
     #expect(await watch.waits(for: #""change":"deviceRenamed""#))
     #expect(watch.lines.contains { $0.contains(#""was":"Lamp""#) && $0.contains(#""device":"Ceiling""#) })
 
-    // The observer was woken by it.
+    // The change has triggered the observer.
     #expect(try await waits { FileManager.default.contents(atPath: woken)?.isEmpty == false })
     let notice = String(decoding: FileManager.default.contents(atPath: woken) ?? Data(), as: UTF8.self)
     #expect(notice.contains(#""observer":1,"type":"attribute""#))
@@ -189,7 +189,7 @@ import Testing
     #expect(try hearth("describe", "ceiling").output.contains("\nFabrics        1 (this home)\n"))
     #expect(try hearth("observe", "remove", "1").status == 0)
 
-    // Holds already; comes to hold; does not.
+    // Conditions that hold already, hold later, and do not hold.
     #expect(
       try hearth("wait", "ceiling", "--for", "onOff=true", "--for", "connectivity=online", "--timeout", "10s").status
         == 0)
@@ -207,42 +207,42 @@ import Testing
     watch.process.waitUntilExit()
     #expect(watch.process.terminationStatus == 130)
 
-    // Behind any line it goes on with the next one.
+    // The anchor of any line continues with the next line.
     let lines = watch.lines
     let middle = try #require(lines.dropLast(lines.count / 2).last)
     let anchor = try #require(middle.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
     let rest = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output.split(separator: "\n")
-    // Names are those of now until the log comes to where they changed: the places are what is compared.
-    func places(_ lines: [String]) -> [Substring?] { lines.map { $0.split(separator: #""anchor":""#).last } }
-    #expect(places(rest.prefix(lines.count / 2).map(String.init)) == places(lines.suffix(lines.count / 2)))
+    // Compares anchors, because past lines have the current names until the log reaches a change of the name.
+    func anchors(_ lines: [String]) -> [Substring?] { lines.map { $0.split(separator: #""anchor":""#).last } }
+    #expect(anchors(rest.prefix(lines.count / 2).map(String.init)) == anchors(lines.suffix(lines.count / 2)))
     #expect(
       try hearth("watch", "--since", String(anchor), "--count", "1", "--json").output == (rest.first ?? "") + "\n")
 
-    // Of a device alone: what happens to rooms is nothing of it.
+    // For one device only, without changes of rooms.
     let begin = try #require(lines.first?.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
-    func told(_ targets: String...) throws -> [Substring?] {
+    func logged(_ targets: String...) throws -> [Substring?] {
       let output = try hearth.run(["watch"] + targets + ["--since", String(begin), "--for", "0s", "--json"]).output
-      return places(output.split(separator: "\n").map(String.init))
+      return anchors(output.split(separator: "\n").map(String.init))
     }
     let ofDevice = lines.dropFirst().filter { $0.contains(#""device":"#) && !$0.contains("settledConnectivity\"") }
     #expect(ofDevice.count > 2 && ofDevice.count < lines.count - 1)
-    #expect(try told("ceiling").prefix(ofDevice.count) == places(ofDevice)[...])
-    #expect(try told("ceiling/1").count < ofDevice.count)
+    #expect(try logged("ceiling").prefix(ofDevice.count) == anchors(ofDevice)[...])
+    #expect(try logged("ceiling/1").count < ofDevice.count)
 
-    // What is no place of the log any more.
+    // An anchor beyond the end of the log.
     let beyond = String(anchor.prefix { $0 != "-" }) + "-99999999"
     let reset = try hearth("watch", "--since", beyond, "--for", "0s", "--json")
     #expect(reset.status == 0)
     #expect(reset.output.hasPrefix(#"{"ok":true,"data":{"reset":true,"time":"#))
-    #expect(try hearth("watch", "--since", beyond, "--for", "0s").output.contains("reset: the log can't say what"))
+    #expect(try hearth("watch", "--since", beyond, "--for", "0s").output.contains("reset: the log does not contain"))
 
-    // A log that is really too short: the home as it is, and nothing that was.
+    // After compaction of the log: the current home, and no past changes.
     let database = try HomeDatabase.open(StateDirectory(hearth.state).database)
     #expect(try database.compact(keeping: 0) > 0)
     let compacted = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output
     let line = try #require(compacted.split(separator: "\n").first)
-    let told = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-    let snapshot = try #require(told["data"] as? [String: Any])
+    let reply = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let snapshot = try #require(reply["data"] as? [String: Any])
     #expect(snapshot["reset"] as? Bool == true && compacted.split(separator: "\n").count == 1)
     #expect(snapshot["anchor"] as? String == "\(try database.anchor())")
     #expect((snapshot["rooms"] as? [[String: Any]])?.map { $0["name"] as? String } == ["Den"])
@@ -251,7 +251,7 @@ import Testing
     #expect((lamp["attributes"] as? [[String: Any]])?.contains { $0["attribute"] as? String == "onOff" } == true)
     try database.close()
 
-    // The home as a cloud is told of it.
+    // The home as a SYNC response.
     let sync = try hearth("home", "sync", "--json", "--agent-user-id", "me", "--request-id", "r1")
     let object = try #require(try JSONSerialization.jsonObject(with: Data(sync.output.utf8)) as? [String: Any])
     let data = try #require(object["data"] as? [String: Any])

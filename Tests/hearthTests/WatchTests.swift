@@ -7,14 +7,14 @@ import Testing
 @testable import Home
 @testable import hearth
 
-@Suite("What watch, wait and observe say") struct WatchTests {
-  @Test func whatEndsByItselfWakesNobody() throws {
+@Suite("hearth watch, wait and observe") struct WatchTests {
+  @Test func limitedWatchDoesNotTriggerObservers() throws {
     #expect(try Watch.parse([]).wakesObservers)
     #expect(try !Watch.parse(["--for", "1m"]).wakesObservers)
     #expect(try !Watch.parse(["--count", "3"]).wakesObservers)
   }
 
-  /// A lamp with two endpoints that can be switched, online.
+  /// An online lamp with two OnOff endpoints.
   private static func state() -> HomeState {
     var state = HomeState()
     let source = SourceID(5)
@@ -43,7 +43,7 @@ import Testing
       origin: nil, update: sequence)
   }
 
-  @Test func aLineNamesWhatChanged() {
+  @Test func formatsLines() {
     var report = ChangeFormatter(Self.state())
     func words(_ change: HomeChange, device: String? = "5") -> String {
       let line = report.report(Self.sample(change, device: device)).text ?? ""
@@ -51,25 +51,25 @@ import Testing
       return line.split(separator: "  ", maxSplits: 2).last.map(String.init) ?? ""
     }
     #expect(words(.attribute(5, .init(1, 8, 0), value: [0x04, 203])) == "Den/Lamp/1.levelControl.currentLevel  80%")
-    #expect(words(.attribute(5, .init(1, 6, 0), value: nil)) == "Den/Lamp/1.onOff.onOff  gone")
+    #expect(words(.attribute(5, .init(1, 6, 0), value: nil)) == "Den/Lamp/1.onOff.onOff  removed")
     let lost = SourceStatus(SourceConnectivity(.offline, .peer), reason: .subscriptionLost)
     #expect(words(.connectivity(SourceID(5), lost)) == "Den/Lamp  offline (subscription lost)")
     #expect(words(.connectivity(SourceID(5), .init(.init(.online, .peer)))) == "Den/Lamp  online (peer)")
     #expect(words(.roomRenamed(id: "r", name: "Study"), device: nil) == "room Study  renamed, was Den")
     #expect(words(.deviceRenamed(id: "5", name: "Light")) == "Study/Light  renamed, was Lamp")
     #expect(words(.deviceMoved(id: "5", roomID: nil)) == "Light  moved out of its room")
-    // What is gone keeps its name in the lines that say so.
-    #expect(words(.sourceRemoved(SourceID(5))) == "Light  no longer at 5")
+    // Removed devices and rooms keep their names in these lines.
+    #expect(words(.sourceRemoved(SourceID(5))) == "Light  source 5 removed")
     #expect(words(.deviceRemoved(id: "5")) == "Light  removed")
     #expect(words(.roomRemoved(id: "r"), device: nil) == "room Study  removed")
     #expect(words(.attribute(9, .init(1, 6, 0), value: [0x09]), device: "9") == "9/1.onOff.onOff  true")
-    // Of a node that is no device yet.
+    // A node that is not a device yet.
     #expect(words(.attribute(9, .init(1, 6, 0), value: [0x09]), device: nil) == "9/1.onOff.onOff  true")
-    #expect(words(.sourceRemoved(SourceID(9)), device: nil) == "9  no longer at 9")
+    #expect(words(.sourceRemoved(SourceID(9)), device: nil) == "9  source 9 removed")
   }
 
-  /// What is called by its present name in the log of a place long ago was not called so before the first change that is told.
-  @Test func oldNamesAreThoseThatTheLogHasTold() {
+  /// Before the first logged change of a name, its past value is not known: the recorded name is the current one.
+  @Test func pastLinesHaveOldNamesFromLog() {
     var report = ChangeFormatter(Self.state(), isPast: true)
     func words(_ change: HomeChange, device: String? = "5") -> String {
       let line = report.report(Self.sample(change, device: device))
@@ -82,19 +82,19 @@ import Testing
     #expect(words(.structureRenamed(id: "home", name: "House"), device: nil) == "structure House  renamed")
     _ = words(.roomAdded(Room(id: "n", name: "New", structureID: "home")), device: nil)
     #expect(words(.roomRenamed(id: "n", name: "Newer"), device: nil) == "room Newer  renamed, was New")
-    // From now on the home is as the log has it.
+    // From here on the recorded names are up to date.
     report.reachPresent()
     #expect(words(.structureRenamed(id: "home", name: "Home"), device: nil) == "structure Home  renamed, was House")
   }
 
-  /// A room that was removed after what is told: who was moved into it is not said to have been moved out of all.
-  @Test func aRoomThatIsGoneIsNamed() {
+  /// A device was moved to a room that was removed later.
+  @Test func namesRemovedRooms() {
     let removal = Self.sample(.roomRemoved(id: "gone"), device: nil, name: "Attic")
-    for (learned, words, json) in [
+    for (collected, words, json) in [
       ([removal], "Attic/Lamp  moved to Attic", #""room":"Attic""#), ([], "Lamp  moved", #""room":null"#),
     ] {
       var report = ChangeFormatter(Self.state(), isPast: true)
-      report.learn(learned)
+      report.collectNames(from: collected)
       let line = report.report(Self.sample(.deviceMoved(id: "5", roomID: "gone")))
       #expect(line.text?.hasSuffix("  " + words) == true && line.json.text.contains(json), "\(line)")
       let out = report.report(Self.sample(.deviceMoved(id: "5", roomID: nil)))
@@ -102,11 +102,11 @@ import Testing
     }
   }
 
-  @Test func thePrimaryHomeIsNamed() throws {
+  @Test func formatsPrimaryHome() throws {
     var report = ChangeFormatter(Self.state())
     _ = report.report(Self.sample(.structureAdded(Structure(id: "c", name: "Cabin")), device: nil))
     let line = report.report(Self.sample(.primaryStructureChosen(id: "c"), device: nil))
-    #expect(line.text?.hasSuffix("structure Cabin  is the primary one") == true)
+    #expect(line.text?.hasSuffix("structure Cabin  now primary") == true)
     #expect(line.json.text.contains(#""change":"primaryStructureChosen","id":"c","name":"Cabin""#))
     var state = Self.state()
     for change: HomeChange in [
@@ -118,7 +118,7 @@ import Testing
         #""structures":[{"id":"home","name":"Home","primary":false},{"id":"c","name":"Cabin","primary":true}]"#))
   }
 
-  @Test func anObjectHasAnchorTimeAndWhatItIsAbout() {
+  @Test func formatsObjects() {
     var report = ChangeFormatter(Self.state())
     let json = report.report(Self.sample(.attribute(5, .init(1, 8, 0), value: [0x04, 203]))).json.text
     for part in [
@@ -127,50 +127,50 @@ import Testing
     ] { #expect(json.contains(part), "\(json)") }
   }
 
-  @Test func aQueryThatIsGivenUpIsAnError() async throws {
-    let bell = WatchSignal()
+  @Test func signalThrowsErrorOfQuery() async throws {
+    let signal = WatchSignal()
     let completed = Mutex(0)
     let completion = ObserverCompletion { if $0 { completed.withLock { $0 += 1 } } }
-    for _ in 0..<3 { bell.query.handler(bell.query, completion, nil) }
-    bell.query.handler(bell.query, completion, HomeError(.timedOut, "given up"))
+    for _ in 0..<3 { signal.query.handler(signal.query, completion, nil) }
+    signal.query.handler(signal.query, completion, HomeError(.timedOut, "did not complete"))
     #expect(completed.withLock { $0 } == 4)
-    var rings = 0
-    let error = await #expect(throws: HomeError.self) { for try await _ in bell.rings { rings += 1 } }
-    // However often it rang before.
-    #expect(error?.code == .timedOut && rings == 1)
+    var count = 0
+    let error = await #expect(throws: HomeError.self) { for try await _ in signal.signals { count += 1 } }
+    // The three signals are coalesced.
+    #expect(error?.code == .timedOut && count == 1)
   }
 
-  @Test func whatSettledIsToldOnceAndOnlyWhereItSaysMore() {
-    var news = SettledChanges()
-    func isNews(_ state: ConnectivityState, alone: Bool, _ device: String = "5") -> Bool {
-      news.isNews(device, state, isAlone: alone)
+  @Test func reportsSettledChangesOnce() {
+    var changes = SettledChanges()
+    func reports(_ state: ConnectivityState, alone: Bool, _ device: String = "5") -> Bool {
+      changes.shouldReport(device, state, isAlone: alone)
     }
-    // Without a grace time it is what the connectivity is, and told with it.
+    // Without a grace time it changes together with the connectivity.
     for state in [ConnectivityState.online, .offline, .partiallyOnline, .online] {
-      #expect(!isNews(state, alone: false))
+      #expect(!reports(state, alone: false))
     }
-    // With one, later.
-    #expect(isNews(.offline, alone: true))
-    #expect(!isNews(.offline, alone: true))
-    // That it is back after that is news, and once.
-    #expect(isNews(.online, alone: false))
-    #expect(!isNews(.offline, alone: false) && !isNews(.online, alone: false))
-    #expect(isNews(.partiallyOnline, alone: true) && isNews(.offline, alone: true) && isNews(.online, alone: false))
-    // A home that is opened: nobody knew how it was.
-    #expect(!isNews(.unknown, alone: true, "6") && !isNews(.online, alone: true, "6"))
-    // It takes longer than the grace time until it is known to be away.
-    #expect(!isNews(.unknown, alone: true, "6") && isNews(.offline, alone: false, "6"))
-    #expect(isNews(.online, alone: false, "6"))
+    // With a grace time it changes later.
+    #expect(reports(.offline, alone: true))
+    #expect(!reports(.offline, alone: true))
+    // The following return is reported once.
+    #expect(reports(.online, alone: false))
+    #expect(!reports(.offline, alone: false) && !reports(.online, alone: false))
+    #expect(reports(.partiallyOnline, alone: true) && reports(.offline, alone: true) && reports(.online, alone: false))
+    // After the home is opened the state is not known at first.
+    #expect(!reports(.unknown, alone: true, "6") && !reports(.online, alone: true, "6"))
+    // The outage is detected only after the grace time.
+    #expect(!reports(.unknown, alone: true, "6") && reports(.offline, alone: false, "6"))
+    #expect(reports(.online, alone: false, "6"))
   }
 
-  @Test func routesAreToldAndNothingThatIsInTheLog() throws {
+  @Test func detectsRouteChangesOnly() throws {
     var home = Self.state()
-    var news = RouteNews(home)
+    var routes = RouteChanges(home)
     func becomes(_ state: ConnectivityState, _ locality: DataSourceLocality, _ reason: OfflineReason? = nil) -> Bool {
       home.apply(.connectivity(SourceID(5), SourceStatus(SourceConnectivity(state, locality), reason: reason)))
-      return news.take(home) == ["5"]
+      return routes.update(to: home) == ["5"]
     }
-    #expect(news.take(home) == [])
+    #expect(routes.update(to: home) == [])
     #expect(becomes(.online, .local) && becomes(.online, .remote) && !becomes(.online, .remote))
     #expect(becomes(.offline, .remote, .hubUnreachable) && becomes(.online, .local))
     // These are in the hub's log.
@@ -178,15 +178,15 @@ import Testing
     #expect(!becomes(.online, .local) && becomes(.offline, .local, .hubUnreachable))
     #expect(!becomes(.offline, .remote, .timedOut))
     #expect(becomes(.offline, .local, .timedOut))
-    // A client's own routes are told without a change, and those of the home with others.
+    // The client's own route changes have no change in the update; those of the home come with other changes.
     let path = ConcreteAttributePath(1, 6, 0)
     let value = HomeChange.attribute(5, path, value: [9])
-    #expect(!RouteNews.mayFollow(from: HomeUpdate([value], at: 0)))
-    #expect(RouteNews.mayFollow(from: HomeUpdate([], at: 0)))
-    #expect(RouteNews.mayFollow(from: HomeUpdate([value, .sourceRemoved(SourceID(5))], at: 0)))
+    #expect(!RouteChanges.mayResult(from: HomeUpdate([value], at: 0)))
+    #expect(RouteChanges.mayResult(from: HomeUpdate([], at: 0)))
+    #expect(RouteChanges.mayResult(from: HomeUpdate([value, .sourceRemoved(SourceID(5))], at: 0)))
   }
 
-  @Test func aLineSaysByWhichRouteADeviceIsReached() throws {
+  @Test func formatsRouteChanges() throws {
     var state = Self.state()
     func line(_ status: SourceStatus) throws -> (json: JSON, text: String) {
       state.apply(.connectivity(SourceID(5), status))
@@ -205,7 +205,7 @@ import Testing
     #expect(none.text.hasSuffix("  ha-7  Den/Lamp  offline (hub unreachable)"))
   }
 
-  @Test func aLineSaysWhatSettled() throws {
+  @Test func formatsSettledConnectivity() throws {
     let state = Self.state()
     let entry = try #require(state.devices["5"])
     let device = HomeDevice(
@@ -232,22 +232,22 @@ import Testing
   @Test(
     arguments: [
       ("onOff.onOff=true", true), ("onOff.onOff=false", false), ("currentLevel=40%", true), ("currentLevel=41%", false),
-      // The wire's number is exact, however wide it is encoded.
+      // Encoded numbers are compared exactly, whatever the width of the encoding.
       ("levelControl.currentLevel=101", true), ("currentLevel=102", false), ("connectivity=Online", true),
       ("connectivity=offline", false), ("locality=peer", true), ("locality=direct", true), ("locality=local", false),
       ("measuredValue=21.5 °C", true), ("measuredValue=2150", true), ("measuredValue=21.4C", false),
       ("identifyTime=0", false), ("onOff=true", true),
     ])
-  func conditionsAreCompared(_ text: String, holds: Bool) throws { #expect(try Self.holds(text) == holds) }
+  func evaluatesConditions(_ text: String, holds: Bool) throws { #expect(try Self.holds(text) == holds) }
 
-  @Test func aHubNearbyHasTwoNames() throws {
+  @Test func acceptsBothNamesOfLocalLocality() throws {
     var state = Self.state()
     state.apply(.connectivity(SourceID(5), .init(.init(.online, .local))))
     #expect(try Self.holds("locality=local", in: state) && Self.holds("locality=localPeer", in: state))
     #expect(try !Self.holds("locality=direct", in: state))
   }
 
-  @Test func whatAnOfflineDeviceSaidDoesNotHold() throws {
+  @Test func attributeConditionsFailWhileOffline() throws {
     var state = Self.state()
     state.apply(.connectivity(SourceID(5), .init(.init(.offline, .peer), reason: .timedOut)))
     #expect(try !Self.holds("onOff=true", in: state))
@@ -261,11 +261,11 @@ import Testing
       ("locality=near", .badArguments), ("curentLevel=3", .notFound), ("onOff.*=true", .badArguments),
       ("currentLevel=bright", .badArguments), ("doorLock.lockState=1", .notFound),
     ] as [(String, HomeError.Code)])
-  func wrongConditionsAreRefused(_ text: String, code: HomeError.Code) {
+  func rejectsInvalidConditions(_ text: String, code: HomeError.Code) {
     #expect { try Self.holds(text) } throws: { ($0 as? HomeError)?.code == code }
   }
 
-  @Test func observersAreFilteredAsSaid() throws {
+  @Test func createsAndFormatsObservers() throws {
     let registry = HomeRegistry(Self.state())
     let filter = try ObserverReport.filter(.attribute, ["lamp/2"], ["onOff", "8"], in: registry)
     #expect(filter == SampleFilter(.attribute, devices: ["5"], endpoints: [2], clusters: [6, 8]))
@@ -278,13 +278,13 @@ import Testing
     let report = ObserverReport(observer, registry)
     #expect(
       ObserverReport.table([report], now: 240_000) == """
-        ID  TYPE       ONLY                                       EVERY  TARGET                LAST DELIVERY  STRIKES  STATE
-        4   attribute  Den/Lamp, endpoint 2, onOff, levelControl  1 min  sh -c 'echo it'\\''s'  4 min ago      3        suspended: “sh” ended with 1
+        ID  TYPE       FILTER                                     EVERY  TARGET                LAST DELIVERY  FAILURES  STATE
+        4   attribute  Den/Lamp, endpoint 2, onOff, levelControl  1 min  sh -c 'echo it'\\''s'  4 min ago      3         suspended: “sh” ended with 1
         """)
     let json = report.json.text
     #expect(json.contains(#""run":["sh","-c","echo it's"],"anchor":"ha-3""#))
     #expect(json.contains(#""everyMilliseconds":60000"#) && json.contains(#""suspended":true"#))
-    // Of a device that was taken out: nothing wakes it any more.
+    // A filter with a removed device.
     observer = BackgroundDelivery(
       SampleFilter(.attribute, devices: ["5", "9"]), .immediate, to: .command(["true"]),
       after: Anchor(log: 1, sequence: 1))

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Takes what is posted to it on loopback, and answers with a status.
+/// A web server on loopback that records the bodies of POST requests and answers with a status.
 final class WebServer: Sendable {
   private struct Inside {
     var status = 200
@@ -34,10 +34,10 @@ final class WebServer: Sendable {
     Thread.detachNewThread { [self] in serve() }
   }
 
-  /// What was posted, the first that came first.
+  /// The bodies of the requests, in order.
   var bodies: [String] { inside.withLock { $0.bodies } }
 
-  /// What it answers from now on.
+  /// Sets the status of the following answers.
   func answer(_ status: Int) { inside.withLock { $0.status = status } }
 
   func close() {

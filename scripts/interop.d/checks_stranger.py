@@ -111,7 +111,7 @@ async def administered(device):
 async def shared(device):
     error = await device.refused(8, "share", "lights", "--status")
     # It does not answer a read of an unknown attribute, instead of reporting a status.
-    expect("UNSUPPORTED_" in error["message"] or "does not tell" in error["message"], f"the error is {error}")
+    expect("UNSUPPORTED_" in error["message"] or "did not report" in error["message"], f"the error is {error}")
 
 
 @stranger_check("without a Groups cluster it joins no group, and nothing of the group is left on it")
@@ -192,7 +192,7 @@ async def restarted_unnoticed(device):
         await subscription.next(lamp, False, 25)
         await device.by_hand("1 on")
         await subscription.next(lamp, True)
-        expect_equal([note for note in subscription.noted() if "trying again" in note], [], "losses")
+        expect_equal([note for note in subscription.noted() if "retrying" in note], [], "losses")
     finally:
         await subscription.close()
 

@@ -59,6 +59,12 @@ struct AccessList {
     return true
   }
 
+  /// Removes the entry with this number, counted from 1, and returns it; nil if there is none.
+  mutating func remove(number: Int) -> Item? {
+    guard number >= 1, number <= items.count else { return nil }
+    return items.remove(at: number - 1)
+  }
+
   /// Takes the one subject's right to the one target away again, where it was granted by itself.
   /// - Returns: whether anything changed.
   mutating func revoke(_ old: AccessEntry) -> Bool {

@@ -23,8 +23,8 @@ extension Home {
       guard !isChanged || force || list.letsAdminister(own) else {
         throw HomeError(
           .badArguments,
-          "its access control list does not name this home: once it is written, nobody here may be able to change the "
-            + "device again; --force writes it all the same", device: device.name)
+          "the change would lock this home out of the device, because the access control list does not name it; "
+            + "--force writes it anyway", device: device.name)
       }
       items = list.items
       return ((items.map(\.entry), isChanged), isChanged)
@@ -42,17 +42,18 @@ extension Home {
   ) async throws(HomeError) -> AccessEntry {
     let own = try await controller.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
-      guard items.indices.contains(number - 1) else {
+      var list = AccessList(items: items)
+      guard let removed = list.remove(number: number) else {
         throw HomeError(
-          .notFound, "there is no entry \(number), only 1 to \(items.count)", device: device.name)
+          .notFound, "no entry \(number); expected 1 to \(items.count)", device: device.name)
       }
-      let removed = items.remove(at: number - 1)
-      guard force || AccessList(items: items).letsAdminister(own) else {
+      guard force || list.letsAdminister(own) else {
         throw HomeError(
           .badArguments,
-          "entry \(number) is what lets this home in: without it nobody here could change the device again; "
-            + "--force removes it all the same", device: device.name)
+          "entry \(number) is the one that lets this home administer the device; "
+            + "--force removes it anyway", device: device.name)
       }
+      items = list.items
       return (removed.entry, true)
     }
   }

@@ -93,7 +93,7 @@ extension Home {
       }
     }
     guard !removed.isEmpty else {
-      throw HomeError(.notFound, "it has no such binding to \(target.device.name)", device: source.device.name)
+      throw HomeError(.notFound, "no such binding to \(target.device.name)", device: source.device.name)
     }
     // What it was let in for goes with its last binding there.
     let left = try await bindings(of: Target(source.device))
@@ -118,7 +118,7 @@ extension Home {
     let all = source.device.endpoints.filter { $0.servers.contains(Binding.id) }.map(\.id)
     guard !all.isEmpty else {
       throw HomeError(
-        .notFound, "it controls nothing: it has no Binding cluster; `hearth describe` lists what it has",
+        .notFound, "no Binding cluster; `hearth describe` lists the clusters",
         device: source.device.name)
     }
     return all
@@ -128,7 +128,7 @@ extension Home {
     let all = try bindingEndpoints(of: source)
     guard all.count == 1 else {
       throw HomeError(
-        .ambiguousTarget, "it controls others from several endpoints; name one of them", device: source.device.name,
+        .ambiguousTarget, "several endpoints have a Binding cluster; name one of them", device: source.device.name,
         candidates: all.map { "\(source.device.fullName)/\($0)" })
     }
     return all[0]
@@ -152,8 +152,8 @@ extension Home {
     throw HomeError(
       .notFound,
       names.isEmpty
-        ? "\(device.name)/\(endpoint) says of no cluster that it controls it; name one with --cluster"
-        : "it has none of what \(device.name)/\(endpoint) controls: \(names.joined(separator: ", "))",
+        ? "\(device.name)/\(endpoint) has no client clusters; name one with --cluster"
+        : "has none of the clusters that \(device.name)/\(endpoint) controls: \(names.joined(separator: ", "))",
       device: target.device.name)
   }
 }

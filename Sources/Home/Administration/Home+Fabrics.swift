@@ -38,12 +38,12 @@ extension Home {
     let all = try await fabrics(of: device)
     guard let fabric = all.first(where: { $0.index == index }) else {
       throw HomeError(
-        .notFound, "it is in no fabric \(index), only in \(all.map { "\($0.index)" }.joined(separator: ", "))",
+        .notFound, "no fabric \(index); expected \(all.map { "\($0.index)" }.joined(separator: ", "))",
         device: device.name)
     }
     guard !fabric.isOurs else {
       throw HomeError(
-        .badArguments, "fabric \(index) is this home's own; `hearth remove` takes the device out of it",
+        .badArguments, "fabric \(index) is this home's own; use `hearth remove` to remove the device from it",
         device: device.name)
     }
     let response = try await with(device) { () async throws(HomeError) in

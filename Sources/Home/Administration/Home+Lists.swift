@@ -15,7 +15,7 @@ extension Home {
       throw HomeError(refused.status, of: C.id).about(device)
     }
     guard let list = report[path], let index = report[own].flatMap({ try? FabricIndex(tlv: $0.value) }) else {
-      throw HomeError(.refused, "the device does not tell its \(attribute.name)", device: device.name)
+      throw HomeError(.refused, "the device did not report its \(attribute.name)", device: device.name)
     }
     do {
       return try ScopedList(list.value, dataVersion: list.dataVersion, fabric: index)

@@ -40,7 +40,7 @@ extension Home {
     }
     guard let value = report[status]?.value,
       let code = try? AdministratorCommissioning.CommissioningWindowStatus(tlv: value)
-    else { throw HomeError(.refused, "it does not tell whether a window is open", device: device.name) }
+    else { throw HomeError(.refused, "the device did not report its commissioning window", device: device.name) }
     return WindowState(
       status: code, fabricIndex: report[index].flatMap { try? Nullable<FabricIndex>(tlv: $0.value) }?.wrapped,
       vendorID: report[vendor].flatMap { try? Nullable<VendorID>(tlv: $0.value) }?.wrapped)
@@ -63,7 +63,7 @@ extension Home {
     switch error.status?.clusterCode.map({ AdministratorCommissioning.StatusCodeEnum($0) }) {
     case .busy?:
       error.message =
-        "the device refused: a window is open already, or it is being commissioned (BUSY); "
+        "the device refused: a window is already open, or commissioning is in progress (BUSY); "
         + "`hearth share DEVICE --revoke` closes the window"
     case .pakeParameterError?: error.message = "the device refused the new passcode's parameters (PAKE_PARAMETER_ERROR)"
     case .windowNotOpen?: error.message = "the device refused: no window is open (WINDOW_NOT_OPEN)"

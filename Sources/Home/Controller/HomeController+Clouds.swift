@@ -52,7 +52,7 @@ extension HomeController {
     // Who follows them hears of what others do to the accounts; anybody else looks.
     if !isFollower || clouds.isEmpty { await readClouds() }
     for (_, link) in clouds.sorted(by: { $0.key < $1.key }) { if await link.nodes[node] != nil { return link } }
-    throw HomeError(.notFound, "it is in no cloud account of the home any more; see `hearth home cloud list`")
+    throw HomeError(.notFound, "no longer in a cloud account of the home; see `hearth home cloud list`")
   }
 
   /// The account of this name, in whatever case.
@@ -70,7 +70,7 @@ extension HomeController {
   func checkFabric(_ node: NodeID) throws(HomeError) {
     guard node.isTemporaryLocal else { return }
     throw HomeError(
-      .refused, "it is reached through the cloud of its maker now, which has no such thing; that takes a Matter device")
+      .refused, "reachable only through the vendor's cloud, which does not support this; it requires Matter")
   }
 
   // MARK: Requests
@@ -109,7 +109,7 @@ extension HomeController {
   func invokeCloud(_ node: NodeID, _ command: CommandData) async throws(HomeError) {
     let link = try await cloud(of: node)
     guard let endpoint = command.path.endpoint, let part = await link.nodes[node]?.parts[endpoint] else {
-      throw HomeError(.notFound, "there is no such endpoint by the cloud of its maker")
+      throw HomeError(.notFound, "no such endpoint in the vendor's cloud")
     }
     var values = state.values[node] ?? NodeValues()
     // What it is to be the opposite of has to be known now; and so has whether it is on, where only what is on changes.
@@ -131,7 +131,7 @@ extension HomeController {
     var orders: [(CloudOrder, EndpointID)] = []
     for write in writes {
       guard let endpoint = write.path.endpoint, let part = await link.nodes[node]?.parts[endpoint] else {
-        throw HomeError(.notFound, "there is no such endpoint by the cloud of its maker")
+        throw HomeError(.notFound, "no such endpoint in the vendor's cloud")
       }
       orders.append((try CloudOrder(write, on: endpoint, of: part.device, values), endpoint))
       // What comes behind it is meant for what is then.

@@ -76,7 +76,7 @@ extension HomeController: HomeBackend {
   ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
     let entry = try state.knownDevice(device)
     guard let source = entry.active else {
-      throw HomeError(.notFound, "there is no way to the device", device: entry.name)
+      throw HomeError(.notFound, "the device has no source", device: entry.name)
     }
     guard source.status.connectivity.connectivityState != .online else { return (entry, source) }
     guard let timeout, center != nil else {
@@ -84,12 +84,12 @@ extension HomeController: HomeBackend {
       // It was there, and may be again; or it is not known, and is to be found out.
       guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (entry, source) }
       throw HomeError(
-        .unreachable, "it was not reached since the home was opened; wait for it, or try again", device: entry.name)
+        .unreachable, "not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
     guard await comesOnline(source.id.node, reports(of: device), within: timeout), let entry = state.devices[device],
       let source = entry.active
     else {
-      throw HomeError(.timedOut, "it did not come online in time", device: entry.name)
+      throw HomeError(.timedOut, "did not come online in time", device: entry.name)
     }
     return (entry, source)
   }

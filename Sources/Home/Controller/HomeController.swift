@@ -101,9 +101,7 @@ public actor HomeController {
     let machine = options.machine
     let loop = machine.nextEventLoop()
     do {
-      if machine.sharesFiles, try DirectoryCheck.check(options.state.root) {
-        options.logger.warning("the group can write to \(options.state.root), and change the home; run chmod g-w on it")
-      }
+      if machine.sharesFiles { try options.state.check(options.logger) }
       var discovery: (any NodeDiscovery)?
       if options.address == nil, options.discovery != .off {
         discovery = try machine.openDiscovery(

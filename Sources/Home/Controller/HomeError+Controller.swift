@@ -26,18 +26,18 @@ extension HomeError {
     case .unknownNode(let node):
       (.notFound, "node \(node.rawValue) is not in our fabric; pair it again")
     case .notFound:
-      (.notFound, "no such device can be found; is it on, in commissioning mode, and on the same network?")
-    case .unreachable: (.unreachable, "it does not answer, and can't be found; is it on, and on the same network?")
+      (.notFound, "no such device found; check that it is on, in commissioning mode, and on the same network")
+    case .unreachable: (.unreachable, "unreachable (no answer, not found); check that it is on and on this network")
     case .handshake(let error): words(error)
-    case .wrongPasscode: (.accessDenied, "the device has another passcode")
+    case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
     case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
-    case .timedOut: (.timedOut, "it took too long; --timeout allows more time")
-    case .noResponse: (.timedOut, "the device took the request, but did not answer in time")
+    case .timedOut: (.timedOut, "timed out; --timeout allows more time")
+    case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
     case .busy: (.refused, "the device is busy (BUSY); try again")
     case .cancelled: (.interrupted, "cancelled")
     case .status(let status): words(status)
     case .interaction(let error): (.internalError, "the device's answer can't be read: \(error)")
-    case .unexpectedResponse(let text): (.refused, "the device answered something unexpected: \(text)")
+    case .unexpectedResponse(let text): (.refused, "unexpected answer of the device: \(text)")
     case .commissioning(let error, let text):
       (.refused, "the device refused: \(error)\(text.isEmpty ? "" : " (\(text))")")
     case .operationalCredentials(let status, let text):
@@ -45,31 +45,31 @@ extension HomeError {
     case .attestation(let failure):
       (
         .refused,
-        "it can't prove that it is a certified device: \(failure.explanation) (\(failure)); "
+        "attestation failed: \(failure.explanation) (\(failure)); "
           + (failure.isForTests
             ? "`hearth home trust test` accepts test devices, --allow-unverified this one"
-            : "--trust DIR adds roots to trust, --allow-unverified commissions it all the same")
+            : "--trust DIR adds trusted roots, --allow-unverified commissions it anyway")
       )
     case .otherProduct(let expected, let found):
       (
         .refused,
-        "the code is for \(expected), but the device is \(found); is it the code of another one? "
-          + "--allow-unverified commissions it all the same"
+        "the code is for \(expected), but the device is \(found); check the code; "
+          + "--allow-unverified commissions it anyway"
       )
-    case .certificate(let text): (.internalError, "a certificate can't be read or made: \(text)")
+    case .certificate(let text): (.internalError, "a certificate can't be read or created: \(text)")
     case .invalidRequest(let text): (.badArguments, text)
     case .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
       (
         .notFound,
-        "no device that waits to be commissioned answers to this code; is it on, and is its window open? (step discover)"
+        "no commissionable device matches this code; check that it is on and its window open (step discover)"
       )
     case .commissioningFailed(_, .cancelled): (.interrupted, "cancelled")
     case .commissioningFailed(.connectByPasscode, .handshake(.refused(let report)))
     where report.code == .invalidParameter:
       (
         .commissioningFailed,
-        "commissioning failed at step connectByPasscode: the device does not take new controllers now (\(report.code)); "
-          + "is it in a home already? Then open its commissioning window there, as with `hearth share`"
+        "commissioning failed at step connectByPasscode: the device does not accept new controllers (\(report.code)); "
+          + "if it is in a home already, open its commissioning window there, as with `hearth share`"
       )
     case .commissioningFailed(let step, let cause):
       (.commissioningFailed, "commissioning failed at step \(step.rawValue): \(words(cause).1)")
@@ -79,12 +79,12 @@ extension HomeError {
   private static func words(_ error: HandshakeError) -> (Code, String) {
     switch error {
     case .refused(let report) where report.code == .noSharedTrustRoots:
-      (.accessDenied, "the device does not know our fabric any more; remove it with --force and pair it again")
+      (.accessDenied, "the device no longer knows this fabric; remove it with --force and pair it again")
     case .refused(let report): (.unreachable, "the device refused a session: \(report.code)")
     case .busy: (.refused, "the device is busy (BUSY); try again")
-    case .timedOut: (.unreachable, "it does not answer; is it on, and on the same network?")
-    case .wrongPasscode: (.accessDenied, "the device has another passcode")
-    case .invalidMessage(let text): (.unreachable, "no session came about: \(text)")
+    case .timedOut: (.unreachable, "unreachable (no answer); check that it is on and on this network")
+    case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
+    case .invalidMessage(let text): (.unreachable, "no session was established: \(text)")
     case .untrusted(let text): (.accessDenied, "the device's certificate is not trusted: \(text)")
     case .noResources: (.unreachable, "too many sessions are open")
     }

@@ -251,9 +251,9 @@ final class HomeKeeper {
 extension HomeKeeper.News {
   func log(to logger: Logger) {
     switch self {
-    case .failed(let error): logger.critical("what happens in the home can't be stored now: \(error)")
-    case .recovered: logger.notice("what happened in the home is stored again")
-    case .lost(let error): logger.critical("what happened in the home is lost, since it can't be stored: \(error)")
+    case .failed(let error): logger.critical("changes of the home can't be stored now: \(error)")
+    case .recovered: logger.notice("changes of the home are stored again")
+    case .lost(let error): logger.critical("changes of the home are lost, because they can't be stored: \(error)")
     }
   }
 }

@@ -90,11 +90,11 @@ extension HomeDatabase {
   @discardableResult
   public func add(_ delivery: BackgroundDelivery) throws(HomeError) -> BackgroundDelivery {
     guard delivery.anchor.log == logID else {
-      throw HomeError(.badArguments, "the anchor \(delivery.anchor) is of another home than \(path)")
+      throw HomeError(.badArguments, "the anchor \(delivery.anchor) is from the log of another home than \(path)")
     }
     var definition = DeliveryDefinition(filter: delivery.filter)
     if case .every(let period) = delivery.frequency {
-      guard period > .zero else { throw HomeError(.badArguments, "a period has to be longer than nothing") }
+      guard period > .zero else { throw HomeError(.badArguments, "a period must be longer than 0s") }
       definition.period = period.nanoseconds
     }
     switch delivery.target {
@@ -103,7 +103,7 @@ extension HomeDatabase {
       definition.command = command
     case .webhook(let address):
       guard let url = URL(string: address), ["http", "https"].contains(url.scheme ?? ""), url.host?.isEmpty == false
-      else { throw HomeError(.badArguments, "“\(address)” is no address that begins with http:// or https://") }
+      else { throw HomeError(.badArguments, "“\(address)” is not an address that begins with http:// or https://") }
       definition.webhook = address
     }
     let stored = definition

@@ -47,7 +47,7 @@ enum DeliveryRun {
   }
 
   private static func post(_ body: Data, to address: String) async -> String? {
-    guard let url = URL(string: address) else { return "“\(address)” is no address" }
+    guard let url = URL(string: address) else { return "“\(address)” is not an address" }
     var request = URLRequest(url: url)
     request.httpMethod = "POST"
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")

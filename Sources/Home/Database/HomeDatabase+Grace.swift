@@ -15,7 +15,7 @@ extension HomeDatabase {
   public func setGrace(_ grace: Duration?) throws(HomeError) {
     guard let grace else { return try set(nil, for: Self.graceKey) }
     guard grace >= .zero, grace <= Self.longestGrace else {
-      throw HomeError(.badArguments, "a grace time is from 0s to 24h")
+      throw HomeError(.badArguments, "a grace time must be from 0s to 24h")
     }
     let (seconds, attoseconds) = grace.components
     try set(String(seconds * 1000 + attoseconds / 1_000_000_000_000_000), for: Self.graceKey)

@@ -127,7 +127,7 @@ extension HomeDatabase {
   private func checkLog(_ anchor: Anchor) throws(HomeError) {
     guard anchor.log == logID else {
       throw HomeError(
-        .badArguments, "the anchor \(anchor) is of another home than \(path); begin without an anchor")
+        .badArguments, "the anchor \(anchor) is from the log of another home than \(path); start without an anchor")
     }
   }
 

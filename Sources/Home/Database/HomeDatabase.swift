@@ -149,11 +149,11 @@ public final class HomeDatabase: Sendable {
   static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
     if error is DamagedBlob {
-      return HomeError(.internalError, "\(path) is damaged; move it away to start afresh", cause: error)
+      return HomeError(.internalError, "\(path) is damaged; move it away to start anew", cause: error)
     }
     if let damage = error as? DamagedColumn {
       return HomeError(
-        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to start afresh", cause: error)
+        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to start anew", cause: error)
     }
     guard let error = error as? DatabaseError else {
       return HomeError(.internalError, "\(path): \(error)", cause: error)
@@ -161,8 +161,8 @@ public final class HomeDatabase: Sendable {
     let message =
       switch error.resultCode {
       case .SQLITE_NOTADB: "\(path) is not a home; move it away, or choose another --state"
-      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to start afresh"
-      case .SQLITE_BUSY, .SQLITE_LOCKED: "another process keeps \(path); wait for it to end"
+      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to start anew"
+      case .SQLITE_BUSY, .SQLITE_LOCKED: "\(path) is locked by another process; wait for it to end"
       case .SQLITE_FULL: "\(path) can't be written: the disk is full"
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR:
         "\(path) can't be written: \(error.message ?? "\(error.resultCode)")"

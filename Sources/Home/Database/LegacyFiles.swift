@@ -56,7 +56,7 @@ struct LegacyNames: Codable {
     guard let data = try Files.read(path) else { return nil }
     guard let names = try? JSONDecoder().decode(LegacyNames.self, from: data), names.version == 1 else {
       throw HomeError(
-        .internalError, "\(path) is not a home that this version can read; mend it, or move it away to start afresh")
+        .internalError, "\(path) is not a home that this version can read; repair it, or move it away to start anew")
     }
     return names
   }

@@ -35,7 +35,7 @@ extension ObserverCenter {
       delivery.begun = nil
       delivery.strikes = delivery.strikes.saturatingAdd(1)
       delivery.isSuspended = delivery.isSuspended || delivery.strikes >= own.strikes
-      delivery.failure = "the process that woke it was ended before it was completed"
+      delivery.failure = "the process ended before the delivery was completed"
       let pause = DeliverySchedule(own, strikes: delivery.strikes).longestWait
       delivery.earliest = max(delivery.earliest ?? .min, begun.saturatingAdd(pause.nanoseconds / 1000))
       store(delivery)

@@ -76,7 +76,7 @@ final class RunningCommand: Sendable {
     var status: Int32 = 0
     var found = waitpid(number, &status, 0)
     while found < 0, errno == EINTR { found = waitpid(number, &status, 0) }
-    guard found == number else { return answer("nobody can say how “\(name)” ended") }
+    guard found == number else { return answer("the exit status of “\(name)” is not known") }
     if isEnding { Self.endRest(of: number) }
     let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
     answer(

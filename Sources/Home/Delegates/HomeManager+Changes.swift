@@ -110,7 +110,7 @@ extension HomeState {
   public func removingStructure(_ id: String) throws(HomeError) -> [HomeChange] {
     guard let structure = structure(id) else { throw HomeError(.notFound, "there is no structure \(id)") }
     guard !devices.values.contains(where: { $0.structureID == id }) else {
-      throw HomeError(.badArguments, "there are devices in “\(structure.name)”; remove them first")
+      throw HomeError(.badArguments, "“\(structure.name)” has devices; remove them first")
     }
     return rooms.filter { $0.structureID == id }.map { .roomRemoved(id: $0.id) } + [.structureRemoved(id: id)]
   }

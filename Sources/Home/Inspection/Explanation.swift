@@ -43,14 +43,14 @@ extension Explanation {
   /// Explains bytes.
   /// - Throws: `badArguments` where the bytes are not what they are said to be.
   public static func of(_ bytes: [UInt8], as format: ExplainedFormat = .automatic) throws(HomeError) -> Explanation {
-    guard !bytes.isEmpty else { throw HomeError(.badArguments, "there is nothing to decode") }
+    guard !bytes.isEmpty else { throw HomeError(.badArguments, "no bytes to decode") }
     switch format {
     case .tlv: return try tlv(bytes, shape: nil, label: "TLV")
     case .message: return try MessageExplainer.explain(bytes)
     case .payload(let name):
       guard let shape = Shape.message(named: name) else {
         throw HomeError(
-          .badArguments, "no message is called “\(name)”",
+          .badArguments, "unknown message “\(name)”",
           candidates: NearestName.suggestions(for: name, in: Shape.messageNames))
       }
       return try tlv(bytes, shape: shape, label: shape.name)
@@ -60,7 +60,7 @@ extension Explanation {
         return try MessageExplainer.explain(bytes)
       } catch {
         throw HomeError(
-          .badArguments, "\(bytes.count) bytes that are neither one TLV element nor a message: \(error.message)")
+          .badArguments, "\(bytes.count) bytes are neither one TLV element nor a message: \(error.message)")
       }
     }
   }

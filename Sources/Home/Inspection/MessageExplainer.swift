@@ -9,7 +9,7 @@ enum MessageExplainer {
     do throws(MessageError) {
       (header, end) = try MessageHeader.decode(bytes)
     } catch {
-      throw HomeError(.badArguments, "these \(bytes.count) bytes are no message: \(error)", cause: error)
+      throw HomeError(.badArguments, "these \(bytes.count) bytes are not a message: \(error)", cause: error)
     }
     var children = [message(header, end)]
     if header.isUnsecured {
@@ -66,7 +66,7 @@ enum MessageExplainer {
       Explanation("Protocol", "\(header.protocolID.number)", note: name(of: header.protocolID)),
       Explanation(
         "Opcode", "0x" + hexadecimal([header.opcode]), note: shape?.name ?? name(ofOpcode: header)),
-      Explanation("Wants an acknowledgement", "\(header.needsAck)"),
+      Explanation("Requests an acknowledgment", "\(header.needsAck)"),
     ]
     if let counter = header.acknowledged { children.append(Explanation("Acknowledges", "\(counter)")) }
     let headers = Explanation("Payload header", "\(start - offset) bytes", children: children)

@@ -17,6 +17,7 @@ public struct StoredNames: Sendable {
   }
 
   private func stored() throws(HomeError) -> StoredState {
+    try directory.check()
     do { return try StateStore.snapshot(of: directory.controller) } catch { throw HomeError(opening: error) }
   }
 
@@ -73,6 +74,7 @@ public struct StoredNames: Sendable {
 
   /// Opens the home's database for a moment; makes it where there is none yet.
   public func withDatabase<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
+    try directory.check()
     let database = try HomeDatabase.open(path)
     let result: Result<R, HomeError>
     do throws(HomeError) {

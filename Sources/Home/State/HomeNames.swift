@@ -116,7 +116,7 @@ extension HomeState {
     let found = rooms.filter { HomeNames.same($0.name, text) || HomeNames.same(fullName(of: $0), text) }
     guard found.count > 1 else { return found.first }
     throw HomeError(
-      .ambiguousTarget, "“\(text)” may be any of \(found.count) rooms; name one of them",
+      .ambiguousTarget, "“\(text)” matches \(found.count) rooms; name one of them",
       candidates: found.map { fullName(of: $0) })
   }
 

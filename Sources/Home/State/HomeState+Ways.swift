@@ -35,8 +35,8 @@ extension HomeState {
     else {
       throw HomeError(
         .ambiguousTarget,
-        "it is reached another way now, by which \(name(path)) may be any of \(there.count) endpoints; "
-          + "take its value anew", device: device.name, candidates: there.map { name(ClusterPath($0.id, path.cluster)) }
+        "the active source has changed, and \(name(path)) matches \(there.count) endpoints; "
+          + "read it again", device: device.name, candidates: there.map { name(ClusterPath($0.id, path.cluster)) }
       )
     }
     return ClusterPath(alike[0].id, path.cluster)
@@ -44,7 +44,7 @@ extension HomeState {
 
   private func missing(_ path: ClusterPath, of device: DeviceEntry) -> HomeError {
     HomeError(
-      .notFound, "it is reached another way now, by which there is no \(name(path)); take its value anew",
+      .notFound, "the active source has changed, and has no \(name(path)); read the device again",
       device: device.name)
   }
 

@@ -1,49 +1,72 @@
-public import MatterModel
+package import MatterModel
 
 /// The fields of a command, as a user writes them.
-public enum CommandFields {
+package enum CommandFields {
   /// Encodes `field=value` arguments, or one argument `{…}` as in JSON, as a structure.
-  /// - Parameter info: nil for a command that is not known by name, whose fields are numbers with typed values (`0=i16:500`).
+  /// - Parameters:
+  ///   - info: nil for a command that is not known by name, whose fields are numbers with typed values (`0=i16:500`).
+  ///   - cluster: the cluster of the command, for the units of its fields.
+  ///   - raw: whether all values are the wire's.
+  ///   - levels: the levels of the device, for percentages.
   /// - Throws: ``HomeError/Code-swift.enum/badArguments`` for an argument that is no field, or a value of another type.
-  public static func encode(_ arguments: [String], _ info: CommandInfo?) throws(HomeError) -> [UInt8] {
-    let text: String
-    if arguments.isEmpty {
-      text = "{}"
-    } else if arguments.count == 1, arguments[0].hasPrefix("{") {
-      text = arguments[0]
-    } else {
-      var members: [String] = []
-      for argument in arguments {
-        guard let equals = argument.firstIndex(of: "=") else {
-          throw HomeError(.badArguments, "“\(argument)” is not a field; write field=value")
-        }
-        members.append("\(argument[..<equals]): \(argument[argument.index(after: equals)...])")
-      }
-      text = "{" + members.joined(separator: ", ") + "}"
-    }
+  package static func encode(
+    _ arguments: [String], _ info: CommandInfo?, of cluster: ClusterID, raw: Bool = false,
+    levels: LevelRange = .standard
+  ) throws(HomeError) -> [UInt8] {
+    let name = info.map { camelCase($0.name) } ?? "the command"
     let schema = info?.request ?? .any
-    do throws(ValueTextError) {
-      return try schema.parse(text: completed(text, schema))
-    } catch {
-      throw HomeError(.badArguments, "\(info.map { camelCase($0.name) } ?? "the command"): \(error)", cause: error)
+    var members: [Schema.Member] = []
+    if case .structure(let declared) = schema { members = declared }
+    var syntax = try fields(arguments, members, named: name)
+    if !raw { syntax = try AttributeUnits.wire(syntax, schema, of: cluster, named: name, levels: levels) }
+    let whole = completed(syntax, members)
+    return try HomeError.naming(name) { () throws(ValueTextError) in try schema.encode(whole) }
+  }
+
+  private static func fields(
+    _ arguments: [String], _ members: [Schema.Member], named name: String
+  ) throws(HomeError) -> ValueSyntax {
+    if let only = arguments.first, arguments.count == 1, only.hasPrefix("{") {
+      return try HomeError.naming(name) { () throws(ValueTextError) in try ValueSyntax.parse(only) }
     }
+    var fields: [ValueSyntax.Member] = []
+    for argument in arguments {
+      guard let equals = argument.firstIndex(of: "=") else {
+        throw HomeError(.badArguments, "“\(argument)” is not a field; write field=value")
+      }
+      let field = String(argument[..<equals])
+      let text = String(argument[argument.index(after: equals)...])
+      let schema = members.first { $0.isNamed(field) }?.schema ?? .any
+      let value = try HomeError.naming(name) { () throws(ValueTextError) in try schema.syntax(of: text) }
+      fields.append(.init(name: field, value: value))
+    }
+    return .object(fields)
+  }
+
+  /// Parses a command to a group, `levelControl.moveToLevel`, and its fields; see ``encode(_:_:)``.
+  /// - Throws: ``HomeError``, also for a command that must be timed.
+  package static func groupCommand(
+    _ command: String, _ fields: [String]
+  ) throws(HomeError) -> (cluster: ClusterID, command: CommandID, fields: [UInt8]) {
+    let (cluster, element) = try HomeRegistry.command(command)
+    let info = ElementNames.command(CommandPath(endpoint: nil, cluster: cluster, command: element))
+    if info?.quality.contains(.timed) == true {
+      throw HomeError(.badArguments, "\(command): requires a timed interaction, which groups do not support")
+    }
+    let encoded = try encode(fields, info, of: cluster)
+    return (cluster, element, encoded)
   }
 
   /// Adds what may be left out: a nullable field is null, a bitmap is empty.
-  private static func completed(_ text: String, _ schema: Schema) -> String {
-    guard case .structure(let members) = schema, text.hasPrefix("{"), text.hasSuffix("}") else { return text }
-    let body = text.dropFirst().dropLast()
-    let named = Set(
-      body.split(separator: ",").compactMap { $0.split(separator: ":").first }.map { SpokenName($0) })
-    let missing = members.filter { !$0.isOptional && !named.contains(SpokenName($0.name)) }.compactMap { member in
+  private static func completed(_ syntax: ValueSyntax, _ members: [Schema.Member]) -> ValueSyntax {
+    guard case .object(var fields) = syntax else { return syntax }
+    for member in members where !member.isOptional && !fields.contains(where: { member.isNamed($0.name) }) {
       switch member.schema {
-      case .nullable: "\(member.name): null"
-      case .bitmap: "\(member.name): 0"
-      default: nil as String?
+      case .nullable: fields.append(.init(name: member.name, value: .word("null")))
+      case .bitmap: fields.append(.init(name: member.name, value: .word("0")))
+      default: break
       }
     }
-    guard !missing.isEmpty else { return text }
-    let isEmpty = body.allSatisfy(\.isWhitespace)
-    return "{" + (isEmpty ? "" : body + ", ") + missing.joined(separator: ", ") + "}"
+    return .object(fields)
   }
 }

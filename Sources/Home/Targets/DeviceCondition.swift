@@ -40,7 +40,7 @@ package struct DeviceCondition: Sendable {
   /// - Throws: ``HomeError`` `badArguments` or `notFound` with what may have been meant.
   package init(parsing text: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-      throw HomeError(.badArguments, "“\(text)” is nothing to wait for; write name=value, as in onOff=true")
+      throw HomeError(.badArguments, "“\(text)” is not a condition; write name=value, as in onOff=true")
     }
     try self.init(
       String(text[..<equals]), is: String(text[text.index(after: equals)...]), of: target, in: registry)
@@ -68,7 +68,7 @@ package struct DeviceCondition: Sendable {
   ) throws(HomeError) -> T {
     if let found = all.first(where: { $0.rawValue.lowercased() == text.lowercased() }) { return found }
     throw HomeError(
-      .badArguments, "“\(text)” is no \(name); there is \(all.map(\.rawValue).joined(separator: ", "))")
+      .badArguments, "“\(text)” is not a \(name); expected \(all.map(\.rawValue).joined(separator: ", "))")
   }
 
   private static func attribute(
@@ -77,7 +77,7 @@ package struct DeviceCondition: Sendable {
     let full = name.contains(".") ? name : "\(try cluster(having: name, target)).\(name)"
     let path = try HomeRegistry.path(full, of: target)
     guard let endpoint = path.endpoint, let cluster = path.cluster, let element = path.element
-    else { throw HomeError(.badArguments, "“\(name)” has to be one attribute, * won't do") }
+    else { throw HomeError(.badArguments, "“\(name)”: expected one attribute, without wildcards") }
     let concrete = ConcreteAttributePath(endpoint, cluster, AttributeID(element))
     let expected = try AttributeUnits.parse(
       value, cluster: cluster, attribute: concrete.attribute, raw: false, named: name)
@@ -101,11 +101,11 @@ package struct DeviceCondition: Sendable {
     if found.count == 1, let only = found.first { return only }
     if found.isEmpty {
       throw HomeError(
-        .notFound, "it has no attribute “\(name)”", device: target.device.name,
+        .notFound, "no attribute “\(name)”", device: target.device.name,
         candidates: NearestName.suggestions(for: name, in: names + ["connectivity", "settledConnectivity", "locality"]))
     }
     throw HomeError(
-      .ambiguousTarget, "“\(name)” may be any of \(found.count) attributes; name one of them",
+      .ambiguousTarget, "“\(name)” matches \(found.count) attributes; name one of them",
       device: target.device.name, candidates: found.map { "\($0).\(name)" })
   }
 
@@ -140,7 +140,7 @@ package struct DeviceCondition: Sendable {
       let cluster = ClusterPath(asked.endpoint, asked.cluster)
       // By another way it has another endpoint, or none.
       guard let place = try? state.path(cluster, asked.attribute, of: device.entry, by: way, now: source) else {
-        return Finding(false, "not known by the way that it is reached now")
+        return Finding(false, "not known by the active source")
       }
       let path = ConcreteAttributePath(place.endpoint, place.cluster, asked.attribute)
       guard let value = state.value(source.id.node, path) else { return Finding(false, "not known") }
@@ -149,7 +149,7 @@ package struct DeviceCondition: Sendable {
       let levels = state.levels(of: source.id.node, on: path.endpoint)
       let told = AttributeUnits.told(wanted, beside: value, path, levels: levels)
       guard own == .online else {
-        return Finding(false, "(\(told.actual)), last, of a device that is \(own.rawValue)", wanted: told.wanted)
+        return Finding(false, "(\(told.actual)), stale, device is \(own.rawValue)", wanted: told.wanted)
       }
       let schema = ElementNames.schema(path)
       let holds =

@@ -30,18 +30,22 @@ extension HomeRegistry {
   /// Without an endpoint, it is the first one that has the cluster.
   /// - Returns: one path for each device that the target names, which are several for `*`, a room and a group; of what is behind a
   ///   bridge, one for each of its endpoints where none is named.
-  public func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
+  /// - Parameter isForOne: whether a target that stands for several devices is an error.
+  public func paths(
+    _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
+  ) throws(HomeError) -> [ElementPath] {
     let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if byStroke.count >= 4 {
       return try paths(
         target: byStroke.dropLast(3).joined(separator: "/"), endpoint: byStroke[byStroke.count - 3],
-        cluster: byStroke[byStroke.count - 2], element: byStroke[byStroke.count - 1], kind)
+        cluster: byStroke[byStroke.count - 2], element: byStroke[byStroke.count - 1], kind, isForOne: isForOne)
     }
     let byDot = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if byDot.count >= 3 {
       let target = byDot.dropLast(2).joined(separator: ".")
       return try paths(
-        target: target, endpoint: nil, cluster: byDot[byDot.count - 2], element: byDot[byDot.count - 1], kind)
+        target: target, endpoint: nil, cluster: byDot[byDot.count - 2], element: byDot[byDot.count - 1], kind,
+        isForOne: isForOne)
     }
     if kind == .attribute {
       // A target by itself, if it is one.
@@ -55,7 +59,7 @@ extension HomeRegistry {
     }
     throw HomeError(
       .badArguments,
-      "“\(text)” is no path; write DEVICE.cluster.\(kind.rawValue), as in kitchen/lamp.\(kind == .attribute ? "levelControl.currentLevel" : "onOff.toggle"), or NODE/ENDPOINT/CLUSTER/\(kind.rawValue.uppercased())"
+      "“\(text)” is not a path; write DEVICE.cluster.\(kind.rawValue), as in kitchen/lamp.\(kind == .attribute ? "levelControl.currentLevel" : "onOff.toggle"), or NODE/ENDPOINT/CLUSTER/\(kind.rawValue.uppercased())"
     )
   }
 
@@ -63,7 +67,7 @@ extension HomeRegistry {
   static func path(_ text: String, of target: Target) throws(HomeError) -> ElementPath {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else {
-      throw HomeError(.badArguments, "“\(text)” is no attribute; write cluster.attribute, as in onOff.onOff")
+      throw HomeError(.badArguments, "“\(text)” is not an attribute; write cluster.attribute, as in onOff.onOff")
     }
     let cluster = try cluster(parts[0])
     var path = ElementPath(
@@ -77,7 +81,7 @@ extension HomeRegistry {
 
   private static func missing(_ cluster: ClusterID, of target: Target) -> HomeError {
     HomeError(
-      .notFound, "it has no \(name(of: cluster)) cluster; `hearth describe` lists what it has",
+      .notFound, "no \(name(of: cluster)) cluster; `hearth describe` lists the clusters",
       device: target.device.name)
   }
 
@@ -94,12 +98,12 @@ extension HomeRegistry {
   }
 
   private func paths(
-    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind
+    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind, isForOne: Bool
   ) throws(HomeError) -> [ElementPath] {
     var endpointID: EndpointID?
     if let endpoint, endpoint != "*" {
       guard let number = Self.number(endpoint).flatMap({ UInt16(exactly: $0) }) else {
-        throw HomeError(.badArguments, "“\(endpoint)” is no endpoint; expected a number from 0 to 65535, or *")
+        throw HomeError(.badArguments, "“\(endpoint)” is not an endpoint; expected a number from 0 to 65535, or *")
       }
       endpointID = EndpointID(number)
     }
@@ -107,6 +111,7 @@ extension HomeRegistry {
     let elementID = try Self.element(element, of: clusterID, kind)
     var result: [ElementPath] = []
     let selection = try select(target)
+    if isForOne, selection.isSeveral { throw oneExpected(target, selection) }
     for target in selection.targets {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
@@ -122,7 +127,8 @@ extension HomeRegistry {
       result += Self.spread(path)
     }
     guard !result.isEmpty else {
-      throw HomeError(.notFound, "no device has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")
+      throw HomeError(
+        .notFound, "no device of “\(target)” has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")
     }
     return result
   }
@@ -132,7 +138,7 @@ extension HomeRegistry {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let cluster = try cluster(parts[0]),
       let command = try element(parts[1], of: cluster, .command)
-    else { throw HomeError(.badArguments, "“\(text)” is no command; write cluster.command, as in onOff.toggle") }
+    else { throw HomeError(.badArguments, "“\(text)” is not a command; write cluster.command, as in onOff.toggle") }
     return (cluster, CommandID(command))
   }
 
@@ -142,7 +148,7 @@ extension HomeRegistry {
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
     if let number = number(text) { return ClusterID(number) }
     throw HomeError(
-      .notFound, "no cluster is called “\(text)”",
+      .notFound, "unknown cluster “\(text)”",
       candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { camelCase($0.name) }))
   }
 
@@ -153,7 +159,7 @@ extension HomeRegistry {
     let global = GlobalNames.attribute(named: text)
     guard let cluster else {
       if kind == .attribute, let global { return global.rawValue }
-      throw HomeError(.badArguments, "“\(text)” is not in every cluster: say which one, or use its number")
+      throw HomeError(.badArguments, "“\(text)” is not in every cluster; name the cluster, or use the number")
     }
     guard let declared = ClusterCatalogue.cluster(cluster) else {
       if kind == .attribute, let global { return global.rawValue }

@@ -17,7 +17,7 @@ public struct Target: Hashable, Sendable {
   public func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
     if let endpoint { return endpoint }
     if let found = device.endpoint(serving: cluster) { return found }
-    throw HomeError(.notFound, "it has no \(name) cluster; `hearth describe` lists what it has", device: device.name)
+    throw HomeError(.notFound, "no \(name) cluster; `hearth describe` lists the clusters", device: device.name)
   }
 
   /// The endpoints that a command for the whole device is meant for: the one that was named, else all that have the cluster.
@@ -47,21 +47,18 @@ extension HomeRegistry {
         guard device.endpoints.isEmpty || device.endpoints.contains(where: { $0.id == endpoint }) else {
           throw HomeError(
             .notFound,
-            "it has no endpoint \(endpoint), only \(device.endpoints.map { "\($0.id)" }.joined(separator: ", "))",
+            "no endpoint \(endpoint); expected \(device.endpoints.map { "\($0.id)" }.joined(separator: ", "))",
             device: device.name)
         }
         return Target(device, endpoint: endpoint)
       }
     }
-    if let room = try room(text) {
-      throw HomeError(
-        .ambiguousTarget, "“\(text)” is a room; name one of its devices", candidates: room.devices.map(name(of:)))
-    }
+    if let several = try several(text) { throw oneExpected(text, several) }
     if let device = try one(devices.filter { Self.begins($0, text) }, text) { return Target(device) }
     let names = devices.map(\.name) + devices.map(\.fullName)
     throw HomeError(
       .notFound,
-      devices.isEmpty ? "there is no device yet; pair one with `hearth pair CODE`" : "there is no device “\(text)”",
+      devices.isEmpty ? "no devices yet; pair one with `hearth pair CODE`" : "there is no device “\(text)”",
       candidates: unique(NearestName.suggestions(for: text, in: names)))
   }
 
@@ -100,7 +97,7 @@ extension HomeRegistry {
     // Rooms of different structures may have the same name, and devices in them, too.
     let names = found.map { $0.fullName.lowercased() }
     throw HomeError(
-      .ambiguousTarget, "“\(text)” may be any of \(found.count) devices; name one of them",
+      .ambiguousTarget, "“\(text)” matches \(found.count) devices; name one of them",
       candidates: found.map { device in
         let isAlone = names.count { $0 == device.fullName.lowercased() } == 1
         return device.room != nil && isAlone ? device.fullName : numbered(device)

@@ -7,6 +7,15 @@ struct TargetSelection {
   var isSeveral = false
 }
 
+extension Target {
+  /// Returns each target once, without the endpoints of devices that are targets as a whole.
+  package static func unique(_ all: [Target]) -> [Target] {
+    var targets: [Target] = []
+    for target in all where !targets.contains(target) { targets.append(target) }
+    return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
+  }
+}
+
 /// A room and its devices, as a target.
 struct RoomTarget: Hashable, Sendable {
   var name: String
@@ -28,19 +37,22 @@ extension HomeRegistry {
 
   /// The targets of a command's texts, each once: all devices for `*`, those of a room for its name or `ROOM/*`, the members of a
   /// group for `group:NAME`, else the device that the text names.
-  /// - Parameter cluster: what a device must serve to be a target of a wildcard, a room or a group; nil: nothing in particular.
+  /// - Parameters:
+  ///   - cluster: what a device must serve to be a target of a wildcard, a room or a group; nil: nothing in particular.
+  ///   - isAble: whether a device can be a target of a wildcard, a room or a group.
   /// - Throws: ``HomeError`` `notFound`, with near names; `ambiguousTarget`, with all that a text may mean.
-  public func resolve(all texts: [String], serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
+  public func resolve(
+    all texts: [String], serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
+  ) throws(HomeError) -> [Target] {
     var targets: [Target] = []
-    for text in texts {
-      for target in try resolveAll(text, serving: cluster) where !targets.contains(target) { targets.append(target) }
-    }
-    // A device as a whole includes its endpoints.
-    return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
+    for text in texts { targets += try resolveAll(text, serving: cluster, where: isAble) }
+    return Target.unique(targets)
   }
 
   /// The same for one text.
-  public func resolveAll(_ text: String, serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
+  public func resolveAll(
+    _ text: String, serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
+  ) throws(HomeError) -> [Target] {
     let selection = try select(text)
     guard let cluster, selection.isSeveral else { return selection.targets }
     let serving = selection.targets.filter { target in
@@ -50,13 +62,30 @@ extension HomeRegistry {
     guard !serving.isEmpty else {
       throw HomeError(.notFound, "no device of “\(text)” has a \(Self.name(of: cluster)) cluster")
     }
-    return serving
+    let able = serving.filter(isAble)
+    guard !able.isEmpty else { throw HomeError(.notFound, "no device of “\(text)” can do this") }
+    return able
+  }
+
+  /// The devices that a wildcard, a room or a group stands for; nil for any other text.
+  func several(_ text: String) throws(HomeError) -> TargetSelection? {
+    if text == "*" || text.hasSuffix("/*") || text.lowercased().hasPrefix(Self.groupPrefix) { return try select(text) }
+    return try room(text) == nil ? nil : select(text)
+  }
+
+  /// The error for a text that stands for several devices where one is expected.
+  func oneExpected(_ text: String, _ selection: TargetSelection) -> HomeError {
+    var names: [String] = []
+    for target in selection.targets.map({ name(of: $0.device) }) where !names.contains(target) { names.append(target) }
+    return HomeError(
+      .ambiguousTarget, "“\(text)” stands for several devices, but one is expected; name one of them",
+      candidates: names)
   }
 
   func select(_ text: String) throws(HomeError) -> TargetSelection {
     if text == "*" {
       guard !devices.isEmpty else {
-        throw HomeError(.notFound, "there is no device yet; pair one with `hearth pair CODE`")
+        throw HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
       }
       return TargetSelection(targets: devices.map { Target($0) }, isSeveral: true)
     }
@@ -108,7 +137,7 @@ extension HomeRegistry {
 
   private static func ambiguous(_ text: String, _ candidates: [String]) -> HomeError {
     HomeError(
-      .ambiguousTarget, "“\(text)” may be any of \(candidates.count) targets; name one of them",
+      .ambiguousTarget, "“\(text)” matches \(candidates.count) targets; name one of them",
       candidates: candidates)
   }
 }

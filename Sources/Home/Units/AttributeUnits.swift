@@ -5,8 +5,10 @@ internal import MatterTLV
 
 /// Attributes that people have units for.
 package enum AttributeUnits {
-  private enum Unit {
-    case level, mireds, tenthsOfSecond, hundredthsOfDegree, tenthsOfDegree, hundredthsOfPercent, percent
+  enum Unit {
+    /// ``levelStep`` is a difference of levels.
+    case level, levelStep, mireds, seconds, tenthsOfSecond, milliseconds, hundredthsOfDegree, tenthsOfDegree
+    case hundredthsOfPercent, percent
   }
 
   private static let units: [ClusterPathID: Unit] = {
@@ -78,23 +80,30 @@ package enum AttributeUnits {
   package static func text(
     _ path: ConcreteAttributePath, _ value: [UInt8], levels: LevelRange = .standard
   ) -> String? {
-    guard let unit = unit(path.cluster, path.attribute), let element = try? TLVElement(decoding: value) else {
-      return nil
+    guard let unit = unit(path.cluster, path.attribute) else {
+      guard hasUnits(inStructuresOf: path) else { return nil }
+      return ElementNames.schema(path).text(of: value) { member, number in
+        fieldUnit(path.cluster, member).flatMap { text(number, $0, levels: levels) }
+      }
     }
-    let number: Int64
-    switch element.value {
-    case .unsigned(let value): number = Int64(clamping: value)
-    case .signed(let value): number = value
+    switch (try? TLVElement(decoding: value))?.value {
+    case .unsigned(let value)?: return text(Int64(clamping: value), unit, levels: levels)
+    case .signed(let value)?: return text(value, unit, levels: levels)
     default: return nil
     }
+  }
+
+  private static func text(_ number: Int64, _ unit: Unit, levels: LevelRange) -> String? {
     switch unit {
-    case .level: return number > 254 ? nil : "\(levels.percent(UInt8(clamping: number)))%"
-    case .mireds: return number > 0 ? "\(HomeUnits.kelvin(mireds: UInt16(clamping: number)))K" : nil
-    case .tenthsOfSecond: return TimeText.text(.milliseconds(number.saturatingMultiply(100)))
-    case .hundredthsOfDegree: return "\(Double(number) / 100) °C"
-    case .tenthsOfDegree: return "\(Double(number) / 10) °C"
-    case .hundredthsOfPercent: return "\(Double(number) / 100)%"
-    case .percent: return "\(number)%"
+    case .level, .levelStep: number > 254 ? nil : "\(levels.percent(UInt8(clamping: number)))%"
+    case .mireds: number > 0 ? "\(HomeUnits.kelvin(mireds: UInt16(clamping: number)))K" : nil
+    case .seconds: TimeText.text(.milliseconds(number.saturatingMultiply(1000)))
+    case .tenthsOfSecond: TimeText.text(.milliseconds(number.saturatingMultiply(100)))
+    case .milliseconds: TimeText.text(.milliseconds(number))
+    case .hundredthsOfDegree: "\(Double(number) / 100) °C"
+    case .tenthsOfDegree: "\(Double(number) / 10) °C"
+    case .hundredthsOfPercent: "\(Double(number) / 100)%"
+    case .percent: "\(number)%"
     }
   }
 
@@ -122,31 +131,51 @@ package enum AttributeUnits {
     _ text: String, cluster: ClusterID, attribute: AttributeID, raw: Bool, named name: String,
     levels: LevelRange = .standard
   ) throws(HomeError) -> [UInt8] {
+    let schema = ElementNames.info(attribute, of: cluster)?.schema ?? .any
     var text = text
-    if !raw {
-      switch unit(cluster, attribute) {
-      case .level where text.hasSuffix("%"):
-        text = "\(try LevelText.level(text, raw: false).level(in: levels))"
-      case .mireds where text.last == "K" || text.last == "k":
-        guard case .kelvin(let kelvin) = try LightColor(text: text) else { break }
-        text = "\(Int((1_000_000 / Double(kelvin)).rounded()))"
-      case .tenthsOfSecond where text.last?.isLetter == true && text != "null":
-        guard let span = TimeText.duration(text) else {
-          throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeText.example)")
-        }
-        text = "\(try TransitionTime.tenths(span))"
-      case .hundredthsOfDegree where isDegrees(text): text = try multiple(100, text, of: degrees, named: name)
-      case .tenthsOfDegree where isDegrees(text): text = try multiple(10, text, of: degrees, named: name)
-      case .hundredthsOfPercent where text.hasSuffix("%"): text = try multiple(100, text, of: ["%"], named: name)
-      case .percent where text.hasSuffix("%"): text = try multiple(1, text, of: ["%"], named: name)
-      default: break
-      }
+    if !raw, let unit = unit(cluster, attribute) { text = try wire(text, unit, named: name, levels: levels) }
+    var syntax = try HomeError.naming(name) { () throws(ValueTextError) in try schema.syntax(of: text) }
+    if !raw { syntax = try wire(syntax, schema, of: cluster, named: name, levels: levels) }
+    return try HomeError.naming(name) { () throws(ValueTextError) in try schema.encode(syntax) }
+  }
+
+  /// Returns the wire's number for a value with the unit, and any other text unchanged.
+  static func wire(
+    _ text: String, _ unit: Unit, named name: String, levels: LevelRange
+  ) throws(HomeError) -> String {
+    switch unit {
+    case .level where text.hasSuffix("%"): "\(try LevelText.level(text, raw: false).level(in: levels))"
+    case .levelStep where text.hasSuffix("%"):
+      try multiple(Double(levels.highest) / 100, text, of: ["%"], named: name)
+    case .mireds where text.last == "K" || text.last == "k": try mireds(text)
+    case .seconds where isTime(text): try time(text, inUnitsOf: 1000, named: name)
+    case .tenthsOfSecond where isTime(text): try time(text, inUnitsOf: 100, named: name)
+    case .milliseconds where isTime(text): try time(text, inUnitsOf: 1, named: name)
+    case .hundredthsOfDegree where isDegrees(text): try multiple(100, text, of: degrees, named: name)
+    case .tenthsOfDegree where isDegrees(text): try multiple(10, text, of: degrees, named: name)
+    case .hundredthsOfPercent where text.hasSuffix("%"): try multiple(100, text, of: ["%"], named: name)
+    case .percent where text.hasSuffix("%"): try multiple(1, text, of: ["%"], named: name)
+    default: text
     }
-    do throws(ValueTextError) {
-      return try (ElementNames.info(attribute, of: cluster)?.schema ?? .any).parse(text: text)
-    } catch {
-      throw HomeError(.badArguments, "\(name): \(error)", cause: error)
+  }
+
+  private static func mireds(_ text: String) throws(HomeError) -> String {
+    guard case .kelvin(let kelvin) = try LightColor(text: text) else { return text }
+    return "\(Int((1_000_000 / Double(kelvin)).rounded()))"
+  }
+
+  private static func isTime(_ text: String) -> Bool {
+    text.last?.isLetter == true && text.first?.isNumber == true && !text.lowercased().hasPrefix("0x")
+  }
+
+  /// - Parameter milliseconds: the length of the unit.
+  private static func time(
+    _ text: String, inUnitsOf milliseconds: Int64, named name: String
+  ) throws(HomeError) -> String {
+    guard let span = TimeText.duration(text) else {
+      throw HomeError(.badArguments, "\(name): “\(text)” is not a time; \(TimeText.example)")
     }
+    return "\((span.milliseconds + milliseconds / 2) / milliseconds)"
   }
 
   private static let degrees = ["°C", "°c", "C", "c"]
@@ -163,7 +192,7 @@ package enum AttributeUnits {
     let unit = units.first { text.hasSuffix($0) } ?? ""
     let digits = text.dropLast(unit.count).filter { !$0.isWhitespace }
     guard let number = Double(digits), abs(number) < 1000 else {
-      throw HomeError(.badArguments, "\(name): “\(text)” is no number of \(unit)")
+      throw HomeError(.badArguments, "\(name): “\(text)” is not a number of \(unit)")
     }
     return "\(Int((number * factor).rounded()))"
   }

@@ -19,6 +19,9 @@ package struct LevelRange: Hashable, Sendable {
     self.init(lowest: lowest, highest: highest)
   }
 
+  /// Whether the device can have the level; 0 is off.
+  func allows(_ level: UInt8) -> Bool { level == 0 || level >= lowest && level <= highest }
+
   /// A level in percent of the highest; what is more than nothing is at least 1.
   package func percent(_ level: UInt8) -> Int {
     level == 0 ? 0 : max(1, (Int(min(level, highest)) * 100 + Int(highest) / 2) / Int(highest))
@@ -50,12 +53,12 @@ package enum LevelText {
     let number = text.hasSuffix("%") ? text.dropLast() : text[...]
     if raw {
       guard let value = UInt8(text), value <= 254 else {
-        throw HomeError(.badArguments, "“\(text)” is no level of the wire; expected a number from 0 to 254")
+        throw HomeError(.badArguments, "“\(text)” is not an encoded level; expected a number from 0 to 254")
       }
       return .wire(value)
     }
     guard number.first.map({ $0.isASCII && $0.isNumber }) == true, let percent = Double(number), percent <= 100 else {
-      throw HomeError(.badArguments, "“\(text)” is no level; expected 0% to 100%, or 0 to 254 with --raw")
+      throw HomeError(.badArguments, "“\(text)” is not a level; expected 0% to 100%, or 0 to 254 with --raw")
     }
     return .percent(percent)
   }
@@ -65,7 +68,7 @@ package enum LevelText {
 package enum TransitionTime {
   package static func tenths(_ duration: Duration) throws(HomeError) -> UInt16 {
     guard let tenths = UInt16(exactly: (duration.milliseconds + 50) / 100), tenths < 0xFFFF else {
-      throw HomeError(.badArguments, "--over takes at most 6553 s")
+      throw HomeError(.badArguments, "--over: expected at most 6553 s")
     }
     return tenths
   }

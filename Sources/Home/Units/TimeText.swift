@@ -22,6 +22,13 @@ package enum TimeText {
     return .milliseconds(Int64((seconds * 1000).rounded()))
   }
 
+  /// Returns what is expected instead of a number without a unit, where milliseconds are usual and it would be seconds.
+  /// - Returns: nil for a time with a unit, and for 0.
+  package static func missingUnit(_ text: String) -> String? {
+    guard text.last?.isLetter == false, let duration = duration(text), duration != .zero else { return nil }
+    return "a time with a unit, such as \(text)ms"
+  }
+
   /// The shortest exact form of whole milliseconds: "40 ms", "2 s", "1.25 s", "3 min".
   package static func text(_ duration: Duration) -> String {
     let milliseconds = duration.milliseconds

@@ -42,7 +42,7 @@ extension Home {
   private var hub: HubClient {
     get throws(HomeError) {
       guard let client = backend as? HubClient else {
-        throw HomeError(.notRunning, "the home is not seen through a hub")
+        throw HomeError(.notRunning, "the home is not opened through a hub")
       }
       return client
     }
@@ -128,7 +128,7 @@ public actor HubClient {
   package nonisolated var view: any HomeView { box.value }
   package nonisolated var machine: any Machine { options.machine }
 
-  static func surprise() -> HomeError { HomeError(.internalError, "the hub answered something else than was asked") }
+  static func surprise() -> HomeError { HomeError(.internalError, "unexpected answer of the hub") }
 
   // MARK: Coming and going
 
@@ -187,7 +187,7 @@ public actor HubClient {
       if client.active != nil { return true }
       guard !client.isClosed else { return false }
       if client.routes.allSatisfy({ $0.isStarted && $0.isFailing }) {
-        throw client.failure ?? HomeError(.badArguments, "there is no way to the home")
+        throw client.failure ?? HomeError(.badArguments, "no route to the home")
       }
       return false
     }
@@ -210,7 +210,7 @@ public actor HubClient {
     while true {
       if try isTrue(self) { return }
       guard !isClosed else { throw HomeError(.interrupted, "the home was closed") }
-      guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the hub does not answer in time") }
+      guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the hub did not answer in time") }
       timer =
         timer
         ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in
@@ -383,7 +383,7 @@ public actor HubClient {
     _ request: HubRequest, origin: String? = nil
   ) async throws(HomeError) -> (reply: HubReply, locality: DataSourceLocality) {
     try await reach(within: options.timeout)
-    guard let active else { throw HomeError(.unreachable, "no way leads to the home now") }
+    guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
     let route = routes[active]
     let wait = PendingWork.begin("the hub to answer")
     defer { wait?.end() }

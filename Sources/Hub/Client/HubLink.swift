@@ -74,7 +74,7 @@ actor HubLink: RouteLink {
     guard !isStopped else { return }
     phase = .stopped
     forget()
-    hangUp(HomeError(.interrupted, "the way to the hub is not used any more"))
+    hangUp(HomeError(.interrupted, "the route to the hub is no longer used"))
   }
 
   func forget() { (position, wasLoaded) = (nil, false) }
@@ -128,13 +128,13 @@ actor HubLink: RouteLink {
 
   private func lacksToken(_ number: Int) {
     guard number == attempt else { return }
-    failure = HomeError(.accessDenied, "a hub on the network wants an invitation: say its --token, or set HEARTH_TOKEN")
+    failure = HomeError(.accessDenied, "a hub on the network requires a token; use --token or set HEARTH_TOKEN")
     broke(HomeError(.accessDenied, "no token"))
   }
 
   func tokenIsUnknown(_ number: Int) {
     guard number == attempt else { return }
-    failure = HomeError(.accessDenied, "the hub at \(address) does not know this token; was it revoked?")
+    failure = HomeError(.accessDenied, "the hub at \(address) does not know this token; it may have been revoked")
     broke(HomeError(.accessDenied, "unknown token"))
   }
 
@@ -165,7 +165,7 @@ actor HubLink: RouteLink {
       guard let self else { return }
       assumeIsolated { link in
         if link.eventLoop.now - link.lastHeard >= silence {
-          link.broke(HomeError(.unreachable, "the hub at \(link.address) says nothing any more"))
+          link.broke(HomeError(.unreachable, "the hub at \(link.address) no longer answers"))
         }
       }
     }
@@ -201,7 +201,7 @@ actor HubLink: RouteLink {
   }
 
   func disconnected(_ number: Int) {
-    if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) hung up")) }
+    if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
   }
 
   // MARK: Hearing
@@ -212,7 +212,7 @@ actor HubLink: RouteLink {
     do throws(DamagedBlob) {
       take(try HubNews(bytes))
     } catch {
-      broke(HomeError(.internalError, "the hub at \(address) says what can't be read"))
+      broke(HomeError(.internalError, "the hub at \(address) sent an unreadable message"))
     }
   }
 
@@ -302,7 +302,7 @@ actor HubLink: RouteLink {
           let message = HubMessage.request(id, request, origin: origin)
           guard message.bytes.count <= Frame.longestMessage else {
             return continuation.resume(
-              returning: .failure(HomeError(.badArguments, "that is too much to ask of a hub at once")))
+              returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
           }
           pending[id] = Pending(continuation: continuation, timer: giveUp(id, after: limit))
           send(message)

@@ -45,7 +45,7 @@ final class HubSubscription {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     if !request.retriesFirstAttempt {
       timeout = eventLoop.scheduleTask(in: .nanoseconds(client.options.timeout.nanoseconds)) {
-        bound.value.finish(HomeError(.timedOut, "it did not come online in time"))
+        bound.value.finish(HomeError(.timedOut, "did not come online in time"))
       }
     }
     ear = client.view.observers.addEar { [self] news in
@@ -120,7 +120,7 @@ final class HubSubscription {
   /// Whether the device is there, or has come or gone.
   private func look(_ reducer: HomeReducer) {
     guard let status = reducer.state.source(SourceID(node))?.status else {
-      return finish(HomeError(.notFound, "it is not in the home any more"))
+      return finish(HomeError(.notFound, "no longer in the home"))
     }
     switch status.connectivity.connectivityState {
     case .online, .partiallyOnline:
@@ -128,7 +128,7 @@ final class HubSubscription {
       (isUp, isLossTold) = (true, false)
       if wasUp { tell(.established(maxInterval: interval(reducer))) } else { tellFirst(reducer) }
     case .offline:
-      let error = HomeError(.unreachable, "it is offline: \((status.reason ?? .subscriptionLost).text)")
+      let error = HomeError(.unreachable, "offline: \((status.reason ?? .subscriptionLost).text)")
       guard wasUp || request.retriesFirstAttempt else { return finish(error) }
       guard !isLossTold else { return }
       (isUp, isLossTold) = (false, true)

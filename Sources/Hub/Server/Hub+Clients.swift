@@ -13,14 +13,14 @@ extension Hub {
     do throws(DamagedBlob) {
       message = try HubMessage(bytes)
     } catch {
-      return connection.refuse(HomeError(.badArguments, "what was sent can't be read"))
+      return connection.refuse(HomeError(.badArguments, "unreadable message"))
     }
     switch (connection.state, message) {
     case (.closed, _): break
     case (.new, .hello(let hello)): identify(connection, number, hello)
     case (.open(let role), .request(let id, let request, let origin)):
       answer(connection, number, role, HubConnection.Asked(id: id, request: request, origin: origin ?? ""))
-    default: connection.refuse(HomeError(.badArguments, "that was not to be said now"))
+    default: connection.refuse(HomeError(.badArguments, "unexpected message"))
     }
   }
 
@@ -64,16 +64,16 @@ extension Hub {
       (connection.name, connection.tokenHash) = (client.name, client.tokenHash)
       return client.role
     }
-    guard connection.isLocal else { throw HomeError(.accessDenied, "who you are was not proved") }
+    guard connection.isLocal else { throw HomeError(.accessDenied, "the client is not authenticated") }
     guard let token = hello.token else {
       guard try await user(of: connection.channel) == getuid() else {
-        throw HomeError(.accessDenied, "this hub is another user's; ask for an invitation, and say its --token")
+        throw HomeError(.accessDenied, "the hub belongs to another user; use the --token of an invitation")
       }
       connection.name = (try? HomeNames.checked(hello.name).name) ?? "client"
       return .owner
     }
     guard let client = try await invitedClients().first(where: { $0.has(token) }) else {
-      throw HomeError(.accessDenied, "the hub does not know this token; was it revoked?")
+      throw HomeError(.accessDenied, "unknown token; it may have been revoked")
     }
     (connection.name, connection.tokenHash) = (client.name, client.tokenHash)
     return client.role
@@ -134,7 +134,7 @@ extension Hub {
         level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
       return try await found.get().user
     } catch {
-      throw HomeError(.internalError, "who connects can't be told: \(error)", cause: error)
+      throw HomeError(.internalError, "the client can't be identified: \(error)", cause: error)
     }
   }
 
@@ -153,11 +153,11 @@ extension Hub {
       return refuse(.accessDenied, words + "; ask the home's owner")
     }
     guard connection.outstanding < HubConnection.mostRequests else {
-      return refuse(.refused, "too many requests at a time")
+      return refuse(.refused, "too many concurrent requests")
     }
     guard role == .owner || asked.request.count <= HubConnection.mostItems,
       asked.origin.utf8.count <= HubConnection.longestOrigin
-    else { return refuse(.badArguments, "that is too much to ask at once") }
+    else { return refuse(.badArguments, "the request is too large") }
     connection.outstanding += 1
     if case .samples = asked.request {
       connection.reads.append(asked)
@@ -213,7 +213,7 @@ extension Hub {
     guard role < .owner else { return error }
     if error.code == .internalError {
       options.logger.error("a request failed", metadata: ["why": "\(error)"])
-      return HomeError(.internalError, "the hub can't do that now; its log says why", device: error.device)
+      return HomeError(.internalError, "the hub can't do this now; see its log", device: error.device)
     }
     var error = error
     error.message = error.message.replacing(controller.options.state.root, with: "…")

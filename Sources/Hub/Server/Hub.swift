@@ -160,7 +160,7 @@ public actor Hub {
         }
       let expected = isLocal ? "a path for a socket" : "an address of this host and a free port"
       throw HomeError(
-        .badArguments, "nothing can listen at \(address): \(reason); expected \(expected)", cause: error)
+        .badArguments, "can't listen on \(address): \(reason); expected \(expected)", cause: error)
     }
   }
 
@@ -169,7 +169,7 @@ public actor Hub {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw HomeError(.badArguments, "\(path) is there, and is no socket; take another path")
+      throw HomeError(.badArguments, "\(path) exists and is not a socket; choose another path")
     }
     unlink(path)
   }
@@ -367,7 +367,7 @@ public actor Hub {
       invited.count >= Self.mostInvited
         || invited.count(where: { $0.tokenHash == token }) >= Self.mostWithOneToken
     {
-      return connection.refuse(HomeError(.refused, "the hub has as many clients as it can take; try again later"))
+      return connection.refuse(HomeError(.refused, "the hub has too many clients; try again later"))
     }
     connection.state = .open(role)
     connection.frameLimit.longest = Frame.longestMessage

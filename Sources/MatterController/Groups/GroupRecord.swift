@@ -40,7 +40,7 @@ public struct GroupRecord: Hashable, Sendable {
 
   // MARK: Storage
 
-  static let prefix = "group/", counterKey = "group-counter", epochKeyPrefix = "group-key/"
+  static let prefix = "group/", counterKey = GroupCounterReservation.controllerKey, epochKeyPrefix = "group-key/"
   var key: String { Self.prefix + String(id.rawValue, radix: 16) }
 
   /// Store key of a key set's epoch key.

@@ -214,12 +214,22 @@ extension ControllerEngine {
     }
   }
 
+  /// Returns the last refusal by a node without a root certificate of the fabric; nil if there is none. Further
+  /// addresses of the node are tried until the timeout even after a refusal.
+  private func refusal(of operation: Operation) -> ControllerError? {
+    guard commissionings[operation.id] == nil, let node = operation.node,
+      let error = peers[node]?.connecting?.lastError
+    else { return nil }
+    let refusal = ControllerError.handshake(error)
+    return refusal.isForgotten ? refusal : nil
+  }
+
   mutating func advanceOperation(_ id: OperationID, at now: Instant) {
     guard let operation = operations[id] else { return }
     if let deadline = operation.deadline, deadline <= now {
       if case .discover = operation.task { return complete(id, .success(.discovered), at: now) }
       dropTransactions(of: id, at: now)
-      return fail(id, .timedOut, at: now)
+      return fail(id, refusal(of: operation) ?? .timedOut, at: now)
     }
     if let retryAt = operation.retryAt, retryAt <= now {
       operations[id]?.retryAt = nil

@@ -100,8 +100,8 @@ extension ClusterServer {
   }
 
   /// Runs when a timer that was set with ``ServerContext/schedule(_:at:)`` comes due.
-  public func onTimer(_ name: String, _ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
-    changed { $0.timers[name] = body }
+  public func onTimer(_ timer: TimerID, _ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.timers[timer] = body }
   }
 
   /// Runs after a fabric was removed from the node. Its entries of fabric-scoped lists are removed automatically

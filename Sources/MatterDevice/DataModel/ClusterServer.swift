@@ -21,7 +21,7 @@ public struct ClusterServer: Sendable {
   var commands: [CommandID: ServedCommand] = [:]
   var events: [EventID: EventInfo] = [:]
   var starts: [ContextHandler] = []
-  var timers: [String: ContextHandler] = [:]
+  var timers: [TimerID: ContextHandler] = [:]
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
 

@@ -162,13 +162,14 @@ public enum Reporting: Hashable, Sendable {
 /// A scheduled timer of a server.
 struct ServerTimer: Sendable {
   let cluster: Int
-  let name: String
+  let id: TimerID
   let deadline: Instant
 }
 
 /// The keys of the store.
 enum StoreKey {
-  static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
+  static let groups = "groups", groupCounter = GroupCounterReservation.deviceKey, eventNumber = "event/number",
+    failSafe = "failsafe"
   static let events = "event/record/", composition = "composition", subscriptions = "subscription/"
   /// Present between an orderly shutdown and the next start.
   static let shutDown = "shutdown"

@@ -6,7 +6,7 @@ public import MatterProtocol
 ///
 ///     context[OnOff.onOff].toggle()                    // this endpoint, whatever the attribute's cluster
 ///     context[LevelControl.currentLevel, on: 2]        // another endpoint
-///     context.schedule("transition", at: context.now + .milliseconds(100))
+///     context.schedule(.tick, at: context.now + .milliseconds(100))
 ///
 /// The context owns the node's state while the handler runs. Changes are committed and reported after the message that
 /// caused them was handled.
@@ -130,15 +130,15 @@ public struct ServerContext: Sendable {
 
   // MARK: Timers
 
-  /// Schedules the server's ``ClusterServer/onTimer(_:_:)`` handler of this name, replacing an earlier deadline.
-  public mutating func schedule(_ name: String, at deadline: Instant) {
-    cancel(name)
-    node.timers.append(ServerTimer(cluster: current, name: name, deadline: deadline))
+  /// Schedules the server's ``ClusterServer/onTimer(_:_:)`` handler of this timer, replacing an earlier deadline.
+  public mutating func schedule(_ timer: TimerID, at deadline: Instant) {
+    cancel(timer)
+    node.timers.append(ServerTimer(cluster: current, id: timer, deadline: deadline))
   }
 
-  /// Cancels the timer that ``schedule(_:at:)`` set under this name, if any.
-  public mutating func cancel(_ name: String) {
-    node.timers.removeAll { $0.cluster == current && $0.name == name }
+  /// Cancels the timer that ``schedule(_:at:)`` set, if any.
+  public mutating func cancel(_ timer: TimerID) {
+    node.timers.removeAll { $0.cluster == current && $0.id == timer }
   }
 
   // MARK: Private state of the server

@@ -47,9 +47,10 @@ extension DeviceEngine {
     case .invokeRequest:
       let bytes = message.bytes.span.bytes.extracting(message.payload)
       guard let request = try? InvokeRequestReader(bytes), !request.isTimed,
-        (try? InvokeJob(
-          request, bytes, isGroup: true, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)) != nil
+        var job = try? InvokeJob(
+          request, bytes, isGroup: true, limit: Int(configuration.parameters.maximumPathsPerInvoke))
       else { return core.countDrop(.unexpectedMessage) }
+      job.run(bytes, &context)
     case .writeRequest:
       guard let request = try? WriteRequest(decoding: message.bytes[message.payload]), !request.isTimed,
         !request.moreChunkedMessages

@@ -165,7 +165,7 @@ public struct DeviceEngine: Engine {
     guard !due.isEmpty else { return }
     context.node.timers.removeAll { $0.deadline <= now }
     for timer in due {
-      guard let body = context.node.clusters[timer.cluster].server.timers[timer.name] else { continue }
+      guard let body = context.node.clusters[timer.cluster].server.timers[timer.id] else { continue }
       context.enterQuietly(timer.cluster, as: .device, body)
     }
   }

@@ -199,8 +199,9 @@ extension DeviceEngine {
     try checkTimed(request.isTimed, state)
     context.subject = subject
     defer { context.subject = .device }
-    let job = try InvokeJob(
-      request, bytes, isGroup: false, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
+    var job = try InvokeJob(
+      request, bytes, isGroup: false, limit: Int(configuration.parameters.maximumPathsPerInvoke))
+    job.run(bytes, &context)
     applyRequests(current: message.exchange.session)
     // A plain success is not sent if the client suppressed the response.
     if job.messages.isEmpty || (request.suppressResponse && !job.requiresResponse) {

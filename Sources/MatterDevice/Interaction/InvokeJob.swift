@@ -9,15 +9,19 @@ struct InvokeJob: Sendable {
   private(set) var messages: [[UInt8]] = []
   /// Whether any response is not a plain success.
   private(set) var requiresResponse = false
+  private let commands: [CommandDataView]
 
-  /// Runs the commands.
-  /// - Throws: The status that refuses the whole request, before any command is run.
-  init(
-    _ request: InvokeRequestReader, _ bytes: RawSpan, isGroup: Bool, limit: Int, _ context: inout ServerContext
-  ) throws(StatusError) {
+  /// Decodes and checks the request.
+  /// - Throws: The status that refuses the whole request.
+  init(_ request: InvokeRequestReader, _ bytes: RawSpan, isGroup: Bool, limit: Int) throws(StatusError) {
     isTimed = request.isTimed
     self.isGroup = isGroup
-    let commands = try Self.commands(request, bytes, limit: limit)
+    commands = try Self.commands(request, bytes, limit: limit)
+  }
+
+  /// Runs the commands in order.
+  /// - Parameter bytes: The message that the request was decoded from.
+  mutating func run(_ bytes: RawSpan, _ context: inout ServerContext) {
     var writer = InvokeResponseWriter()
     for command in commands {
       // A wildcard selects all endpoints that have the command and skips the others. Matter Core § 8.2.1.6.

@@ -30,5 +30,8 @@ public indirect enum Schema: Hashable, Sendable {
     public init(id: UInt8, name: String, schema: Schema, isOptional: Bool) {
       (self.id, self.name, self.schema, self.isOptional) = (id, name, schema, isOptional)
     }
+
+    /// Whether the text form of a structure names the member, by its name or its id.
+    package func isNamed(_ text: String) -> Bool { SpokenName(text) == SpokenName(name) || text == "\(id)" }
   }
 }

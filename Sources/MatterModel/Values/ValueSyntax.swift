@@ -1,14 +1,16 @@
 /// The syntax tree of a value, independent of its type: JSON with optional quotes.
-indirect enum ValueSyntax: Hashable, Sendable {
+package indirect enum ValueSyntax: Hashable, Sendable {
   /// An unquoted token: a number, a name, `true`, `null` or octets.
   case word(String)
   case quoted(String)
   case list([ValueSyntax])
   case object([Member])
 
-  struct Member: Hashable, Sendable {
-    var name: String
-    var value: ValueSyntax
+  package struct Member: Hashable, Sendable {
+    package var name: String
+    package var value: ValueSyntax
+
+    package init(name: String, value: ValueSyntax) { (self.name, self.value) = (name, value) }
   }
 
   /// The text for error messages.
@@ -20,7 +22,7 @@ indirect enum ValueSyntax: Hashable, Sendable {
     }
   }
 
-  static func parse(_ text: String) throws(ValueTextError) -> ValueSyntax {
+  package static func parse(_ text: String) throws(ValueTextError) -> ValueSyntax {
     var parser = ValueSyntaxParser(characters: Array(text))
     let value = try parser.value(depth: 0)
     try parser.end()

@@ -3,9 +3,13 @@ internal import MatterTLV
 extension Schema {
   /// Returns a value as text that ``parse(text:)`` accepts. A value of another type is rendered by its own type.
   /// - Parameter tlv: one element with any tag.
-  public func text(of tlv: [UInt8]) -> String {
+  public func text(of tlv: [UInt8]) -> String { text(of: tlv) { _, _ in nil } }
+
+  /// Returns a value as text, with the caller's texts for integers that are members of structures.
+  /// - Parameter member: returns the text of a member by its name in camel case; nil for the number itself.
+  package func text(of tlv: [UInt8], member: (String, Int64) -> String?) -> String {
     guard let element = try? TLVElement(decoding: tlv) else { return "(not TLV: \(Self.hex(tlv)))" }
-    return text(of: element.value)
+    return text(of: element.value, member)
   }
 
   /// Returns a value as JSON: camelCase keys, 64-bit numbers as strings, octets in hexadecimal, enumerations and
@@ -18,19 +22,30 @@ extension Schema {
 
   // MARK: Text
 
-  func text(of value: TLVElement.Value) -> String {
+  private func text(of value: TLVElement.Value, _ member: (String, Int64) -> String?) -> String {
     switch (self, value) {
-    case (.nullable(let wrapped), let value): wrapped.text(of: value)
+    case (.nullable(let wrapped), let value): wrapped.text(of: value, member)
     case (.enumeration(_, let names), .unsigned(let number)): names[number] ?? "\(number)"
     case (.bitmap(let width, let names, let isInverted), .unsigned(let bits)):
       Self.text(of: bits, names, width: width, isInverted: isInverted)
     case (.list(let element), .array(let entries)):
-      "[" + entries.map { element.text(of: $0.value) }.joined(separator: ", ") + "]"
+      "[" + entries.map { element.text(of: $0.value, member) }.joined(separator: ", ") + "]"
     case (.structure(let members), .structure(let fields)):
       "{"
-        + Self.named(fields, members).map { "\($0.name): \($0.schema.text(of: $0.value))" }
+        + Self.named(fields, members).map { field -> String in
+          let text = Self.integer(field.value).flatMap { member(field.name, $0) }
+          return "\(field.name): \(text ?? field.schema.text(of: field.value, member))"
+        }
         .joined(separator: ", ") + "}"
     default: Self.genericText(of: value)
+    }
+  }
+
+  private static func integer(_ value: TLVElement.Value) -> Int64? {
+    switch value {
+    case .unsigned(let number): Int64(exactly: number)
+    case .signed(let number): number
+    default: nil
     }
   }
 

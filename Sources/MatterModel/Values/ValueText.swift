@@ -6,15 +6,18 @@ extension Schema {
   /// Numbers are decimal or `0x…`; enumerations are names or numbers, bitmaps are names joined with `|` or numbers;
   /// octets are hexadecimal digits; a list is `[1, 2]`; a structure is `{level: 128, transitionTime: null}`, at the top
   /// level also without braces. Names are case-insensitive. Strings need quotes only inside lists and structures, and
-  /// there only if they contain `,`, `]`, `}` or begin with a bracket.
-  public func parse(text: String) throws(ValueTextError) -> [UInt8] {
+  /// there only if they contain `,`, `]`, `}` or begin with a bracket. A value may have its type in front: `u8:100`.
+  public func parse(text: String) throws(ValueTextError) -> [UInt8] { try encode(try syntax(of: text)) }
+
+  /// Encodes a parsed value with an anonymous tag.
+  package func encode(_ syntax: ValueSyntax) throws(ValueTextError) -> [UInt8] {
     var writer = TLVWriter()
-    try encode(try syntax(of: text), to: &writer, .anonymous)
+    try encode(syntax, to: &writer, .anonymous)
     return writer.bytes
   }
 
   /// Parses the top level; the type determines which punctuation is syntax.
-  private func syntax(of text: String) throws(ValueTextError) -> ValueSyntax {
+  package func syntax(of text: String) throws(ValueTextError) -> ValueSyntax {
     let trimmed = String(text.trimming { $0.isWhitespace })
     switch self {
     case .nullable(let wrapped):
@@ -31,7 +34,8 @@ extension Schema {
     }
   }
 
-  func encode(_ syntax: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
+  func encode(_ given: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
+    let syntax = try untyped(given)
     switch self {
     case .nullable(let wrapped):
       if case .word("null") = syntax { writer.writeNull(tag) } else { try wrapped.encode(syntax, to: &writer, tag) }
@@ -188,8 +192,7 @@ extension Schema {
     }
     var values: [UInt8: ValueSyntax] = [:]
     for field in given {
-      let spoken = SpokenName(field.name)
-      guard let member = members.first(where: { SpokenName($0.name) == spoken || "\($0.id)" == field.name }) else {
+      guard let member = members.first(where: { $0.isNamed(field.name) }) else {
         throw .unknownField(field.name, known: members.map { SpokenName.camelCase($0.name) })
       }
       guard values.updateValue(field.value, forKey: member.id) == nil else { throw .duplicateField(field.name) }
@@ -215,6 +218,24 @@ extension Schema {
   private static func typed(_ text: String) -> (Schema, ValueSyntax)? {
     guard let colon = text.firstIndex(of: ":"), let schema = types[text[..<colon].lowercased()] else { return nil }
     return (schema, .word(String(text[text.index(after: colon)...])))
+  }
+
+  /// Removes the type in front of a value.
+  /// - Throws: `mismatch` if it is not the schema's type. A text or octets may begin like a type of numbers.
+  private func untyped(_ syntax: ValueSyntax) throws(ValueTextError) -> ValueSyntax {
+    guard case .word(let text) = syntax, let (type, value) = Self.typed(text) else { return syntax }
+    let own: Schema
+    switch self {
+    case .enumeration(let bits, _), .bitmap(let bits, _, _): own = .unsigned(bits: bits)
+    case .boolean, .unsigned, .signed, .float, .double: own = self
+    case .string, .octets: return type == self ? value : syntax
+    case .nullable, .list, .structure, .any: return syntax
+    }
+    guard type == own else {
+      let name = Self.types.first { $0.value == own }?.key
+      throw .mismatch(found: text, expected: name.map { "a value of type \($0)" } ?? "a number")
+    }
+    return value
   }
 
   /// Encodes a value of unknown type: with the type given in the text, as in `i16:500`, else with an inferred type.

@@ -54,7 +54,7 @@ public enum Effect<Event: Sendable>: Sendable {
   case withdraw(MatterService)
   /// Browse for services and pass each one found or lost to the engine, until `stopBrowsing`.
   case browse(DiscoveryQuery)
-  /// Stop browsing.
+  /// Stop passing services that match the query to the engine.
   case stopBrowsing(DiscoveryQuery)
   /// Deliver an event to the driver.
   case emit(Event)

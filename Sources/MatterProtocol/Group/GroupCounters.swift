@@ -62,3 +62,20 @@ struct GroupDataCounter: Sendable {
     return (counter, limit)
   }
 }
+
+/// The stored reservations of group counters.
+package enum GroupCounterReservation {
+  /// The store keys of a controller and of a device.
+  package static let controllerKey = "group-counter", deviceKey = "groups/counter"
+
+  /// Advances the reservations in a state that was recovered without its last changes: an older reservation would repeat
+  /// nonces. A reservation that can't be read is removed, so that the counter starts at a random number.
+  /// - Parameter lost: the most reservations of each counter that may have been lost.
+  package static func advance(_ state: inout StoredState, past lost: Int) {
+    // Receivers accept a counter that is ahead by less than 2^31.
+    let distance = min(UInt32(clamping: lost), 1 << 20) * GroupDataCounter.reserve
+    for key in [controllerKey, deviceKey] {
+      state[key] = state[key].flatMap { try? UInt32(tlv: $0) }.map { ($0 &+ distance).tlv }
+    }
+  }
+}

@@ -58,7 +58,7 @@ struct EstablishedKeys {
 public struct ResumptionRecord: Hashable, Sendable {
   /// The local index of the fabric shared with the peer.
   public var fabric: FabricIndex
-  /// The peer.
+  /// The operational node ID of the peer.
   public var peer: NodeID
   /// The 16 bytes by which the peer finds its record. They change with each session.
   public var resumptionID: [UInt8]

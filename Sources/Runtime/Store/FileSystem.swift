@@ -1,7 +1,20 @@
 internal import Glibc
+package import Logging
+internal import Synchronization
+
+/// A completed operation on the file or directory at a path, as tests observe it.
+enum FileOperation: Hashable, Sendable {
+  case append(String)
+  case fdatasync(String)
+  case fsync(String)
+  case rename(String, to: String)
+}
 
 /// An open file whose errors name its path. Closed on deinitialization.
 final class OpenFile: Sendable {
+  /// Called after each operation; nil except in tests.
+  @TaskLocal static var observer: (@Sendable (FileOperation) -> Void)?
+
   let path: String
   let descriptor: CInt
 
@@ -58,6 +71,7 @@ final class OpenFile: Sendable {
       guard count > 0 else { throw failure("write") }
       written += count
     }
+    Self.observer?(.append(path))
   }
 
   func truncate(to length: Int) throws(StoreError) {
@@ -66,11 +80,19 @@ final class OpenFile: Sendable {
 
   func synchronize() throws(StoreError) {
     guard fsync(descriptor) == 0 else { throw failure("fsync") }
+    Self.observer?(.fsync(path))
   }
 
   /// Waits until the file's contents and length are on the disk.
   func synchronizeData() throws(StoreError) {
     guard fdatasync(descriptor) == 0 else { throw failure("fdatasync") }
+    Self.observer?(.fdatasync(path))
+  }
+
+  /// Renames a file, replacing the file at the new path if there is one.
+  static func move(_ path: String, to new: String) throws(StoreError) {
+    guard rename(path, new) == 0 else { throw StoreError(.system(operation: "rename", code: errno), path: new) }
+    observer?(.rename(path, to: new))
   }
 
   /// Creates a directory and its parents, accessible by the user only.
@@ -101,7 +123,7 @@ package enum SecretFile {
     do throws(StoreError) {
       let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL)
       try file.append(bytes)
-      guard rename(new, path) == 0 else { throw StoreError(.system(operation: "rename", code: errno), path: path) }
+      try OpenFile.move(new, to: path)
     } catch {
       unlink(new)
       throw error
@@ -111,22 +133,48 @@ package enum SecretFile {
 
 /// Checks which other users can change the contents of a directory.
 package enum DirectoryCheck {
-  /// Rejects a directory that belongs to another user or is writable by all: another user could replace the keys in it.
-  /// A missing directory passes, and so does one with the sticky bit, such as `/tmp`, for the directories below it.
-  /// - Returns: whether the group can write to the directory.
+  /// The result for one directory, with a reason and a remedy.
+  package enum Judgment: Hashable, Sendable {
+    case safe
+    case warning(String)
+    case insecure(String)
+  }
+
+  /// The warnings that this process has logged.
+  private static let logged = Mutex<Set<String>>([])
+
+  /// Judges a directory by its owner and permissions. Files of root are as safe as the system.
+  /// - Parameters:
+  ///   - uid: the owner of the directory.
+  ///   - mode: the permissions, `st_mode`.
+  ///   - euid: the user of this process.
+  ///   - isParent: whether only directories below it are checked for contents, such as `/tmp`, where the sticky bit
+  ///     prevents other users from replacing them.
+  package static func judge(uid: UInt32, mode: UInt32, euid: UInt32, isParent: Bool = false) -> Judgment {
+    let isForeign = uid != euid && uid != 0
+    if isForeign, euid != 0 { return .insecure("it belongs to another user") }
+    let (isSticky, isWritableByAll) = (mode & S_ISVTX != 0, mode & S_IWOTH != 0)
+    if isWritableByAll, !isSticky { return .insecure("all users can write to it; run chmod o-w on it") }
+    if isForeign { return .warning("it belongs to another user, who can replace its files; run chown root on it") }
+    if isParent, isSticky { return .safe }
+    if isWritableByAll { return .warning("all users can create files in it; run chmod o-w on it") }
+    return mode & S_IWGRP != 0 ? .warning("the group can replace its files; run chmod g-w on it") : .safe
+  }
+
+  /// Checks the directory at a path. A missing directory passes.
+  /// - Parameter logger: logs a warning, once for each directory in this process.
   /// - Throws: `insecure`.
-  @discardableResult
-  package static func check(_ path: String) throws(StoreError) -> Bool {
+  package static func check(
+    _ path: String, isParent: Bool = false, logger: Logger? = nil
+  ) throws(StoreError) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return false }
-    // Files of root are as safe as the system.
-    guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
-      throw StoreError(.insecure("it belongs to another user"), path: path)
+    guard stat(path, &status) == 0 else { return }
+    switch judge(uid: status.st_uid, mode: status.st_mode, euid: geteuid(), isParent: isParent) {
+    case .safe: break
+    case .warning(let text):
+      guard let logger, logged.withLock({ $0.insert(path).inserted }) else { return }
+      logger.warning("\(path): \(text)")
+    case .insecure(let reason): throw StoreError(.insecure(reason), path: path)
     }
-    guard status.st_mode & S_ISVTX == 0 else { return false }
-    guard status.st_mode & S_IWOTH == 0 else {
-      throw StoreError(.insecure("all users can write to it; run chmod o-w on it"), path: path)
-    }
-    return status.st_mode & S_IWGRP != 0
   }
 }

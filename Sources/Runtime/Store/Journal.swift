@@ -52,13 +52,17 @@ enum Journal {
   /// Reads a journal.
   /// - Returns: nil if the bytes are not a journal.
   static func replay(_ bytes: [UInt8]) -> Replay? {
-    guard bytes.starts(with: magic) else {
-      // A kill may have truncated even the magic bytes.
-      return magic.starts(with: bytes) ? Replay() : nil
-    }
     var replay = Replay()
     var position = magic.count
-    replay.length = position
+    if bytes.starts(with: magic) {
+      replay.length = position
+    } else if transaction(bytes, at: position) != nil {
+      // Only the magic bytes are damaged.
+      replay.damage = 0
+    } else {
+      // A kill may have truncated even the magic bytes.
+      return magic.starts(with: bytes) ? replay : nil
+    }
     while position < bytes.count {
       if let (changes, end) = transaction(bytes, at: position) {
         for change in changes { replay.state[change.key] = change.value }

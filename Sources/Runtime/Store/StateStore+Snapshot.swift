@@ -24,7 +24,7 @@ extension StateStore {
       guard let damage = replayed.damage else { return replayed.state }
       // The owner may have rolled back a commit and written another during the read.
       attempts += 1
-      if attempts == 3 { throw StoreError(.damaged(at: damage), path: path) }
+      if attempts == 3 { throw StoreError(.damaged(at: damage, isSetAside: false), path: path) }
     }
   }
 }

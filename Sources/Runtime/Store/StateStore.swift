@@ -65,7 +65,10 @@ public final class StateStore: NodeStore {
     let bytes = try journal.readAll()
     guard let replayed = Journal.replay(bytes) else { throw StoreError(.notAJournal, path: path) }
     if let damage = replayed.damage {
-      try Self.setAside(path, recovering: replayed.state)
+      var recovered = replayed.state
+      // The lost bytes may have held newer reservations of counters, in transactions of at least 20 bytes.
+      GroupCounterReservation.advance(&recovered, past: bytes.count / 20)
+      try Self.setAside(path, recovering: recovered)
       try lock.synchronize()
       throw StoreError(.damaged(at: damage), path: path)
     }
@@ -130,7 +133,7 @@ public final class StateStore: NodeStore {
   /// Compacts the journal: writes the live entries to a new file and renames it over the old one.
   func compact() throws(StoreError) {
     let (new, length) = try Self.write(state, to: path + ".new")
-    guard rename(path + ".new", path) == 0 else { throw new.failure("rename") }
+    try OpenFile.move(path + ".new", to: path)
     journal = new
     self.length = length
     try lock?.synchronize()
@@ -141,9 +144,7 @@ public final class StateStore: NodeStore {
   /// Renames a damaged journal, and writes the readable entries beside it.
   private static func setAside(_ path: String, recovering state: StoredState) throws(StoreError) {
     _ = try write(state, to: path + recoveredSuffix)
-    guard rename(path, path + damagedSuffix) == 0 else {
-      throw StoreError(.system(operation: "rename", code: errno), path: path)
-    }
+    try OpenFile.move(path, to: path + damagedSuffix)
   }
 
   /// Writes a journal with a state.

@@ -11,6 +11,8 @@ struct DeviceNames: Sendable {
   }
 
   private(set) var devices: [DeviceDefinition] = []
+  /// The rooms of the definition, and those that steps add.
+  private(set) var rooms: [String] = []
   /// The path of the bridge, by the path of the bridged device.
   private var bridges: [String: String] = [:]
 
@@ -18,6 +20,7 @@ struct DeviceNames: Sendable {
 
   init(_ home: HomeDefinition) {
     devices = home.devices.flatMap { [$0] + $0.bridged }
+    rooms = home.rooms
     for device in home.devices { for bridged in device.bridged { bridges[bridged.path] = device.path } }
   }
 
@@ -56,6 +59,11 @@ struct DeviceNames: Sendable {
     if let device = found.first, found.count == 1 { return .success(device) }
     return .failure(Miss(candidates: found.map(\.path)))
   }
+
+  mutating func addRoom(_ name: String) { rooms.append(name) }
+
+  /// Returns the room of this name, ignoring case.
+  func room(_ name: String) -> String? { rooms.first { $0.lowercased() == name.lowercased() } }
 
   func suggestions(for name: String) -> [String] {
     // Without duplicates: names may repeat, and the path of a device without a room is its name.
@@ -115,7 +123,7 @@ struct DeviceNames: Sendable {
 
 extension DeviceDefinition {
   /// The levels that its first initial values of MinLevel and MaxLevel give it.
-  fileprivate var levels: LevelRange {
+  var levels: LevelRange {
     func value(_ attribute: AttributeID) -> UInt8? {
       let found = initialValues.first { $0.target?.cluster == LevelControl.id && $0.target?.attribute == attribute }
       guard case .integer(let number)? = found?.value else { return nil }

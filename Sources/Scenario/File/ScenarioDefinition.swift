@@ -1,4 +1,5 @@
 public import Home
+public import MatterClusters
 internal import MatterDevice
 public import MatterModel
 public import MatterProtocol
@@ -145,18 +146,26 @@ public enum NetworkFault: Hashable, Sendable {
   case family(IPFamily, isOn: Bool)
 }
 
+/// One or several targets of a command.
+public enum TargetName: Hashable, Sendable {
+  /// A device by its path in the definition.
+  case device(String)
+  /// The devices of `ROOM/*`, `group:NAME` or `*` that serve the cluster of the command.
+  case several(String)
+}
+
 /// A command to the home.
 public enum HomeCommand: Hashable, Sendable {
-  /// Switches the device.
-  case on(String), off(String), toggle(String)
+  /// Switches the devices.
+  case turn([TargetName], SwitchAction)
   /// Sets the level, 0 to 254.
-  case level(String, WantedLevel)
+  case level([TargetName], WantedLevel)
   /// Commissions the device.
   case pair(String)
   /// Renames the device.
   case rename(String, to: String)
-  /// Sets the color of the device.
-  case color(String, LightColor)
+  /// Sets the color of the devices.
+  case color([TargetName], LightColor)
   /// Removes the device from the home.
   case remove(String)
   /// Binds the first device to the second, which it then controls.
@@ -175,6 +184,34 @@ public enum HomeCommand: Hashable, Sendable {
   case room(RoomAction)
   /// Stores, recalls or removes a scene.
   case scene(SceneAction)
+  /// Changes the homes, which are buildings.
+  case home(HomeAction)
+  /// Changes the access control list of a device.
+  case access(AccessAction)
+  /// Removes a device from another fabric.
+  case removeFabric(FabricIndex, from: String)
+
+  /// A change of the homes.
+  public enum HomeAction: Hashable, Sendable {
+    /// Adds a home.
+    case add(String)
+    /// Renames a home.
+    case rename(String, to: String)
+    /// Removes a home without devices, and its rooms.
+    case remove(String)
+    /// Chooses the home that new rooms and devices are added to.
+    case choosePrimary(String)
+    /// Sets how long a device must be away before its settled connectivity changes.
+    case setGraceTime(Duration)
+  }
+
+  /// A change of an access control list.
+  public enum AccessAction: Hashable, Sendable {
+    /// Adds an entry, with these devices as more subjects.
+    case grant(AccessControl.AccessControlEntryStruct, to: [String], on: String)
+    /// Removes the entry with this number, counted from 1.
+    case revoke(Int, on: String)
+  }
 
   /// A change of a group, or a command to its members.
   public enum GroupAction: Hashable, Sendable {
@@ -182,12 +219,12 @@ public enum HomeCommand: Hashable, Sendable {
     case create(String)
     /// Deletes a group.
     case delete(String)
-    /// Adds a device to a group.
-    case add(device: String, to: String)
-    /// Removes a device from a group.
-    case remove(device: String, from: String)
-    /// Switches all members with one groupcast message.
-    case turn(String, SwitchAction)
+    /// Adds devices to a group.
+    case add([TargetName], to: String)
+    /// Removes devices from a group.
+    case remove([TargetName], from: String)
+    /// Sends a command to all members in one groupcast message; the fields are a TLV structure.
+    case invoke(String, ClusterID, CommandID, fields: [UInt8])
   }
 
   /// A change of the rooms.
@@ -198,18 +235,18 @@ public enum HomeCommand: Hashable, Sendable {
     case rename(String, to: String)
     /// Removes a room; its devices stay in the home.
     case remove(String)
-    /// Assigns a device to a room.
-    case assign(device: String, to: String)
+    /// Assigns devices to a room.
+    case assign([TargetName], to: String)
   }
 
-  /// A command for a scene by its name, on one device or, if `of` is nil, on all devices.
+  /// A command for a scene by its name, on the devices or, if `of` is empty, on all devices.
   public enum SceneAction: Hashable, Sendable {
     /// Stores the current state.
-    case store(String, of: String?)
+    case store(String, of: [TargetName])
     /// Recalls the stored state.
-    case recall(String, of: String?)
+    case recall(String, of: [TargetName])
     /// Removes the scene from the devices.
-    case remove(String, of: String?)
+    case remove(String, of: [TargetName])
   }
 }
 

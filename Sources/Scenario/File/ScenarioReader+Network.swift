@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Home
 internal import MatterModel
 internal import MatterProtocol
 internal import Simulation
@@ -43,15 +44,24 @@ extension ScenarioReader {
     if let node = fields["loss"] { conditions.loss = ratio(node) ?? .never }
     if let node = fields["duplicate"] { conditions.duplication = ratio(node) ?? .never }
     if let node = fields["reorder"] { conditions.reordering = ratio(node) ?? .never }
-    if let node = fields["latency"] { conditions.latency = duration(node) ?? .zero }
-    if let node = fields["jitter"] { conditions.jitter = duration(node) ?? .zero }
+    if let node = fields["latency"] { conditions.latency = delay(node) ?? .zero }
+    if let node = fields["jitter"] { conditions.jitter = delay(node) ?? .zero }
     if let node = fields["hold"] {
       if fields["reorder"] == nil { report(node, expected: "“hold” only beside “reorder”") }
-      conditions.holding = duration(node) ?? .zero
+      conditions.holding = delay(node) ?? .zero
     }
     if let node = fields["rate"] { conditions.bytesPerSecond = rate(node) ?? 0 }
     if let node = fields["mtu"] { conditions.maximumDatagramSize = maximumDatagramSize(node) ?? 0 }
     return .conditions(conditions)
+  }
+
+  /// Parses the delay of a datagram, which needs a unit: `80ms`.
+  private mutating func delay(_ node: Node) -> Duration? {
+    if let expected = TimeText.missingUnit(node.scalar?.string ?? "") {
+      report(node, expected: expected)
+      return nil
+    }
+    return duration(node)
   }
 
   /// Parses a percentage such as 30% or 0.5% without floating point.

@@ -8,7 +8,9 @@ extension ScenarioResult: CustomStringConvertible {
   /// failure with its position, the last events, and the command that repeats the run.
   public var description: String {
     let name = seed.map { "\(scenario), seed \($0)" } ?? scenario
-    var lines = ["passed  \(name)  (\(TimeText.text(duration)))"]
+    let failed = commands.reduce(0) { $0 + ($1.error == nil ? 0 : $1.count) }
+    let note = failed == 0 ? "" : " (\(failed) command\(failed == 1 ? "" : "s") failed)"
+    var lines = ["passed\(note)  \(name)  (\(TimeText.text(duration)))"]
     if let failure {
       lines = ["FAILED  \(name)", "  \(failure.place)"]
       lines += failure.excerpt?.split(separator: "\n").map { "  \($0)" } ?? []

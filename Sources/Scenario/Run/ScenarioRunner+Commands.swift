@@ -9,11 +9,14 @@ extension ScenarioRunner {
   func perform(_ command: HomeCommand) async throws {
     let home = try await stage.home
     switch command {
-    case .on(let device): _ = try await home.turnAll(try await target(device, home), .on)
-    case .off(let device): _ = try await home.turnAll(try await target(device, home), .off)
-    case .toggle(let device): _ = try await home.turnAll(try await target(device, home), .toggle)
-    case .level(let device, let level): _ = try await home.dimAll(try await target(device, home), to: level, over: nil)
-    case .color(let device, let color): try await home.color(try await target(device, home), color, over: 0)
+    case .turn(let names, let action):
+      try await forEach(try await targets(names, OnOff.id, home)) { _ = try await home.turnAll($0, action) }
+    case .level(let names, let level):
+      try await forEach(try await targets(names, LevelControl.id, home)) {
+        _ = try await home.dimAll($0, to: level, over: nil)
+      }
+    case .color(let names, let color):
+      try await forEach(try await targets(names, ColorControl.id, home)) { try await home.color($0, color, over: 0) }
     case .pair(let device): try await stage.pair(device)
     case .remove(let device): _ = try await home.remove(try await target(device, home).device, force: false)
     case .rename(let device, let name):
@@ -36,6 +39,10 @@ extension ScenarioRunner {
     case .group(let action): try await perform(action, home)
     case .room(let action): try await perform(action, home)
     case .scene(let action): try await perform(action, home)
+    case .home(let action): try await perform(action, home)
+    case .access(let action): try await perform(action, home)
+    case .removeFabric(let index, let device):
+      _ = try await home.removeFabric(index, from: try await target(device, home).device)
     }
   }
 
@@ -44,13 +51,30 @@ extension ScenarioRunner {
       ?? target.endpoint(serving: cluster, named: ElementNames.cluster(cluster))
   }
 
-  /// Finds a device by its unique ID: it may have been renamed, or not be paired while another has a similar name.
   private func target(_ device: String, _ home: Home) async throws -> Target {
+    try target(device, await home.registry)
+  }
+
+  /// Finds a device by its unique ID: it may have been renamed, or not be paired while another has a similar name.
+  private func target(_ device: String, _ registry: HomeRegistry) throws -> Target {
     let id = uniqueIDs[device]
-    guard let known = await home.registry.devices.first(where: { $0.identity.uniqueID == id }) else {
+    guard let known = registry.devices.first(where: { $0.identity.uniqueID == id }) else {
       throw HomeError(.notFound, "\(device) is not paired")
     }
     return Target(known)
+  }
+
+  /// - Parameter cluster: the cluster that devices of a room, a group or a wildcard must serve; nil for any.
+  private func targets(_ names: [TargetName], _ cluster: ClusterID?, _ home: Home) async throws -> [Target] {
+    let registry = await home.registry
+    var targets: [Target] = []
+    for name in names {
+      switch name {
+      case .device(let device): targets.append(try target(device, registry))
+      case .several(let text): targets += try registry.resolveAll(text, serving: cluster)
+      }
+    }
+    return Target.unique(targets)
   }
 
   private func perform(_ action: HomeCommand.GroupAction, _ home: Home) async throws {
@@ -58,18 +82,17 @@ extension ScenarioRunner {
     switch action {
     case .create(let name): _ = try await controller.createGroup(name: name)
     case .delete(let name): _ = try await controller.deleteGroup(try await home.group(name).id)
-    case .add(let device, let name):
-      _ = try await home.change(try await home.group(name), try await target(device, home), isMember: true)
-    case .remove(let device, let name):
-      _ = try await home.change(try await home.group(name), try await target(device, home), isMember: false)
-    case .turn(let name, let action):
-      let command: CommandID =
-        switch action {
-        case .on: OnOff.on.id
-        case .off: OnOff.off.id
-        case .toggle: OnOff.toggle.id
-        }
-      try await controller.invoke(group: try await home.group(name).id, cluster: OnOff.id, command: command)
+    case .add(let names, let name): try await change(try await home.group(name), names, isMember: true, home)
+    case .remove(let names, let name): try await change(try await home.group(name), names, isMember: false, home)
+    case .invoke(let name, let cluster, let command, let fields):
+      try await controller.invoke(
+        group: try await home.group(name).id, cluster: cluster, command: command, fields: fields)
+    }
+  }
+
+  private func change(_ group: GroupRecord, _ names: [TargetName], isMember: Bool, _ home: Home) async throws {
+    for target in try await targets(names, Groups.id, home) {
+      _ = try await home.change(group, target, isMember: isMember)
     }
   }
 
@@ -79,41 +102,87 @@ extension ScenarioRunner {
     case .add(let name): _ = try await home.addRoom(name)
     case .rename(let old, let name): try await home.renameRoom(try await room(old), to: name)
     case .remove(let name): try await home.removeRoom(try await room(name))
-    case .assign(let device, let name):
-      try await home.move(try await target(device, home).device.id, to: try await room(name))
+    case .assign(let names, let name):
+      let id = try await room(name)
+      try await home.perform(try await targets(names, nil, home).map { .moveDevice($0.device.id, roomID: id) })
+    }
+  }
+
+  private func perform(_ action: HomeCommand.HomeAction, _ home: Home) async throws {
+    func structure(_ name: String) async throws -> String { try await home.state.knownStructure(name).id }
+    switch action {
+    case .add(let name): _ = try await home.addStructure(name)
+    case .rename(let old, let name): try await home.renameStructure(try await structure(old), to: name)
+    case .remove(let name): try await home.removeStructure(try await structure(name))
+    case .choosePrimary(let name): try await home.updatePrimaryStructure(try await structure(name))
+    case .setGraceTime(let time): try await home.setGraceTime(time)
+    }
+  }
+
+  private func perform(_ action: HomeCommand.AccessAction, _ home: Home) async throws {
+    switch action {
+    case .grant(var entry, let subjects, let device):
+      if !subjects.isEmpty {
+        var nodes = entry.subjects.wrapped ?? []
+        for subject in subjects { nodes.append(try await target(subject, home).device.nodeID) }
+        entry.subjects = .value(nodes)
+      }
+      _ = try await home.grant(entry, on: try await target(device, home).device)
+    case .revoke(let number, let device):
+      _ = try await home.revokeAccess(number: number, on: try await target(device, home).device, force: false)
     }
   }
 
   private func perform(_ action: HomeCommand.SceneAction, _ home: Home) async throws {
     switch action {
-    case .store(let name, let device):
-      let targets = try await sceneTargets(device, home)
+    case .store(let name, let names):
+      let targets = try await sceneTargets(names, home)
       let number = try await home.sceneNumber(for: name, on: targets)
-      for target in targets { try await home.storeScene(name, number: number, of: target) }
-    case .recall(let name, let device):
-      try await forEach(try await sceneTargets(device, home)) { try await home.recallScene(name, of: $0) }
-    case .remove(let name, let device):
-      try await forEach(try await sceneTargets(device, home)) { try await home.removeScene(name, of: $0) }
-    }
-  }
-
-  /// Returns the device, or without one all devices that support scenes.
-  private func sceneTargets(_ device: String?, _ home: Home) async throws -> [Target] {
-    if let device { return [try await target(device, home)] }
-    return await home.registry.devices.filter { $0.endpoint(serving: ScenesManagement.id) != nil }.map { Target($0) }
-  }
-
-  /// Runs the body for each target, ignoring devices without the scene unless none has it.
-  private func forEach(_ targets: [Target], _ body: (Target) async throws -> Void) async throws {
-    var (found, missing): (Bool, HomeError?) = (false, nil)
-    for target in targets {
-      do {
-        try await body(target)
-        found = true
-      } catch let error as HomeError where error.code == .notFound {
-        missing = error
+      try await forEach(targets) { try await home.storeScene(name, number: number, of: $0) }
+    case .recall(let name, let names):
+      try await forEach(try await sceneTargets(names, home), skipsMissing: names.isEmpty) {
+        try await home.recallScene(name, of: $0)
+      }
+    case .remove(let name, let names):
+      try await forEach(try await sceneTargets(names, home), skipsMissing: names.isEmpty) {
+        try await home.removeScene(name, of: $0)
       }
     }
-    if !found { throw missing ?? HomeError(.notFound, "no device of the home can have scenes") }
+  }
+
+  /// Returns the devices, or without names all devices that support scenes.
+  private func sceneTargets(_ names: [TargetName], _ home: Home) async throws -> [Target] {
+    if !names.isEmpty { return try await targets(names, ScenesManagement.id, home) }
+    let all = await home.registry.devices.filter { $0.endpoint(serving: ScenesManagement.id) != nil }
+    guard !all.isEmpty else { throw HomeError(.notFound, "no device of the home can have scenes") }
+    return all.map { Target($0) }
+  }
+
+  /// Runs the body for all targets at the same time.
+  /// - Parameter skipsMissing: whether `notFound` is ignored unless all targets fail with it.
+  /// - Throws: the error of the only target, or one that lists the errors of several.
+  private func forEach(
+    _ targets: [Target], skipsMissing: Bool = false, _ body: @escaping @Sendable (Target) async throws -> Void
+  ) async throws {
+    if let only = targets.first, targets.count == 1 { return try await body(only) }
+    var failures = await withTaskGroup(of: (Int, HomeError?).self) { group in
+      for (index, target) in targets.enumerated() {
+        group.addTask {
+          var failure: HomeError?
+          do { try await body(target) } catch { failure = HomeError(error).about(target.device) }
+          return (index, failure)
+        }
+      }
+      var all: [(Int, HomeError?)] = []
+      for await one in group { all.append(one) }
+      return all.sorted { $0.0 < $1.0 }.compactMap(\.1)
+    }
+    let missing = failures.count { $0.code == .notFound }
+    if skipsMissing, missing < targets.count { failures.removeAll { $0.code == .notFound } }
+    guard let first = failures.first else { return }
+    throw HomeError(
+      failures.count == targets.count ? first.code : .partlyFailed,
+      "\(failures.count) of \(targets.count) targets failed: "
+        + failures.map { "\($0)" }.joined(separator: "; "))
   }
 }

@@ -23,7 +23,7 @@ extension SimulatedHome {
       }
     case .failure(let miss) where !miss.candidates.isEmpty:
       throw HomeError(
-        .ambiguousTarget, "“\(name)” may be any of \(miss.candidates.count) devices", candidates: miss.candidates)
+        .ambiguousTarget, "“\(name)” matches \(miss.candidates.count) devices", candidates: miss.candidates)
     case .failure: break
     }
     throw HomeError(.notFound, "no device “\(name)”", candidates: names.suggestions(for: name))

@@ -3,7 +3,11 @@ import MatterModel
 
 extension HomeDefinition {
   /// Several thousand names, so created once.
-  private static let catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
+  private static let catalogue: AttributeCatalogue = {
+    var catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
+    catalogue.checksIntegers = false
+    return catalogue
+  }()
 
   /// Reads definition files like `load(files:catalogue:)` with the catalogue of all clusters, and checks that each
   /// device has the attributes with initial values.
@@ -13,12 +17,7 @@ extension HomeDefinition {
   ) throws(DefinitionError) -> HomeDefinition {
     let home = try load(files: files, catalogue: catalogue, ignoring: ignored)
     var seen: Set<SourceMark> = []
-    let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.value.mark).inserted }
-      .map { value, expected in
-        DefinitionProblem(
-          at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)", expected: expected,
-          suggestions: [])
-      }
+    let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.mark).inserted }
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }
     return home
   }

@@ -99,33 +99,39 @@ extension DeviceAssembly {
     }
   }
 
-  /// Returns the initial values that a device or one of its bridged devices can't have, with the expected ones.
-  /// Endpoints are numbered within each device.
-  static func problems(_ device: DeviceDefinition) -> [(value: InitialValue, expected: String)] {
+  /// Returns the problems of the initial values that a device or one of its bridged devices can't have. Endpoints are
+  /// numbered within each device.
+  static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
     problems(device, isBridged: false) + device.bridged.flatMap { problems($0, isBridged: true) }
   }
 
-  private static func problems(
-    _ device: DeviceDefinition, isBridged: Bool
-  ) -> [(value: InitialValue, expected: String)] {
+  private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
     let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
-    return device.initialValues.compactMap { value in
+    return device.initialValues.compactMap { value -> DefinitionProblem? in
       let position = Int(value.endpoint.rawValue) - 1
-      guard let target = value.target, let bytes = value.tlv, (0..<max(1, device.buttons.count)).contains(position),
+      guard let target = value.target, (0..<max(1, device.buttons.count)).contains(position),
         let server = (position == 0 ? served + node : served).first(where: { $0.id == target.cluster }),
-        server.accepts(initial: bytes, for: target.attribute)
-      else { return (value, "an attribute that the device has") }
+        value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
+      else {
+        return DefinitionProblem(
+          at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)",
+          expected: "an attribute that the device has")
+      }
       // Checked with all initial values of the cluster.
       let complete = initial(server, device, position: position)
-      do throws(StatusError) {
-        try complete.check(initial: bytes, for: target.attribute)
-        return nil
-      } catch {
-        let range = complete.range(of: target.attribute).map { "a number from \($0.lowerBound) to \($0.upperBound)" }
-        return (value, range ?? "a value that the attribute may have")
-      }
+      if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
+      return DefinitionProblem(
+        at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
     }
+  }
+
+  /// Returns the values that an attribute may have.
+  private static func expected(_ target: InitialValue.Target, of server: ClusterServer, or other: String?) -> String {
+    let range = server.range(of: target.attribute).map { "a number from \($0.lowerBound) to \($0.upperBound)" }
+    guard let known = target.schema.namedValues ?? range else { return other ?? "a value that the attribute may have" }
+    if case .nullable = target.schema { return known + ", or null" }
+    return known
   }
 
   // MARK: Tags

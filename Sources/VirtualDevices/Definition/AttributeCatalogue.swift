@@ -6,6 +6,8 @@ internal import MatterTLV
 ///     let catalogue = AttributeCatalogue(clusters: [OnOff.self, LevelControl.self])
 public struct AttributeCatalogue: Sendable {
   private var clusters: [Entry] = []
+  /// Whether integers have to fit their type. Otherwise they are checked with the device, which may limit them further.
+  var checksIntegers = true
 
   private struct Entry: Sendable {
     let name: String
@@ -59,9 +61,10 @@ public struct AttributeCatalogue: Sendable {
 }
 
 extension InitialValue {
-  /// The value as one TLV element with an anonymous tag, in the attribute's type; nil without a catalogue.
+  /// The value as one TLV element with an anonymous tag, in the attribute's type; nil without a catalogue, or if it is
+  /// not a value of the type.
   public var tlv: [UInt8]? {
-    guard var schema = target?.schema else { return nil }
+    guard mismatch == nil, var schema = target?.schema else { return nil }
     if case .nullable(let inner) = schema { schema = inner }
     var writer = TLVWriter()
     switch (value, schema) {

@@ -25,7 +25,8 @@ enum AttributeReading {
       throw fail(mark, "attribute “\(key)”", "cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff")
     }
     var value = InitialValue(
-      endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark)
+      endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark,
+      text: node.summary, valueMark: valueMark)
     guard let catalogue else {
       guard let scalar = node.scalar else {
         throw fail(valueMark, node.summary, "a single value: a number, a text, true or false")
@@ -47,6 +48,8 @@ enum AttributeReading {
     value.target = .init(cluster: found.id, attribute: found.info.id, schema: found.info.schema)
     switch typed(node, schema: found.info.schema, constraint: found.info.constraint) {
     case .success(let typed): value.value = typed
+    case .failure(let mismatch) where mismatch.isOfInteger && !catalogue.checksIntegers:
+      value.mismatch = mismatch.expected
     case .failure(let mismatch): throw fail(valueMark, node.summary, mismatch.expected, mismatch.suggestions)
     }
     return value
@@ -69,6 +72,8 @@ enum AttributeReading {
   private struct Mismatch: Error {
     var expected: String
     var suggestions: [String] = []
+    /// Whether an integer is expected that the device may limit.
+    var isOfInteger = false
   }
 
   private static func typed(
@@ -127,7 +132,8 @@ enum AttributeReading {
     _ text: String?, in range: ClosedRange<Int64>, _ orNull: String
   ) -> Result<InitialValue.Value, Mismatch> {
     guard let value = text.flatMap(ScalarReading.integer), range.contains(value) else {
-      return mismatch("a number from \(range.lowerBound) to \(range.upperBound)\(orNull)")
+      return .failure(
+        Mismatch(expected: "a number from \(range.lowerBound) to \(range.upperBound)\(orNull)", isOfInteger: true))
     }
     return .success(.integer(value))
   }
@@ -140,11 +146,9 @@ enum AttributeReading {
       return .success(.integer(Int64(clamping: named.key)))
     }
     if let value = text.flatMap(ScalarReading.integer), range.contains(value) { return .success(.integer(value)) }
-    let known = sorted.map { "\($0.value) (\($0.key))" }
     return .failure(
       Mismatch(
-        expected: (known.isEmpty
-          ? "a number from \(range.lowerBound) to \(range.upperBound)" : DefinitionReader.list(known)) + orNull,
+        expected: (DefinitionReader.list(names) ?? "a number from \(range.lowerBound) to \(range.upperBound)") + orNull,
         suggestions: NearestName.suggestions(for: text ?? "", in: sorted.map(\.value))))
   }
 

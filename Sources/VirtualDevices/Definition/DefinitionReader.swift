@@ -7,6 +7,8 @@ struct DefinitionReader {
   let document: YAMLDocument
   private let catalogue: AttributeCatalogue?
   private var rooms: [Marked<String>]?
+  /// The rooms of the file by lowercased name.
+  private var roomsByName: [String: Marked<String>] = [:]
   /// The number of entries read; limited, since aliases can expand a short file into many.
   private var entryCount = 0
 
@@ -61,13 +63,20 @@ struct DefinitionReader {
       return nil
     }
     var rooms: [Marked<String>] = []
-    for node in sequence {
+    for (index, node) in sequence.enumerated() {
+      guard index < DefinitionResolver.roomLimit else {
+        report(
+          at: document.mark(of: node), found: "more than \(DefinitionResolver.roomLimit) rooms",
+          expected: "at most that many")
+        break
+      }
       guard let room = name(node, what: "a room's name") else { continue }
-      if let first = rooms.first(where: { $0.value.lowercased() == room.value.lowercased() }) {
+      if let first = roomsByName[room.value.lowercased()] {
         report(
           at: room.mark, found: "room “\(room.value)” again",
           expected: "each room once; it is in line \(first.mark.line) already")
       } else {
+        roomsByName[room.value.lowercased()] = room
         rooms.append(room)
       }
     }
@@ -195,7 +204,7 @@ struct DefinitionReader {
   private mutating func readRoom(_ node: Node) -> String? {
     guard let room = name(node, what: "the room's name") else { return nil }
     guard let rooms else { return room.value }
-    if let known = rooms.first(where: { $0.value.lowercased() == room.value.lowercased() }) { return known.value }
+    if let known = roomsByName[room.value.lowercased()] { return known.value }
     let names = rooms.map(\.value)
     report(
       at: room.mark, found: "room “\(room.value)”",
@@ -321,6 +330,22 @@ struct DefinitionReader {
   static func list(_ words: [String], last: String = "or") -> String {
     guard let final = words.last, words.count > 1 else { return words.first ?? "" }
     return words.dropLast().joined(separator: ", ") + " \(last) " + final
+  }
+
+  /// The names of an enumeration with their numbers: `Off (0), On (1) or Toggle (2)`; nil if there are none.
+  static func list(_ names: [UInt64: String]) -> String? {
+    names.isEmpty ? nil : list(names.sorted { $0.key < $1.key }.map { "\($0.value) (\($0.key))" })
+  }
+}
+
+extension Schema {
+  /// The values of an enumeration by name and number, for messages; nil for another type.
+  var namedValues: String? {
+    switch self {
+    case .enumeration(_, let names): DefinitionReader.list(names)
+    case .nullable(let wrapped): wrapped.namedValues
+    default: nil
+    }
   }
 }
 

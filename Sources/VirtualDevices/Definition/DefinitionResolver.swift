@@ -7,6 +7,8 @@ struct DefinitionResolver {
   private static let discriminatorCount = 4096
   /// The maximum number of devices in all files, including bridged devices.
   static let deviceLimit = 16_384
+  /// The limit of entries in a file's list of rooms.
+  static let roomLimit = 4096
 
   /// One device of a draft; `index` is nil without `count`.
   private struct Item {

@@ -148,6 +148,12 @@ public struct InitialValue: Sendable, Hashable {
   public var target: Target?
   /// The position of the attribute's name.
   public var mark: SourceMark
+  /// The value in the file, for messages.
+  public var text: String
+  /// The position of the value.
+  public var valueMark: SourceMark
+  /// The expected value, if the value in the file is not one of the attribute's type.
+  var mismatch: String?
 
   /// A value as in the file, which is converted to the attribute's type.
   public enum Value: Sendable, Hashable {

@@ -73,8 +73,11 @@ public final class Fleet: Sendable {
     try FileManager.default.createDirectory(
       atPath: responders, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     for directory in [options.runDirectory, options.devicesDirectory] {
-      try DirectoryCheck.check((directory as NSString).deletingLastPathComponent)
-      try DirectoryCheck.check(directory)
+      try DirectoryCheck.check((directory as NSString).deletingLastPathComponent, isParent: true, logger: logger)
+      try DirectoryCheck.check(directory, logger: logger)
+    }
+    for device in home.devices {
+      try DirectoryCheck.check(options.devicesDirectory + "/" + device.uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)

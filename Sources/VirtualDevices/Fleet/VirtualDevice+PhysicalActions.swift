@@ -23,9 +23,9 @@ extension VirtualDevice {
   }
 
   /// Calls `body` with the engine, and converts its errors.
-  /// - Parameter range: the allowed range, for the error.
+  /// - Parameter expected: the allowed values, for the error.
   private func withEngine(
-    range: ClosedRange<Int64>? = nil, _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
+    expected: String? = nil, _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
   ) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     do throws(StatusError) {
@@ -35,8 +35,7 @@ extension VirtualDevice {
       case .unsupportedCluster: throw ControlError(.notFound, "it has no such cluster there")
       case .unsupportedAttribute: throw ControlError(.notFound, "it has no such attribute there, or it can't be set")
       case .constraintError:
-        let expected = range.map { "; expected \($0.lowerBound) to \($0.upperBound)" } ?? ""
-        throw ControlError(.refused, "the value is out of range" + expected)
+        throw ControlError(.refused, "the value is out of range" + (expected.map { "; expected \($0)" } ?? ""))
       case .invalidDataType: throw ControlError(.refused, "the value is of another type")
       default: throw ControlError(.refused, "\(error.status)")
       }
@@ -86,8 +85,10 @@ extension VirtualDevice {
   ) throws(ControlError) {
     let endpoint = try find(cluster, attribute, on: endpoints).endpoint
     let path = ConcreteAttributePath(endpoint, cluster, attribute)
-    let range = host?.perform { engine, _ in engine.range(of: path) }
-    try withEngine(range: range ?? nil) { (engine, now) throws(StatusError) in
+    let range: ClosedRange<Int64>? = host?.perform { engine, _ in engine.range(of: path) } ?? nil
+    let names = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema.namedValues
+    try withEngine(expected: names ?? range.map { "\($0.lowerBound) to \($0.upperBound)" }) {
+      (engine, now) throws(StatusError) in
       if cluster == Switch.id, attribute == Switch.currentPosition.id, let position = try? UInt8(tlv: value) {
         // Operates the switch, which checks the number of positions.
         try engine.operate(switchOn: endpoint, [SwitchMove(to: position)], at: now)

@@ -6,11 +6,11 @@ import MatterModel
 /// `hearth acl`.
 struct Access: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "acl", abstract: "Who of this home may do what with a device: its access control list.",
+    commandName: "acl", abstract: "Manage the access control list of a device.",
     subcommands: [List.self, Grant.self, Revoke.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the entries, numbered.")
+    static let configuration = CommandConfiguration(abstract: "List the numbered entries.")
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
@@ -28,29 +28,33 @@ struct Access: AsyncParsableCommand {
 
   struct Grant: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Let somebody do something.",
+      abstract: "Grant a privilege on a device.",
       discussion: """
-        Without --endpoint and --cluster it is for the whole device. For example:
+        Applies to the whole device unless --endpoint or --cluster is given. For example:
           hearth acl grant kitchen/lamp operate --to hall/switch --endpoint 1
           hearth acl grant kitchen/lamp manage --to-group 7
         """)
     @OptionGroup var home: LocalHomeOptions
     @Option(
       help: ArgumentHelp(
-        "Who: a device of this home, a node id, tag:0xIIIIVVVV for those with a tag, or * for all of this home.",
+        "Subject: a device of this home, a node id, tag:0xIIIIVVVV, or * for all nodes of this home; repeatable.",
         valueName: "subject"), completion: .device)
     var to: [String] = []
-    @Option(name: .customLong("to-group"), help: ArgumentHelp("Messages to this group.", valueName: "group"))
+    @Option(
+      name: .customLong("to-group"),
+      help: ArgumentHelp("Subject: messages to this group; repeatable.", valueName: "group"))
     var group: [WireNumber] = []
-    @Flag(help: "Even if nobody here could change the device any more.") var force = false
-    @Option(help: "Only on this endpoint.") var endpoint: [UInt16] = []
-    @Option(help: "Only for this cluster.") var cluster: String?
+    @Flag(help: "Write the list even if this home loses access to the device.") var force = false
+    @Option(help: "Restrict to this endpoint; repeatable.") var endpoint: [UInt16] = []
+    @Option(help: "Restrict to this cluster.") var cluster: String?
     @Argument(help: "The device.", completion: .device) var device: String
-    @Argument(help: "view, operate, manage or administer.") var privilege: PrivilegeArgument
+    @Argument(help: "The privilege: view, operate, manage or administer.") var privilege: PrivilegeArgument
 
     func validate() throws {
-      guard to.isEmpty != group.isEmpty else { throw ValidationError("say who: either --to or --to-group") }
-      guard group.isEmpty || privilege != .administer else { throw ValidationError("a group can't administer") }
+      guard to.isEmpty != group.isEmpty else { throw ValidationError("expected either --to or --to-group") }
+      guard group.isEmpty || privilege != .administer else {
+        throw ValidationError("--to-group can't be combined with the privilege administer")
+      }
     }
 
     func run() async throws {
@@ -59,12 +63,12 @@ struct Access: AsyncParsableCommand {
         let own = try await session.controller.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
-          subjects: try subjects(registry), targets: try targets())
+          subjects: try subjects(registry), targets: try AccessEntry.targets(endpoints: endpoint, cluster: cluster))
         let (entries, isChanged) = try await session.grant(entry, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("changed", .bool(isChanged)).adding(
             "entries", .array(entries.map(AccessReport.json))),
-          isChanged ? AccessReport.table(entries, registry, own) : "\(device.label): that is allowed already")
+          isChanged ? AccessReport.table(entries, registry, own) : "\(device.label): already granted")
       }
     }
 
@@ -73,35 +77,25 @@ struct Access: AsyncParsableCommand {
       if to.contains("*") { return .null }
       var subjects: [NodeID] = []
       for text in to {
-        if text.hasPrefix("tag:0x"), let tag = UInt32(text.dropFirst(6), radix: 16) {
-          subjects.append(.tag(CASEAuthenticatedTag(tag)))
-        } else if let number = UInt64(text), NodeID(number).isOperational {
-          // A node of this home's fabric need not be one of its devices: another controller has none.
-          subjects.append(NodeID(number))
+        // A node of this home's fabric need not be one of its devices: another controller has none.
+        if let subject = AccessEntry.subject(text) {
+          subjects.append(subject)
         } else {
           subjects.append(try registry.resolve(text).device.nodeID)
         }
       }
       return .value(subjects)
     }
-
-    private func targets() throws(HomeError) -> Nullable<[AccessControl.AccessControlTargetStruct]> {
-      let clusterID = try cluster.map { name throws(HomeError) in try HomeRegistry.cluster(name) } ?? nil
-      let cluster = Nullable(clusterID)
-      if endpoint.isEmpty && clusterID == nil { return .null }
-      if endpoint.isEmpty { return .value([.init(cluster: cluster, endpoint: .null, deviceType: .null)]) }
-      return .value(endpoint.map { .init(cluster: cluster, endpoint: .value(EndpointID($0)), deviceType: .null) })
-    }
   }
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take an entry out of the list.",
-      discussion: "The entry by which this home administers the device stays, unless it is taken out by force.")
+      abstract: "Remove an entry from the list.",
+      discussion: "The entry that lets this home administer the device is removed only with --force.")
     @OptionGroup var home: LocalHomeOptions
-    @Flag(help: "Even if nobody here could change the device any more.") var force = false
+    @Flag(help: "Remove the entry even if this home loses access to the device.") var force = false
     @Argument(help: "The device.", completion: .device) var device: String
-    @Argument(help: "The entry's number, as `hearth acl list` has it.") var number: Int
+    @Argument(help: "The number of the entry, from `hearth acl list`.") var number: Int
 
     func run() async throws {
       try await home.withDevice(device) { session, device in
@@ -110,14 +104,14 @@ struct Access: AsyncParsableCommand {
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),
-          "\(device.label): \(AccessReport.subjects(entry, registry, own)) can't \(camelCase("\(entry.privilege)")) any more"
-        )
+          "\(device.label): revoked \(camelCase("\(entry.privilege)")) from "
+            + AccessReport.subjects(entry, registry, own))
       }
     }
   }
 }
 
-/// How a privilege is written.
+/// A privilege as a command line argument.
 enum PrivilegeArgument: String, ExpressibleByArgument, CaseIterable {
   case view, operate, manage, administer
 
@@ -131,10 +125,10 @@ enum PrivilegeArgument: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// An access control list to be shown.
+/// Formats access control lists as tables and JSON.
 enum AccessReport {
   static func table(_ entries: [AccessEntry], _ registry: HomeRegistry, _ own: NodeID) -> String {
-    var table = Table("NUMBER", "WHO", "MAY", "WITH")
+    var table = Table("NUMBER", "SUBJECT", "PRIVILEGE", "TARGET")
     for (index, entry) in entries.enumerated() {
       table.add("\(index + 1)", subjects(entry, registry, own), camelCase("\(entry.privilege)"), targets(entry))
     }
@@ -146,7 +140,7 @@ enum AccessReport {
     if entry.authMode == .group {
       return subjects.isEmpty ? "any group" : "group " + subjects.map { "\($0.rawValue)" }.joined(separator: ", ")
     }
-    if subjects.isEmpty { return "all of this home" }
+    if subjects.isEmpty { return "all nodes of this home" }
     return subjects.map { subject in
       if subject.isTag { return "tag:\(CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue)))" }
       if subject == own { return "this home" }
@@ -156,7 +150,7 @@ enum AccessReport {
 
   private static func targets(_ entry: AccessEntry) -> String {
     let targets = entry.targets.wrapped ?? []
-    if targets.isEmpty { return "everything" }
+    if targets.isEmpty { return "whole device" }
     return targets.map { target in
       [
         target.endpoint.wrapped.map { "endpoint \($0)" }, target.cluster.wrapped.map { ElementNames.cluster($0) },

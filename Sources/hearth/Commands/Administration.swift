@@ -7,12 +7,12 @@ import MatterModel
 struct Remove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Remove devices from the home.")
   @OptionGroup var home: LocalHomeOptions
-  @Flag(help: "Forget a device even if it can't be told, or refuses.") var force = false
+  @Flag(help: "Remove a device even if it is unreachable or refuses.") var force = false
   @Argument(help: "The devices.", completion: .device) var targets: [String]
 
   func run() async throws {
     let options = try home.options(timeout: force ? .seconds(4) : .seconds(10))
-    let results = try await home.output.tellingWaits {
+    let results = try await home.output.reportingWaits {
       try await Home.remove(targets, force: force, options)
     }
     try home.report(
@@ -34,22 +34,22 @@ struct Remove: AsyncParsableCommand {
   private static func words(_ device: DeviceRecord, _ removal: Removal) -> String {
     switch removal {
     case .told: "removed \(device.label)"
-    case .notMember: "removed \(device.label); it did not know this home any more"
-    case .notTold: "removed \(device.label); it could not be told and may still be set up for this home"
+    case .notMember: "removed \(device.label); it had already left this home's fabric"
+    case .notTold: "removed \(device.label); it was not reached and may still be in this home's fabric"
     }
   }
 
-  /// The ways by which a device stays in the home of which the node was removed.
+  /// Returns the sources through which a device remains in the home after its node was removed.
   static func rest(of device: DeviceRecord) -> [SourceID] { device.ways.map(\.id).filter { $0.node != device.nodeID } }
 
   static func note(_ rest: [SourceID]) -> String {
-    rest.isEmpty ? "" : "; it stays in the home, reached as \(rest.map { "\($0)" }.joined(separator: ", "))"
+    rest.isEmpty ? "" : "; it remains in the home as \(rest.map { "\($0)" }.joined(separator: ", "))"
   }
 }
 
 extension HomeArguments {
   /// Opens the home for a command about one device.
-  /// - Parameter text: how the user names it.
+  /// - Parameter text: the target as the user wrote it.
   func withDevice<R>(
     _ text: String, _ body: (Home, DeviceRecord) async throws -> R
   ) async throws -> R {

@@ -3,17 +3,19 @@ import Home
 import MatterClusters
 import MatterModel
 
-/// What `bind` and `unbind` take.
+/// Arguments of `bind` and `unbind`.
 struct BindingArguments: ParsableArguments {
-  @Option(help: "Only this cluster; any number of times.") var cluster: [String] = []
-  @Argument(help: "What controls: a device, or DEVICE/ENDPOINT.", completion: .device) var source: String
-  @Argument(help: "What is controlled: a device, or DEVICE/ENDPOINT.", completion: .device) var target: String?
+  @Option(help: "Restrict to this cluster; repeatable.") var cluster: [String] = []
+  @Argument(help: "The controlling device: DEVICE or DEVICE/ENDPOINT.", completion: .device) var source: String
+  @Argument(help: "The controlled device: DEVICE or DEVICE/ENDPOINT.", completion: .device) var target: String?
 
-  /// Nil where none was named.
+  /// Returns the clusters of --cluster, or nil if the option was not given.
   func clusters() throws(HomeError) -> [ClusterID]? {
     var result: [ClusterID] = []
     for name in cluster {
-      guard let id = try HomeRegistry.cluster(name) else { throw HomeError(.badArguments, "* is no cluster to bind") }
+      guard let id = try HomeRegistry.cluster(name) else {
+        throw HomeError(.badArguments, "--cluster: * is not a cluster; omit the option for all clusters")
+      }
       result.append(id)
     }
     return result.isEmpty ? nil : result
@@ -23,13 +25,14 @@ struct BindingArguments: ParsableArguments {
 /// `hearth bind`.
 struct Bind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Let one device control another, as a switch does a lamp, without this home in between.",
+    abstract: "Bind a device, such as a switch, to another one that it controls directly.",
     discussion: """
-      The lamp is told to obey the switch, and the switch what to control: all clusters that the one controls and the other \
-      has, or those that --cluster names. With only one device its bindings are listed.
+      Writes the bindings of the controlling device and an access control entry on the controlled one, for all clusters \
+      that both support or for those of --cluster. Without a second device, lists the bindings of the first.
       """)
   @OptionGroup var home: LocalHomeOptions
-  @Flag(help: "Even if nobody here could change the lamp any more.") var force = false
+  @Flag(help: "Write the access control list even if this home loses access to the controlled device.") var force =
+    false
   @OptionGroup var arguments: BindingArguments
 
   func run() async throws {
@@ -50,7 +53,7 @@ struct Bind: AsyncParsableCommand {
       home.output.result(
         BindingReport.json(change, source.device),
         "\(source.device.label) "
-          + (words.isEmpty ? "controls that already" : "now controls \(words.joined(separator: ", "))"))
+          + (words.isEmpty ? "already has these bindings" : "now controls \(words.joined(separator: ", "))"))
     }
   }
 }
@@ -58,13 +61,13 @@ struct Bind: AsyncParsableCommand {
 /// `hearth unbind`.
 struct Unbind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "End what `hearth bind` began.",
-    discussion: "With its last binding the one also loses the right to control the other.")
+    abstract: "Remove the bindings between two devices.",
+    discussion: "Removing the last binding also removes the access control entry on the controlled device.")
   @OptionGroup var home: LocalHomeOptions
   @OptionGroup var arguments: BindingArguments
 
   func validate() throws {
-    guard arguments.target != nil else { throw ValidationError("say what it shall no longer control") }
+    guard arguments.target != nil else { throw ValidationError("missing the controlled device") }
   }
 
   func run() async throws {
@@ -81,7 +84,7 @@ struct Unbind: AsyncParsableCommand {
   }
 }
 
-/// Bindings to be shown.
+/// Formats bindings as text and JSON.
 enum BindingReport {
   static func target(_ entry: BindingEntry, _ registry: HomeRegistry) -> String {
     if let group = entry.target.group { return "group \(group.rawValue)" }

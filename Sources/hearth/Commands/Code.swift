@@ -7,11 +7,11 @@ import MatterTLV
 /// `hearth code`: setup codes.
 struct Code: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Setup codes: what is in one, or a new one.", subcommands: [Show.self, Make.self])
+    abstract: "Decode and create setup codes.", subcommands: [Show.self, Make.self])
 
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "What a setup code says.",
+      abstract: "Decode a setup code.",
       discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
     @OptionGroup var options: GlobalOptions
     @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
@@ -33,23 +33,26 @@ struct Code: ParsableCommand {
 
   struct Make: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "A setup code for these values.",
-      discussion: "A passcode and a discriminator that are not given are drawn at random.")
+      abstract: "Create a setup code.",
+      discussion: "The passcode and the discriminator are random unless given.")
     @OptionGroup var options: GlobalOptions
-    @Option(help: "1 to 99999998, but none that anybody would guess.") var passcode: UInt32?
-    @Option(help: "0 to 4095.") var discriminator: UInt16?
-    @Option(help: ArgumentHelp("The maker's number, as 0xFFF1.", valueName: "number")) var vendor: WireNumber?
-    @Option(help: ArgumentHelp("The product's number, as 0x8000.", valueName: "number")) var product: WireNumber?
-    @Option(help: "standard, userIntent or custom: what has to be done before.") var flow: FlowArgument = .standard
+    @Option(help: "The passcode: 1 to 99999998, without trivial ones such as 12345678.") var passcode: UInt32?
+    @Option(help: "The discriminator: 0 to 4095.") var discriminator: UInt16?
+    @Option(help: ArgumentHelp("The vendor id, such as 0xFFF1.", valueName: "number")) var vendor: WireNumber?
+    @Option(help: ArgumentHelp("The product id, such as 0x8000.", valueName: "number")) var product: WireNumber?
+    @Option(help: "The commissioning flow: standard, userIntent or custom.") var flow: FlowArgument = .standard
     @Option(
       name: .customLong("found-by"),
-      help: ArgumentHelp("onNetwork, bluetooth, softAccessPoint, wiFiPublicActionFrame, nearField.", valueName: "means")
-    )
+      help: ArgumentHelp(
+        """
+        A discovery capability: onNetwork, bluetooth, softAccessPoint, wiFiPublicActionFrame or nearField; repeatable.
+        """, valueName: "means"))
     var discovery: [DiscoveryArgument] = [.onNetwork]
-    @Option(help: "A serial number, for the QR code.") var serial: String?
+    @Option(help: "A serial number, in the QR code only.") var serial: String?
     @Option(
       help: ArgumentHelp(
-        "Of the maker's own for the QR code: a tag of 128 to 255, and a number or a text.", valueName: "tag=value"))
+        "A vendor-specific element of the QR code: a tag of 128 to 255 with a number or a text; repeatable.",
+        valueName: "tag=value"))
     var extra: [ExtraArgument] = []
     @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
 
@@ -63,7 +66,7 @@ struct Code: ParsableCommand {
       var members = extra.map(\.member)
       if let serial { members.append(.init(tag: SetupPayload.ExtraMember.serialNumberTag, value: .string(serial))) }
       guard Set(members.map(\.tag)).count == members.count else {
-        throw HomeError(.badArguments, "each tag of --extra can be there once")
+        throw HomeError(.badArguments, "--extra: a tag can be given only once")
       }
       let payload = SetupPayload(
         vendorID: vendor?.value ?? 0, productID: product?.value ?? 0, flow: flow.flow,
@@ -81,7 +84,7 @@ struct Code: ParsableCommand {
   }
 }
 
-/// How a commissioning flow is written.
+/// A commissioning flow as a command line argument.
 enum FlowArgument: String, ExpressibleByArgument, CaseIterable {
   case standard, userIntent, custom
 
@@ -94,7 +97,7 @@ enum FlowArgument: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// How a way to find a device is written.
+/// A discovery capability as a command line argument.
 enum DiscoveryArgument: String, ExpressibleByArgument, CaseIterable {
   case softAccessPoint, bluetooth, onNetwork, wiFiPublicActionFrame, nearField
 
@@ -109,7 +112,7 @@ enum DiscoveryArgument: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// What a maker adds to a code: `130=text`, `131=12`.
+/// A vendor-specific element of a QR code: `130=text`, `131=12`.
 struct ExtraArgument: ExpressibleByArgument {
   var member: SetupPayload.ExtraMember
 
@@ -123,7 +126,7 @@ struct ExtraArgument: ExpressibleByArgument {
   }
 }
 
-/// A 16-bit number, decimal or with 0x.
+/// A 16-bit number: decimal, or hexadecimal with the prefix 0x.
 struct WireNumber: ExpressibleByArgument {
   var value: UInt16
 
@@ -135,13 +138,13 @@ struct WireNumber: ExpressibleByArgument {
   }
 }
 
-/// What there is to say of a setup code.
+/// Formats a setup code as text and JSON.
 struct SetupCodeReport {
   let payload: SetupPayload
-  /// Nil where the payload can't be written so.
+  /// Nil if the payload has no QR code representation; the same applies to `manualCode`.
   let qrText: String?
   let manualCode: String?
-  /// Why no device may use the code.
+  /// Why the specification forbids the code; nil if it is valid.
   let problem: String?
 
   init(_ payload: SetupPayload) {
@@ -191,13 +194,13 @@ struct SetupCodeReport {
     rows.append(("Flow", Self.words(for: payload.flow)))
     if let discovery = payload.discovery {
       let names = Self.names(of: discovery).map(\.value)
-      rows.append(("Found by", names.isEmpty ? "nothing" : names.joined(separator: ", ")))
+      rows.append(("Discovery", names.isEmpty ? "none" : names.joined(separator: ", ")))
     }
     for member in payload.extraMembers {
-      let name = member.name ?? (member.isMakers ? "maker's \(member.tag)" : "tag \(member.tag)")
+      let name = member.name ?? (member.isMakers ? "vendor tag \(member.tag)" : "tag \(member.tag)")
       rows.append((name.prefix(1).uppercased() + name.dropFirst(), Self.text(member.value)))
     }
-    if let problem { rows.append(("Not allowed", problem)) }
+    if let problem { rows.append(("Invalid", problem)) }
     let width = max(15, (rows.map(\.0.count).max() ?? 0) + 1)
     var lines = rows.map { $0.0 + String(repeating: " ", count: width - $0.0.count) + $0.1 }
     if picture, let qrText, let code = try? QRCode(text: qrText) { lines += [""] + code.lines }
@@ -232,16 +235,16 @@ struct SetupCodeReport {
 
   private static func words(for flow: CommissioningFlow) -> String {
     switch flow {
-    case .standard: "standard (power it on)"
-    case .userIntent: "user intent (do something on the device, such as pressing a button)"
-    case .custom: "custom (follow the maker's instructions)"
+    case .standard: "standard (power on the device)"
+    case .userIntent: "user intent (act on the device, such as pressing a button)"
+    case .custom: "custom (follow the vendor's instructions)"
     }
   }
 
   private static func names(of discovery: DiscoveryCapabilities) -> [(key: String, value: String)] {
     let all: [(DiscoveryCapabilities, String, String)] = [
-      (.softAccessPoint, "softAccessPoint", "its own Wi-Fi"), (.bluetooth, "bluetooth", "Bluetooth"),
-      (.onNetwork, "onNetwork", "the network"),
+      (.softAccessPoint, "softAccessPoint", "Wi-Fi access point of the device"), (.bluetooth, "bluetooth", "Bluetooth"),
+      (.onNetwork, "onNetwork", "IP network"),
       (.wiFiPublicActionFrame, "wiFiPublicActionFrame", "Wi-Fi public action frames"),
       (.nearField, "nearField", "near-field communication"),
     ]

@@ -2,29 +2,29 @@ import ArgumentParser
 import Foundation
 import Home
 
-/// `hearth decode`: bytes, explained.
+/// `hearth decode`.
 struct Decode: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "A TLV or a whole message, explained.",
+    abstract: "Decode TLV or a whole message.",
     discussion: """
-      Bytes in hexadecimal (blanks, colons and 0x don't matter), a file of such digits or of the bytes themselves, or - for \
-      standard input. What is one whole TLV element is taken for that, everything else for a message.
+      Takes bytes in hexadecimal (blanks, colons and 0x are ignored), a file of hexadecimal digits or of bytes, or - for \
+      standard input. Decodes one complete TLV element as TLV, and any other input as a message.
       """)
   @OptionGroup var options: GlobalOptions
-  @Flag(help: "It is TLV.") var tlv = false
-  @Flag(help: "It is a whole message.") var message = false
+  @Flag(help: "Decode as TLV.") var tlv = false
+  @Flag(help: "Decode as a whole message.") var message = false
   @Option(
     name: .customLong("as"),
-    help: ArgumentHelp("It is a message's payload: readRequest, reportData, sigma1, …", valueName: "opcode"))
+    help: ArgumentHelp("Decode as the payload of a message: readRequest, reportData, sigma1, …", valueName: "opcode"))
   var opcode: String?
-  @Argument(help: ArgumentHelp("The bytes, or where they are.", valueName: "hex|file"), completion: .file()) var input:
-    [String]
+  @Argument(help: ArgumentHelp("The bytes, or a file with them.", valueName: "hex|file"), completion: .file())
+  var input: [String]
 
   func validate() throws {
     guard [tlv, message, opcode != nil].filter({ $0 }).count <= 1 else {
-      throw ValidationError("--tlv, --message and --as exclude each other")
+      throw ValidationError("--tlv, --message and --as are mutually exclusive")
     }
-    guard !input.isEmpty else { throw ValidationError("there is nothing to decode") }
+    guard !input.isEmpty else { throw ValidationError("missing the bytes to decode") }
   }
 
   func run() throws {
@@ -41,7 +41,7 @@ struct Decode: ParsableCommand {
       data = try FileHandle.standardInput.readToEnd() ?? Data()
     } else {
       guard let content = FileManager.default.contents(atPath: joined) else {
-        throw HomeError(.badArguments, "“\(joined)” is neither hexadecimal digits nor a file that can be read")
+        throw HomeError(.badArguments, "“\(joined)”: neither hexadecimal digits nor a readable file")
       }
       data = content
     }

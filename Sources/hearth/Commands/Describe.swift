@@ -6,7 +6,7 @@ import MatterModel
 /// `hearth describe`.
 struct Describe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Everything about a device: endpoints, types, clusters, how it is reached, its fabrics.")
+    abstract: "Show the details of a device: endpoints, types, clusters, connectivity, fabrics.")
   @OptionGroup var home: HomeOptions
   @Argument(help: "The device.", completion: .device) var device: String
 
@@ -15,18 +15,18 @@ struct Describe: AsyncParsableCommand {
     var options = try home.options(timeout: timeout)
     options.following.wakesObservers = false
     try await home.withHome(options) { session in
-      // One that was paired and has not told yet what it is, is in the home all the same.
+      // Includes a paired device whose description has not been read yet.
       let record = try HomeRegistry(await session.awaited().home).resolve(device).device
       try await session.follow()
       await session.waitForConnectivity(of: [record.id], timeout: timeout)
-      // It may have become another since.
+      // The device may have become part of another one in the meantime.
       var found = try await session.device(id: record.id).list().first
       if found == nil { found = await session.awaited().devices.first { $0.id == record.id } }
       guard let found, let now = found.record(room: record.room) else {
-        throw HomeError(.notFound, "it is not in the home any more", device: record.name)
+        throw HomeError(.notFound, "no longer in the home", device: record.name)
       }
       let row = DeviceRow(device: found, record: now)
-      // A part that it does not reach does not keep it from answering for itself.
+      // A partly online device still answers for its own node.
       var (fabrics, refusal): ([FabricEntry]?, String?)
       if row.isPartlyOnline && !now.isBridged {
         do { fabrics = try await session.fabrics(of: now) } catch let error as HomeError
@@ -34,7 +34,7 @@ struct Describe: AsyncParsableCommand {
         {
           refusal = error.message
         } catch {
-          // It did not say.
+          // The description is printed without fabrics.
         }
       }
       let attestation = await session.attestation(of: now)
@@ -45,9 +45,11 @@ struct Describe: AsyncParsableCommand {
   }
 }
 
-/// Everything about a device, for people and for programs.
+/// Formats all details of a device as text and JSON.
 enum DeviceDescription {
-  /// - Parameter refusal: why it was not asked which fabrics it is in.
+  /// - Parameters:
+  ///   - fabrics: the fabrics of the device; nil if they are not known.
+  ///   - refusal: why the device refused to list its fabrics; nil if it did not refuse.
   static func text(
     _ row: DeviceRow, _ fabrics: [FabricEntry]?, _ attestation: DeviceAttestation? = nil, refusal: String? = nil
   ) -> String {
@@ -56,7 +58,7 @@ enum DeviceDescription {
     let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
     var rows: [(String, String?)] = [
       ("Name", device.name), ("Room", device.room ?? "–"), ("Node", "\(device.way)"),
-      ("Also at", otherWays(row)),
+      ("Other sources", otherSources(row)),
       ("Types", device.typeNames.joined(separator: ", ")),
       ("Vendor", named(identity.vendorName, identity.vendorID?.description)),
       ("Product", named(identity.productName, identity.productID.map { VendorID($0).description })),
@@ -68,8 +70,8 @@ enum DeviceDescription {
       ("Last contact", DeviceTable.contact(row, now: Home.now())),
       ("Next report", row.device.contact.nextReport.map { ClockText.time(milliseconds: $0 / 1000) }),
     ]
-    let told = fabrics?.map { Self.text($0) }.joined(separator: ", ")
-    rows.append(("Fabrics", told ?? "not known: " + (refusal ?? whyNot(row))))
+    let names = fabrics?.map { Self.text($0) }.joined(separator: ", ")
+    rows.append(("Fabrics", names ?? "not known: " + (refusal ?? missingFabricsReason(row))))
     var lines = rows.compactMap { row -> String? in
       guard let value = row.1, !value.isEmpty else { return nil }
       return row.0 + String(repeating: " ", count: 15 - row.0.count) + value.shown()
@@ -79,9 +81,11 @@ enum DeviceDescription {
       lines += ["", "Endpoint \(endpoint.id): \(types.isEmpty ? "no type" : types)"]
       if !endpoint.servers.isEmpty {
         let known = endpoint.servers.filter { ElementNames.isKnown($0) }
-        let names = known.map { ElementNames.cluster($0) + own(row, endpoint.id, $0) }
+        let names = known.map { ElementNames.cluster($0) + deviation(row, endpoint.id, $0) }
         if !names.isEmpty { lines.append("  clusters  " + names.joined(separator: ", ")) }
-        let numbers = endpoint.servers.filter { !ElementNames.isKnown($0) }.map { "\($0)" + own(row, endpoint.id, $0) }
+        let numbers = endpoint.servers.filter { !ElementNames.isKnown($0) }.map {
+          "\($0)" + deviation(row, endpoint.id, $0)
+        }
         if !numbers.isEmpty { lines.append("  unknown   " + numbers.joined(separator: ", ")) }
       }
       if !endpoint.clients.isEmpty {
@@ -94,8 +98,8 @@ enum DeviceDescription {
     return lines.joined(separator: "\n")
   }
 
-  /// The ways to it besides the one that counts, and how they are: "7/5 (offline: timed out)".
-  private static func otherWays(_ row: DeviceRow) -> String? {
+  /// The inactive sources with their status: "7/5 (offline: timed out)".
+  private static func otherSources(_ row: DeviceRow) -> String? {
     let others = row.device.sources.filter { $0.id != row.device.source?.id }
     return others.isEmpty ? nil : others.map { "\($0.id) (\(words($0.status)))" }.joined(separator: ", ")
   }
@@ -104,11 +108,11 @@ enum DeviceDescription {
     status.connectivity.connectivityState.rawValue + (status.reason.map { ": \($0.text)" } ?? "")
   }
 
-  /// Why nobody knows which fabrics it is in.
-  private static func whyNot(_ row: DeviceRow) -> String {
-    if row.record.isBridged { return "its bridge is in them" }
-    guard !row.isPartlyOnline else { return "it did not say" }
-    return row.device.offlineReason?.text ?? "it does not answer"
+  /// Why the fabrics of the device are not known.
+  private static func missingFabricsReason(_ row: DeviceRow) -> String {
+    if row.record.isBridged { return "fabrics are those of its bridge" }
+    guard !row.isPartlyOnline else { return "not reported" }
+    return row.device.offlineReason?.text ?? "no answer"
   }
 
   private static func json(_ source: DeviceSource, isActive: Bool) -> JSON {
@@ -121,14 +125,14 @@ enum DeviceDescription {
     ]
   }
 
-  /// What the connectivity is without short breaks, where that is otherwise.
+  /// The settled connectivity, or nil if it equals the current one.
   private static func settled(_ row: DeviceRow) -> String? {
     let (now, settled) = (row.device.sourceConnectivity, row.device.settledConnectivity)
     return now.connectivityState == settled.connectivityState ? nil : settled.connectivityState.rawValue
   }
 
-  /// How a cluster is reached, where that is otherwise than the device as a whole: " (offline: bridge says unreachable)".
-  private static func own(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> String {
+  /// The connectivity of a cluster if it differs from that of the device: " (offline: bridge says unreachable)".
+  private static func deviation(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> String {
     let (whole, metadata) = (row.device.sourceConnectivity, metadata(row, endpoint, cluster))
     let own = metadata.sourceConnectivity
     if own == whole { return "" }

@@ -6,12 +6,13 @@ import MatterModel
 
 /// `hearth devices`.
 struct Devices: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "The devices of the home, and how they are.")
+  static let configuration = CommandConfiguration(abstract: "List the devices of the home and their state.")
   @OptionGroup var home: HomeOptions
-  @Option(help: "Only those in this room; `home/room` where several homes have one of this name.") var room: String?
-  @Option(help: "Only those of this kind: light, plug, sensor, or a type's name.") var kind: String?
-  @Flag(help: "Only those that are offline, not those of which a part is there.") var offline = false
-  @Flag(help: "Show the table again whenever something changes; on a terminal, in its place.") var watch = false
+  @Option(help: "List only devices in this room; `home/room` if several homes have a room of this name.")
+  var room: String?
+  @Option(help: "List only devices of this kind: light, plug, sensor, or the name of a device type.") var kind: String?
+  @Flag(help: "List only offline devices, without partially online ones.") var offline = false
+  @Flag(help: "Print the table again after each change; on a terminal, redraw it in place.") var watch = false
 
   func run() async throws {
     let names = Names(global: home.global, hub: home.hub)
@@ -26,7 +27,7 @@ struct Devices: AsyncParsableCommand {
       home.output.result([], "")
       home.output.progress(
         registry.devices.isEmpty
-          ? "There is no device yet; pair one with `hearth pair CODE`." : "No device is like that.")
+          ? "no devices yet; pair one with `hearth pair CODE`" : "no matching device")
       return
     }
     let timeout = home.network.timeout?.duration ?? .milliseconds(2500)
@@ -34,13 +35,13 @@ struct Devices: AsyncParsableCommand {
     options.following.wakesObservers = watch
     try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
-      try await home.output.tellingWaits {
+      try await home.output.reportingWaits {
         await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: timeout)
       }
       try Task.checkCancellation()
       guard watch else { return try await show(session, room) }
       let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
-      // Several changes at a time are one.
+      // Changes within the interval are drawn together.
       while true {
         try await show(session, room, on: screen)
         try await Task.sleep(for: .milliseconds(250))
@@ -48,7 +49,7 @@ struct Devices: AsyncParsableCommand {
     }
   }
 
-  /// - Throws: `notFound` for what is no kind of device: neither a family, nor in the name of a type.
+  /// - Throws: `notFound` if the text is neither a family of devices nor part of the name of a device type.
   static func check(_ kind: String, among devices: [DeviceRecord]) throws(HomeError) {
     let names = DeviceTypes.all.map { ElementNames.deviceType($0.id) } + devices.flatMap(\.typeNames)
     guard DeviceFamily.named(kind) == nil, !names.contains(where: { $0.lowercased().contains(kind.lowercased()) })
@@ -56,28 +57,27 @@ struct Devices: AsyncParsableCommand {
     let families = DeviceFamily.all.map(\.name)
     throw HomeError(
       .notFound,
-      "there is no kind of device “\(kind)”; expected \(families.joined(separator: ", ")), or a type's name",
+      "unknown kind of device “\(kind)”; expected \(families.joined(separator: ", ")), or the name of a device type",
       candidates: NearestName.suggestions(for: kind, in: families + names))
   }
 
   /// - Parameters:
-  ///   - place: the id of the room that it is in.
-  ///   - room: the id of the one that was asked for; nil: none was.
-  private func isWanted(_ device: DeviceRecord, in place: String?, _ room: String?) -> Bool {
-    (room == nil || place == room) && (kind.map { device.isOfKind($0) } ?? true)
+  ///   - ownRoom: the id of the room that contains the device; nil: none.
+  ///   - room: the id of the requested room; nil: any.
+  private func isWanted(_ device: DeviceRecord, in ownRoom: String?, _ room: String?) -> Bool {
+    (room == nil || ownRoom == room) && (kind.map { device.isOfKind($0) } ?? true)
   }
 
   private func show(_ session: Home, _ room: String?, on screen: TableScreen? = nil) async throws {
-    // What was paired and has not told yet what it is, is in the home all the same.
+    // Paired devices whose description has not been read yet. A device may be in both lists while it is read.
     let awaited = await session.awaited()
-    // One that tells it just now is in both.
     let devices = try await session.devices().list()
     let state = await session.state
     let known = Set(devices.map(\.id))
     var reports: [DeviceRow] = []
     for device in devices + awaited.devices.filter({ !known.contains($0.id) }) {
-      let place = device.roomID.flatMap { state.room($0) ?? awaited.home.room($0) }
-      guard let record = device.record(room: place?.name),
+      let ownRoom = device.roomID.flatMap { state.room($0) ?? awaited.home.room($0) }
+      guard let record = device.record(room: ownRoom?.name),
         isWanted(record, in: device.roomID, room),
         !offline || device.sourceConnectivity.connectivityState == .offline
       else { continue }
@@ -87,10 +87,10 @@ struct Devices: AsyncParsableCommand {
     let table = DeviceTable.text(reports, now: now)
     guard let screen else {
       home.output.result(.array(reports.map(DeviceTable.json)), reports.isEmpty ? "" : table)
-      if reports.isEmpty { home.output.progress(offline ? "No device is offline." : "No device is like that.") }
+      if reports.isEmpty { home.output.progress(offline ? "no device is offline" : "no matching device") }
       return
     }
-    guard screen.isNews(reports.map(\.essence), table, at: now) else { return }
+    guard screen.needsUpdate(reports.map(\.fingerprint), table, at: now) else { return }
     if home.output.json {
       home.output.result(.array(reports.map(DeviceTable.json)), "")
     } else {
@@ -100,27 +100,27 @@ struct Devices: AsyncParsableCommand {
   }
 }
 
-/// A device and its place, as a line of the table.
+/// A device with its name and room, for one line of the table.
 struct DeviceRow {
   var device: HomeDevice
   var record: DeviceRecord
 
   var isOnline: Bool { device.sourceConnectivity.connectivityState == .online }
-  /// Whether some of it is.
+  /// Whether at least a part of the device is online.
   var isPartlyOnline: Bool { isOnline || device.sourceConnectivity.connectivityState == .partiallyOnline }
 
-  /// What makes a line another one; that time passes does not.
-  var essence: String {
+  /// All that the line shows, except for relative times.
+  var fingerprint: String {
     "\(record.fullName) \(record.typeNames) \(device.sourceConnectivity) \(device.settledConnectivity) "
       + "\(device.offlineReason?.text ?? "") \(DeviceTable.state(self)) \(device.state)"
   }
 
-  /// Whether what is known of an endpoint is what it said last, and not what is the case now.
-  func isLast(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isStale ?? !isOnline }
+  /// Whether the known values of an endpoint may be stale.
+  func isStale(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isStale ?? !isOnline }
 }
 
 extension DeviceRecord {
-  /// Whether one of its types is of a family (`light`), or has a name with this in it.
+  /// Returns whether a device type belongs to the family (`light`), or has a name that contains the text.
   func isOfKind(_ kind: String) -> Bool {
     if let family = DeviceFamily.named(kind) {
       return applicationEndpoints.contains { $0.deviceTypes.contains { family.contains($0) } }
@@ -129,7 +129,7 @@ extension DeviceRecord {
   }
 }
 
-/// Devices as a table and as JSON.
+/// Formats devices as a table and JSON.
 enum DeviceTable {
   static func text(_ rows: [DeviceRow], now: Int64) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "STATE", "CONNECTIVITY", "LOCALITY", "LAST CONTACT")
@@ -142,11 +142,11 @@ enum DeviceTable {
     return table.text
   }
 
-  /// What it is doing; in brackets what it, or a part of it, did when it was heard last.
+  /// The state of the device. Stale parts are in parentheses.
   static func state(_ row: DeviceRow) -> String {
     let parts = row.device.state.parts
-    if !parts.isEmpty, parts.allSatisfy({ row.isLast($0.endpoint) }) { return "(\(row.device.state.text))" }
-    return parts.map { row.isLast($0.endpoint) ? "(\($0.text))" : $0.text }.joined(separator: ", ")
+    if !parts.isEmpty, parts.allSatisfy({ row.isStale($0.endpoint) }) { return "(\(row.device.state.text))" }
+    return parts.map { row.isStale($0.endpoint) ? "(\($0.text))" : $0.text }.joined(separator: ", ")
   }
 
   private static func type(_ device: DeviceRecord) -> String {
@@ -182,11 +182,10 @@ enum DeviceTable {
       }
       if let color = part.color { object = object.adding("color", .string(color.description)) }
       if !part.readings.isEmpty { object = object.adding("readings", .array(part.readings.map(json))) }
-      return object.adding("isLast", .bool(row.isLast(part.endpoint)))
+      return object.adding("isLast", .bool(row.isStale(part.endpoint)))
     }
-    // Of the whole where it is of all parts.
-    let isLast = parts.isEmpty ? !row.isPartlyOnline : device.state.parts.allSatisfy { row.isLast($0.endpoint) }
-    let state: JSON = ["text": .string(device.state.text), "isLast": .bool(isLast), "parts": .array(parts)]
+    let isStale = parts.isEmpty ? !row.isPartlyOnline : device.state.parts.allSatisfy { row.isStale($0.endpoint) }
+    let state: JSON = ["text": .string(device.state.text), "isLast": .bool(isStale), "parts": .array(parts)]
     func time(_ microseconds: Int64?) -> JSON {
       microseconds.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
     }
@@ -203,38 +202,40 @@ enum DeviceTable {
   }
 }
 
-/// A table that is shown again and again: on a terminal in its place, else one below the other.
+/// Repeated output of a table: redrawn in place on a terminal, otherwise printed below the previous one.
 final class TableScreen {
   private let isInPlace: Bool
-  private var shown: (essence: [String], table: String, time: Int64)?
-  /// How old "2 s ago" may become on a terminal, in milliseconds.
+  private var shown: (fingerprint: [String], table: String, time: Int64)?
+  /// The interval at which relative times, such as "2 s ago", are redrawn on a terminal, in milliseconds.
   private static let period: Int64 = 5000
 
   init(isInPlace: Bool) { self.isInPlace = isInPlace }
 
-  /// Whether it is another table than the last one, and to be shown; one that only says how long ago something was is
-  /// another after some seconds, and only where it takes the place of the last.
+  /// Returns whether a table has to be printed, and records it as printed if so.
+  ///
+  /// A table that differs only in relative times is printed after a few seconds, and only in place.
   /// - Parameters:
-  ///   - essence: what makes it another one at once.
-  ///   - now: in milliseconds, by any clock.
-  func isNews(_ essence: [String], _ table: String, at now: Int64) -> Bool {
-    if let shown, shown.essence == essence {
-      // A clock that was put back does not stop it.
+  ///   - fingerprint: the content that causes an update at once.
+  ///   - now: the time in milliseconds, by any clock.
+  func needsUpdate(_ fingerprint: [String], _ table: String, at now: Int64) -> Bool {
+    if let shown, shown.fingerprint == fingerprint {
+      // The absolute difference, so that a clock that was set back does not stop updates.
       guard isInPlace, shown.table != table, abs(now - shown.time) >= Self.period else { return false }
     }
-    shown = (essence, table, now)
+    shown = (fingerprint, table, now)
     return true
   }
 
-  /// The text with what puts it in the place of the last one: home, each line cleared to its end, and all below. What a terminal
-  /// does not hold would move what is above out of it, and stay there: lines are cut at its edge, and those that are too many
-  /// are counted.
-  /// - Parameter rows: how many lines the terminal has; nil: not known.
+  /// Returns the table with the control sequences that redraw it in place.
+  ///
+  /// The cursor moves to the upper left corner, each line is cleared to its end, and all lines below are cleared. Output that is
+  /// larger than the terminal would scroll it: long lines are cut by the terminal, and excess lines are replaced by their number.
+  /// - Parameter rows: the number of lines of the terminal; nil: not known.
   func text(_ table: String, rows: Int? = nil, colors: Bool = false) -> String {
     let table = colors ? Paint.result(table.shown(lines: true)) : table.shown(lines: true)
     guard isInPlace else { return table }
     var lines = table.split(separator: "\n", omittingEmptySubsequences: false)
-    // The cursor is on the one below.
+    // The last line is left for the cursor.
     if let rows, lines.count > rows - 1 {
       let shown = max(rows - 2, 1)
       let rest = lines.count - shown
@@ -243,7 +244,7 @@ final class TableScreen {
     return "\u{1B}[?7l\u{1B}[H" + lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K\u{1B}[J\u{1B}[?7h"
   }
 
-  /// How many lines standard output's terminal has; nil: it does not say.
+  /// The number of lines of standard output's terminal; nil: not known.
   static var rows: Int? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return nil }

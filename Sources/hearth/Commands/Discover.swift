@@ -6,13 +6,12 @@ import MatterProtocol
 /// `hearth discover`.
 struct Discover: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Look for devices on the network.",
-    discussion:
-      "Devices that wait to be commissioned, unless told otherwise. Looks for 2 s, or as long as --timeout says.")
+    abstract: "Find devices on the network.",
+    discussion: "Finds commissionable devices by default. Searches for 2 s, or for the time of --timeout.")
   @OptionGroup var home: LocalHomeOptions
-  @Flag(help: "Devices that wait to be commissioned.") var commissionable = false
-  @Flag(help: "Commissioned devices, of any fabric.") var operational = false
-  @Flag(help: "One line for each that comes or goes, until interrupted.") var watch = false
+  @Flag(help: "Find commissionable devices.") var commissionable = false
+  @Flag(help: "Find commissioned devices of any fabric.") var operational = false
+  @Flag(help: "Print a line for each device that appears, changes or disappears, until interrupted.") var watch = false
 
   func run() async throws {
     var queries: [DiscoveryQuery] = []
@@ -34,15 +33,15 @@ struct Discover: AsyncParsableCommand {
     guard !found.isEmpty else {
       throw HomeError(
         .notFound,
-        (operational && !commissionable
-          ? "no commissioned device was found" : "no device that waits to be commissioned was found")
+        (operational && !commissionable ? "no commissioned device found" : "no commissionable device found")
           + " (searched: \(options.interfaces.words))")
     }
     found.sort { ServiceReporter.key($0) < ServiceReporter.key($1) }
     home.output.result(.array(found.map(ServiceReporter.json)), ServiceReporter.table(found))
   }
 
-  /// What was there when the time was over.
+  /// Browses for a time, or until it is cancelled.
+  /// - Returns: the services that are present at the end.
   private func services(
     _ queries: [DiscoveryQuery], _ time: Duration?, _ controller: HomeController, _ reporter: ServiceReporter
   ) async throws -> [MatterService] {
@@ -51,10 +50,10 @@ struct Discover: AsyncParsableCommand {
         let stream = await controller.discover(query, for: time)
         group.addTask {
           var services: [MatterService.Kind: MatterService] = [:]
-          for try await news in stream {
-            switch news {
+          for try await event in stream {
+            switch event {
             case .found(let service):
-              // What is announced anew as it was is no news for people.
+              // A repeated announcement without a change is not reported.
               if services[service.kind] == service { break }
               reporter.found(service, isNew: services[service.kind] == nil)
               services[service.kind] = service
@@ -73,7 +72,7 @@ struct Discover: AsyncParsableCommand {
   }
 }
 
-/// Services for people and as JSON.
+/// Formats discovered services as text and JSON.
 struct ServiceReporter {
   let output: Output
   let watch: Bool
@@ -115,7 +114,7 @@ struct ServiceReporter {
     return switch service.commissioningMode {
     case 0: "closed"
     case 1: "open"
-    default: "open (own window)"
+    default: "open (enhanced)"
     }
   }
 

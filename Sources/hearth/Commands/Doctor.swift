@@ -7,10 +7,10 @@ import VirtualDevices
 /// `hearth doctor`.
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check this host, and say what to do about each finding.",
+    abstract: "Check this host and suggest a fix for each problem.",
     discussion: """
-      Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory and the ports. Only \
-      looks; a datagram is sent on each of the interfaces. Exit code 11 if there is a problem.
+      Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory and the ports. Changes \
+      nothing, and sends one datagram on each interface. Exit code 11 if there is a problem.
       """)
   @OptionGroup var options: GlobalOptions
   @Option(
@@ -28,7 +28,8 @@ struct Doctor: ParsableCommand {
         HostDiagnosis.clock(executable: Bundle.main.executablePath ?? CommandLine.arguments[0]),
         HostDiagnosis.directory(state.root), HostDiagnosis.ports(selection), Self.running(state),
       ]
-    var table = Table("CHECK", "RESULT", "FINDING", "WHAT TO DO")
+    var table = Table("CHECK", "RESULT", "FINDING", "ADVICE")
+    table.wrappedColumns = ["FINDING", "ADVICE"]
     for check in checks { table.add(check.subject, check.level.rawValue, check.finding, check.advice ?? "") }
     let problems = checks.count { $0.level == .problem }
     let data: JSON = ["problems": .integer(problems), "checks": .array(checks.map(Self.json))]
@@ -42,7 +43,7 @@ struct Doctor: ParsableCommand {
     throw ProcessExit(error.code).error
   }
 
-  /// What runs with this state.
+  /// Reports the virtual devices that run with this state directory.
   private static func running(_ state: StateDirectory) -> HostCheck {
     let fleets = FleetStatus.running(in: state.run)
     let devices = fleets.reduce(0) { $0 + $1.devices.count }

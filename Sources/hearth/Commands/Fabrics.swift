@@ -5,11 +5,11 @@ import MatterModel
 /// `hearth fabrics`.
 struct Fabrics: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "The homes (fabrics) that a device is in.", subcommands: [List.self, Remove.self],
+    abstract: "List and remove the fabrics of a device.", subcommands: [List.self, Remove.self],
     defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List them.")
+    static let configuration = CommandConfiguration(abstract: "List the fabrics.")
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
@@ -29,18 +29,18 @@ struct Fabrics: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take a device out of somebody else's home.",
-      discussion: "This home's own is left with `hearth remove`.")
+      abstract: "Remove a device from another fabric.",
+      discussion: "To remove it from this home's fabric, use `hearth remove`.")
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
-    @Argument(help: "The fabric's index, as `hearth fabrics` lists it.") var index: UInt8
+    @Argument(help: "The index of the fabric, from `hearth fabrics`.") var index: UInt8
 
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let fabric = try await session.removeFabric(FabricIndex(index), from: device)
         home.output.result(
           device.jsonNames.adding("removed", FabricReport.json(fabric)),
-          "\(device.label) is no longer in fabric \(index)\(fabric.label.isEmpty ? "" : " (\(fabric.label))")")
+          "removed \(device.label) from fabric \(index)\(fabric.label.isEmpty ? "" : " (\(fabric.label))")")
       }
     }
   }

@@ -7,18 +7,18 @@ import MatterModel
 /// `hearth group`.
 struct Group: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Groups of devices that one message reaches.",
+    abstract: "Manage groups of devices, which receive multicast commands.",
     discussion: """
-      A group has a name and a number; either will do. Members get the keys, and let the group operate them. For example:
+      Groups are named by name or number. Members receive the group keys and grant the group the privilege operate. For example:
         hearth group create Den
         hearth group add Den den/lamp den/plug
         hearth group invoke Den onOff.toggle
-      Nobody answers a message to a group: it is sent once, and what became of it can only be read from the members.
+      Group messages are sent once and not acknowledged. To check the effect, read the members.
       """,
     subcommands: [List.self, Create.self, Delete.self, Add.self, Remove.self, Invoke.self])
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "The groups, and who is in them.")
+    static let configuration = CommandConfiguration(abstract: "List the groups and their members.")
     @OptionGroup var home: LocalHomeOptions
 
     func run() async throws {
@@ -41,15 +41,15 @@ struct Group: AsyncParsableCommand {
   }
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a group without members.")
+    static let configuration = CommandConfiguration(abstract: "Create a group without members.")
     @OptionGroup var home: LocalHomeOptions
-    @Option(help: ArgumentHelp("Its number, 1 to 32767; else one that is free.", valueName: "number")) var id: UInt16?
-    @Argument(help: "Its name, at most 16 bytes.") var name: String
+    @Option(help: ArgumentHelp("The number, 1 to 32767. Default: a free number.", valueName: "number")) var id: UInt16?
+    @Argument(help: "The name, at most 16 bytes.") var name: String
 
     func run() async throws {
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.controller.createGroup(id.map { GroupID($0) }, name: name)
-        home.output.result(group.json(await session.registry), "group \(group.id.rawValue) is \(group.name)")
+        home.output.result(group.json(await session.registry), "created group \(group.id.rawValue) (\(group.name))")
       }
     }
   }
@@ -58,8 +58,8 @@ struct Group: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Delete a group.",
       discussion: """
-        Removes the group's keys, memberships and access entries from its members. A member that can't be reached loses them when \
-        it can be again; until then no new group has the number or the keys.
+        Removes the group's keys, memberships and access control entries from its members. For an unreachable member this is done \
+        once it is reachable again; until then the number and the keys are not reused.
         """)
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
@@ -79,7 +79,7 @@ struct Group: AsyncParsableCommand {
   }
 
   struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Take devices into a group.")
+    static let configuration = CommandConfiguration(abstract: "Add devices to a group.")
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
@@ -88,7 +88,7 @@ struct Group: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Take devices out of a group.")
+    static let configuration = CommandConfiguration(abstract: "Remove devices from a group.")
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
@@ -98,22 +98,17 @@ struct Group: AsyncParsableCommand {
 
   struct Invoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Have all members carry out a command.",
-      discussion: "As: hearth group invoke Den levelControl.moveToLevel level=128 transitionTime=10")
+      abstract: "Invoke a command on all members.",
+      discussion: "For example: hearth group invoke Den levelControl.moveToLevel level=128 transitionTime=10")
     @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
-    @Argument(help: ArgumentHelp("cluster.command, by names or numbers.", valueName: "cluster.command"))
+    @Argument(help: ArgumentHelp("The command, by names or numbers.", valueName: "cluster.command"))
     var command: String
-    @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] =
-      []
+    @Argument(parsing: .remaining, help: ArgumentHelp("The fields.", valueName: "field=value"))
+    var fields: [String] = []
 
     func run() async throws {
-      let (cluster, element) = try HomeRegistry.command(command)
-      let info = ElementNames.command(CommandPath(endpoint: nil, cluster: cluster, command: element))
-      if info?.quality.contains(.timed) == true {
-        throw HomeError(.badArguments, "\(command) has to be timed, which a message to a group can't be")
-      }
-      let encoded = try CommandFields.encode(fields, info)
+      let (cluster, element, encoded) = try CommandFields.groupCommand(command, fields)
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
         try await session.controller.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)
@@ -127,7 +122,7 @@ struct Group: AsyncParsableCommand {
 
 extension LocalHomeOptions {
   fileprivate func withGroups(_ body: (Home) async throws(HomeError) -> Void) async throws {
-    try await output.tellingWaits { try await Home.owning(try options(), body) }
+    try await output.reportingWaits { try await Home.owning(try options(), body) }
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {
@@ -140,7 +135,7 @@ extension LocalHomeOptions {
       let members = record.members.map { registry.name(of: $0) }
       output.result(
         record.json(registry),
-        "\(record.name): \(members.isEmpty ? "nobody" : members.joined(separator: ", "))")
+        "\(record.name): \(members.isEmpty ? "no members" : members.joined(separator: ", "))")
     }
   }
 }
@@ -152,14 +147,14 @@ extension HomeRegistry {
 }
 
 extension HomeRegistry {
-  /// What people call nodes that may still have something of a deleted group.
+  /// Returns the names of nodes that may still hold keys or entries of a deleted group.
   fileprivate func names(of holders: [NodeID]) -> [String] {
-    holders.map { device($0)?.fullName ?? "node \($0), which was removed by force" }
+    holders.map { device($0)?.fullName ?? "node \($0) (removed with --force)" }
   }
 }
 
 extension GroupRecord {
-  /// - Parameter pending: the nodes that have not left the group, if it was deleted just now.
+  /// - Parameter pending: the nodes that still hold keys or entries of the group, if it was deleted by this command.
   fileprivate func json(_ registry: HomeRegistry, pending: [NodeID]? = nil) -> JSON {
     let pending = pending ?? (isDeleted ? holders : nil)
     return [

@@ -7,11 +7,11 @@ import Runtime
 extension HomeCommands {
   struct Cloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Accounts at the clouds of makers, whose devices are in the home, too.",
+      abstract: "Manage accounts of vendor clouds, whose devices are part of the home.",
       discussion: """
-        A cloud is asked by the cloud-to-cloud protocol of Google's smart home (SYNC, QUERY, EXECUTE). Its devices are of \
-        locality remote. One that is there by Matter, too, is one device, and is reached through the cloud where that is all \
-        that works:
+        Uses the cloud-to-cloud protocol of Google's smart home (SYNC, QUERY, EXECUTE). Devices of an account have the \
+        locality remote. A device that is also paired over Matter remains one device, and the cloud is used while Matter is \
+        not available. For example:
           hearth home cloud add Acme https://home.acme.example/fulfillment --token-file acme.token
           hearth home cloud list
         """,
@@ -22,36 +22,38 @@ extension HomeCommands {
 extension HomeCommands.Cloud {
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Add an account, or give one another address and token.",
+      abstract: "Add an account, or change its address and token.",
       discussion: """
-        It is asked for its devices at once, and from time to time by whoever follows them, as a hub does. The token is kept in the home's database, which only you can read, and sent to this address alone.
+        Queries the devices of the account at once; a process that follows the devices, such as a hub, queries them \
+        periodically. The token is stored in the home's database, which only the current user can read, and is sent only to \
+        this address.
         """)
     @OptionGroup var options: GlobalOptions
-    @Argument(help: "What the account is called.") var name: String
-    @Argument(help: ArgumentHelp("Where its fulfilment is: https://…, or http:// on this machine.", valueName: "url"))
+    @Argument(help: "The name of the account.") var name: String
+    @Argument(help: ArgumentHelp("The fulfillment address: https://…, or http:// on this machine.", valueName: "url"))
     var address: String
     @Option(
-      help: ArgumentHelp("A file with the account's token. Default: HEARTH_CLOUD_TOKEN.", valueName: "file"),
+      help: ArgumentHelp("A file with the token of the account. Default: HEARTH_CLOUD_TOKEN.", valueName: "file"),
       completion: .file())
     var tokenFile: String?
 
     func run() async throws {
       let token = try token()
-      let (account, devices) = try await options.output.tellingWaits { try await add(token) }
+      let (account, devices) = try await options.output.reportingWaits { try await add(token) }
       options.output.result(
         CloudReport.json(account, devices),
         "added \(account.name)" + (devices.isEmpty ? "" : ": \(devices.joined(separator: ", "))"))
     }
 
-    /// - Returns: the account, and the names of its devices as far as it told them.
+    /// - Returns: the account, and the names of its devices, which are empty if the first query failed.
     private func add(_ token: String) async throws -> (account: CloudAccount, devices: [String]) {
       var home = HomeController.Options(state: try options.stateDirectory, logger: options.logger)
-      // No Matter device is looked for.
+      // Adding an account needs no Matter device.
       home.discovery = .off
       return try await Home(home).beforeClosing { session in
         let added = try await session.addCloudAccount(name, address: address, token: token)
         do throws(HomeError) { try await session.refreshCloudAccount(added.name) } catch {
-          options.output.progress("\(added.name) is added, and is asked again from time to time: \(error)")
+          options.output.progress("added \(added.name); the first query failed and will be retried: \(error)")
         }
         let account = try await session.cloudAccounts.first { $0.name == added.name } ?? added
         return (account, CloudReport.devices(of: account, await session.state))
@@ -61,19 +63,19 @@ extension HomeCommands.Cloud {
     private func token() throws -> String {
       guard let tokenFile else {
         guard let token = ProcessInfo.processInfo.environment["HEARTH_CLOUD_TOKEN"] else {
-          throw HomeError(.badArguments, "an account needs a token; say --token-file FILE, or set HEARTH_CLOUD_TOKEN")
+          throw HomeError(.badArguments, "missing token; use --token-file FILE or set HEARTH_CLOUD_TOKEN")
         }
         return token
       }
       guard let data = FileManager.default.contents(atPath: tokenFile) else {
-        throw HomeError(.notFound, "there is no file \(tokenFile) that can be read")
+        throw HomeError(.notFound, "\(tokenFile): can't be read")
       }
       return String(decoding: data, as: UTF8.self)
     }
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "The accounts, and how they are doing. Not their tokens.")
+    static let configuration = CommandConfiguration(abstract: "List the accounts and their state, without tokens.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -97,8 +99,8 @@ extension HomeCommands.Cloud {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take an account out of the home.",
-      discussion: "Its devices go with it, but for those that are there by Matter, too.")
+      abstract: "Remove an account from the home.",
+      discussion: "Also removes its devices, except those paired over Matter.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "The account.") var name: String
 
@@ -109,18 +111,18 @@ extension HomeCommands.Cloud {
       }
       options.output.result(
         CloudReport.json(account, devices),
-        "removed \(account.name)" + (devices.isEmpty ? "" : ", and with it \(devices.joined(separator: ", "))"))
+        "removed \(account.name)" + (devices.isEmpty ? "" : " and its devices: \(devices.joined(separator: ", "))"))
     }
   }
 }
 
-/// What there is to say of cloud accounts.
+/// Formats cloud accounts as text and JSON.
 enum CloudReport {
   static func devices(of account: CloudAccount, _ state: HomeState) -> [String] {
     account.devices.compactMap { state.devices[$0]?.name }
   }
 
-  /// `ok`, `failing`, or `new` for one that was not asked yet.
+  /// `ok`, `failing`, or `new` for an account that has not been queried yet.
   static func state(_ account: CloudAccount) -> String {
     account.failure != nil ? "failing" : account.lastContact == nil ? "new" : "ok"
   }

@@ -6,10 +6,10 @@ import Runtime
 /// `hearth home`.
 struct HomeCommands: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "home", abstract: "The homes as a whole: buildings, with rooms and devices in them.",
+    commandName: "home", abstract: "Manage homes: buildings with rooms and devices.",
     discussion: """
-      There is one home at first, and there may be more. The primary home is meant where none is named: new rooms and \
-      devices come into it.
+      Several homes can share a state directory. Commands use the primary home unless another one is named; new rooms and \
+      devices are added to it.
       """,
     subcommands: [
       List.self, Add.self, Rename.self, Remove.self, Primary.self, Grace.self, Trust.self, Interface.self, Sync.self,
@@ -18,20 +18,19 @@ struct HomeCommands: AsyncParsableCommand {
 
   struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "The home as the response to a cloud-to-cloud SYNC request.",
+      abstract: "Print the home as the response to a cloud-to-cloud SYNC request.",
       discussion: """
-        What a cloud account is told of the home as it is stored; no device is asked. The plain output is the response \
-        itself, to be sent as it is; with --json it is on one line, under "data" as with all commands.
+        Uses the stored state and queries no device. The plain output is the response itself; with --json it is on one \
+        line, under "data" as with all commands.
         """)
     @OptionGroup var options: GlobalOptions
-    @Option(help: ArgumentHelp("The user, as the cloud's agent calls them.", valueName: "id")) var agentUserID =
-      "hearth"
-    @Option(help: ArgumentHelp("The request that is answered. Default: a new one.", valueName: "id"))
+    @Option(help: ArgumentHelp("The user id of the cloud's agent.", valueName: "id")) var agentUserID = "hearth"
+    @Option(help: ArgumentHelp("The id of the request. Default: a new one.", valueName: "id"))
     var requestID: String?
 
     func run() async throws {
       var options = HomeController.Options(state: try self.options.stateDirectory, logger: self.options.logger)
-      // Nobody is looked for: all is in the database.
+      // All data are in the database; no device has to be discovered.
       options.discovery = .off
       let sync = try await Home(options).beforeClosing { session in
         CloudSync(

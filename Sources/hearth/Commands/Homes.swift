@@ -5,7 +5,7 @@ import MatterProtocol
 // `hearth home list|add|rename|remove|primary|grace|trust|interface`.
 extension HomeCommands {
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "The homes, and what is in them.")
+    static let configuration = CommandConfiguration(abstract: "List the homes with their rooms and devices.")
     @OptionGroup var options: NamesOptions
 
     func run() async throws {
@@ -26,16 +26,16 @@ extension HomeCommands {
             .adding("devices", .array(devices.map { .string($0.name) })))
       }
       if table.rows.isEmpty {
-        options.output.progress("There is no home yet; the first device makes one, or `hearth home add NAME`.")
+        options.output.progress("no homes yet; pair a device, or add one with `hearth home add NAME`")
       }
       options.output.result(.array(json), table.rows.isEmpty ? "" : table.text)
     }
   }
 
   struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Add a home. The first one is the primary home.")
+    static let configuration = CommandConfiguration(abstract: "Add a home; the first one is the primary home.")
     @OptionGroup var options: NamesOptions
-    @Argument(help: "Its name.") var name: String
+    @Argument(help: "The name.") var name: String
 
     func run() async throws {
       let name = name
@@ -50,14 +50,14 @@ extension HomeCommands {
   }
 
   struct Rename: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Give a home another name.")
+    static let configuration = CommandConfiguration(abstract: "Rename a home.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The home.") var home: String
-    @Argument(help: "Its new name.") var name: String
+    @Argument(help: "The new name.") var name: String
 
     func run() async throws {
       let (home, name) = (home, name)
-      let (told, results) = try await options.names.edit { state throws(HomeError) in
+      let (renamed, results) = try await options.names.edit { state throws(HomeError) in
         let old = try state.knownStructure(home)
         var new = old
         new.name = try HomeNames.checked(name).name
@@ -65,42 +65,45 @@ extension HomeCommands {
         return ([.renameStructure(old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
       }
       options.output.result(
-        HomeReport.json(told.new, isPrimary: told.isPrimary).adding("wasCut", options.noteCut(results)),
-        "\(told.old.name) is now \(told.new.name)")
+        HomeReport.json(renamed.new, isPrimary: renamed.isPrimary).adding("wasCut", options.noteCut(results)),
+        "\(renamed.old.name) is now \(renamed.new.name)")
     }
   }
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a home in which there are no devices, with its rooms.",
-      discussion: "Where it was the primary home, the first that remains is.")
+      abstract: "Remove a home without devices, and its rooms.",
+      discussion: "If it was the primary home, the first remaining home becomes the primary home.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The home.") var home: String
 
     func run() async throws {
       let home = home
-      let (told, _) = try await options.names.edit { state throws(HomeError) in
+      let (removed, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownStructure(home)
         var after = state
         for change in try state.removingStructure(known.id) { after.apply(change) }
         return ([.removeStructure(known.id)], (old: known, primary: after.primaryStructure))
       }
       options.output.result(
-        ["id": .string(told.old.id), "name": .string(told.old.name), "primaryHome": .optional(told.primary?.name)],
-        "removed \(told.old.name)")
+        [
+          "id": .string(removed.old.id), "name": .string(removed.old.name),
+          "primaryHome": .optional(removed.primary?.name),
+        ],
+        "removed \(removed.old.name)")
     }
   }
 
   struct Primary: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say which home is meant where none is named, or choose another.")
+      abstract: "Show or set the primary home.")
     @OptionGroup var options: NamesOptions
-    @Argument(help: "The home to choose. Default: none, and tell which one it is.") var home: String?
+    @Argument(help: "The new primary home. Default: show the current one.") var home: String?
 
     func run() async throws {
       guard let home else {
         guard let primary = try await options.names.state().primaryStructure else {
-          throw HomeError(.notFound, "there is no home yet; add one with `hearth home add`")
+          throw HomeError(.notFound, "no homes yet; add one with `hearth home add NAME`")
         }
         return options.output.result(HomeReport.json(primary, isPrimary: true), primary.name)
       }
@@ -109,7 +112,7 @@ extension HomeCommands {
         return ([.choosePrimaryStructure(known.id)], known)
       }
       options.output.result(
-        HomeReport.json(chosen, isPrimary: true), "\(chosen.name) is the primary home now")
+        HomeReport.json(chosen, isPrimary: true), "\(chosen.name) is now the primary home")
     }
   }
 }
@@ -117,14 +120,14 @@ extension HomeCommands {
 extension HomeCommands {
   struct Grace: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say how long a device must be away before that counts as settled, or set it.",
+      abstract: "Show or set the grace time before an offline device counts as settled.",
       discussion: """
-        Shorter breaks are left out of the settled connectivity: settledConnectivityState of `hearth devices --json`, and \
-        `hearth wait … --for settledConnectivity=offline`. That a device is back counts at once. The time is of the whole home, \
-        and in force at once, also in processes that run. 0s: nothing is left out.
+        The settled connectivity ignores shorter outages: settledConnectivityState of `hearth devices --json`, and \
+        `hearth wait … --for settledConnectivity=offline`. A device that returns is settled as online at once. The grace time \
+        applies to all devices and takes effect at once, also in running processes. 0s ignores no outage.
         """)
     @OptionGroup var options: GlobalOptions
-    @Argument(help: ArgumentHelp("The new time, 24h at most. Default: none, and tell which it is.", valueName: "time"))
+    @Argument(help: ArgumentHelp("The new time, at most 24h. Default: show the current one.", valueName: "time"))
     var time: TimeSpan?
 
     func run() async throws {
@@ -139,7 +142,7 @@ extension HomeCommands {
 }
 
 extension HomeCommands {
-  /// Which devices a home accepts.
+  /// The attestation roots that a home accepts.
   enum Trusted: String, ExpressibleByArgument {
     case production, test, all
   }
@@ -148,8 +151,8 @@ extension HomeCommands {
     static let configuration = CommandConfiguration(
       abstract: "Show or set whether devices with public test certificates may be paired.",
       discussion: """
-        The keys of the public test roots are known to everybody, so a device with such a certificate does not prove who made it. \
-        test (or all): such devices are accepted, which is the default. production: they are refused. Devices in the home stay.
+        The private keys of the test roots are published, so a certificate of a test root does not prove the vendor of a device. \
+        test (or all) accepts such devices and is the default; production refuses them. Paired devices are not affected.
         """)
     @OptionGroup var options: GlobalOptions
     @Argument(help: ArgumentHelp("The new setting. Default: show the current one.", valueName: "production|test|all"))
@@ -171,10 +174,10 @@ extension HomeCommands {
 extension HomeCommands {
   struct Interface: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show or set the network interfaces that the home is on.",
+      abstract: "Show or set the network interfaces of the home.",
       discussion: """
-        Commands use them unless --interface or HEARTH_INTERFACE names others. The first `hearth pair` that names some sets them; \
-        none forgets them, which leaves loopback only.
+        Commands use these interfaces unless --interface or HEARTH_INTERFACE is given. The first `hearth pair` with such an \
+        option sets them. none clears them, which leaves loopback only.
         """)
     @OptionGroup var options: GlobalOptions
     @Argument(help: ArgumentHelp("The interfaces, all, or none. Default: show the current ones.", valueName: "name"))

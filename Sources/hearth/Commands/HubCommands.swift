@@ -9,10 +9,10 @@ import MatterProtocol
 /// `hearth hub`.
 struct HubCommands: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "hub", abstract: "Serve the home to other processes, and say who may do what in it.",
+    commandName: "hub", abstract: "Serve the home to other processes and manage their access.",
     discussion: """
-      A hub keeps one connection with each device and serves any number of clients from it. Processes of your own user \
-      may do everything; others need an invitation, as guest (may look) or member (may control devices, too):
+      A hub keeps one connection to each device and serves any number of clients. Processes of the same user have full \
+      access; other clients need an invitation with a role, such as guest (read) or member (read and control). For example:
         hearth hub run --listen 192.168.1.10:5550
         hearth hub invite Ada --role member
         HEARTH_TOKEN=… hearth devices --hub 192.168.1.10:5550
@@ -21,12 +21,12 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Follow the devices and serve the home, until interrupted.",
-      discussion: "Listens at a socket in the state directory, for your own processes and those with an invitation.")
+      abstract: "Follow the devices and serve the home until interrupted.",
+      discussion: "Listens on a socket in the state directory.")
     @OptionGroup var home: LocalHomeOptions
     @Option(
       help: ArgumentHelp(
-        "Listen here, too: a TCP port (encrypted), or a socket that other users of this machine may open.",
+        "Also listen here: a TCP port (encrypted), or a socket for other users of this machine; repeatable.",
         valueName: "host:port|socket"))
     var listen: [String] = []
     @Option(help: ArgumentHelp("A file to write when the hub listens.", valueName: "file"), completion: .file())
@@ -52,7 +52,7 @@ struct HubCommands: AsyncParsableCommand {
         await hub.close()
         return signal
       }
-      // To be ended by a service manager is no failure; to be interrupted has an exit code of its own.
+      // SIGTERM from a service manager is success; SIGINT has its own exit code.
       if signal == SIGINT { throw ProcessExit.interrupted.error }
     }
 
@@ -65,7 +65,7 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "How the hub of this home is doing, and who is connected. Exit code 13 when none runs.")
+      abstract: "Show the state of the hub and its connected clients. Exit code 13 if no hub is running.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -76,11 +76,11 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Invite a client: prints its token, which is kept nowhere and shown once.")
+      abstract: "Invite a client and print its token, which is not stored and not shown again.")
     @OptionGroup var options: GlobalOptions
-    @Option(help: "guest (may look), member (may control devices, too) or owner (may do everything).")
+    @Option(help: "The role: guest (read), member (read and control) or owner (full access).")
     var role: Role = .guest
-    @Argument(help: "What the client is called.") var name: String
+    @Argument(help: "The name of the client.") var name: String
 
     enum Role: String, CaseIterable, ExpressibleByArgument {
       case guest, member, owner
@@ -100,12 +100,13 @@ struct HubCommands: AsyncParsableCommand {
         try database.invite(name, role, at: time)
       }
       options.output.result(HubReport.json(client).adding("token", .string(token)), token)
-      options.output.progress("\(client.name) is invited as \(client.role.rawValue), with HEARTH_TOKEN or --token")
+      options.output.progress(
+        "invited \(client.name) as \(client.role.rawValue); the client passes the token with HEARTH_TOKEN or --token")
     }
   }
 
   struct Clients: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Who is invited.")
+    static let configuration = CommandConfiguration(abstract: "List the invited clients.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -117,14 +118,14 @@ struct HubCommands: AsyncParsableCommand {
         table.add(
           client.name, client.role.rawValue, ClockText.iso(milliseconds: client.created.saturatingMultiply(1000)))
       }
-      if clients.isEmpty { options.output.progress("Nobody is invited; `hearth hub invite NAME` does that.") }
+      if clients.isEmpty { options.output.progress("no invited clients; invite one with `hearth hub invite NAME`") }
       options.output.result(.array(clients.map { HubReport.json($0) }), clients.isEmpty ? "" : table.text)
     }
   }
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take an invitation back; a client that is connected with it is hung up on.")
+      abstract: "Revoke an invitation and disconnect its client.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "The client.") var name: String
 
@@ -136,20 +137,20 @@ struct HubCommands: AsyncParsableCommand {
       do {
         try await HubReport.withHub(options) { try await $0.tellHubOfClients() }
       } catch let error as HomeError where error.code == .notRunning {
-        // Nobody is connected then.
+        // Without a running hub no client is connected.
       }
       options.output.result(HubReport.json(client), "revoked \(client.name)")
     }
   }
 }
 
-/// What there is to say of hubs.
+/// Formats the state of a hub as text and JSON.
 enum HubReport {
-  /// Does something with the home through the hub of this state directory, as its owner.
+  /// Opens the home as its owner through the hub of the state directory, and closes it after the body.
   static func withHub<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
     var client = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
     client.token = nil
-    return try await options.output.tellingWaits { try await Home(through: client).beforeClosing(body) }
+    return try await options.output.reportingWaits { try await Home(through: client).beforeClosing(body) }
   }
 
   static func json(_ client: InvitedClient) -> JSON {
@@ -177,14 +178,14 @@ enum HubReport {
 
   static func text(_ status: HubStatus, now: Int64) -> String {
     var lines = [
-      "process \(status.process), up since \(TimeSpan.ago(milliseconds: max(0, now - status.since / 1000)))"
+      "process \(status.process), started \(TimeSpan.ago(milliseconds: max(0, now - status.since / 1000)))"
         + (status.isFollower ? "" : "; another process follows the devices"),
       "\(count(status.devices, "device")), \(status.devicesOnline) online",
     ]
-    lines += status.addresses.map { "listens at \($0)" }
+    lines += status.addresses.map { "listening on \($0)" }
     if !status.drops.isEmpty {
       let drops = status.drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-      lines.append("messages not taken in: \(drops.joined(separator: ", "))")
+      lines.append("dropped messages: \(drops.joined(separator: ", "))")
     }
     var table = Table("CLIENT", "ROLE", "FROM", "SINCE")
     for client in status.clients {

@@ -5,46 +5,49 @@ import MatterModel
 /// `hearth observe`.
 struct Observe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Commands and web addresses that are woken when something changes.",
+    abstract: "Run commands or notify web addresses when the home changes.",
     discussion: """
-      Observers last. They are woken by one of the processes that go on looking at the home (`hearth hub run`, `hearth watch`, \
-      `hearth devices --watch`); what happens while there is none wakes them when there is one again. For example:
+      Observers are stored in the home and triggered by a process that follows it: `hearth hub run`, `hearth watch` or \
+      `hearth devices --watch`. Changes that occur while no such process runs are delivered when one starts. For example:
         hearth observe add --attribute --device kitchen/lamp --cluster onOff --every 1m --run notify-send Lamp
         hearth observe add --connectivity --webhook http://127.0.0.1:8080/changed
 
-      An observer gets no data, but the places in the log between which there are some, as JSON on the standard input or in \
-      the request, and a command in HEARTH_AFTER and HEARTH_UNTIL, too: `hearth watch --since "$HEARTH_AFTER" --for 0s` \
-      tells them, of the same home, which it has in HEARTH_STATE. A command that does not end with 0 in time, or an address that does not answer with 200 to 299, is \
-      tried again later and later, \
-      and so is one whose process was ended; after three failures the observer is suspended until it is resumed, and loses nothing.
+      A notification has no values, but the range of the log that contains the changes, as JSON on standard input or in the \
+      request body. Commands also get the range in HEARTH_AFTER and HEARTH_UNTIL and the state directory in HEARTH_STATE; \
+      `hearth watch --since "$HEARTH_AFTER" --for 0s` prints the changes.
+
+      A delivery fails if the command does not exit with 0 in time or is killed, or if the address does not answer with 200 to \
+      299. Failed deliveries are retried with back-off; after three failures the observer is suspended until \
+      `hearth observe resume`. No change is lost.
       """,
     subcommands: [Add.self, List.self, Resume.self, Remove.self])
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Add an observer of what happens from now on.",
-      discussion: "--run comes last: all that follows it is the command.")
+      abstract: "Add an observer of changes from now on.",
+      discussion: "--run is the last option: all arguments after it belong to the command.")
     @OptionGroup var options: GlobalOptions
-    @Flag(help: "What wakes it.") var type: ObservedType
+    @Flag(help: "The type of change.") var type: ObservedType
     @Option(
-      help: ArgumentHelp("Only of this device; may be said several times.", valueName: "target"), completion: .device)
+      help: ArgumentHelp("Observe only this device; repeatable.", valueName: "target"), completion: .device)
     var device: [String] = []
-    @Option(help: ArgumentHelp("Only of this cluster; may be said several times.", valueName: "name"))
+    @Option(help: ArgumentHelp("Observe only this cluster; repeatable.", valueName: "name"))
     var cluster: [String] = []
-    @Option(help: ArgumentHelp("Once in this time at most. Default: at once, each time.", valueName: "time"))
-    var every: TimeSpan?
-    @Option(help: ArgumentHelp("An address that is posted to.", valueName: "url")) var webhook: String?
     @Option(
-      name: .customLong("run"), parsing: .remaining, help: ArgumentHelp("A command that is run.", valueName: "command"))
+      help: ArgumentHelp("The minimum time between deliveries. Default: deliver each change.", valueName: "time"))
+    var every: TimeSpan?
+    @Option(help: ArgumentHelp("A web address to post to.", valueName: "url")) var webhook: String?
+    @Option(
+      name: .customLong("run"), parsing: .remaining, help: ArgumentHelp("A command to run.", valueName: "command"))
     var command: [String] = []
 
     func validate() throws {
       guard command.isEmpty != (webhook == nil) else {
-        throw ValidationError("say either --run COMMAND or --webhook URL")
+        throw ValidationError("expected either --run COMMAND or --webhook URL")
       }
-      guard every?.duration != .zero else { throw ValidationError("--every is longer than nothing") }
+      guard every?.duration != .zero else { throw ValidationError("--every: expected a time longer than 0s") }
       guard cluster.isEmpty || [.attribute, .event, .all].contains(type) else {
-        throw ValidationError("--cluster is for attributes and events")
+        throw ValidationError("--cluster requires --attribute, --event or --all")
       }
     }
 
@@ -61,7 +64,7 @@ struct Observe: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "The observers, and how they are.")
+    static let configuration = CommandConfiguration(abstract: "List the observers and their state.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -70,15 +73,15 @@ struct Observe: AsyncParsableCommand {
       let all = try names.withDatabase { database throws(HomeError) in try database.backgroundDeliveries() }
         .map { ObserverReport($0, registry) }
       options.output.result(.array(all.map(\.json)), all.isEmpty ? "" : ObserverReport.table(all, now: Home.now()))
-      if all.isEmpty { options.output.progress("There is no observer yet; add one with `hearth observe add`.") }
+      if all.isEmpty { options.output.progress("no observers yet; add one with `hearth observe add`") }
     }
   }
 
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Wake an observer that failed again: at once, with all that happened since.")
+      abstract: "Resume an observer after failures, and deliver the missed changes at once.")
     @OptionGroup var options: GlobalOptions
-    @Argument(help: "Its number.") var id: Int64
+    @Argument(help: "The id of the observer.") var id: Int64
 
     func run() async throws {
       let isResumed = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
@@ -86,14 +89,14 @@ struct Observe: AsyncParsableCommand {
       }
       options.output.result(
         ["id": .string("\(id)"), "resumed": .bool(isResumed)],
-        isResumed ? "observer \(id) is woken again" : "observer \(id) has not failed; it is woken as ever")
+        isResumed ? "resumed observer \(id)" : "observer \(id) has not failed")
     }
   }
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove an observer.")
     @OptionGroup var options: GlobalOptions
-    @Argument(help: "Its number.") var id: Int64
+    @Argument(help: "The id of the observer.") var id: Int64
 
     func run() async throws {
       try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
@@ -104,7 +107,7 @@ struct Observe: AsyncParsableCommand {
   }
 }
 
-/// What wakes an observer, as a flag.
+/// A type of change as a command line flag.
 enum ObservedType: String, EnumerableFlag {
   case attribute, event, connectivity, topology, all
 
@@ -120,11 +123,11 @@ enum ObservedType: String, EnumerableFlag {
 
   static func help(for value: Self) -> ArgumentHelp? {
     switch value {
-    case .attribute: "An attribute's value."
-    case .event: "An event."
-    case .connectivity: "A device that comes online, goes, or has another reason."
-    case .topology: "Devices, rooms and names."
-    case .all: "Anything."
+    case .attribute: "Observe attribute values."
+    case .event: "Observe events."
+    case .connectivity: "Observe the connectivity of devices and its reason."
+    case .topology: "Observe devices, rooms and names."
+    case .all: "Observe all changes."
     }
   }
 }

@@ -11,26 +11,26 @@ struct Pair: AsyncParsableCommand {
     abstract: "Commission a device into the home.",
     discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
   @OptionGroup var home: LocalHomeOptions
-  @Option(help: "Instead of a code.") var passcode: UInt32?
-  @Option(help: "With --passcode: which device; 0 to 4095.") var discriminator: UInt16?
-  @Option(help: "What to call it.") var name: String?
-  @Option(help: "Where it is; the room is added where it is new.") var room: String?
-  @Option(name: .customLong("node-id"), help: "Which node id to give it.") var nodeID: UInt64?
+  @Option(help: "The passcode, instead of a setup code.") var passcode: UInt32?
+  @Option(help: "The discriminator of the device, 0 to 4095; requires --passcode.") var discriminator: UInt16?
+  @Option(help: "The name of the device.") var name: String?
+  @Option(help: "The room of the device; added if it does not exist.") var room: String?
+  @Option(name: .customLong("node-id"), help: "The node id to assign.") var nodeID: UInt64?
   @Option(
     help: ArgumentHelp(
-      "Trust the attestation roots (PAA) and declaration signers in this folder, too: DER or PEM files.",
+      "Also trust the attestation roots (PAA) and declaration signers in this folder: DER or PEM files.",
       valueName: "dir"), completion: .directory)
   var trust: String?
   @Flag(
     name: .customLong("allow-unverified"),
-    help: "Go on where the device can't prove that it is certified, or is not the product that its code is for.")
+    help: "Continue if the attestation of the device fails, or if it is not the product that the code is for.")
   var allowsUnverified = false
   @Argument(help: "The setup code.") var code: String?
 
   func validate() throws {
     guard (code == nil) != (passcode == nil) else { throw ValidationError("expected either CODE or --passcode") }
-    guard discriminator == nil || passcode != nil else { throw ValidationError("--discriminator goes with --passcode") }
-    guard discriminator ?? 0 <= 0xFFF else { throw ValidationError("a discriminator is at most 4095") }
+    guard discriminator == nil || passcode != nil else { throw ValidationError("--discriminator requires --passcode") }
+    guard discriminator ?? 0 <= 0xFFF else { throw ValidationError("--discriminator: expected 0 to 4095") }
   }
 
   func run() async throws {
@@ -45,7 +45,7 @@ struct Pair: AsyncParsableCommand {
     if home.network.mdns == .off, !request.hasAddress {
       throw HomeError(
         .badArguments,
-        "with --mdns off it must be said where the device is: with --at, or by its discriminator in the --address-book")
+        "--mdns off requires the address of the device; use --at, or its discriminator in the --address-book")
     }
     if let timeout = home.network.timeout {
       request.timeout = timeout.duration
@@ -55,13 +55,14 @@ struct Pair: AsyncParsableCommand {
     switch request.flow {
     case .standard: break
     case .userIntent:
-      home.output.note("the code asks for something to be done on the device first, such as pressing a button")
+      home.output.note("the code requires an action on the device first, such as pressing a button")
     case .custom:
-      home.output.note("the code asks for the maker's own steps first: see its instructions if the device is not found")
+      home.output.note(
+        "the code requires vendor-specific setup steps first; see the vendor's instructions if the device is not found")
     }
     let steps = StepReporter(home.output)
     var options = try home.options()
-    // The address is that of the device to be commissioned; its operational address is the same, and told by itself.
+    // --at is the address during commissioning. The operational address is the same, and known from it.
     options.timeout = max(options.timeout, .seconds(10))
     if let trust {
       let store = try TrustStore(trust)
@@ -70,16 +71,16 @@ struct Pair: AsyncParsableCommand {
       options.trust = store
     }
     if let name, try HomeNames.checked(name).wasCut { home.output.note(HomeNames.cutNote) }
-    let paired = try await home.output.tellingWaits {
+    let paired = try await home.output.reportingWaits {
       try await Home.pair(request, name: name, room: room, options) { step, progress in steps.report(step, progress) }
     }
     if !home.network.named.isEmpty { try StoredNames(options.state).remember(interfaces: home.network.named) }
     if let failure = paired.result.attestationFailure {
-      home.output.note("it could not prove that it is a certified device: \(failure.explanation) (\(failure))")
+      home.output.note("attestation failed: \(failure.explanation) (\(failure))")
     }
     if paired.isTestDeviceOnNetwork {
       home.output.note(
-        "attestation: test; its certificates are signed with public test keys and don't prove who made it "
+        "attestation: test; certificates that are signed with public test keys do not prove the vendor "
           + "(`hearth home trust production` refuses such devices)")
     }
     let information = paired.result.information
@@ -135,7 +136,7 @@ struct Pair: AsyncParsableCommand {
   }
 }
 
-/// Tells each step of commissioning and the time that it took.
+/// Prints each step of commissioning with its duration.
 final class StepReporter: Sendable {
   private let output: Output
   private let steps = Mutex<[(CommissioningStep, Duration)]>([])
@@ -154,12 +155,12 @@ final class StepReporter: Sendable {
     }
   }
 
-  /// With one decimal.
+  /// Returns the milliseconds with one decimal place.
   static func milliseconds(_ duration: Duration) -> Double { Double(duration.nanoseconds / 100_000) / 10 }
 }
 
 extension DeviceRecord {
-  /// The names of what it is, utilities such as Power Source left out where there is something else; "" for the root only.
+  /// The names of the device types, without utility types such as Power Source unless the device has no other types.
   var typeNames: [String] {
     var seen: Set<DeviceTypeID> = []
     let types = applicationEndpoints.flatMap(\.deviceTypes).filter { seen.insert($0).inserted }

@@ -8,12 +8,12 @@ struct Read: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read attributes.",
     discussion: """
-      A path is kitchen/lamp.levelControl.currentLevel or NODE/ENDPOINT/CLUSTER/ATTRIBUTE by numbers, as 5/1/8/0; * stands \
-      for any. A target alone is all that it has.
+      A path is kitchen/lamp.levelControl.currentLevel, or NODE/ENDPOINT/CLUSTER/ATTRIBUTE with numbers, such as 5/1/8/0. \
+      * is a wildcard. A target alone reads all its attributes.
       """)
   @OptionGroup var home: HomeOptions
-  @Flag(help: "Values as the wire has them.") var raw = false
-  @Argument(help: "What to read.") var paths: [String]
+  @Flag(help: "Print encoded values, without units.") var raw = false
+  @Argument(help: "The paths to read.") var paths: [String]
 
   func run() async throws {
     try await home.withHome { session in
@@ -57,7 +57,7 @@ struct Read: AsyncParsableCommand {
           values.append(value.json)
           lines.append([value.pathText, value.text])
         }
-        // A path with a wildcard has statuses only where something is wrong with all of it.
+        // The device returns a status for a wildcard path only if the whole path fails.
         for status in report.statuses where status.status.code != .success {
           failures.append(AttributeValue.refusal(group.device(of: status.path.endpoint), status))
         }
@@ -78,7 +78,9 @@ struct Read: AsyncParsableCommand {
       for failure in failures { home.output.failure(failure) }
     }
     guard let first = failures.first else {
-      if values.isEmpty { throw HomeError(.notFound, "nothing there is like that") }
+      if values.isEmpty {
+        throw HomeError(.notFound, "no attribute matches \(paths.map { "“\($0)”" }.joined(separator: ", "))")
+      }
       if home.output.json { home.output.result(count == 1 && values.count == 1 ? values[0] : .array(values), "") }
       return
     }
@@ -98,7 +100,7 @@ struct Read: AsyncParsableCommand {
   }
 }
 
-/// An attribute's value with its name, to be shown.
+/// Formats an attribute value with its name.
 struct AttributeValue {
   let device: DeviceRecord
   let path: ConcreteAttributePath
@@ -106,17 +108,17 @@ struct AttributeValue {
   let raw: Bool
   let levels: LevelRange
 
-  /// - Parameter levels: those that the device has.
+  /// - Parameter levels: the level range of the device.
   init(
     _ device: DeviceRecord, _ path: ConcreteAttributePath, _ value: [UInt8], raw: Bool, levels: LevelRange = .standard
   ) {
     (self.device, self.path, self.value, self.raw, self.levels) = (device, path, value, raw, levels)
   }
 
-  /// `Kitchen/Lamp/1.levelControl.currentLevel`: a path that can be used again.
+  /// A path that commands accept: `Kitchen/Lamp/1.levelControl.currentLevel`.
   var pathText: String { "\(device.fullName)/\(path.endpoint).\(ElementNames.attribute(path))" }
 
-  /// The value for people.
+  /// The value as text, with its unit unless `raw` is set.
   var text: String {
     let text = ElementNames.schema(path).text(of: value)
     return raw ? text : AttributeUnits.text(path, value, levels: levels) ?? text
@@ -136,7 +138,7 @@ struct AttributeValue {
     return object
   }
 
-  /// What a device said of a path that it does not give.
+  /// Returns the error for the status that a device returned instead of a value.
   static func refusal(_ device: DeviceRecord, _ status: AttributeStatus) -> HomeError {
     var error = HomeError(status.status, of: status.path.cluster)
     error.message = "\(ElementNames.text(status.path)): \(error.message)"

@@ -3,20 +3,20 @@ import Home
 
 /// `hearth rooms`.
 struct Rooms: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "The rooms of the home, and what is in them.")
+  static let configuration = CommandConfiguration(abstract: "List the rooms and their devices.")
   @OptionGroup var names: NamesOptions
 
   func run() async throws {
     let state = try await names.names.state()
     let table = RoomReport.table(state)
     names.output.result(.array(RoomReport.json(state)), table.rows.isEmpty ? "" : table.text)
-    if table.rows.isEmpty { names.output.progress("There is no room yet; add one with `hearth room add NAME`.") }
+    if table.rows.isEmpty { names.output.progress("no rooms yet; add one with `hearth room add NAME`") }
   }
 }
 
-/// The rooms of all homes with what is in them; last, what is in none.
+/// Formats the rooms of all homes with their devices, and finally the devices without a room.
 enum RoomReport {
-  /// - Parameter room: nil: none.
+  /// - Parameter room: the id of the room; nil for the devices without a room.
   private static func devices(_ state: HomeState, in room: String?) -> [String] {
     state.orderedDevices.filter { !$0.sources.isEmpty && $0.roomID.flatMap { state.room($0)?.id } == room }
       .map(\.name)
@@ -26,7 +26,7 @@ enum RoomReport {
     var table = Table("ROOM", "DEVICES")
     for room in state.rooms {
       let devices = devices(state, in: room.id)
-      // Two homes may have a room of the same name.
+      // Rooms with the same name in different homes are distinguished by the name of the home.
       let isAlone = !state.rooms.contains { $0.id != room.id && HomeNames.same($0.name, room.name) }
       let home = isAlone ? nil : state.structure(room.structureID)?.name
       table.add(
@@ -52,7 +52,7 @@ enum RoomReport {
   }
 }
 
-/// What the commands share that are about names alone.
+/// Options of the commands that need only the names of the home.
 struct NamesOptions: ParsableArguments {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var hub: HubOptions
@@ -60,9 +60,9 @@ struct NamesOptions: ParsableArguments {
   var output: Output { global.output }
   var names: Names { Names(global: global, hub: hub) }
 
-  /// Says that a name was too long, if it was.
-  /// - Parameter results: of the edits that gave it.
-  /// - Returns: `wasCut`, for the result.
+  /// Prints a note if a name was truncated.
+  /// - Parameter results: the results of the edits that set the name.
+  /// - Returns: the value of the key `wasCut`.
   func noteCut(_ results: [HomeEdit.Result]) -> JSON {
     let wasCut = results.contains { $0.wasCut }
     if wasCut { output.note(HomeNames.cutNote) }
@@ -71,20 +71,20 @@ struct NamesOptions: ParsableArguments {
 }
 
 extension HomeNames {
-  /// What is said of a name that was too long.
-  static let cutNote = "the name was cut at \(longestName) characters"
+  /// The note about a truncated name.
+  static let cutNote = "the name was truncated to \(longestName) characters"
 }
 
 /// `hearth room`.
 struct Room: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Change rooms.", subcommands: [Add.self, Rename.self, Remove.self, Assign.self])
+    abstract: "Manage rooms.", subcommands: [Add.self, Rename.self, Remove.self, Assign.self])
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add a room.")
     @OptionGroup var options: NamesOptions
-    @Option(help: "The home that it is in. Default: the primary home.") var home: String?
-    @Argument(help: "Its name.") var name: String
+    @Option(help: "The home of the room. Default: the primary home.") var home: String?
+    @Argument(help: "The name.") var name: String
 
     func run() async throws {
       let (name, home) = (name, home)
@@ -99,10 +99,10 @@ struct Room: AsyncParsableCommand {
   }
 
   struct Rename: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Give a room another name.")
+    static let configuration = CommandConfiguration(abstract: "Rename a room.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The room.") var room: String
-    @Argument(help: "Its new name.") var name: String
+    @Argument(help: "The new name.") var name: String
 
     func run() async throws {
       let (room, name) = (room, name)
@@ -117,7 +117,7 @@ struct Room: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove a room; its devices stay.")
+    static let configuration = CommandConfiguration(abstract: "Remove a room, but not its devices.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The room.") var room: String
 
@@ -132,10 +132,11 @@ struct Room: AsyncParsableCommand {
   }
 
   struct Assign: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Put devices into a room.")
+    static let configuration = CommandConfiguration(abstract: "Move devices to a room.")
     @OptionGroup var options: NamesOptions
-    @Flag(help: "Take them out of their rooms.") var none = false
-    @Argument(help: ArgumentHelp("Devices, and then the room.", valueName: "device… room")) var arguments: [String]
+    @Flag(help: "Remove the devices from their rooms.") var none = false
+    @Argument(help: ArgumentHelp("The devices, followed by the room.", valueName: "device… room"))
+    var arguments: [String]
 
     func validate() throws {
       guard arguments.count >= (none ? 1 : 2) else { throw ValidationError("expected DEVICE… ROOM") }
@@ -157,17 +158,17 @@ struct Room: AsyncParsableCommand {
       }
       options.output.result(
         .array(moved.map(\.jsonNames)),
-        moved.map { "\($0.name) is in \($0.room ?? "no room") now" }.joined(separator: "\n"))
+        moved.map { "\($0.name) is now in \($0.room ?? "no room")" }.joined(separator: "\n"))
     }
   }
 }
 
 /// `hearth rename`.
 struct Rename: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Give a device another name.")
+  static let configuration = CommandConfiguration(abstract: "Rename a device.")
   @OptionGroup var options: NamesOptions
   @Argument(help: "The device.") var device: String
-  @Argument(help: "Its new name.") var name: String
+  @Argument(help: "The new name.") var name: String
 
   func run() async throws {
     let (device, name) = (device, name)

@@ -9,25 +9,25 @@ struct Scene: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Store and recall scenes.",
     discussion: """
-      A scene is the state of one or more devices under a name of at most 16 bytes. The devices store it themselves, so that a \
-      recall is one short command for each. For example:
+      A scene is the state of one or more devices under a name of at most 16 bytes. The devices store it themselves, so a \
+      recall is one short command for each device. For example:
         hearth scene store Evening den/lamp den/strip
         hearth scene recall evening
-      Without devices, all those of the home that can have scenes are meant.
+      Without devices, the commands apply to all devices that support scenes.
       """,
     subcommands: [Store.self, Recall.self, List.self, Remove.self])
 
   struct Store: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Store the present state of devices as a scene.")
+    static let configuration = CommandConfiguration(abstract: "Store the current state of devices as a scene.")
     @OptionGroup var home: HomeOptions
-    @Option(help: ArgumentHelp("How long a recall takes, as 2s.", valueName: "time")) var over: TimeSpan?
-    @Argument(help: "The scene's name.") var name: String
+    @Option(help: ArgumentHelp("The transition time of a recall, such as 2s.", valueName: "time")) var over: TimeSpan?
+    @Argument(help: "The name of the scene.") var name: String
     @Argument(help: "The devices.", completion: .device) var targets: [String] = []
 
     func run() async throws {
       let transition = over?.duration.milliseconds ?? 0
       guard let transition = UInt32(exactly: transition), transition <= 60_000_000 else {
-        throw HomeError(.badArguments, "--over: a recall takes at most 60000 s")
+        throw HomeError(.badArguments, "--over: expected at most 60000 s")
       }
       let name = name
       try await home.withScenes(targets) { session, targets in
@@ -40,9 +40,9 @@ struct Scene: AsyncParsableCommand {
   }
 
   struct Recall: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Bring devices into the state of a scene.")
+    static let configuration = CommandConfiguration(abstract: "Recall a scene.")
     @OptionGroup var home: HomeOptions
-    @Argument(help: "The scene's name or number.") var name: String
+    @Argument(help: "The name or number of the scene.") var name: String
     @Argument(help: "The devices. Default: all that have the scene.", completion: .device) var targets: [String] = []
 
     func run() async throws {
@@ -80,7 +80,7 @@ struct Scene: AsyncParsableCommand {
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove a scene from devices.")
     @OptionGroup var home: HomeOptions
-    @Argument(help: "The scene's name or number.") var name: String
+    @Argument(help: "The name or number of the scene.") var name: String
     @Argument(help: "The devices. Default: all that have the scene.", completion: .device) var targets: [String] = []
 
     func run() async throws {
@@ -95,19 +95,19 @@ struct Scene: AsyncParsableCommand {
 extension HomeOptions {
   typealias SceneWork = @Sendable (Target) async throws -> [StoredScene]
 
-  /// The devices that texts name; all that can have scenes if there are none.
+  /// Resolves the devices; without texts, returns all devices that support scenes.
   fileprivate func sceneTargets(_ texts: [String], _ registry: HomeRegistry) throws -> [Target] {
     var targets = try registry.resolve(all: texts, serving: ScenesManagement.id)
     if texts.isEmpty {
       targets = registry.devices.filter { $0.endpoint(serving: ScenesManagement.id) != nil }.map { Target($0) }
-      guard !targets.isEmpty else { throw HomeError(.notFound, "no device of the home can have scenes") }
+      guard !targets.isEmpty else { throw HomeError(.notFound, "no device supports scenes") }
     }
     try check(targets.map(\.device))
     return targets
   }
 
-  /// Does something with scenes of devices at the same time, and prints the results.
-  /// - Parameter skipsMissing: whether devices without the scene are left out, as long as one has it.
+  /// Runs an operation on the scenes of all devices concurrently, and prints the results.
+  /// - Parameter skipsMissing: whether devices without the scene are omitted if at least one device has it.
   fileprivate func withScenes(
     _ texts: [String], skipsMissing: Bool = false, _ prepare: (Home, [Target]) async throws -> SceneWork
   ) async throws {

@@ -3,12 +3,12 @@ import Home
 import MatterClusters
 import MatterModel
 
-/// `hearth schema`: what this program knows of the standard's clusters and device types.
+/// `hearth schema`.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "The clusters and device types that are known here, with all their elements.",
-    discussion: "With names or numbers of clusters, only those: hearth schema onOff 0x0300 --json")
+    abstract: "Print the known clusters and device types with all their elements.",
+    discussion: "To print some clusters only, name them: hearth schema onOff 0x0300 --json")
   @OptionGroup var options: GlobalOptions
   @Argument(help: ArgumentHelp("Clusters, by name or number. Default: all.", valueName: "cluster"))
   var clusters: [String] = []
@@ -26,6 +26,6 @@ struct SchemaCommand: ParsableCommand {
   private static func cluster(_ name: String) throws -> any Cluster.Type {
     if let cluster = ClusterCatalogue.cluster(named: name) { return cluster }
     let near = NearestName.suggestions(for: name, in: ClusterCatalogue.all.map { $0.name })
-    throw HomeError(.notFound, "no cluster “\(name)” is known here", candidates: near)
+    throw HomeError(.notFound, "unknown cluster “\(name)”", candidates: near)
   }
 }

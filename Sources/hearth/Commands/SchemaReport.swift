@@ -2,7 +2,7 @@ import Home
 import MatterClusters
 import MatterModel
 
-/// Declarations of the standard as text and as JSON.
+/// Formats the declarations of clusters and device types as text and JSON.
 enum SchemaReport {
   static func json(_ type: DeviceType) -> JSON {
     [
@@ -59,7 +59,7 @@ enum SchemaReport {
       })
   }
 
-  /// A type as one word where that says it all, else as an object whose `kind` tells what else is in it.
+  /// Returns a simple type as a string, and any other type as an object with the member `kind`.
   private static func type(_ schema: Schema) -> JSON {
     switch schema {
     case .boolean, .float, .double, .string, .octets, .any, .unsigned, .signed: .string(word(schema))
@@ -136,7 +136,7 @@ enum SchemaReport {
     return all.filter { quality.contains($0.0) }.map(\.1)
   }
 
-  /// A heading, and a row for each element.
+  /// Returns a heading and a table with a row for each element.
   static func text(_ cluster: any Cluster.Type) -> String {
     var table = Table("", "ID", "NAME", "TYPE", "ACCESS")
     for info in cluster.attributes {

@@ -7,26 +7,28 @@ import MatterModel
 /// `hearth share`.
 struct Share: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Open a commissioning window for another controller, and print its codes.",
+    abstract: "Open a commissioning window for another controller and print its codes.",
     discussion: """
-      The window gets a passcode of its own, which is good for nothing once the window is closed. With --basic it is the one \
-      on the device's label. --status tells whether a window is open, --revoke closes it.
+      An enhanced window has its own passcode, which is invalid once the window is closed. A basic window (--basic) uses the \
+      passcode on the device's label.
       """)
   @OptionGroup var home: LocalHomeOptions
-  @Option(name: .customLong("for"), help: ArgumentHelp("How long: 3 to 15 minutes.", valueName: "time"))
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp("The time that the window stays open: 3 to 15 minutes.", valueName: "time"))
   var time = TimeSpan(.seconds(180))
-  @Flag(help: "With the code on the device's label.") var basic = false
-  @Flag(help: "Tell whether a window is open.") var status = false
+  @Flag(help: "Use the code on the device's label.") var basic = false
+  @Flag(help: "Show whether a window is open.") var status = false
   @Flag(help: "Close the window.") var revoke = false
   @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
   @Argument(help: "The device.", completion: .device) var device: String
 
   func validate() throws {
     guard (Duration.seconds(180)...Duration.seconds(900)).contains(time.duration) else {
-      throw ValidationError("a window is open for 3 to 15 minutes")
+      throw ValidationError("--for: expected 3 to 15 minutes")
     }
     guard [basic, status, revoke].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--basic, --status and --revoke don't go together")
+      throw ValidationError("--basic, --status and --revoke are mutually exclusive")
     }
   }
 
@@ -46,7 +48,7 @@ struct Share: AsyncParsableCommand {
         device.jsonNames.adding("seconds", .integer(window.duration.components.seconds))
           .adding("code", report?.json ?? .null),
         "\(device.label) can be commissioned for \(TimeSpan.text(window.duration))\n"
-          + (report?.text(picture: !hidesPicture) ?? "with the code on its label"))
+          + (report?.text(picture: !hidesPicture) ?? "with the code on the device's label"))
     }
   }
 
@@ -59,8 +61,8 @@ struct Share: AsyncParsableCommand {
   private func text(_ window: WindowState) -> String {
     switch window.status {
     case .windowNotOpen: "no window is open"
-    case .enhancedWindowOpen: "a window with a code of its own is open" + opener(window)
-    case .basicWindowOpen: "a window with the code on the label is open" + opener(window)
+    case .enhancedWindowOpen: "an enhanced window is open" + opener(window)
+    case .basicWindowOpen: "a basic window is open" + opener(window)
     default: "\(window.status)"
     }
   }

@@ -8,34 +8,33 @@ import Synchronization
 /// `hearth subscribe`.
 struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Follow attributes: one line for each value, at first all of them, then each change.",
+    abstract: "Subscribe to attributes; print the initial values, then each change.",
     discussion: """
-      Runs until interrupted, or as long as --for and --count say. Paths are those of `hearth read`.
+      Runs until interrupted, or until the limit of --for or --count. Paths are those of `hearth read`.
 
-      With --hub it is the hub's own subscription that tells the values, and no device is asked for another: the longest \
-      time between reports is the hub's, whatever --max says; of a device that was away, only what is different then is told; \
-      events of before are those that the home's log has, if it was never made shorter; and a device that the hub knows to be \
-      offline is said to be so at once.
+      With --hub the values come from the hub's own subscription: --max is ignored; after an outage only changed values are \
+      printed; past events are those in the home's log, unless the log was compacted; and a device that the hub knows to be \
+      offline is reported as offline at once.
       """)
   @OptionGroup var home: HomeOptions
-  @Flag(help: "Values as the wire has them.") var raw = false
-  @Flag(help: "Events of these devices, too.") var events = false
-  @Option(name: .customLong("min"), help: ArgumentHelp("The least time between reports.", valueName: "time"))
+  @Flag(help: "Print encoded values, without units.") var raw = false
+  @Flag(help: "Also print events of these devices.") var events = false
+  @Option(name: .customLong("min"), help: ArgumentHelp("The minimum interval between reports.", valueName: "time"))
   var minimum = TimeSpan(.zero)
-  @Option(name: .customLong("max"), help: ArgumentHelp("The most time without a report.", valueName: "time"))
+  @Option(name: .customLong("max"), help: ArgumentHelp("The maximum interval between reports.", valueName: "time"))
   var maximum = TimeSpan(.seconds(60))
   @Option(name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "time")) var time: TimeSpan?
-  @Option(help: "End after so many changes; the first values don't count.") var count: Int?
-  @Argument(help: "What to follow.") var paths: [String]
+  @Option(help: "End after this number of changes, not counting initial values.") var count: Int?
+  @Argument(help: "The paths to subscribe to.") var paths: [String]
 
   func validate() throws {
     guard minimum.duration.milliseconds % 1000 == 0, maximum.duration.milliseconds % 1000 == 0 else {
-      throw ValidationError("--min and --max are whole seconds")
+      throw ValidationError("--min and --max: expected whole seconds")
     }
     guard minimum.duration <= maximum.duration, maximum.duration <= .seconds(65_535) else {
-      throw ValidationError("--min is at most --max, and that at most 65535 s")
+      throw ValidationError("--min must not exceed --max, and --max must not exceed 65535 s")
     }
-    guard count ?? 1 > 0 else { throw ValidationError("--count is at least 1") }
+    guard count ?? 1 > 0 else { throw ValidationError("--count: expected at least 1") }
   }
 
   func run() async throws {
@@ -53,9 +52,9 @@ struct Subscribe: AsyncParsableCommand {
           let stream = session.subscribe(one.device, request)
           group.addTask {
             do {
-              for try await news in stream {
-                if case .lost = news { try await checkIsThere(one) }
-                if printer.print(news, of: one) { break }
+              for try await update in stream {
+                if case .lost = update { try await checkExists(one) }
+                if printer.print(update, of: one) { break }
               }
               return nil
             } catch {
@@ -69,7 +68,7 @@ struct Subscribe: AsyncParsableCommand {
             return nil
           }
         }
-        // One that fails ends its own part; time and count end all.
+        // A failed subscription ends alone; --for and --count end all of them.
         var open = groups.count
         var failures: [HomeError] = []
         while let end = try await group.next() {
@@ -86,21 +85,22 @@ struct Subscribe: AsyncParsableCommand {
     }
   }
 
-  /// Another process may have removed a device that does not answer any more: it never will. A hub says so itself.
-  private func checkIsThere(_ group: PathGroup) async throws {
+  /// Throws `notFound` if another process has removed the devices, which would be retried forever. A hub reports this itself.
+  private func checkExists(_ group: PathGroup) async throws {
     guard home.hub.hubs.isEmpty else { return }
     let ids = Set(try await home.registry().devices.map(\.id))
     guard group.devices.contains(where: { ids.contains($0.id) }) else {
-      throw HomeError(.notFound, "it is not in the home any more", device: group.names)
+      throw HomeError(.notFound, "no longer in the home", device: group.names)
     }
   }
 }
 
-/// Prints what subscriptions tell, a line at a time.
+/// Prints the updates of subscriptions, one line each.
 final class ChangePrinter: Sendable {
   private struct State {
+    /// The number of changes that remain to be printed; nil: no limit.
     var rest: Int?
-    /// Devices whose first values have come.
+    /// Devices whose initial values have been received.
     var established: Set<NodeID> = []
   }
 
@@ -109,19 +109,20 @@ final class ChangePrinter: Sendable {
   private let home: HomeState
   private let state: Mutex<State>
 
-  /// - Parameter home: as it is when the subscriptions begin.
+  /// - Parameter home: the home when the subscriptions begin.
   init(_ output: Output, raw: Bool, until count: Int?, _ home: HomeState) {
     (self.output, self.raw, self.home) = (output, raw, home)
     state = Mutex(State(rest: count))
   }
 
-  /// - Returns: whether that was the last one wanted.
-  func print(_ news: SubscriptionNews, of group: PathGroup) -> Bool {
+  /// Prints an update.
+  /// - Returns: whether the limit of --count is reached.
+  func print(_ update: SubscriptionNews, of group: PathGroup) -> Bool {
     let now = Home.now()
-    switch news {
+    switch update {
     case .established(let interval):
       state.withLock { _ = $0.established.insert(group.device.nodeID) }
-      output.progress("\(group.names): subscribed, a report at least every \(TimeSpan.text(interval))")
+      output.progress("\(group.names): subscribed; maximum interval \(TimeSpan.text(interval))")
     case .attribute(let path, let value):
       let (isFirst, isOver, isLast) = count(group.device)
       if isOver { return true }
@@ -141,19 +142,20 @@ final class ChangePrinter: Sendable {
         "\(ClockText.time(milliseconds: now))  \(value.pathText)  \(value.text)")
       return isLast
     case .status(let path, let status):
-      // A wildcard that matches nothing is no news.
+      // A wildcard that matches nothing is not an error.
       if !path.isWildcard {
         output.failure(AttributeValue.refusal(group.device(of: path.endpoint), .init(path, status: status)))
       }
     case .lost(let error, let delay):
-      let next = delay < .seconds(1) ? "trying again" : "next attempt in \(TimeSpan.text(delay))"
+      let next = delay < .seconds(1) ? "retrying" : "retrying in \(TimeSpan.text(delay))"
       output.note("\(group.names): \(error.message); \(next)")
     case .reportEnd: break
     }
     return false
   }
 
-  /// Whether the value is one of the first ones, comes too late, or is the last one wanted.
+  /// Counts a value.
+  /// - Returns: whether it is an initial value, exceeds the limit of --count, or reaches it.
   private func count(_ device: DeviceRecord) -> (isFirst: Bool, isOver: Bool, isLast: Bool) {
     state.withLock { state in
       guard state.established.contains(device.nodeID) else { return (true, false, false) }

@@ -3,10 +3,11 @@ import Home
 import MatterClusters
 import MatterModel
 
-/// Targets of commands that switch something.
+/// Targets of `on`, `off` and `toggle`.
 struct TargetArguments: ParsableArguments {
   @Argument(
-    help: "room/name, a name, the beginning of one, a room, group:NAME, a node id, NODE/ENDPOINT, or * for all.",
+    help:
+      "The targets: room/name, a name or its beginning, a room, group:NAME, a node id, NODE/ENDPOINT, or * for all.",
     completion: .device)
   var targets: [String]
 }
@@ -56,18 +57,19 @@ extension HomeOptions {
 /// `hearth level`.
 struct Level: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Dim devices, and switch them on or off with it.",
+    abstract: "Set the level of devices, and switch them on or off accordingly.",
     discussion: """
-      The last argument is the level: 40% of the highest level that the device has (its MaxLevel), or 0 to 254 with --raw.
+      The last argument is the level: a percentage of the device's MaxLevel, such as 40%, or 0 to 254 with --raw.
       """)
   @OptionGroup var home: HomeOptions
-  @Option(help: ArgumentHelp("How long the change shall take, as 2s.", valueName: "time")) var over: TimeSpan?
-  @Flag(help: "The level is the wire's: 0 to 254.") var raw = false
-  @Argument(help: ArgumentHelp("Targets, and then the level.", valueName: "target… level")) var arguments: [String]
+  @Option(help: ArgumentHelp("The transition time, such as 2s.", valueName: "time")) var over: TimeSpan?
+  @Flag(help: "Take the level as encoded: 0 to 254.") var raw = false
+  @Argument(help: ArgumentHelp("The targets, followed by the level.", valueName: "target… level"))
+  var arguments: [String]
 
   func validate() throws {
     guard arguments.count >= 2 else {
-      throw ValidationError("expected TARGET… LEVEL, as: hearth level kitchen/lamp 40%")
+      throw ValidationError("expected TARGET… LEVEL, such as: hearth level kitchen/lamp 40%")
     }
   }
 
@@ -90,25 +92,27 @@ struct Level: AsyncParsableCommand {
 /// `hearth color`.
 struct Color: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Give lights a color, or a white.",
+    abstract: "Set the color or color temperature of lights.",
     discussion: """
-      The last argument is the color: red, green and blue as '#ff8800' (in quotes: # begins a comment), or the \
-      temperature of a white as 2700K. How bright the light is stays the same; a light that is off comes on with it later.
+      The last argument is the color: red, green and blue such as '#ff8800' (quoted, because # starts a comment), or a color \
+      temperature such as 2700K. The brightness does not change. A light that is off uses the color when it is switched on.
       """)
   @OptionGroup var home: HomeOptions
-  @Option(help: ArgumentHelp("How long the change shall take, as 2s.", valueName: "time")) var over: TimeSpan?
-  @Argument(help: ArgumentHelp("Targets, and then the color.", valueName: "target… color")) var arguments: [String]
+  @Option(help: ArgumentHelp("The transition time, such as 2s.", valueName: "time")) var over: TimeSpan?
+  @Argument(help: ArgumentHelp("The targets, followed by the color.", valueName: "target… color"))
+  var arguments: [String]
 
   func validate() throws {
     guard arguments.count >= 2 else {
-      throw ValidationError("expected TARGET… COLOR, as: hearth color kitchen/lamp 2700K")
+      throw ValidationError("expected TARGET… COLOR, such as: hearth color kitchen/lamp 2700K")
     }
   }
 
   func run() async throws {
     let color = try LightColor(text: arguments[arguments.count - 1])
     let tenths = try over.map { try TransitionTime.tenths($0.duration) } ?? 0
-    try await home.forEach(Array(arguments.dropLast()), serving: ColorControl.id) { session, target in
+    let texts = Array(arguments.dropLast())
+    try await home.forEach({ try await $0.targets(texts, showing: color) }) { session, target in
       let part = try await session.color(target, color, over: tenths)
       let shown = (part.color ?? color).description
       return (

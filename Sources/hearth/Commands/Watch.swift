@@ -6,39 +6,41 @@ import MatterProtocol
 /// `hearth watch`.
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Tell every change of the home: one line, or one JSON object, for each.",
+    abstract: "Stream changes of the home, one line or JSON object each.",
     discussion: """
-      Values, events, connectivity with its reason, and devices, rooms and names that come, go or change. Each has the time \
-      and its anchor, a place in the home's log: --since goes on behind it, and nothing is lost or told twice. Where the log \
-      does not have what followed, a line says reset, {"reset":true,"anchor":…} with all devices, rooms and values as they are at \
-      that place, and what follows is new.
+      Prints values, events, connectivity with its reason, and devices, rooms and names that are added, changed or removed. Each \
+      line has the time and an anchor, which is a position in the home's log: --since continues after it, without loss or \
+      repetition. If the log no longer contains the changes after the anchor, a reset line is printed, with --json as \
+      {"reset":true,"anchor":…} with all current devices, rooms and values, and new changes follow.
 
-      A device that is reached several ways, as by Matter and by its maker's cloud, is as the way is that counts: of the others \
-      only --json tells, with the way as source and the device as deviceConnectivityState and deviceDataSourceLocality.
+      A device with several sources, such as Matter and its vendor's cloud, has the connectivity of the active source. Changes \
+      of inactive sources are printed only with --json: source is the source, and deviceConnectivityState and \
+      deviceDataSourceLocality are those of the device.
 
-      With a grace time (`hearth home grace`) it also tells when a device counts as away at last, and when it is back after \
-      that: settledConnectivity. That is not in the log, and not told again by --since. Nor is what becomes of the routes of \
-      --hub: that devices are reached by another one now, or by none.
+      With a grace time (`hearth home grace`), settledConnectivity lines report when a device has been offline for that time, \
+      and when it is back. These lines and changes of the route to the hub (--hub) are not in the log, and --since does not \
+      repeat them.
 
-      Runs until interrupted, or as long as --for and --count say; --for 0s tells what there is. While it runs it follows the \
-      devices, and, where it runs until interrupted, wakes the observers of `hearth observe`, unless another process does so \
-      already.
+      Runs until interrupted, or until the limit of --for or --count; --for 0s prints the existing changes and ends. Follows the \
+      devices while it runs and, if it runs until interrupted, triggers the observers of `hearth observe`, unless another \
+      process does so already.
       """)
   @OptionGroup var home: HomeOptions
-  @Option(help: ArgumentHelp("Go on behind this place. Default: from now on.", valueName: "anchor")) var since: String?
-  @Flag(help: "Values as the wire has them.") var raw = false
+  @Option(help: ArgumentHelp("Continue after this anchor. Default: print new changes only.", valueName: "anchor"))
+  var since: String?
+  @Flag(help: "Print encoded values, without units.") var raw = false
   @Option(name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "time")) var time: TimeSpan?
-  @Option(help: "End after so many changes.") var count: Int?
-  @Argument(help: "Only these devices. Default: the whole home.", completion: .device) var targets: [String] = []
+  @Option(help: "End after this number of changes.") var count: Int?
+  @Argument(help: "The devices to watch. Default: the whole home.", completion: .device) var targets: [String] = []
 
   func validate() throws {
-    guard count ?? 1 > 0 else { throw ValidationError("--count is at least 1") }
+    guard count ?? 1 > 0 else { throw ValidationError("--count: expected at least 1") }
     if let since, Anchor(since) == nil {
-      throw ValidationError("“\(since)” is no anchor; an anchor is in every line that `hearth watch` prints")
+      throw ValidationError("--since: “\(since)” is not an anchor; use one from the output of `hearth watch`")
     }
   }
 
-  /// One that ends by itself ends in the midst of what it wakes.
+  /// False for a command with a limit, whose end would interrupt deliveries to observers.
   var wakesObservers: Bool { time == nil && count == nil }
 
   func run() async throws {
@@ -52,87 +54,91 @@ struct Watch: AsyncParsableCommand {
       if anchor == nil { anchor = try await session.anchor() }
       guard let anchor else { return }
       var report = ChangeFormatter(await session.state, raw: raw, isPast: since != nil)
-      if since != nil { try await learnNames(of: session, after: anchor, &report) }
+      if since != nil { try await collectRemovedNames(of: session, after: anchor, &report) }
       let reader = LogReader(session, home.output, report, wanted, after: anchor, until: count)
       if try await reader.read() || time?.duration == .zero { return }
       let updates = session.updates()
       try await session.follow()
-      try await tell(reader, session, updates)
+      try await stream(reader, session, updates)
     }
   }
 
-  /// What is gone is called in the log as it was when it went, and what it said before comes before that.
-  private func learnNames(of session: Home, after anchor: Anchor, _ report: inout ChangeFormatter) async throws {
+  /// Collects the names of removed devices and rooms, which are in the log only at their removal, after their other changes.
+  private func collectRemovedNames(
+    of session: Home, after anchor: Anchor, _ report: inout ChangeFormatter
+  ) async throws {
     var anchor = anchor
     while case .samples(let samples, let next, let isComplete) = try await session.samples(
       after: anchor, SampleFilter(.topology), limit: 1000)
     {
-      report.learn(samples)
+      report.collectNames(from: samples)
       if isComplete { return }
       anchor = next
     }
   }
 
-  /// Reads what there is. While a hub is away there is nothing: it rings again when it is back, and nothing is lost.
-  private func readOn(_ reader: LogReader) async throws -> Bool {
+  /// Prints the available changes. If the hub is unreachable, prints a note once; the signal is raised again when it is back.
+  /// - Returns: whether the limit of --count is reached.
+  private func readAvailable(_ reader: LogReader) async throws -> Bool {
     do {
       return try await reader.read()
     } catch let error as HomeError
       where !home.hub.hubs.isEmpty && [.unreachable, .notRunning, .timedOut].contains(error.code)
     {
-      if await reader.isNewlyAway() { home.output.note("\(error.message); going on when it is back") }
+      if await reader.noteUnreachable() { home.output.note("\(error.message); continuing when it is back") }
       return false
     }
   }
 
-  private func tell(_ reader: LogReader, _ session: Home, _ updates: HomeEvents) async throws {
-    let (bell, unlogged) = (WatchSignal(), UnloggedQueue())
-    try await session.execute(bell.query)
-    let collecting = Task { await collect(unlogged, updates, session, bell) }
+  private func stream(_ reader: LogReader, _ session: Home, _ updates: HomeEvents) async throws {
+    let (signal, unlogged) = (WatchSignal(), UnloggedQueue())
+    try await session.execute(signal.query)
+    let collecting = Task { await collect(unlogged, updates, session, signal) }
     defer { collecting.cancel() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        for try await _ in bell.rings {
-          // What it came of stands before it.
-          let waiting = unlogged.take()
-          if try await readOn(reader) { return }
-          await reader.tell(waiting)
+        for try await _ in signal.signals {
+          // Drained first, so that the logged changes that caused the entries are printed before them.
+          let waiting = unlogged.drain()
+          if try await readAvailable(reader) { return }
+          await reader.print(waiting)
         }
       }
       if let time { group.addTask { try await Task.sleep(for: time.duration) } }
       try await group.next()
       group.cancelAll()
     }
-    await session.stop(bell.query)
-    // What came while the time ran out.
-    if time != nil { _ = try await readOn(reader) }
+    await session.stop(signal.query)
+    // Changes that were logged while the time elapsed.
+    if time != nil { _ = try await readAvailable(reader) }
   }
 
+  /// Queues changes that are not in the log until it is cancelled.
   private func collect(
-    _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ bell: WatchSignal
+    _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ signal: WatchSignal
   ) async {
-    var news = SettledChanges((try? await session.devices().list()) ?? [])
-    var routes = home.hub.hubs.isEmpty ? nil : RouteNews(await session.state)
+    var settled = SettledChanges((try? await session.devices().list()) ?? [])
+    var routes = home.hub.hubs.isEmpty ? nil : RouteChanges(await session.state)
     for await update in updates {
-      var isNews = false
-      for id in RouteNews.mayFollow(from: update) ? routes?.take(await session.state) ?? [] : [] {
+      var hasEntries = false
+      for id in RouteChanges.mayResult(from: update) ? routes?.update(to: await session.state) ?? [] : [] {
         guard let device = try? await session.device(id: id).list().first else { continue }
         unlogged.add(.route, of: device, at: update.time)
-        isNews = true
+        hasEntries = true
       }
       for id in update.settled.sorted() {
         guard let device = try? await session.device(id: id).list().first,
-          news.isNews(id, device.settledConnectivity.connectivityState, isAlone: update.changes.isEmpty)
+          settled.shouldReport(id, device.settledConnectivity.connectivityState, isAlone: update.changes.isEmpty)
         else { continue }
         unlogged.add(.settled, of: device, at: update.time)
-        isNews = true
+        hasEntries = true
       }
-      if isNews { bell.ring() }
+      if hasEntries { signal.raise() }
     }
   }
 }
 
-/// Reads a home's log from a place on, and prints what it says.
+/// Reads a home's log from an anchor and prints the changes.
 actor LogReader {
   private let session: Home
   private let output: Output
@@ -140,12 +146,12 @@ actor LogReader {
   private var report: ChangeFormatter
   private var anchor: Anchor
   private var rest: Int?
-  /// Whether the home could not be read the last time.
-  private var isAway = false
+  /// Whether the last attempt to read the home failed.
+  private var isUnreachable = false
 
   /// - Parameters:
-  ///   - targets: the devices, or endpoints of them, that are wanted; empty: everything.
-  ///   - count: after so many lines it is enough; nil: never.
+  ///   - targets: the devices or endpoints to print; empty: all.
+  ///   - count: the number of changes to print; nil: no limit.
   init(
     _ session: Home, _ output: Output, _ report: ChangeFormatter, _ targets: [Target], after anchor: Anchor,
     until count: Int?
@@ -158,8 +164,8 @@ actor LogReader {
     rest = count
   }
 
-  /// Prints what there is.
-  /// - Returns: whether that was enough.
+  /// Prints the changes up to the end of the log.
+  /// - Returns: whether the limit is reached.
   func read() async throws -> Bool {
     while rest != 0 {
       try Task.checkCancellation()
@@ -171,7 +177,7 @@ actor LogReader {
           print(line)
           if rest == 0 { return true }
         }
-        (anchor, isAway) = (next, false)
+        (anchor, isUnreachable) = (next, false)
         guard isComplete else { continue }
         report.reachPresent()
         return false
@@ -180,21 +186,21 @@ actor LogReader {
           targets.isEmpty || targets.contains { $0.device.id == device.id }
         }
         print(report.reset(home, devices, at: Home.now() * 1000), counts: false)
-        (anchor, isAway) = (home.anchor, false)
+        (anchor, isUnreachable) = (home.anchor, false)
       }
     }
     return true
   }
 
-  /// Notes that the home can't be read now.
-  /// - Returns: whether it could the last time.
-  func isNewlyAway() -> Bool {
-    defer { isAway = true }
-    return !isAway
+  /// Records that the home could not be read.
+  /// - Returns: whether the previous attempt succeeded.
+  func noteUnreachable() -> Bool {
+    defer { isUnreachable = true }
+    return !isUnreachable
   }
 
-  /// Prints what is in no log, and so at no place of its own there: it is told at the last one.
-  func tell(_ unlogged: [UnloggedQueue.Entry]) {
+  /// Prints changes that are not in the log, with the anchor of the last logged change.
+  func print(_ unlogged: [UnloggedQueue.Entry]) {
     for entry in unlogged where targets.isEmpty || targets.contains(where: { $0.device.id == entry.device.id }) {
       let line =
         switch entry.kind {

@@ -8,34 +8,34 @@ struct Write: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write attributes.",
     discussion: """
-      PATH=VALUE, or PATH VALUE, any number of times. For example:
+      Takes one or more pairs PATH=VALUE or PATH VALUE. For example:
         hearth write kitchen/lamp.levelControl.onLevel=50%
         hearth write kitchen/lamp.basicInformation.nodeLabel 'Ceiling'
       Values are numbers, names, texts, [lists], {structures: as, in: JSON}, or null; temperatures are degrees (21.5C), levels \
-      percentages. A number without a unit is the wire's. Attributes that are not known by name take typed values:
+      percentages. A number without a unit is the encoded value. Attributes that are not known by name take typed values:
         hearth write 5/1/0xFFF1FC00/0=i16:-500
       \(TypedValue.help)
       """)
   @OptionGroup var home: HomeOptions
-  @Flag(help: "Values are the wire's.") var raw = false
+  @Flag(help: "Take values as encoded, without units.") var raw = false
   @Flag(name: .customLong("timed"), help: "Write as a timed interaction; clusters known by name need no option.")
   var isTimed = false
-  @Argument(help: ArgumentHelp("What to write, and what into it.", valueName: "path=value")) var assignments: [String]
+  @Argument(help: ArgumentHelp("The attributes and their values.", valueName: "path=value")) var assignments: [String]
 
   func run() async throws {
     let registry = try await home.registry()
-    // Several only where they are behind one bridge.
+    // More than one only if all are behind the same bridge.
     var devices: [(device: DeviceRecord, count: Int)] = []
     var values: [WrittenValue] = []
     for (text, value) in try Self.pairs(assignments) {
-      for path in try registry.paths(text) {
+      for path in try registry.paths(text, isForOne: true) {
         guard let cluster = path.cluster, let element = path.element else {
-          throw HomeError(.badArguments, "“\(text)”: what is written needs a cluster and an attribute, * won't do")
+          throw HomeError(.badArguments, "“\(text)”: expected a cluster and an attribute without wildcards")
         }
         let endpoint = path.endpoint ?? path.target.device.mainEndpoint
         let device = registry.part(endpoint, of: path.target.device)
         guard devices.first.map({ $0.device.nodeID == device.nodeID }) ?? true else {
-          throw HomeError(.badArguments, "one write is for one device")
+          throw HomeError(.badArguments, "attributes of several nodes; write to each of them separately")
         }
         if let index = devices.firstIndex(where: { $0.device.id == device.id }) {
           devices[index].count += 1
@@ -44,12 +44,14 @@ struct Write: AsyncParsableCommand {
         }
         let written = WrittenValue(
           name: text, text: value, path: path.attributePath, cluster: cluster, attribute: AttributeID(element))
-        // Before the home is opened.
+        // Reports a wrong value before the home is opened.
         _ = try written.write(raw: raw, levels: .standard)
         values.append(written)
       }
     }
-    guard var written = devices.first?.device else { throw HomeError(.badArguments, "there is nothing to write") }
+    guard var written = devices.first?.device else {
+      throw HomeError(.badArguments, "nothing to write; expected PATH=VALUE")
+    }
     written.label = devices.map(\.device.label).joined(separator: ", ")
     let isTimed =
       isTimed
@@ -70,7 +72,7 @@ struct Write: AsyncParsableCommand {
       })
   }
 
-  /// Takes `PATH=VALUE` and `PATH VALUE` apart.
+  /// Parses pairs `PATH=VALUE` and `PATH VALUE`.
   static func pairs(_ arguments: [String]) throws(HomeError) -> [(path: String, value: String)] {
     var pairs: [(String, String)] = []
     var index = 0
@@ -81,7 +83,7 @@ struct Write: AsyncParsableCommand {
         index += 1
       } else {
         guard index + 1 < arguments.count else {
-          throw HomeError(.badArguments, "“\(argument)” has no value; write \(argument)=VALUE")
+          throw HomeError(.badArguments, "“\(argument)”: missing value; write \(argument)=VALUE")
         }
         pairs.append((argument, arguments[index + 1]))
         index += 2
@@ -91,17 +93,17 @@ struct Write: AsyncParsableCommand {
   }
 }
 
-/// Values of attributes and fields that are not known by name.
+/// The syntax of values for attributes and fields that are not known by name.
 private enum TypedValue {
   static let help = """
-    Types are u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, bool, str, and hex for octets. Without a type it is what the value \
-    looks like.
+    Types are u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, bool, str, and hex for octets. Without a type, it is inferred from \
+    the value.
     """
 }
 
-/// A value of `hearth write`, before the levels of the device are known.
+/// A value of `hearth write`, before the level range of the device is known.
 private struct WrittenValue: Sendable {
-  /// As the attribute was written.
+  /// The path as the user wrote it.
   var name: String
   var text: String
   var path: AttributePath
@@ -121,29 +123,34 @@ struct Invoke: AsyncParsableCommand {
     abstract: "Invoke a command.",
     discussion: """
       PATH is kitchen/lamp.levelControl.moveToLevel or by numbers 5/1/8/0. Fields are field=value, or one {…} as in JSON; \
-      those left out are null, empty or zero where that is allowed. For example:
-        hearth invoke kitchen/lamp.levelControl.moveToLevel level=128 transitionTime=10
-      Fields of commands that are not known by name are numbers with typed values:
+      omitted fields are null, empty or zero where that is allowed. Numbers without a unit are raw values. For example:
+        hearth invoke kitchen/lamp.levelControl.moveToLevel level=40% transitionTime=2s
+        hearth invoke hall/thermostat.thermostat.setpointRaiseLower mode=Heat amount=0.5C
+      Commands that are not known by name take field numbers with typed values:
         hearth invoke 5/1/0xFFF1FC00/1 0=i16:500 1=str:hello --timed
       \(TypedValue.help)
       """)
   @OptionGroup var home: HomeOptions
   @Flag(name: .customLong("timed"), help: "Invoke as a timed interaction; commands known by name need no option.")
   var isTimed = false
+  @Flag(help: "Read numbers as raw values, without units.") var raw = false
   @Argument(help: "The command.") var path: String
-  @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] = []
+  @Argument(parsing: .remaining, help: ArgumentHelp("The fields.", valueName: "field=value")) var fields: [String] = []
 
   func run() async throws {
-    let paths = try await home.registry().paths(path, .command)
+    let paths = try await home.registry().paths(path, .command, isForOne: true)
     guard paths.count == 1, let path = paths.first, let cluster = path.cluster, let element = path.element,
       let endpoint = path.endpoint
-    else { throw HomeError(.badArguments, "“\(path)”: a command is invoked on one device, * won't do") }
+    else { throw HomeError(.badArguments, "“\(path)”: expected a command of one device, without wildcards") }
     let commandPath = CommandPath(endpoint: endpoint, cluster: cluster, command: CommandID(element))
     let info = ElementNames.command(commandPath)
-    let encoded = try CommandFields.encode(fields, info)
+    // Before the home is opened.
+    _ = try CommandFields.encode(fields, info, of: cluster, raw: raw)
     let device = path.target.device
     let isTimed = isTimed
     try await home.withHome { session in
+      let levels = await session.state.levels(of: device.nodeID, on: endpoint)
+      let encoded = try CommandFields.encode(fields, info, of: cluster, raw: raw, levels: levels)
       let answer = try await session.invoke(
         device, CommandData(commandPath, fields: encoded), isTimed: isTimed || info?.quality.contains(.timed) == true)
       let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(commandPath.command, of: cluster))"

@@ -1,18 +1,18 @@
 import VirtualDevices
 
-/// A device of a definition that controllers can't tell from a running one.
+/// A device of a definition that controllers can't distinguish from a running one.
 struct DeviceClash: Equatable {
   /// `room/name` in the definition.
   var device: String
-  /// What both have: `unique id` or `setup code`.
+  /// The property that both devices have: `unique id` or `setup code`.
   var shared: String
-  /// `room/name` of the running one.
+  /// `room/name` of the running device.
   var other: String
-  /// The home that the running one belongs to.
+  /// The home of the running device.
   var home: String
   var process: Int32
 
-  /// The clashes of a definition with running devices, in the order of the definition.
+  /// Returns the clashes of a definition with running devices, in the order of the definition.
   static func find(_ definition: HomeDefinition, _ fleets: [FleetStatus]) -> [DeviceClash] {
     definition.devices.compactMap { device in
       for fleet in fleets {
@@ -30,7 +30,7 @@ struct DeviceClash: Equatable {
 
   var warning: String {
     "warning: \(device): has the \(shared) of \(other), which runs in process \(process) (\(home)); "
-      + "controllers can't tell them apart: rename one"
+      + "controllers can't distinguish them; rename one"
   }
 
   var json: JSON {

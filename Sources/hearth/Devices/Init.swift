@@ -8,17 +8,17 @@ struct Init: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print or write a definition file to start from.",
     discussion: """
-      Without a file name it is printed. A file that exists is never overwritten. For example:
+      Without a file name it is printed. An existing file is not overwritten. For example:
         hearth init house home.yaml
         hearth run home.yaml --check
         hearth run home.yaml
       """)
   @OptionGroup var options: GlobalOptions
-  @Argument(help: ArgumentHelp("light, bridge or house.", valueName: "kind")) var kind: Kind
+  @Argument(help: ArgumentHelp("The kind: light, bridge or house.", valueName: "kind")) var kind: Kind
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["yaml"]))
   var file: String?
 
-  /// What there is a definition of.
+  /// The available templates.
   enum Kind: String, CaseIterable, ExpressibleByArgument {
     case light, bridge, house
   }
@@ -35,7 +35,7 @@ struct Init: ParsableCommand {
       "wrote \(file); start it with `hearth run \(file)`")
   }
 
-  /// Writes a new file.
+  /// Writes a new file, and fails if the file exists.
   private static func write(_ text: String, to file: String) throws {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else {
@@ -54,6 +54,6 @@ struct Init: ParsableCommand {
 }
 
 extension String {
-  /// Without the newline at its end, which the output adds.
+  /// The text without a trailing newline, which the output adds.
   fileprivate var trimmed: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

@@ -21,11 +21,11 @@ extension Init.Kind {
       - name: Lamp
         # `hearth types` lists the types of devices.
         type: dimmable light
-        # The state that it starts with. Levels are from 1 to 254.
+        # The initial state. Levels are from 1 to 254.
         attributes:
           onOff.onOff: false
           levelControl.currentLevel: 128
-        # Optional. Codes, serial number and ids are derived from the room and the name, and stay the same from run to run.
+        # Optional. Codes, serial number and ids are derived from the room and the name, so they are the same in each run.
         # room: Kitchen
         # passcode: 61837254
         # discriminator: 2976
@@ -37,8 +37,8 @@ extension Init.Kind {
     # A bridge: one Matter node with several devices behind it.
     #
     #   hearth run FILE              start it; Ctrl-C stops it
-    #   hearth pair CODE             commissions the bridge and all devices behind it
-    #   hearth sim power Lamp off    makes a device unreachable for the bridge
+    #   hearth pair CODE             commission the bridge and all devices behind it
+    #   hearth sim power Lamp off    make a device unreachable for the bridge
 
     home: My bridge
 

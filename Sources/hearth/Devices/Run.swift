@@ -8,46 +8,47 @@ import NIOPosix
 import Runtime
 import VirtualDevices
 
-/// `hearth run`: the devices of definition files, until interrupted.
+/// `hearth run`.
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Start virtual devices, and run until interrupted.",
-    discussion: "What the devices remember (fabrics, settings) is kept from run to run, unless --fresh is given.")
+    abstract: "Run virtual devices until interrupted.",
+    discussion: "The state of the devices (fabrics, settings) is kept between runs unless --fresh is given.")
 
   @OptionGroup var options: GlobalOptions
   @Argument(
-    help: ArgumentHelp("Definition files, as devices/demo.yaml.", valueName: "file"),
+    help: ArgumentHelp("The definition files, such as devices/demo.yaml.", valueName: "file"),
     completion: .file(extensions: ["yaml", "yml"]))
   var files: [String]
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Which interfaces to use and advertise on: names, or 'all' for the local network. Default: loopback only.",
+      "The network interfaces to use: names, or 'all' for the local network. Default: loopback only.",
       valueName: "name"))
   var interface: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Who advertises: auto (Avahi where its daemon answers, else hearth itself), avahi, builtin, or off.",
-      discussion: "On the loopback interface it is always hearth itself: Avahi does not work there."))
+      "The DNS-SD responder: auto (Avahi if its daemon is running, otherwise builtin), avahi, builtin, or off.",
+      discussion: "The loopback interface always uses builtin, because Avahi does not work there."))
   var mdns: DiscoveryMode = .auto
   @Option(
     help: ArgumentHelp(
-      "A file that says where nodes are that switches are bound to: a line for each, as “2: 192.168.1.20:5540”.",
-      discussion: "Of the controller's file of this name, the lines that begin with a node id.", valueName: "file"),
+      "A file with the addresses of nodes that switches are bound to, one line each: “2: 192.168.1.20:5540”.",
+      discussion: "The controller's address book can be used; lines that do not begin with a node id are ignored.",
+      valueName: "file"),
     completion: .file())
   var addressBook: String?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Make the same keys and certificates in each run from nothing.", valueName: "n"),
-    transform: ChanceArguments.seed)
+    help: ArgumentHelp("A seed for the same keys and certificates in each fresh run.", valueName: "n"),
+    transform: SeedArguments.seed)
   var seed: UInt64?
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
   var portBase: UInt16?
-  @Flag(help: "Forget all that the devices remember.") var fresh = false
+  @Flag(help: "Discard the stored state of the devices.") var fresh = false
   @Flag(inversion: .prefixedNo, help: "Resume subscriptions after a restart.") var resume = true
-  @Flag(help: "Check the definition files and the options, and start nothing.") var check = false
+  @Flag(help: "Check the definition files and the options without starting devices.") var check = false
   @Option(help: ArgumentHelp("A file to write when all devices are up.", valueName: "file"), completion: .file())
   var readyFile: String?
 
@@ -64,7 +65,7 @@ struct Run: AsyncParsableCommand {
     fleetOptions.portBase = portBase
     fleetOptions.isFresh = fresh
     fleetOptions.resumesSubscriptions = resume
-    // Names are the controller's: no device knows them.
+    // Without the controller's registry, lines with names are ignored.
     fleetOptions.peers = try AddressBook(file: addressBook).addresses(in: HomeRegistry())
     if check {
       try checkNetwork()
@@ -105,11 +106,11 @@ struct Run: AsyncParsableCommand {
     }
     let signal = await stop.wait()
     await fleet.stop()
-    // To be ended by a service manager is no failure; to be interrupted has an exit code of its own.
+    // SIGTERM from a service manager is success; SIGINT has its own exit code.
     if signal == SIGINT { throw ProcessExit.interrupted.error }
   }
 
-  /// Checks the options for the network as a start would.
+  /// Checks the network options in the same way as a start.
   private func checkNetwork() throws {
     do {
       var discovery = ServiceDiscovery.Options(
@@ -142,7 +143,7 @@ struct Run: AsyncParsableCommand {
 }
 
 extension HomeError {
-  /// Why devices could not be started.
+  /// Creates the error for a failed start of devices.
   init(starting error: any Error) {
     let cause = (error as? FleetError)?.cause ?? error
     switch cause {
@@ -151,7 +152,8 @@ extension HomeError {
     case let store as StoreError where store.code == .inUse: self.init(.badArguments, "\(error)", cause: cause)
     case NetworkError.portInUse:
       self.init(
-        .internalError, "\(error); end whoever has it, or choose another with --port-base or “port:”", cause: cause)
+        .internalError, "\(error); stop the process that uses it, or choose another port with --port-base or “port:”",
+        cause: cause)
     case let system as CocoaError:
       self.init(
         .internalError,
@@ -162,7 +164,7 @@ extension HomeError {
   }
 }
 
-/// The choices of --mdns.
+/// The values of --mdns.
 enum DiscoveryMode: String, CaseIterable, ExpressibleByArgument {
   case auto, avahi, builtin, off
 

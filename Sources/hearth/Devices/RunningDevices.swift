@@ -2,19 +2,19 @@ import Home
 import MatterModel
 import VirtualDevices
 
-/// The devices that run here, found by their names.
+/// The running virtual devices of a state directory, looked up by name.
 struct RunningDevices {
   let fleets: [FleetStatus]
   private let directory: StateDirectory
 
-  /// - Throws: `notRunning` where nothing runs.
+  /// - Throws: `notRunning` if no devices are running.
   init(_ options: GlobalOptions) throws {
     directory = try options.stateDirectory
     fleets = FleetStatus.running(in: directory.run)
     guard !fleets.isEmpty else {
       throw HomeError(
         .notRunning,
-        "no virtual devices are running with the state in \(directory.root); start some with 'hearth run FILE'")
+        "no virtual devices are running with the state in \(directory.root); start some with `hearth run FILE`")
     }
   }
 
@@ -25,9 +25,9 @@ struct RunningDevices {
     /// `room/name`.
     var path: String
     var buttons: [String]
-    /// The node that it is, or is behind.
+    /// The node of the device or of its bridge.
     var node: VirtualDevices.DeviceStatus
-    /// What the DNS-SD of its process did not act on.
+    /// DNS-SD messages that the process dropped, by reason.
     var discoveryDrops: [String: Int]
   }
 
@@ -48,8 +48,8 @@ struct RunningDevices {
     }
   }
 
-  /// The device that a text names: `room/name`, a name that only one has, or its beginning; case does not count.
-  /// - Throws: `notFound` with near names, `ambiguousTarget` with all that it may mean.
+  /// Returns the device for `room/name`, a unique name, or its beginning, ignoring case.
+  /// - Throws: `notFound` with similar names, `ambiguousTarget` with all matches.
   func resolve(_ text: String) throws(HomeError) -> Entry {
     let wanted = text.lowercased()
     let entries = self.entries
@@ -62,7 +62,7 @@ struct RunningDevices {
       if found.count == 1 { return found[0] }
       guard found.isEmpty || wanted.isEmpty else {
         throw HomeError(
-          .ambiguousTarget, "“\(text)” may be any of \(found.count) running devices; name one of them",
+          .ambiguousTarget, "“\(text)” matches \(found.count) running devices; name one of them",
           candidates: found.map(\.path))
       }
     }

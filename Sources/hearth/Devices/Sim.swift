@@ -2,15 +2,15 @@ import ArgumentParser
 import Home
 import VirtualDevices
 
-/// `hearth sim`: what runs here, seen and touched from outside the protocol.
+/// `hearth sim`: access to running virtual devices outside the Matter protocol.
 struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "The virtual devices that run now, and what hands do to them.",
+    abstract: "Inspect and control running virtual devices.",
     subcommands: [List.self, SimSet.self, SimGet.self, SimPress.self, SimPower.self, SimNet.self, SimDrops.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "ps", abstract: "The running devices: name, type, node, port, codes, fabrics, state.")
+      commandName: "ps", abstract: "List the running devices: name, type, node, port, codes, fabrics, state.")
     @OptionGroup var options: GlobalOptions
 
     func run() throws {
@@ -20,14 +20,14 @@ struct Sim: ParsableCommand {
   }
 }
 
-/// `hearth types`: what can be simulated.
+/// `hearth types`.
 struct Types: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "The device types that can be simulated, with their clusters.")
+    abstract: "List the device types that can be simulated, with their clusters.")
   @OptionGroup var options: GlobalOptions
 
   func run() {
-    var table = Table("TYPE", "ID", "CLUSTERS", "WHAT IT IS")
+    var table = Table("TYPE", "ID", "CLUSTERS", "DESCRIPTION")
     var objects: [JSON] = []
     for kind in DeviceKind.all {
       let clusters = SimulatedDevice.clusterNames(of: kind)

@@ -7,31 +7,34 @@ import VirtualDevices
 /// `hearth sim net`.
 struct SimNet: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "net", abstract: "Make the network around a device a bad one, and mend it.",
+    commandName: "net", abstract: "Inject network faults around a device, or remove them.",
     discussion: """
-      It goes for what the device sends and for what it is sent, until --heal, or until the devices are stopped; what is not \
-      named is as it should be: conditions end a partition. What is under way is lost if nothing gets through when it arrives; \
-      what the device sent before it was stopped comes early. Service discovery gets through unless nothing does. Without \
-      options it says how it is. \
-      For example:
+      Faults apply to datagrams in both directions until --heal, or until the devices are stopped. Each call replaces the \
+      previous faults: conditions end a partition. A partition also drops datagrams in flight that arrive while it lasts. When \
+      the device is stopped, delayed datagrams that it sent are delivered early. Service discovery is affected by a partition \
+      only. Without options, prints the current faults. For example:
         hearth sim net Kitchen/Lamp --loss 30% --latency 80ms --jitter 40ms
         hearth sim net Kitchen/Lamp --partition
         hearth sim net Kitchen/Lamp --heal
       """)
   @OptionGroup var options: GlobalOptions
   @Argument(help: "The device.") var device: String
-  @Option(help: ArgumentHelp("How many datagrams are lost.", valueName: "share"), transform: Self.share)
+  @Option(help: ArgumentHelp("The share of datagrams to drop.", valueName: "share"), transform: Self.share)
   var loss: Ratio?
-  @Option(help: ArgumentHelp("How long each takes.", valueName: "time"), transform: Self.time) var latency: Duration?
-  @Option(help: ArgumentHelp("How much longer at most, each its own time.", valueName: "time"), transform: Self.time)
-  var jitter: Duration?
-  @Option(help: ArgumentHelp("How many come twice.", valueName: "share"), transform: Self.share) var duplicate: Ratio?
+  @Option(help: ArgumentHelp("The delay of each datagram.", valueName: "time"), transform: Self.time)
+  var latency: Duration?
   @Option(
-    help: ArgumentHelp("How many are held back, so that others overtake them.", valueName: "share"),
+    help: ArgumentHelp("The maximum additional random delay of each datagram.", valueName: "time"),
+    transform: Self.time)
+  var jitter: Duration?
+  @Option(help: ArgumentHelp("The share of datagrams to duplicate.", valueName: "share"), transform: Self.share)
+  var duplicate: Ratio?
+  @Option(
+    help: ArgumentHelp("The share of datagrams to hold back, so that others overtake them.", valueName: "share"),
     transform: Self.share)
   var reorder: Ratio?
-  @Flag(help: "Nothing gets through.") var partition = false
-  @Flag(help: "All is well again.") var heal = false
+  @Flag(help: "Drop all datagrams.") var partition = false
+  @Flag(help: "Remove all faults.") var heal = false
 
   private static func share(_ text: String) throws -> Ratio {
     guard let ratio = Ratio(percent: text) else { throw ValidationError("expected a share from 0% to 100%") }
@@ -40,20 +43,17 @@ struct SimNet: ParsableCommand {
 
   private static func time(_ text: String) throws -> Duration {
     guard let time = TimeText.duration(text) else { throw ValidationError(TimeText.example) }
-    // A latency of so many seconds is hardly what was meant.
-    guard text.last?.isLetter == true || time == .zero else {
-      throw ValidationError("expected a time with a unit, such as \(text)ms")
-    }
+    if let expected = TimeText.missingUnit(text) { throw ValidationError("expected \(expected)") }
     return time
   }
 
   func validate() throws {
     guard [conditions != nil, partition, heal].count(where: \.self) <= 1 else {
-      throw ValidationError("either conditions, such as --loss 30%, or --partition, or --heal")
+      throw ValidationError("conditions (such as --loss 30%), --partition and --heal are mutually exclusive")
     }
   }
 
-  /// What was named; nil: nothing was.
+  /// The conditions of the options; nil if none was given.
   private var conditions: LinkConditions? {
     guard loss != nil || latency != nil || jitter != nil || duplicate != nil || reorder != nil else { return nil }
     return LinkConditions(
@@ -73,12 +73,12 @@ struct SimNet: ParsableCommand {
     let network = fleet?.devices.first { $0.path == entry.node.path }?.network
     options.output.result(
       (["device": .string(entry.path)] as JSON).adding(VirtualDeviceReport.json(network)),
-      fault == nil ? VirtualDeviceReport.text(network) ?? "nothing is wrong with it" : "")
+      fault == nil ? VirtualDeviceReport.text(network) ?? "no faults" : "")
   }
 }
 
 extension VirtualDeviceReport {
-  /// What is wrong with the network around a device, in the words of the options; nil: nothing is.
+  /// The network faults around a device, named like the options; nil if there are none.
   static func text(_ network: DeviceNetwork?) -> String? {
     guard let network else { return nil }
     var parts = network.isPartitioned ? ["partitioned"] : []

@@ -10,41 +10,41 @@ struct SimSet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change attributes as the physical device would.",
     discussion: """
-      DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint: DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. For example:
-        hearth sim set Kitchen/Lamp.onOff.onOff=true                                 somebody is at the switch
-        hearth sim set 'Desk Lamp.bridgedDeviceBasicInformation.reachable=false'     the bridge lost it
+      Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. For example:
+        hearth sim set Kitchen/Lamp.onOff.onOff=true                                 the switch is operated
+        hearth sim set 'Desk Lamp.bridgedDeviceBasicInformation.reachable=false'     the bridge loses the device
       """)
   @OptionGroup var options: GlobalOptions
-  @Flag(help: "Values are the wire's.") var raw = false
-  @Argument(help: ArgumentHelp("What to change, and into what.", valueName: "path=value")) var assignments: [String]
+  @Flag(help: "Take values as encoded, without units.") var raw = false
+  @Argument(help: ArgumentHelp("The attributes and their values.", valueName: "path=value")) var assignments: [String]
 
   func run() throws {
     let running = try RunningDevices(options)
     var requests: [(RunningDevices.Entry, ControlRequest)] = []
     for (path, value) in try Write.pairs(assignments) {
-      let place = try SimPlace(path, in: running)
+      let target = try SimAttributePath(path, in: running)
       let tlv = try AttributeUnits.parse(
-        value, cluster: place.cluster, attribute: place.attribute, raw: raw, named: path,
-        levels: AttributeUnits.isLevel(place.cluster, place.attribute) ? levels(place, running) : .standard)
+        value, cluster: target.cluster, attribute: target.attribute, raw: raw, named: path,
+        levels: AttributeUnits.isLevel(target.cluster, target.attribute) ? levels(target, running) : .standard)
       requests.append(
         (
-          place.entry,
+          target.entry,
           .set(
-            device: place.entry.path, endpoint: place.endpoint, cluster: place.cluster.rawValue,
-            attribute: place.attribute.rawValue, value: tlv)
+            device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
+            attribute: target.attribute.rawValue, value: tlv)
         ))
     }
     for (entry, request) in requests { try running.send(request, to: entry) }
     options.output.result(["set": .integer(requests.count)], "")
   }
 
-  /// The levels that the device has; those of a light where it does not tell.
-  private func levels(_ place: SimPlace, _ running: RunningDevices) -> LevelRange {
+  /// Returns the level range of the device, or that of a light if the device does not have the attributes.
+  private func levels(_ target: SimAttributePath, _ running: RunningDevices) -> LevelRange {
     func value(_ attribute: Attribute<LevelControl, UInt8>) -> UInt8? {
       let request = ControlRequest.get(
-        device: place.entry.path, endpoint: place.endpoint, cluster: place.cluster.rawValue,
+        device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
         attribute: attribute.id.rawValue)
-      return (try? running.send(request, to: place.entry).value).flatMap { try? UInt8(tlv: $0) }
+      return (try? running.send(request, to: target.entry).value).flatMap { try? UInt8(tlv: $0) }
     }
     return LevelRange(
       lowest: value(LevelControl.minLevel) ?? LevelRange.standard.lowest,
@@ -55,41 +55,42 @@ struct SimSet: ParsableCommand {
 /// `hearth sim get`.
 struct SimGet: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "What an attribute is, as the device itself has it.")
+    commandName: "get", abstract: "Read an attribute directly from the device.")
   @OptionGroup var options: GlobalOptions
-  @Argument(help: ArgumentHelp("DEVICE.CLUSTER.ATTRIBUTE, or DEVICE.2.CLUSTER.ATTRIBUTE.", valueName: "path"))
+  @Argument(
+    help: ArgumentHelp("The attribute: DEVICE.CLUSTER.ATTRIBUTE or DEVICE.2.CLUSTER.ATTRIBUTE.", valueName: "path"))
   var path: String
 
   func run() throws {
     let running = try RunningDevices(options)
-    let place = try SimPlace(path, in: running)
+    let target = try SimAttributePath(path, in: running)
     let reply = try running.send(
       .get(
-        device: place.entry.path, endpoint: place.endpoint, cluster: place.cluster.rawValue,
-        attribute: place.attribute.rawValue), to: place.entry)
-    let schema = ElementNames.info(place.attribute, of: place.cluster)?.schema ?? .any
+        device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
+        attribute: target.attribute.rawValue), to: target.entry)
+    let schema = ElementNames.info(target.attribute, of: target.cluster)?.schema ?? .any
     let value = reply.value ?? []
     options.output.result(["value": .encoded(schema.json(of: value))], schema.text(of: value))
   }
 }
 
-/// An attribute of a running device, as the command line names it.
-struct SimPlace {
+/// The path of an attribute of a running device, parsed from the command line.
+struct SimAttributePath {
   let entry: RunningDevices.Entry
   let endpoint: UInt16?
   let cluster: ClusterID
   let attribute: AttributeID
 
-  /// Names may have dots in them, so the cluster and the attribute are the last parts.
+  /// Parses a path from its end, because names may contain dots.
   init(_ path: String, in running: RunningDevices) throws(HomeError) {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count >= 3, let attributeName = parts.last else {
-      throw HomeError(.badArguments, "“\(path)” is no DEVICE.CLUSTER.ATTRIBUTE, such as Kitchen/Lamp.onOff.onOff")
+      throw HomeError(.badArguments, "“\(path)”: expected DEVICE.CLUSTER.ATTRIBUTE, such as Kitchen/Lamp.onOff.onOff")
     }
     let clusterName = parts[parts.count - 2]
     guard let cluster = ClusterCatalogue.cluster(named: clusterName) else {
       throw HomeError(
-        .notFound, "there is no cluster “\(clusterName)”",
+        .notFound, "unknown cluster “\(clusterName)”",
         candidates: NearestName.suggestions(for: clusterName, in: ClusterCatalogue.all.map { $0.name }))
     }
     guard let info = cluster.attribute(named: attributeName) else {
@@ -99,7 +100,7 @@ struct SimPlace {
     }
     (self.cluster, attribute) = (cluster.id, info.id)
     let front = parts.dropLast(2)
-    // What looks like an endpoint may be a part of the name.
+    // A number may be an endpoint, or a part of the name.
     if front.count > 1, let number = front.last.flatMap({ UInt16($0) }),
       (try? running.resolve(front.joined(separator: "."))) == nil
     {
@@ -115,10 +116,10 @@ struct SimPlace {
 /// `hearth sim press`.
 struct SimPress: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "press", abstract: "Use the buttons of a switch.",
+    commandName: "press", abstract: "Press the buttons of a switch.",
     discussion: """
-      short, long and double press and release; down presses and holds; up lets go; latch moves a latching switch to \
-      --position. The command is done when the hand has begun; what it does takes its time. For example:
+      short, long and double press and release; down presses and holds; up releases; latch moves a latching switch to \
+      --position. The command returns when the action has started. For example:
         hearth sim press Remote double --button On
         hearth sim press Remote short --count 3 --hold 500ms --gap 500ms
         hearth sim press 'Fan speed' latch --position 2
@@ -127,17 +128,17 @@ struct SimPress: ParsableCommand {
 
   @OptionGroup var options: GlobalOptions
   @Argument(help: "The device.") var device: String
-  @Argument(help: "What to do: short, long, double, down, up or latch.") var action: Action = .short
-  @Option(help: ArgumentHelp("Which of several buttons: its name, or its number from 1.", valueName: "name"))
+  @Argument(help: "The action: short, long, double, down, up or latch.") var action: Action = .short
+  @Option(help: ArgumentHelp("The button of a device with several: its name, or its number from 1.", valueName: "name"))
   var button: String?
-  @Option(help: ArgumentHelp("How many presses, one after the other.", valueName: "n")) var count: Int?
-  @Option(help: ArgumentHelp("How long each press is.", valueName: "time")) var hold: TimeSpan?
-  @Option(help: ArgumentHelp("How long it is let go between presses.", valueName: "time")) var gap: TimeSpan?
-  @Option(help: ArgumentHelp("The position to press, or to move to.", valueName: "n")) var position: UInt8?
+  @Option(help: ArgumentHelp("The number of presses.", valueName: "n")) var count: Int?
+  @Option(help: ArgumentHelp("The duration of each press.", valueName: "time")) var hold: TimeSpan?
+  @Option(help: ArgumentHelp("The pause between presses.", valueName: "time")) var gap: TimeSpan?
+  @Option(help: ArgumentHelp("The position to press or to move to.", valueName: "n")) var position: UInt8?
 
   func validate() throws {
-    if let count, !(1...100).contains(count) { throw ValidationError("--count is a number from 1 to 100") }
-    if action == .latch, position == nil { throw ValidationError("latch needs --position") }
+    if let count, !(1...100).contains(count) { throw ValidationError("--count: expected 1 to 100") }
+    if action == .latch, position == nil { throw ValidationError("latch requires --position") }
   }
 
   func run() throws {
@@ -170,13 +171,13 @@ struct SimPress: ParsableCommand {
     guard let button else {
       guard entry.buttons.count > 1 else { return 0 }
       throw HomeError(
-        .ambiguousTarget, "it has \(entry.buttons.count) buttons; say which with --button", device: entry.path,
+        .ambiguousTarget, "has \(entry.buttons.count) buttons; choose one with --button", device: entry.path,
         candidates: entry.buttons)
     }
     if let index = entry.buttons.firstIndex(where: { $0.lowercased() == button.lowercased() }) { return index }
     if let number = Int(button), (1...max(1, entry.buttons.count)).contains(number) { return number - 1 }
     throw HomeError(
-      .notFound, "it has no button “\(button)”", device: entry.path,
+      .notFound, "no button “\(button)”", device: entry.path,
       candidates: NearestName.suggestions(for: button, in: entry.buttons))
   }
 }
@@ -184,10 +185,10 @@ struct SimPress: ParsableCommand {
 /// `hearth sim power`.
 struct SimPower: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "power", abstract: "Take a device its power, and give it back.",
+    commandName: "power", abstract: "Cut or restore the power of a device.",
     discussion: """
-      A device without power vanishes without a goodbye; when the power comes back it starts with what it remembers. \
-      A device behind a bridge can't be reached by it meanwhile.
+      A device that loses power disappears without a notification, and starts from its stored state when the power returns. \
+      A bridged device without power is unreachable for its bridge.
       """)
   enum Power: String, CaseIterable, ExpressibleByArgument {
     case on, off, cycle
@@ -203,7 +204,7 @@ struct SimPower: ParsableCommand {
 
   @OptionGroup var options: GlobalOptions
   @Argument(help: "The device.") var device: String
-  @Argument(help: "on, off, or cycle: off and on again after a second.") var power: Power
+  @Argument(help: "The power: on, off, or cycle (off, and on after one second).") var power: Power
 
   func run() throws {
     let running = try RunningDevices(options)
@@ -216,10 +217,10 @@ struct SimPower: ParsableCommand {
 /// `hearth sim drops`.
 struct SimDrops: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drops", abstract: "How many messages a device did not take in since it started, by reason.",
+    commandName: "drops", abstract: "Count the messages that a device dropped since its start, by reason.",
     discussion: """
-      Commands to what it is bound to count too, where they came to nothing. Reasons that begin with dns. are those of service \
-      discovery, which all devices of a process share.
+      Includes failed commands to bound devices. Reasons that begin with dns. are those of service discovery, which all \
+      devices of a process share.
       """)
   @OptionGroup var options: GlobalOptions
   @Argument(help: "The device.") var device: String

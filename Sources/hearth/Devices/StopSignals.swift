@@ -1,16 +1,16 @@
 import Dispatch
 import Glibc
 
-/// PendingWork for the user's, or the system's, word to stop.
+/// Waits for a signal to stop from the user or the system.
 final class StopSignals {
   private let stream: AsyncStream<Int32>
   private let sources: [any DispatchSourceSignal]
 
-  /// From here on the signals don't end the process by themselves.
+  /// Replaces the default actions of the signals, so that they no longer end the process.
   init() {
     let (stream, continuation) = AsyncStream<Int32>.makeStream()
     self.stream = stream
-    // A terminal that is closed says so, but not to what was started to outlive it.
+    // SIGHUP, sent when the terminal is closed, stays ignored under nohup.
     let numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
     sources = numbers.map { number in
       signal(number, SIG_IGN)
@@ -27,7 +27,7 @@ final class StopSignals {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// The first signal that comes.
+  /// Waits for the first signal, and returns its number.
   func wait() async -> Int32 {
     for await number in stream { return number }
     return SIGTERM

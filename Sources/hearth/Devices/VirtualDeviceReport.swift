@@ -1,9 +1,12 @@
 import VirtualDevices
 
-/// Running devices as a table and as JSON.
+/// Formats running devices as a table and JSON.
 enum VirtualDeviceReport {
-  static func table(_ devices: [DeviceStatus]) -> String {
+  /// - Parameter columns: how many there are for a line; nil: as many as it takes.
+  static func table(_ devices: [DeviceStatus], columns: Int? = Terminal.columns) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "NODE", "PORT", "CODE", "DISCRIMINATOR", "FABRICS", "STATE")
+    table.wholeColumns = ["CODE"]
+    table.optionalColumns = ["DISCRIMINATOR"]
     for device in devices {
       let nodes = device.nodeIDs.map(decimal).joined(separator: " ")
       table.add(
@@ -11,16 +14,16 @@ enum VirtualDeviceReport {
         "\(device.port)", device.manualCode, "\(device.discriminator)", "\(device.fabrics.count)",
         [device.state, text(device.network) ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
       for bridged in device.bridged {
-        // Behind the device of the line above.
+        // Indented below the bridge.
         table.add(
           "  " + bridged.name, bridged.room.isEmpty ? "–" : bridged.room, bridged.type, "/\(bridged.endpoint)", "", "",
           "", "", bridged.state)
       }
     }
-    return table.text
+    return table.text(columns: columns)
   }
 
-  /// A node id as every command takes and tells it; a status has it in hexadecimal.
+  /// Converts a node id from the hexadecimal form of the status to the decimal form of the command line.
   static func decimal(_ nodeID: String) -> String { UInt64(nodeID, radix: 16).map { "\($0)" } ?? nodeID }
 
   static func json(_ devices: [DeviceStatus]) -> JSON {

@@ -8,14 +8,13 @@ import VirtualDevices
 /// `hearth replay`.
 struct Replay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run a recorded trace again, and compare every byte.",
+    abstract: "Replay a recorded trace and compare every byte.",
     discussion: """
-      A trace has the scenario and its files in it. Exit code 11 where the run is another one now, with the first byte that \
-      differs: then what the scenario runs has changed since, or something in it is left to real chance.
+      A trace contains the scenario and its files. If the run differs, prints the first different byte and ends with exit code \
+      11: either the code under test has changed since, or it depends on something other than the seed.
       """)
   @OptionGroup var options: GlobalOptions
-  @Argument(help: "A trace that `hearth test --trace` wrote.", completion: .file(extensions: ["trace"])) var file:
-    String
+  @Argument(help: "A trace of `hearth test --trace`.", completion: .file(extensions: ["trace"])) var file: String
 
   func run() async throws {
     let recorded: TraceFile

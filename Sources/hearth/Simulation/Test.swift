@@ -10,51 +10,50 @@ import VirtualDevices
 /// `hearth test`.
 struct Test: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Play scenarios: a home of virtual devices, what happens to it, and what has to come of that.",
+    abstract: "Run scenarios: virtual devices, events, and expected results.",
     discussion: """
-      In virtual time, with a network that is simulated: an hour takes a moment, and a seed gives the same run each time, \
-      to the byte. With --realtime the same scenario is played on real sockets, on the loopback interface. For example:
+      Scenarios run on virtual time and a simulated network: an hour takes a moment, and a seed reproduces a run byte by byte. \
+      With --realtime they run on real sockets on the loopback interface. For example:
         hearth test devices/scenarios/*.yaml
         hearth test lamp.yaml --seeds 1..100 --junit results.xml --trace traces
 
-      Exit code 11 where something that was expected did not come; the seed and the command that repeats it are printed. \
-      Interrupted, it writes the results that there are, with the run that was going on as one that failed; interrupted once \
-      more, it ends at once.
+      Ends with exit code 11 if an expectation fails, and prints the seed and the command that repeats the run. When \
+      interrupted, writes the results so far, with the current run as failed; a second interrupt ends it at once.
       """)
   @OptionGroup var options: GlobalOptions
-  // Whatever follows is meant for the option: else “-1” would be told as a missing value.
+  // Unconditional parsing takes any next argument as the value; otherwise “-1” would be reported as a missing value.
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Of all that is left to chance.", valueName: "n"),
-    transform: ChanceArguments.seed)
+    parsing: .unconditional, help: ArgumentHelp("The seed of the run.", valueName: "n"),
+    transform: SeedArguments.seed)
   var seed: UInt64?
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("One run for each of these seeds.", valueName: "a..b"),
-    transform: ChanceArguments.seeds)
+    parsing: .unconditional, help: ArgumentHelp("Run once for each of these seeds.", valueName: "a..b"),
+    transform: SeedArguments.seeds)
   var seeds: ClosedRange<UInt64>?
-  @Flag(help: "On real sockets and the real clock.") var realtime = false
-  @Option(help: ArgumentHelp("Write the results here, as JUnit XML.", valueName: "file")) var junit: String?
-  @Option(help: ArgumentHelp("Write a trace of each run here, for `hearth replay`.", valueName: "dir"))
+  @Flag(help: "Use real sockets and the real clock.") var realtime = false
+  @Option(help: ArgumentHelp("Write the results to this file as JUnit XML.", valueName: "file")) var junit: String?
+  @Option(help: ArgumentHelp("Write a trace of each run to this directory, for `hearth replay`.", valueName: "dir"))
   var trace: String?
   @Option(
     name: [.customLong("defect"), .customLong("mutant")], parsing: .unconditional,
-    help: ArgumentHelp("Build a fault in on purpose, to see the scenario fail.", valueName: "name"),
-    transform: ChanceArguments.defect)
+    help: ArgumentHelp("Inject a defect, to check that the scenario detects it.", valueName: "name"),
+    transform: SeedArguments.defect)
   var defect: SeededDefect?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Only the one with this number, of a file that says “vary”.", valueName: "n"),
-    transform: ChanceArguments.variant)
+    help: ArgumentHelp("Run only the variant with this number, of a file with “vary”.", valueName: "n"),
+    transform: SeedArguments.variant)
   var variant: Int?
-  @Argument(help: "Scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
+  @Argument(help: "The scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
 
   func validate() throws {
     if junit == "-" {
       throw ValidationError(
-        "--junit: expected a file; the results stand on standard output already (for a file of that name: ./-)")
+        "--junit: expected a file; standard output has the results already (use ./- for a file of this name)")
     }
-    if seed != nil, seeds != nil { throw ValidationError("either --seed or --seeds") }
+    if seed != nil, seeds != nil { throw ValidationError("--seed and --seeds are mutually exclusive") }
     if realtime, seed != nil || seeds != nil || trace != nil {
-      throw ValidationError("in real time chance is real: no --seed, --seeds or --trace with --realtime")
+      throw ValidationError("--realtime can't be combined with --seed, --seeds or --trace")
     }
   }
 
@@ -65,13 +64,13 @@ struct Test: AsyncParsableCommand {
     var runs = self.runs(of: loaded).makeIterator()
     var next = runs.next()
     let progress = TestProgress()
-    CrashReporter.prepare { number in tell(progress, endedBy: number) }
+    CrashReporter.install { number in report(progress, endedBy: number) }
     var names: Set<String> = []
-    // The first run of each line and cause that failed, by its key.
+    // The first failed run of each line and cause, by its key.
     var failures: [String: ScenarioResult] = [:]
-    // The results are written whatever becomes of the traces.
+    // The first error of writing a trace or the results. The results are written even if a trace can't be written.
     var unwritten: (any Error)?
-    await progress.go(on: next?.running)
+    await progress.advance(to: next?.running)
     while let (path, run) = next {
       let (scenario, seed) = (run.scenario, run.seed)
       var result: ScenarioResult
@@ -85,8 +84,8 @@ struct Test: AsyncParsableCommand {
         result = await scenario.playInRealTime(defect: defect, timeline: run.timeline)
       }
       next = runs.next()
-      // First of all: a run of which it is said that it passed is none that was interrupted.
-      await progress.go(on: next?.running, after: result)
+      // Before printing, so that a run that was printed as passed is never reported as interrupted.
+      await progress.advance(to: next?.running, after: result)
       report(result, like: result.failureKey.flatMap { failures[$0] })
       if let key = result.failureKey, failures[key] == nil { failures[key] = result }
       if let trace, let directory = self.trace {
@@ -101,8 +100,8 @@ struct Test: AsyncParsableCommand {
     } catch {
       unwritten = unwritten ?? error
     }
-    // Not before: who is stopped meanwhile ends by himself.
-    CrashReporter.forget()
+    // Only now, so that a stop during the writing does not end the process before the results are written.
+    CrashReporter.uninstall()
     let failed = results.count { !$0.isPassed }
     guard failed == 0 else {
       let groups = FailureGroup.groups(of: results)
@@ -116,10 +115,10 @@ struct Test: AsyncParsableCommand {
     if !options.json { options.output.text(results.count == 1 ? "1 run passed" : "\(results.count) runs passed") }
   }
 
-  /// Whether somebody may be waiting: in real time all takes its time, and at a terminal somebody looks.
+  /// Whether steps are printed: in real time, which is slow, and on a terminal.
   private var showsSteps: Bool { realtime || isatty(STDERR_FILENO) != 0 }
 
-  /// All runs, in their order; there may be more than anybody could list.
+  /// Returns all runs in order. The sequence is lazy, because ranges of seeds can be too large for an array.
   private func runs(
     of scenarios: [(path: String, ScenarioDefinition)]
   ) -> some Sequence<(path: String, running: TestProgress.Running)> {
@@ -134,7 +133,8 @@ struct Test: AsyncParsableCommand {
     }
   }
 
-  /// `lamp-7.trace`, with the variant if there are several, and another number where two files have the same name.
+  /// Returns the name of a trace file, such as `lamp-7.trace`, with the variant if the file has variants, and a number if the name
+  /// is already used.
   private static func traceName(_ path: String, _ result: ScenarioResult, _ names: inout Set<String>) -> String {
     let file = URL(filePath: path).deletingPathExtension().lastPathComponent
     let whole = [file, result.variant.map(String.init), result.seed.map(String.init)].compactMap(\.self)
@@ -148,11 +148,11 @@ struct Test: AsyncParsableCommand {
     return name + ".trace"
   }
 
-  /// Writes the results, and prints what was going on when a signal ended it.
-  /// - Returns: false where all is said already.
-  private func tell(_ progress: TestProgress, endedBy signal: Int32) -> Bool {
-    guard let (results, running) = progress.interrupt() else {
-      options.output.note("hearth: the results are being written; stopped once more, it ends without them")
+  /// Writes the results and prints the current run after a signal.
+  /// - Returns: false if the results are already being written.
+  private func report(_ progress: TestProgress, endedBy signal: Int32) -> Bool {
+    guard let (results, running) = progress.close() else {
+      options.output.note("hearth: writing the results; interrupt again to exit without them")
       return false
     }
     let reason = CrashReporter.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
@@ -161,7 +161,7 @@ struct Test: AsyncParsableCommand {
     for line in result?.failure?.timeline.suffix(12) ?? [] { options.output.note("    \(line)") }
     let what = running.map { "\(reason) in \($0.name)" + ($0.again.map { "; again: \($0)" } ?? "") } ?? reason
     options.output.failure(HomeError(CrashReporter.stops.contains(signal) ? .interrupted : .internalError, what))
-    // Last, as it may have to wait for somebody who reads.
+    // Last, because writing to a pipe may block.
     if let junit {
       let all = results + [result].compactMap(\.self)
       do { try NamedFile.write(JUnitReport.text(all), to: junit) } catch { options.output.note("hearth: \(error)") }
@@ -170,7 +170,7 @@ struct Test: AsyncParsableCommand {
   }
 
   /// Prints the result of a run.
-  /// - Parameter first: the first run that failed with the same line and cause, if there is one.
+  /// - Parameter first: the first run that failed with the same line and cause; nil if there is none.
   private func report(_ result: ScenarioResult, like first: ScenarioResult?) {
     var json: JSON = [
       "scenario": .string(result.scenario), "variant": result.variant.map { .integer($0) } ?? .null,
@@ -211,7 +211,6 @@ struct Test: AsyncParsableCommand {
   }
 }
 
-/// Files of scenarios.
 enum Scenarios {
   static func load(_ path: String) throws -> [ScenarioDefinition] {
     do {

@@ -3,16 +3,15 @@ import Runtime
 import Scenario
 import Synchronization
 
-/// What came of the runs of `hearth test` so far, and which one goes on. May be used from anywhere.
+/// The results of `hearth test` so far, and the current run. Thread-safe.
 final class TestProgress: Sendable {
-  /// A run that goes on.
+  /// The current run.
   struct Running: Sendable {
     var scenario: ScenarioDefinition
-    /// Nil: in real time.
+    /// The seed; nil for a run in real time.
     var seed: UInt64?
-    /// A fault that is built in.
+    /// The injected defect.
     var defect: SeededDefect?
-    /// What happens in it.
     var timeline = Timeline()
     let began = HostClock.now()
 
@@ -22,7 +21,7 @@ final class TestProgress: Sendable {
     /// The command that repeats it.
     var again: String? { scenario.again(seed: seed, defect: defect) }
 
-    /// It, ended before its time.
+    /// Returns the result of a run that was ended early.
     func result(_ reason: String) -> ScenarioResult {
       scenario.result(
         endedEarly: reason, seed: seed, defect: defect, timeline, after: HostClock.now() - began)
@@ -32,43 +31,46 @@ final class TestProgress: Sendable {
   private struct State {
     var results: [ScenarioResult] = []
     var running: Running?
-    /// Whether somebody has all that there will be.
-    var isOver = false
+    /// Whether the results have been taken for writing.
+    var isClosed = false
   }
 
   private let state = Mutex(State())
 
-  /// A run is over, if one went on, and the next one begins, in one step: whoever asks in between is told of one or of the other.
+  /// Records the result of the current run and starts the next one, atomically.
   ///
-  /// Where the last word is spoken already, it never returns: the process is about to end.
-  /// - Parameter next: nil: there is none.
-  func go(on next: Running?, after result: ScenarioResult? = nil) async {
-    let isOver = state.withLock { state in
-      guard !state.isOver else { return true }
+  /// Never returns if the progress is closed, because the process is about to end.
+  /// - Parameters:
+  ///   - next: the next run; nil if there is none.
+  ///   - result: the result of the current run; nil if there is none.
+  func advance(to next: Running?, after result: ScenarioResult? = nil) async {
+    let isClosed = state.withLock { state in
+      guard !state.isClosed else { return true }
       if let result { state.results.append(result) }
       state.running = next
       return false
     }
-    if isOver { await Self.end() }
+    if isClosed { await Self.suspend() }
   }
 
-  /// The results, at the end of all runs. Never returns where the last word is spoken already.
+  /// Closes the progress after all runs. Never returns if it is already closed.
+  /// - Returns: the results.
   func finish() async -> [ScenarioResult] {
-    guard let all = interrupt() else { await Self.end() }
+    guard let all = close() else { await Self.suspend() }
     return all.results
   }
 
-  /// The results at this moment, and what goes on, for the last word: nothing comes to it any more.
-  /// - Returns: nil where it was spoken already.
-  func interrupt() -> (results: [ScenarioResult], running: Running?)? {
+  /// Closes the progress: further results are not recorded.
+  /// - Returns: the results so far and the current run, or nil if it is already closed.
+  func close() -> (results: [ScenarioResult], running: Running?)? {
     state.withLock { state in
-      guard !state.isOver else { return nil }
-      state.isOver = true
+      guard !state.isClosed else { return nil }
+      state.isClosed = true
       return (state.results, state.running)
     }
   }
 
-  private static func end() async -> Never {
+  private static func suspend() async -> Never {
     while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
   }
 }

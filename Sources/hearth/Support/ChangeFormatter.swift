@@ -1,41 +1,42 @@
 import Home
 import MatterModel
 
-/// Changes of a home as lines and as JSON objects, with the names that things have at each of them.
+/// Formats changes of a home as lines and JSON objects, with the names at the time of each change.
 struct ChangeFormatter {
   private var names: HomeState
-  /// Devices as they were seen last: what is gone still has a name in the lines that say so.
+  /// The last known records of devices, for the names in lines about removed devices.
   private var seen: [String: DeviceRecord] = [:]
-  /// How rooms were called that are gone by now.
-  private var goneRooms: [String: String] = [:]
+  /// The names of removed rooms, by id.
+  private var removedRooms: [String: String] = [:]
   private let raw: Bool
-  /// Whether the changes that follow are older than the home it began with, of which ways they have said how they are, and what by
-  /// how it is called.
+  /// Whether the changes that follow are older than `names`.
   private var isPast: Bool
+  /// While `isPast`: the sources whose connectivity has been read from the log.
   private var reread: Set<SourceID> = []
+  /// While `isPast`: the ids of devices, rooms and structures whose names have been read from the log.
   private var named: Set<String> = []
 
   /// - Parameters:
-  ///   - names: the home as it is.
-  ///   - isPast: whether changes that are older than it follow, and bring it back to where it was.
+  ///   - names: the current home.
+  ///   - isPast: whether changes that are older than `names` follow, up to its state.
   init(_ names: HomeState, raw: Bool = false, isPast: Bool = false) {
     (self.names, self.raw, self.isPast) = (names, raw, isPast)
   }
 
-  /// Takes in how that was called which is gone by now: samples that follow may be of the time before.
-  mutating func learn(_ samples: [HomeSample]) {
+  /// Collects the names of removed devices and rooms, which earlier changes refer to.
+  mutating func collectNames(from samples: [HomeSample]) {
     for sample in samples {
-      if case .roomRemoved(let id) = sample.change { goneRooms[id] = sample.name }
+      if case .roomRemoved(let id) = sample.change { removedRooms[id] = sample.name }
       guard let name = sample.name, let id = sample.device, seen[id] == nil else { continue }
       seen[id] = Self.unknown(id, name: name, room: nil)
     }
   }
 
-  /// All changes that are older than the home were told: it is where it was.
+  /// Ends the phase of changes that are older than the home.
   mutating func reachPresent() { isPast = false }
 
-  /// Whether the name that something has is the one that it had before a change. In the past it is the one of much later, until
-  /// the log has said another.
+  /// Returns whether the recorded name is the one before the change. For past changes it is the current name until the log has
+  /// been read up to a change of the name.
   private mutating func knowsOldName(_ change: HomeChange) -> Bool {
     guard isPast else { return true }
     switch change {
@@ -48,25 +49,26 @@ struct ChangeFormatter {
     }
   }
 
-  /// A sample's line and its object, each with time and anchor. No line where it says nothing of a device as a whole: that a way to
-  /// it comes or goes that does not count. The object says so, too.
+  /// Formats a sample as an object and a line, each with time and anchor.
+  ///
+  /// The line is nil for a change of an inactive source, which does not affect the device as a whole.
   mutating func report(_ sample: HomeSample) -> (json: JSON, text: String?) {
     let before = device(of: sample)
     let room = room(of: sample.change) ?? sample.name
-    let counted = way(of: sample)
+    let previous = activeSource(of: sample)
     apply(sample.change)
     let after = sample.isDeletion ? before : device(of: sample)
-    let told = Self.told(
+    let formatted = Self.format(
       sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw, names)
-    var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(told.kind)]
+    var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(formatted.kind)]
     if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
-    json = json.adding(told.json)
-    var text: String? = told.text
-    if case .connectivity(let source, _) = sample.change, let after, let now = way(of: sample) {
-      json = json.adding(Self.whole(now.status))
-      // How a way was before it is read of is not known, and so not which one counted.
-      let isNews = isPast && reread.insert(source).inserted || counted?.id == source || now.id == source
-      text = isNews ? "\(after.fullName)  \(Self.words(now.status))" : nil
+    json = json.adding(formatted.json)
+    var text: String? = formatted.text
+    if case .connectivity(let source, _) = sample.change, let after, let now = activeSource(of: sample) {
+      json = json.adding(Self.deviceConnectivity(now.status))
+      // For the first past change of a source, its earlier status is not known, and so not which source was active.
+      let isRelevant = isPast && reread.insert(source).inserted || previous?.id == source || now.id == source
+      text = isRelevant ? "\(after.fullName)  \(Self.words(now.status))" : nil
     }
     json = json.adding("time", .string(ClockText.iso(milliseconds: sample.time / 1000)))
       .adding("anchor", .string("\(sample.anchor)"))
@@ -74,12 +76,16 @@ struct ChangeFormatter {
     return (json, text.map { Self.line(sample.time, sample.anchor, $0) })
   }
 
-  /// The way that counts to the device that a sample is about.
-  private func way(of sample: HomeSample) -> DeviceSource? { sample.device.flatMap { names.devices[$0]?.active } }
+  /// Returns the active source of the device of a sample.
+  private func activeSource(of sample: HomeSample) -> DeviceSource? {
+    sample.device.flatMap { names.devices[$0]?.active }
+  }
 
-  /// What is said where the log does not have what followed a place: it does not go back so far, or is another one by now. The
-  /// lines that follow are behind it.
-  /// - Parameter devices: those of the home that are wanted.
+  /// Formats a reset: the log does not contain the changes after the requested anchor, because it was compacted or is another log.
+  /// - Parameters:
+  ///   - home: the home from which the following changes continue.
+  ///   - devices: the requested devices of the home.
+  ///   - time: in microseconds since 1970.
   mutating func reset(_ home: StoredHome, _ devices: [HomeDevice], at time: Int64) -> (json: JSON, text: String) {
     (names, isPast) = (home.state, false)
     return (
@@ -94,15 +100,16 @@ struct ChangeFormatter {
       ],
       Self.line(
         time, home.anchor,
-        "reset: the log can't say what has happened since; `hearth devices` shows the home as it is, what follows is new"
+        "reset: the log does not contain the changes since then; `hearth devices` shows the current state, new changes follow"
       )
     )
   }
 
-  /// What is said of a device that has been as it is for the home's grace time.
+  /// Formats a change of the settled connectivity.
   /// - Parameters:
   ///   - time: in microseconds since 1970.
-  ///   - anchor: what came before it.
+  ///   - anchor: the anchor of the last logged change.
+  /// - Returns: nil if the device has no record.
   func settled(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
     guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
     let state = device.settledConnectivity.connectivityState.rawValue
@@ -116,25 +123,27 @@ struct ChangeFormatter {
     )
   }
 
-  /// What is said of a device that is reached by another route than before, or by none.
+  /// Formats the connectivity of a device after a change of the route to the hub.
   /// - Parameters:
   ///   - time: in microseconds since 1970.
-  ///   - anchor: what came before it.
+  ///   - anchor: the anchor of the last logged change.
+  /// - Returns: nil if the device has no record or source.
   func routed(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
     guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }), let source = device.source
     else { return nil }
-    let told = Self.told(.connectivity(source.id, source.status), nil, record, raw: raw, names)
+    let formatted = Self.format(.connectivity(source.id, source.status), nil, record, raw: raw, names)
     let json: JSON = [
-      "type": "connectivity", "change": .string(told.kind), "id": .string(record.id), "room": .optional(record.room),
+      "type": "connectivity", "change": .string(formatted.kind), "id": .string(record.id),
+      "room": .optional(record.room),
     ]
     return (
-      json.adding(told.json).adding(Self.whole(source.status))
+      json.adding(formatted.json).adding(Self.deviceConnectivity(source.status))
         .adding("time", .string(ClockText.iso(milliseconds: time / 1000))).adding("anchor", .string("\(anchor)")),
-      Self.line(time, anchor, told.text)
+      Self.line(time, anchor, formatted.text)
     )
   }
 
-  /// A device with all that is known of it.
+  /// Returns a device with all its known attributes.
   private func snapshot(_ device: HomeDevice) -> JSON? {
     guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
     let values = device.traits.flatMap { trait in
@@ -157,7 +166,7 @@ struct ChangeFormatter {
 
   private mutating func apply(_ change: HomeChange) {
     switch change {
-    // Only names are looked up here: values are in the samples.
+    // Only names are looked up in the home; values are in the samples.
     case .attribute, .event: break
     default: names.apply(change)
     }
@@ -166,20 +175,20 @@ struct ChangeFormatter {
   private mutating func device(of sample: HomeSample) -> DeviceRecord? {
     guard let id = sample.device else { return nil }
     guard let entry = names.devices[id] else { return seen[id] ?? Self.unknown(id, name: sample.name ?? id, room: nil) }
-    let room = entry.roomID.flatMap { names.room($0)?.name ?? goneRooms[$0] }
+    let room = entry.roomID.flatMap { names.room($0)?.name ?? removedRooms[$0] }
     let record = DeviceRecord(entry, room: room) ?? Self.unknown(id, name: entry.name, room: room)
     seen[id] = record
     return record
   }
 
-  /// A device that has no way to it, or was gone before we came.
+  /// Returns a record for a device that has no source, or was removed before the formatter was created.
   private static func unknown(_ id: String, name: String, room: String?) -> DeviceRecord {
     var record = DeviceRecord(nodeID: SourceID(id.prefix { $0 != "-" })?.node ?? NodeID(0), name: name, room: room)
     record.id = id
     return record
   }
 
-  /// The name of the room or structure that a change is about, or that a device comes into.
+  /// Returns the name of the room or structure that a change is about.
   private func room(of change: HomeChange) -> String? {
     switch change {
     case .roomAdded(let room): room.name
@@ -191,46 +200,47 @@ struct ChangeFormatter {
     }
   }
 
-  // MARK: Words
+  // MARK: Text
 
-  private typealias Told = (kind: String, json: JSON, text: String)
+  private typealias Formatted = (kind: String, json: JSON, text: String)
 
-  private static func told(
+  private static func format(
     _ sample: HomeSample, _ oldName: String?, _ after: DeviceRecord?, room: String?, raw: Bool, _ home: HomeState
-  ) -> Told {
-    if let device = after { return told(sample.change, oldName, device, raw: raw, home) }
-    func place(_ kind: String, _ thing: String, _ id: String, _ text: String) -> Told {
+  ) -> Formatted {
+    if let device = after { return format(sample.change, oldName, device, raw: raw, home) }
+    func container(_ kind: String, _ type: String, _ id: String, _ text: String) -> Formatted {
       let name = room ?? id
-      return (kind, ["id": .string(id), "name": .string(name)], "\(thing) \(name)  \(text)")
+      return (kind, ["id": .string(id), "name": .string(name)], "\(type) \(name)  \(text)")
     }
     switch sample.change {
-    case .roomAdded(let room): return place("roomAdded", "room", room.id, "added")
-    case .roomRemoved(let id): return place("roomRemoved", "room", id, "removed")
-    case .structureAdded(let structure): return place("structureAdded", "structure", structure.id, "added")
-    case .structureRemoved(let id): return place("structureRemoved", "structure", id, "removed")
+    case .roomAdded(let room): return container("roomAdded", "room", room.id, "added")
+    case .roomRemoved(let id): return container("roomRemoved", "room", id, "removed")
+    case .structureAdded(let structure): return container("structureAdded", "structure", structure.id, "added")
+    case .structureRemoved(let id): return container("structureRemoved", "structure", id, "removed")
     case .primaryStructureChosen(let id):
-      return place("primaryStructureChosen", "structure", id, "is the primary one")
+      return container("primaryStructureChosen", "structure", id, "now primary")
     case .roomRenamed(let id, let name): return renamed("room", id, from: oldName, to: name)
     case .structureRenamed(let id, let name): return renamed("structure", id, from: oldName, to: name)
     default:
-      // Of a node that is no device yet, or none any more.
+      // The node is not a device yet, or was removed.
       guard let node = sample.node else { return (sample.type.rawValue, [:], sample.type.rawValue) }
       let name = "\(node.rawValue)"
-      return told(sample.change, nil, unknown(name, name: name, room: nil), raw: raw, home)
+      return format(sample.change, nil, unknown(name, name: name, room: nil), raw: raw, home)
     }
   }
 
-  private static func renamed(_ thing: String, _ id: String, from old: String?, to name: String) -> Told {
-    // Told from a place in the log where it was called so already.
+  private static func renamed(_ type: String, _ id: String, from old: String?, to name: String) -> Formatted {
+    // For a past change the recorded name may already be the new one.
     let old = old == name ? nil : old
     return (
-      "\(thing)Renamed", ["id": .string(id), "name": .string(name), "was": .optional(old)],
-      "\(thing) \(name)  renamed" + (old.map { ", was \($0)" } ?? "")
+      "\(type)Renamed", ["id": .string(id), "name": .string(name), "was": .optional(old)],
+      "\(type) \(name)  renamed" + (old.map { ", was \($0)" } ?? "")
     )
   }
 
-  /// How a device is as a whole, by the way that counts.
-  private static func whole(_ status: SourceStatus) -> JSON {
+  /// Returns the connectivity of a device as a whole.
+  /// - Parameter status: the status of its active source.
+  private static func deviceConnectivity(_ status: SourceStatus) -> JSON {
     [
       "deviceConnectivityState": .string(status.connectivity.connectivityState.rawValue),
       "deviceDataSourceLocality": .string(status.connectivity.dataSourceLocality.rawValue),
@@ -243,15 +253,15 @@ struct ChangeFormatter {
       ?? (state == .online ? "online (\(locality.rawValue))" : state.rawValue)
   }
 
-  private static func told(
+  private static func format(
     _ change: HomeChange, _ oldName: String?, _ device: DeviceRecord, raw: Bool, _ home: HomeState
-  ) -> Told {
-    func about(_ kind: String, _ words: String, _ more: JSON = [:]) -> Told {
+  ) -> Formatted {
+    func about(_ kind: String, _ words: String, _ more: JSON = [:]) -> Formatted {
       let json: JSON = ["device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)")]
       return (kind, json.adding(more), "\(device.fullName)  \(words)")
     }
     var device = device
-    // Whose endpoint it is, which need not be the way that counts.
+    // The node of the change, which may belong to an inactive source.
     if let node = change.node { device.nodeID = node }
     switch change {
     case .attribute(let node, let path, let value?):
@@ -260,7 +270,7 @@ struct ChangeFormatter {
       return ("attribute", value.json, "\(value.pathText)  \(value.text)")
     case .attribute(_, let path, nil):
       let value = AttributeValue(device, path, [0x14], raw: true)
-      return ("attribute", value.json.adding("gone", true), "\(value.pathText)  gone")
+      return ("attribute", value.json.adding("gone", true), "\(value.pathText)  removed")
     case .event(_, let data):
       let value = EventValue(device, data)
       return ("event", value.json, "\(value.pathText)  \(value.text)")
@@ -279,16 +289,16 @@ struct ChangeFormatter {
       let old = oldName == name ? nil : oldName
       return about("deviceRenamed", "renamed" + (old.map { ", was \($0)" } ?? ""), ["was": .optional(old)])
     case .deviceMoved(_, let room):
-      let place = room == nil ? "moved out of its room" : "moved"
-      return about("deviceMoved", device.room.map { "moved to \($0)" } ?? place)
+      let text = room == nil ? "moved out of its room" : "moved"
+      return about("deviceMoved", device.room.map { "moved to \($0)" } ?? text)
     case .sourceAdded(let source, _):
-      return about("sourceAdded", "found at \(source)", ["source": .string("\(source)")])
+      return about("sourceAdded", "source \(source) added", ["source": .string("\(source)")])
     case .sourceRemoved(let source):
-      return about("sourceRemoved", "no longer at \(source)", ["source": .string("\(source)")])
+      return about("sourceRemoved", "source \(source) removed", ["source": .string("\(source)")])
     case .topology(let source, _, _):
       let types = device.typeNames
       return about(
-        "topology", "is " + (types.isEmpty ? "of no type" : types.joined(separator: ", ")),
+        "topology", "types: " + (types.isEmpty ? "none" : types.joined(separator: ", ")),
         ["types": .array(types.map { .string($0) }), "source": .string("\(source)")])
     case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
       .roomRemoved:

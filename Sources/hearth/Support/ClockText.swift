@@ -1,6 +1,6 @@
 import Foundation
 
-/// Points in time as text.
+/// Formats points in time.
 enum ClockText {
   /// `2026-03-04T05:06:07.089Z`.
   static func iso(milliseconds: Int64) -> String {

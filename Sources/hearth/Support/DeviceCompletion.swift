@@ -3,13 +3,13 @@ import Foundation
 import Home
 
 extension CompletionKind {
-  /// The home's devices, as a shell completes them.
+  /// Completes the names of the home's devices.
   static var device: CompletionKind {
     .custom { words, _, prefix in DeviceCompletion.names(words, prefix) }
   }
 }
 
-/// Names for a shell to offer. Whatever is wrong, there is nothing to offer: a shell has no use for an error.
+/// Shell completion of device names. Returns no names in case of an error, because a shell can't show it.
 enum DeviceCompletion {
   static func names(_ words: [String], _ prefix: String) -> [String] {
     var state: StateDirectory?
@@ -23,7 +23,7 @@ enum DeviceCompletion {
     return names(of: registry, prefix)
   }
 
-  /// `room/name` for each device, the name alone where only one has it, and `room/*` for all devices of a room.
+  /// Returns `room/name` for each device, unique names without the room, and `room/*` for each room.
   static func names(of registry: HomeRegistry, _ prefix: String) -> [String] {
     var names: [String] = []
     for device in registry.devices {

@@ -2,7 +2,7 @@ import Home
 import MatterModel
 import MatterProtocol
 
-/// An event with its name, to be shown.
+/// Formats an event with its name.
 struct EventValue {
   let device: DeviceRecord
   let event: EventData

@@ -5,37 +5,46 @@ import Logging
 import MatterProtocol
 import Runtime
 
-/// What every command takes.
+/// Options of all commands.
 struct GlobalOptions: ParsableArguments {
-  @Flag(name: .customLong("json"), help: "Print JSON: one object, or one a line for streams.")
+  @Flag(name: .customLong("json"), help: "Print JSON: one object, or one per line for streams.")
   var json = false
 
   @Option(
     name: .customLong("state"),
     help: ArgumentHelp(
-      "Where all that lasts is kept. Default: $HEARTH_STATE, else the user's directory for that.", valueName: "dir"),
+      "The state directory. Default: $HEARTH_STATE, otherwise hearth in the user's state directory.", valueName: "dir"),
     completion: .directory)
   var state: String?
 
-  @Flag(name: .shortAndLong, help: "Say more on standard error; twice for still more.")
+  @Flag(name: .shortAndLong, help: "Print more on standard error; repeat for more details.")
   var verbose: Int
 
-  @Flag(name: .shortAndLong, help: "Say nothing on standard error but errors.")
+  @Flag(name: .shortAndLong, help: "Print only errors on standard error.")
   var quiet = false
 
   var output: Output { Output(json: json, isQuiet: quiet, verbosity: verbose) }
 
-  /// The directory that was said, else the standard one.
+  /// The directory of --state, or the default directory. Logs warnings about its permissions.
   var stateDirectory: StateDirectory {
+    get throws {
+      let directory = try namedDirectory
+      // An insecure directory is an error only of the commands that open the home.
+      try? directory.check(logger)
+      return directory
+    }
+  }
+
+  private var namedDirectory: StateDirectory {
     get throws {
       guard let state else {
         return try StateDirectory.standard(environment: ProcessInfo.processInfo.environment)
       }
-      guard !state.isEmpty else { throw HomeError(.badArguments, "--state needs the name of a directory") }
+      guard !state.isEmpty else { throw HomeError(.badArguments, "--state: expected the name of a directory") }
       let path = URL(filePath: state).standardizedFileURL.path
       var isDirectory: ObjCBool = true
       guard !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) || isDirectory.boolValue else {
-        throw HomeError(.badArguments, "--state names a directory, and \(path) is a file")
+        throw HomeError(.badArguments, "--state: \(path) is a file; expected a directory")
       }
       return StateDirectory(path)
     }
@@ -49,48 +58,50 @@ struct GlobalOptions: ParsableArguments {
   }
 }
 
-/// What commands that talk to the network take.
+/// Options of commands that use the network.
 struct NetworkOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("How long to wait for each device.", valueName: "time"))
+  @Option(help: ArgumentHelp("The time to wait for each device.", valueName: "time"))
   var timeout: TimeSpan?
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Which interfaces to use: names, or 'all' for the local network.",
+      "The network interfaces to use: names, or 'all' for the local network.",
       discussion: """
-        Default: HEARTH_INTERFACE, names with blanks or commas between them; else those of the home's first `hearth pair` with \
-        this option; else loopback only.
+        Default: HEARTH_INTERFACE (names separated by blanks or commas), otherwise the interfaces of the home \
+        (`hearth home interface`), otherwise loopback only.
         """, valueName: "name"))
   var interface: [String] = []
 
-  @Option(help: ArgumentHelp("Where the device is, without discovery: HOST:PORT, [IPv6]:PORT.", valueName: "host:port"))
+  @Option(
+    help: ArgumentHelp(
+      "The address of the device, without discovery: HOST:PORT or [IPv6]:PORT.", valueName: "host:port"))
   var at: String?
 
   @Option(
     help: ArgumentHelp(
-      "Who looks for devices: auto (Avahi where its daemon answers, else hearth itself), avahi, builtin, or off.",
+      "The DNS-SD browser: auto (Avahi if its daemon is running, otherwise builtin), avahi, builtin, or off.",
       discussion:
-        "On the loopback interface it is always hearth itself: Avahi does not work there. With off, say where "
-        + "devices are with --at or --address-book; a device is also tried where it was last."))
+        "The loopback interface always uses builtin, because Avahi does not work there. With off, addresses are those "
+        + "of --at and --address-book, and the last known address of each device."))
   var mdns: DiscoveryMode = .auto
 
   @Option(
     help: ArgumentHelp(
-      "A file that says where devices are: a line for each, as “kitchen/ceiling: 192.168.1.20:5540”.",
-      discussion: "A device is a name, a node id, or “discriminator 3840” for one to be paired; # begins a comment.",
+      "A file with the addresses of devices, one line each: “kitchen/ceiling: 192.168.1.20:5540”.",
+      discussion: "A device is a name, a node id, or “discriminator 3840” for a device to pair; # starts a comment.",
       valueName: "file"),
     completion: .file())
   var addressBook: String?
 
-  /// The interfaces that were named, here or in the environment; empty: none were.
+  /// The interfaces of --interface or of the environment; empty if neither is given.
   var named: [String] {
     interface.isEmpty ? Self.names(ProcessInfo.processInfo.environment["HEARTH_INTERFACE"] ?? "") : interface
   }
 
   static func names(_ text: String) -> [String] { text.split { $0.isWhitespace || $0 == "," }.map(String.init) }
 
-  /// The interfaces that were named, else those that the home remembers.
+  /// Returns the named interfaces, or those stored in the home if none are named.
   func interfaces(_ state: StateDirectory) throws(HomeError) -> InterfaceSelection {
     guard named.isEmpty else { return InterfaceSelection(names: named) }
     let stored = try StoredNames(state).interfaces()
@@ -101,7 +112,8 @@ struct NetworkOptions: ParsableArguments {
     }
   }
 
-  /// The names, if the host has interfaces of all of them.
+  /// Returns the names.
+  /// - Throws: `badArguments` if the host does not have all of these interfaces.
   static func existing(_ names: [String]) throws(HomeError) -> [String] {
     guard !names.isEmpty, !names.contains("all") else { return names }
     do throws(NetworkError) { _ = try NetworkInterfaces.select(.named(names)) } catch {
@@ -110,22 +122,22 @@ struct NetworkOptions: ParsableArguments {
     return names
   }
 
-  /// The address given with --at.
+  /// The address of --at.
   var address: MatterProtocol.SocketAddress? {
     get throws { try at.map { try HostAndPort.resolve($0) } }
   }
 
-  /// What stands in the file given with --address-book.
+  /// Reads the file of --address-book; without it, returns an empty book.
   func book() throws(HomeError) -> AddressBook { try AddressBook(file: addressBook) }
 }
 
 extension AddressBook {
-  /// Reads the file of a command line; none says nothing.
+  /// Reads a file; nil creates an empty book.
   init(file: String?) throws(HomeError) {
     self.init()
     guard let file else { return }
     guard let data = FileManager.default.contents(atPath: file) else {
-      throw HomeError(.notFound, "there is no file \(file) that can be read")
+      throw HomeError(.notFound, "\(file): can't be read")
     }
     self = try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: file) {
       (text: String) throws(HomeError) in try HostAndPort.resolve(text)

@@ -1,7 +1,7 @@
 import Home
 
 extension Home {
-  /// Does something with the home, and closes it in order however that ends.
+  /// Runs the body and closes the home afterwards, also if the body throws.
   func beforeClosing<R>(_ body: (Home) async throws -> R) async throws -> R {
     do {
       let result = try await body(self)

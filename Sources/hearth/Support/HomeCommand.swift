@@ -3,12 +3,12 @@ import Home
 import Hub
 import MatterModel
 
-/// Options of the commands that also go through a hub.
+/// Options of the commands that also work through a hub.
 typealias HomeOptions = HomeArguments<HubOptions>
 /// Options of the commands that need the controller's keys.
 typealias LocalHomeOptions = HomeArguments<NoHubOptions>
 
-/// What the commands that talk to devices share.
+/// Options of the commands that communicate with devices.
 struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var network: NetworkOptions
@@ -16,8 +16,8 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
 
   var output: Output { global.output }
 
-  /// How to open the home.
-  /// - Parameter timeout: for each request where --timeout does not say.
+  /// Returns the options to open the home.
+  /// - Parameter timeout: the timeout of each request if --timeout is not given.
   func options(timeout: Duration = .seconds(10)) throws -> HomeController.Options {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
     options.interfaces = try network.interfaces(options.state)
@@ -30,20 +30,21 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
     return options
   }
 
-  /// Opens the home for a command that stores nothing in the controller's state, and closes it behind it.
+  /// Opens the home, runs the body, and closes the home. The body must not store anything in the controller's state.
   func withHome<R>(
     timeout: Duration = .seconds(10), _ body: (Home) async throws -> R
   ) async throws -> R {
     try await withHome(try options(timeout: timeout), body)
   }
 
-  /// The same with options of the caller's. What it waits for is said where that takes long.
+  /// Does the same with the given options. Prints a note for each long wait.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
-    try await output.tellingWaits { try await open(options).beforeClosing(body) }
+    try await output.reportingWaits { try await open(options).beforeClosing(body) }
   }
 
-  /// The same for what goes on until it is interrupted, or nobody reads what it says: that ends the body as a cancelled task, and the
-  /// home is closed in order. Its devices are told that nobody listens any more, and what it has begun to wake is ended.
+  /// Does the same for a body that runs until it is interrupted or standard output is closed.
+  ///
+  /// Both cancel the body. Then the home is closed, which ends its subscriptions and the running deliveries to observers.
   func withHomeUntilInterrupted<R: Sendable>(
     _ options: HomeController.Options, _ body: @escaping @Sendable (Home) async throws -> R
   ) async throws -> R {
@@ -54,7 +55,7 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
           return nil
         }
         group.addTask {
-          await Output.waitForLoss()
+          await Output.waitForWriteFailure()
           try Task.checkCancellation()
           throw ProcessExit.success.error
         }
@@ -72,47 +73,55 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   private func open(_ options: HomeController.Options) async throws -> Home {
     guard var client = try hub.client(global) else { return try await Home(options) }
     guard network.at == nil, network.addressBook == nil else {
-      throw HomeError(.badArguments, "--at and --address-book are for who goes to the devices; a hub knows its own way")
+      throw HomeError(.badArguments, "--at and --address-book can't be combined with --hub")
     }
     client.timeout = options.timeout
     return try await Home(through: client)
   }
 
-  /// The home's names.
+  /// Reads the names of the home from the hub or the database.
   func registry() async throws -> HomeRegistry {
     guard try hub.client(global) == nil else { return HomeRegistry(try await Names(global: global, hub: hub).state()) }
     return try StoredNames(try global.stateDirectory).registry()
   }
 
-  /// Devices that --at can be meant for.
+  /// Checks that --at is used with one node only.
   func check(_ devices: [DeviceRecord]) throws {
     guard network.at == nil || Set(devices.map(\.nodeID)).count <= 1 else {
-      throw HomeError(.badArguments, "--at says where one device is, but \(devices.count) are meant")
+      throw HomeError(.badArguments, "--at: expected one device, found \(devices.count)")
     }
   }
 }
 
-/// What came of a command for one of several targets.
+/// The result of a command for one of several targets.
 struct TargetResult: Sendable {
   var device: DeviceRecord
   var result: Result<(json: JSON, text: String), HomeError>
 }
 
 extension HomeArguments {
-  /// Does something with each target at the same time, and tells what came of it.
-  /// - Throws: the error if there was one target; exit code 10 if some of several failed.
-  /// - Parameter cluster: what a device must serve to be a target of a wildcard, a room or a group.
+  /// Runs the body for all targets concurrently, and prints the results.
+  /// - Parameter cluster: the cluster that selects devices of a wildcard, a room or a group.
+  /// - Throws: the error of a single target; exit code 10 if some of several targets failed.
   func forEach(
     _ texts: [String], serving cluster: ClusterID,
     _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
   ) async throws {
+    try await forEach({ try await $0.registry.resolve(all: texts, serving: cluster) }, body)
+  }
+
+  /// The same with each target that `resolve` returns.
+  func forEach(
+    _ resolve: (Home) async throws -> [Target],
+    _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
+  ) async throws {
     let results = try await withHome { session in
-      let targets = try await session.registry.resolve(all: texts, serving: cluster)
+      let targets = try await resolve(session)
       try check(targets.map(\.device))
       return await withTaskGroup(of: (Int, TargetResult).self) { group in
         for (index, target) in targets.enumerated() {
           group.addTask {
-            // See Reading.swift: the result is complete before the tuple is.
+            // Not awaited inside the tuple because of a compiler error; see Reading.swift.
             let result: Result<(json: JSON, text: String), HomeError>
             do {
               result = .success(try await body(session, target))
@@ -130,7 +139,8 @@ extension HomeArguments {
     try report(results)
   }
 
-  /// Prints the results. One target: its object or its error. Several: all of them, and 10 if some failed.
+  /// Prints the results: the object or the error of a single target, or a list for several targets.
+  /// - Throws: the error of a single target; exit code 10 if some of several targets failed.
   func report(_ results: [TargetResult]) throws {
     if results.count == 1, let only = results.first {
       let success = try only.result.get()
@@ -165,7 +175,7 @@ extension HomeArguments {
     throw ProcessExit(code).error
   }
 
-  /// What there is to say of all together: where all failed in the same way, that. Nil where none did.
+  /// Returns the common error code of all targets, `partlyFailed` for different outcomes, or nil if no target failed.
   static func code(of failures: [HomeError], among count: Int) -> HomeError.Code? {
     guard let first = failures.first else { return nil }
     return failures.count == count && failures.allSatisfy { $0.code == first.code } ? first.code : .partlyFailed
@@ -173,7 +183,7 @@ extension HomeArguments {
 }
 
 extension DeviceRecord {
-  /// The keys that name a device in every answer.
+  /// The keys that identify a device in all results.
   var jsonNames: JSON {
     ["id": .string(id), "nodeID": .string("\(nodeID.rawValue)"), "name": .string(name), "room": .optional(room)]
   }

@@ -2,12 +2,13 @@ import Glibc
 import Home
 import MatterProtocol
 
-/// `HOST:PORT` of the command line.
+/// Parses `HOST:PORT`.
 enum HostAndPort {
-  /// Takes the text apart. Matter's usual port is 5540, for who leaves it out.
-  /// - Parameter least: 0 where the system may choose the port.
+  /// Splits the text. The default port is 5540, the registered port of Matter.
+  /// - Parameter least: the lowest allowed port; 0 if the system may choose one.
   static func split(_ text: String, least: UInt16 = 1) throws(HomeError) -> (host: String, port: UInt16) {
-    let wrong = HomeError(.badArguments, "“\(text)” is no address; expected HOST:PORT, as 127.0.0.1:5540 or [::1]:5540")
+    let wrong = HomeError(
+      .badArguments, "“\(text)” is not an address; expected HOST:PORT, such as 127.0.0.1:5540 or [::1]:5540")
     if text.hasPrefix("[") {
       guard let end = text.firstIndex(of: "]") else { throw wrong }
       let host = String(text[text.index(after: text.startIndex)..<end])
@@ -23,13 +24,13 @@ enum HostAndPort {
       guard !parts[0].isEmpty, let port = UInt16(parts[1]), port >= least else { throw wrong }
       return (String(parts[0]), port)
     default:
-      // An IPv6 address without brackets has no port behind it.
+      // An IPv6 address without brackets has no port.
       guard IPAddress(text) != nil else { throw wrong }
       return (text, 5540)
     }
   }
 
-  /// The address, names looked up by the system.
+  /// Returns the address, resolving host names with the system's resolver.
   static func resolve(_ text: String) throws(HomeError) -> MatterProtocol.SocketAddress {
     let (host, port) = try split(text)
     if let ip = IPAddress(host) { return SocketAddress(ip, port: port) }
@@ -37,7 +38,7 @@ enum HostAndPort {
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, nil, &hints, &list) == 0, let list else {
-      throw HomeError(.notFound, "the host “\(host)” is not known")
+      throw HomeError(.notFound, "unknown host “\(host)”")
     }
     defer { freeaddrinfo(list) }
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))

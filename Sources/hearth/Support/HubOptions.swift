@@ -6,35 +6,35 @@ import Hub
 import MatterCrypto
 import MatterProtocol
 
-/// Where to look at the home from.
+/// Options that select a hub.
 protocol HubArguments: ParsableArguments, Sendable {
-  /// Empty: from here.
+  /// The routes to the hub; empty to open the home directly.
   var hubs: [String] { get }
-  /// Nil: the home is here.
+  /// Returns the options of a hub client, or nil to open the home directly.
   func client(_ global: GlobalOptions) throws -> HubClient.Options?
 }
 
-/// From here only.
+/// No hub: the home is always opened directly.
 struct NoHubOptions: HubArguments {
   var hubs: [String] { [] }
   func client(_ global: GlobalOptions) -> HubClient.Options? { nil }
 }
 
-/// Where to look at the home from: from here, or through a hub.
+/// The options --hub and --token.
 struct HubOptions: HubArguments {
   @Option(
     name: .customLong("hub"),
     help: ArgumentHelp(
-      "Go through the hub at this socket or HOST:PORT; again for other ways to the same home, the nearest first.",
+      "Connect to the hub at this socket or HOST:PORT; repeatable for alternative routes to the same home, nearest first.",
       discussion: "“here” is the hub of this state directory.", valueName: "socket|host:port"))
   var hubs: [String] = []
 
-  @Option(help: ArgumentHelp("The invitation to the hub. Default: HEARTH_TOKEN.", valueName: "token"))
+  @Option(help: ArgumentHelp("The token for the hub. Default: HEARTH_TOKEN.", valueName: "token"))
   var token: String?
 
   func client(_ global: GlobalOptions) throws -> HubClient.Options? {
     guard !hubs.isEmpty else {
-      guard token == nil else { throw HomeError(.badArguments, "--token is for a hub; say which with --hub") }
+      guard token == nil else { throw HomeError(.badArguments, "--token requires --hub") }
       return nil
     }
     let state = try global.stateDirectory
@@ -49,19 +49,19 @@ struct HubOptions: HubArguments {
     return options
   }
 
-  /// A text with a slash is a socket.
+  /// Parses a route: `here`, the path of a socket, which contains a slash, or HOST:PORT.
   static func route(_ text: String, _ state: StateDirectory) throws(HomeError) -> HubRoute {
     if text == "here" { return .local(.socket(state.hubSocket)) }
     if text.contains("/") { return .local(.socket(URL(filePath: text).standardizedFileURL.path)) }
     let address = try HostAndPort.split(text)
     let target = HubAddress.host(address.host, port: Int(address.port))
-    // What is no public address is on our own network.
+    // Private addresses are on the local network.
     return try HostAndPort.resolve(text).ip.isPrivate ? .local(target) : .remote(target)
   }
 }
 
 extension IPAddress {
-  /// Whether it is of this machine or of a network that the internet does not reach. RFC 1918, 4193, 6890.
+  /// Whether the address is not reachable from the internet: loopback, link-local or private. RFC 1918, 4193, 6890.
   fileprivate var isPrivate: Bool {
     let text = "\(self)"
     let parts = text.split(separator: ".").compactMap { UInt8($0) }
@@ -77,7 +77,7 @@ extension IPAddress {
   }
 }
 
-/// Who knows the names of the home, and changes them: its database, or a hub.
+/// Access to the names of the home, in its database or through a hub.
 struct Names {
   let global: GlobalOptions
   let hub: any HubArguments
@@ -85,15 +85,15 @@ struct Names {
   /// The home without the values of its devices.
   func state() async throws -> HomeState {
     guard let options = try hub.client(global) else { return try StoredNames(try global.stateDirectory).state() }
-    return try await global.output.tellingWaits { try await Home(through: options).beforeClosing { await $0.state } }
+    return try await global.output.reportingWaits { try await Home(through: options).beforeClosing { await $0.state } }
   }
 
-  /// The ids that devices will have that were paired and have not told yet what they are; a hub tells of none.
+  /// Returns the future ids of paired devices whose descriptions have not been read yet; empty with a hub.
   func awaited() throws -> [String] { hub.hubs.isEmpty ? try StoredNames(try global.stateDirectory).awaited() : [] }
 
-  /// - Parameters:
-  ///   - edits: gets the home, says what is to be done and what it has to say itself.
-  ///   - body: gets that, and what came of each edit.
+  /// Applies edits to the names.
+  /// - Parameter edits: returns the edits for the current home, and a value for the caller.
+  /// - Returns: the value for the caller, and the result of each edit.
   func edit<R: Sendable>(
     _ edits: @Sendable (HomeState) throws(HomeError) -> ([HomeEdit], R)
   ) async throws -> (R, [HomeEdit.Result]) {
@@ -104,7 +104,7 @@ struct Names {
         return (changes, (own, results))
       }
     }
-    return try await global.output.tellingWaits {
+    return try await global.output.reportingWaits {
       try await Home(through: options).beforeClosing { home in
         let (wanted, own) = try edits(await home.state)
         let results = try await home.perform(wanted)

@@ -1,6 +1,6 @@
 import MatterModel
 
-/// A value to be printed as JSON, with its keys in the order given.
+/// A JSON value that keeps the order of its keys.
 enum JSON: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral, ExpressibleByIntegerLiteral
 {
@@ -11,7 +11,7 @@ enum JSON: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanL
   case string(String)
   case array([JSON])
   case object([Member])
-  /// JSON that somebody else wrote.
+  /// Encoded JSON, which is printed unchanged.
   case encoded(String)
 
   struct Member: Hashable, Sendable {
@@ -29,19 +29,19 @@ enum JSON: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanL
   static func optional(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
   static func integer(_ number: some BinaryInteger) -> JSON { .number(Int64(clamping: number)) }
 
-  /// The object with one more member.
+  /// Returns the object with an additional member.
   func adding(_ key: String, _ value: JSON) -> JSON {
     guard case .object(let members) = self else { return self }
     return .object(members + [Member(key: key, value: value)])
   }
 
-  /// The object with the members of another one behind its own.
+  /// Returns the object followed by the members of another one.
   func adding(_ other: JSON) -> JSON {
     guard case .object(let members) = self, case .object(let more) = other else { return self }
     return .object(members + more)
   }
 
-  /// On one line, without blanks.
+  /// The encoded value on one line, without blanks.
   var text: String {
     switch self {
     case .null: "null"

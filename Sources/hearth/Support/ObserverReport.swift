@@ -2,10 +2,10 @@ import Home
 import MatterModel
 import MatterProtocol
 
-/// An observer as a row and as JSON.
+/// Formats an observer as a table row and JSON.
 struct ObserverReport {
   private let observer: BackgroundDelivery
-  /// Those that were removed since have no name any more.
+  /// The devices of the filter. A removed device has no name.
   private let devices: [(id: String, name: String?)]
 
   init(_ observer: BackgroundDelivery, _ registry: HomeRegistry) {
@@ -15,8 +15,8 @@ struct ObserverReport {
     }
   }
 
-  /// Which changes somebody means.
-  /// - Throws: ``HomeError`` where a device or cluster is not known, or one filter can't say it.
+  /// Creates the filter of an observer.
+  /// - Throws: ``HomeError`` if a device or cluster is unknown, or if the filter can't be expressed.
   static func filter(
     _ type: SampleType, _ devices: [String], _ clusters: [String], in registry: HomeRegistry
   ) throws(HomeError) -> SampleFilter {
@@ -25,15 +25,15 @@ struct ObserverReport {
     if !targets.isEmpty {
       filter.devices = Set(targets.map(\.device.id))
       let endpoints = Set(targets.map(\.endpoint))
-      // Devices and endpoints are asked for apart: each of these devices would be meant with each of these endpoints.
+      // A filter matches devices and endpoints independently, so several endpoints would apply to each of the devices.
       guard endpoints.count == 1, let endpoint = endpoints.first else {
-        throw HomeError(.badArguments, "one observer is for devices, or for one endpoint; add several")
+        throw HomeError(.badArguments, "an observer can't filter several endpoints; add several observers")
       }
       if let endpoint { filter.endpoints = [endpoint] }
     }
     for text in clusters {
       guard let cluster = try HomeRegistry.cluster(text) else {
-        throw HomeError(.badArguments, "--cluster * is all of them: leave it out")
+        throw HomeError(.badArguments, "--cluster: * is not a cluster; omit the option for all clusters")
       }
       filter.clusters = (filter.clusters ?? []).union([cluster])
     }
@@ -44,8 +44,8 @@ struct ObserverReport {
   private var clusters: [String] { (observer.filter.clusters ?? []).sorted().map { ElementNames.cluster($0) } }
 
   private var filterText: String {
-    let place = devices.map { $0.name ?? "\($0.id) (removed)" } + endpoints.map { "endpoint \($0)" }
-    return place.isEmpty && clusters.isEmpty ? "–" : (place + clusters).joined(separator: ", ")
+    let parts = devices.map { $0.name ?? "\($0.id) (removed)" } + endpoints.map { "endpoint \($0)" } + clusters
+    return parts.isEmpty ? "–" : parts.joined(separator: ", ")
   }
 
   private var period: Duration? {
@@ -59,7 +59,7 @@ struct ObserverReport {
     }
   }
 
-  /// A word as a shell takes it.
+  /// Quotes a word for a shell if necessary.
   private static func quoted(_ word: String) -> String {
     let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "-_./:=,+@%".contains($0) }
     return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
@@ -71,7 +71,7 @@ struct ObserverReport {
   }
 
   static func table(_ observers: [ObserverReport], now: Int64) -> String {
-    var table = Table("ID", "TYPE", "ONLY", "EVERY", "TARGET", "LAST DELIVERY", "STRIKES", "STATE")
+    var table = Table("ID", "TYPE", "FILTER", "EVERY", "TARGET", "LAST DELIVERY", "FAILURES", "STATE")
     for one in observers {
       let observer = one.observer
       table.add(

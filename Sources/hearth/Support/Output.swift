@@ -3,28 +3,29 @@ import Home
 import Synchronization
 import VirtualDevices
 
-/// Where a command's words go: results to standard output, everything else to standard error.
+/// The output of a command: results on standard output, everything else on standard error.
 struct Output: Sendable {
   var json = false
-  /// Less on standard error: errors only.
+  /// Whether only errors are printed on standard error.
   var isQuiet = false
-  /// How often -v was given.
+  /// The number of -v options.
   var verbosity = 0
 
   // MARK: Standard output
 
-  /// One line, or several, of a result; at once, so that whoever reads a pipe sees it. What a device says of itself may be in it:
-  /// it comes to no terminal as anything but letters.
+  /// Prints one or more lines of a result, unbuffered, so that the reader of a pipe gets them at once.
+  ///
+  /// Control characters are escaped, because the text may contain strings from devices.
   func text(_ text: String) {
     if json { return Self.write(text.shownAsJSON() + "\n", to: STDOUT_FILENO) }
     let shown = text.shown(lines: true)
     Self.write((Terminal.hasColors(STDOUT_FILENO) ? Paint.result(shown) : shown) + "\n", to: STDOUT_FILENO)
   }
 
-  /// What has a terminal do something; all else in it is to be as ``text(_:)`` has it.
+  /// Prints text with control sequences. The caller has to escape strings from devices as ``text(_:)`` does.
   func screen(_ text: String) { Self.write(text + "\n", to: STDOUT_FILENO) }
 
-  /// A result: as JSON if that was asked for, else as text.
+  /// Prints a result, as JSON with `--json` and otherwise as text.
   func result(_ data: JSON, _ text: @autoclosure () -> String) {
     if json {
       self.text((["ok": true, "data": data] as JSON).text)
@@ -34,7 +35,7 @@ struct Output: Sendable {
     }
   }
 
-  /// An error: with `--json` as an object on standard output.
+  /// Prints an error, with `--json` as an object on standard output.
   func failure(_ error: HomeError) {
     if json {
       self.text((["ok": false, "error": Self.object(error)] as JSON).text)
@@ -46,9 +47,9 @@ struct Output: Sendable {
 
   // MARK: Standard error
 
-  /// What is being done.
+  /// Prints a progress message unless --quiet is given.
   func progress(_ text: String) { if !isQuiet { note(text) } }
-  /// What only the curious want to know.
+  /// Prints a message if --verbose is given.
   func detail(_ text: String) { if verbosity > 0 { note(text) } }
   func note(_ text: String) {
     let shown = text.shown(lines: true)
@@ -57,10 +58,10 @@ struct Output: Sendable {
 
   // MARK: Errors as text and as JSON
 
-  /// How many names “did you mean” has at most. All that an ambiguous one may mean are listed.
+  /// The maximum number of names after “did you mean”. The candidates of an ambiguous name are all listed.
   private static let suggestionCount = 3
 
-  /// The error with its candidates, for people.
+  /// Returns the error with its candidates as text.
   static func sentence(_ error: HomeError) -> String {
     guard !error.candidates.isEmpty else { return error.description }
     switch error.code {
@@ -94,20 +95,19 @@ struct Output: Sendable {
     ]
   }
 
-  /// The error number of the first result that could not be written; 0: all were.
-  private static let lost = Atomic<Int32>(0)
+  /// The error number of the first failed write of a result; 0 if there was none.
+  private static let writeError = Atomic<Int32>(0)
 
-  /// Why a result is lost; nil: none is.
+  /// Why a result could not be written; nil if all were written.
   static var lostResults: String? {
-    let number = lost.load(ordering: .relaxed)
+    let number = writeError.load(ordering: .relaxed)
     return number == 0 ? nil : "standard output can't be written: \(String(cString: strerror(number)))"
   }
 
-  private static let (readers, readersEnd) = AsyncStream.makeStream(of: Void.self)
+  private static let (writeFailure, writeFailureContinuation) = AsyncStream.makeStream(of: Void.self)
 
-  /// PendingWork until a result can't be written: nobody reads it any more, or there is no room for it. Whoever goes on telling results
-  /// ends then.
-  static func waitForLoss() async { for await _ in readers {} }
+  /// Waits until a result can't be written because the reader closed the pipe or the disk is full. Streaming commands end then.
+  static func waitForWriteFailure() async { for await _ in writeFailure {} }
 
   private static func write(_ text: String, to descriptor: Int32) {
     var text = text
@@ -118,10 +118,10 @@ struct Output: Sendable {
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else {
           guard descriptor == STDOUT_FILENO else { return }
-          readersEnd.finish()
-          // Where nobody reads any more there is no one to tell. A full disk is another thing: somebody will read what is there.
+          writeFailureContinuation.finish()
+          // If the reader closed the pipe, exit quietly. Other errors, such as a full disk, are reported.
           if count < 0, errno != EPIPE {
-            _ = lost.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
+            _ = writeError.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
           }
           return
         }

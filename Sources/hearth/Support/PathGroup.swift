@@ -1,14 +1,14 @@
 import Home
 import MatterModel
 
-/// The paths of one node, to be asked for in one request: of one device, or of several that are behind a bridge.
+/// The paths of one request to a node, for one device or for several devices of a bridge.
 struct PathGroup {
-  /// Those that were named, the first one first.
+  /// The named devices, in the order of the command line.
   private(set) var devices: [DeviceRecord]
   private(set) var paths: [AttributePath]
   private let registry: HomeRegistry
 
-  /// The one that stands for the node.
+  /// The first device, which represents the node.
   var device: DeviceRecord { devices[0] }
   var names: String { devices.map(\.name).joined(separator: ", ") }
 
@@ -31,7 +31,7 @@ struct PathGroup {
   private mutating func add(_ path: ElementPath) {
     if !devices.contains(where: { $0.id == path.target.device.id }) { devices.append(path.target.device) }
     let path = path.attributePath
-    // All of a bridge is also what its parts have.
+    // A path of the bridge covers those of its parts.
     guard !paths.contains(where: { Self.covers($0, path) }) else { return }
     paths.removeAll { Self.covers(path, $0) }
     paths.append(path)
@@ -43,7 +43,7 @@ struct PathGroup {
       && covers(whole.attribute, part.attribute)
   }
 
-  /// Whose an endpoint of the node is; nil: of all.
+  /// Returns the device that an endpoint of the node belongs to; for nil, the device that represents the node.
   func device(of endpoint: EndpointID?) -> DeviceRecord {
     endpoint.map { registry.part($0, of: device) } ?? device
   }

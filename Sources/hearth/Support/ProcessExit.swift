@@ -1,7 +1,7 @@
 import ArgumentParser
 import Home
 
-/// The exit codes of the contract.
+/// The documented exit codes.
 enum ProcessExit: Int32, CaseIterable {
   case success = 0, internalError = 1, badArguments = 2, notFound = 3, ambiguousTarget = 4, unreachable = 5
   case timedOut = 6, accessDenied = 7, refused = 8, commissioningFailed = 9, partlyFailed = 10
@@ -27,6 +27,6 @@ enum ProcessExit: Int32, CaseIterable {
       }
   }
 
-  /// To be thrown where all is said already.
+  /// The error to throw after all output has been printed.
   var error: ExitCode { ExitCode(rawValue) }
 }

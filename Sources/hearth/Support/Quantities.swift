@@ -2,7 +2,7 @@ import ArgumentParser
 import Home
 import MatterProtocol
 
-/// A span of time as people write it: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`; a bare number is seconds.
+/// A duration on the command line: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`. A number without a unit is seconds.
 struct TimeSpan: ExpressibleByArgument, Hashable {
   var duration: Duration
   static let example = TimeText.example
@@ -16,10 +16,9 @@ struct TimeSpan: ExpressibleByArgument, Hashable {
 
   var defaultValueDescription: String { Self.text(duration) }
 
-  /// See `TimeText`.
   static func text(_ duration: Duration) -> String { TimeText.text(duration) }
 
-  /// How long ago something was, roughly: "2 s ago", "4 min ago".
+  /// Formats an age approximately: "2 s ago", "4 min ago".
   static func ago(milliseconds: Int64) -> String {
     let seconds = max(0, milliseconds / 1000)
     return switch seconds {

@@ -1,39 +1,42 @@
 import Home
 import Synchronization
 
-/// What is to be told of the connectivity that lasted for the home's grace time. It follows from the rest, and is not in the
-/// log: where it changes together with the connectivity, as it does without a grace time, that says it all.
+/// Selects the changes of the settled connectivity to report.
+///
+/// The settled connectivity is derived, and not in the log. A change together with the connectivity, as always without a grace time,
+/// is not reported separately.
 struct SettledChanges {
   private var known: [String: ConnectivityState] = [:]
-  /// The devices that somebody was told another settled state of than the present one.
-  private var apart: Set<String> = []
+  /// Devices whose settled state has changed separately from the connectivity, until they are settled as online again.
+  private var separated: Set<String> = []
 
-  /// - Parameter devices: as they are.
+  /// - Parameter devices: the devices in their current state.
   init(_ devices: [HomeDevice] = []) {
     for device in devices { known[device.id] = device.settledConnectivity.connectivityState }
   }
 
+  /// Records the settled connectivity of a device.
   /// - Parameters:
-  ///   - state: the settled one of a device now.
-  ///   - isAlone: whether nothing happened but that time passed.
-  /// - Returns: whether that is to be told.
-  mutating func isNews(_ device: String, _ state: ConnectivityState, isAlone: Bool) -> Bool {
+  ///   - state: the current settled state.
+  ///   - isAlone: whether the change resulted from elapsed time, without another change.
+  /// - Returns: whether to report the change.
+  mutating func shouldReport(_ device: String, _ state: ConnectivityState, isAlone: Bool) -> Bool {
     let old = known.updateValue(state, forKey: device)
     guard old != state else { return false }
-    // Of what nobody knew before it is told how it is.
-    if isAlone, let old, old != .unknown { apart.insert(device) }
-    guard state != .unknown, apart.contains(device) else { return false }
-    if state == .online { apart.remove(device) }
+    // The first known state is not a change.
+    if isAlone, let old, old != .unknown { separated.insert(device) }
+    guard state != .unknown, separated.contains(device) else { return false }
+    if state == .online { separated.remove(device) }
     return true
   }
 }
 
-/// What is in no log, and nobody has told of yet.
+/// A queue of changes that are not in the log and have not been printed yet.
 final class UnloggedQueue: Sendable {
   enum Kind: Sendable {
-    /// It has been as it is for the home's grace time.
+    /// The settled connectivity has changed.
     case settled
-    /// It is reached by another route, or by none.
+    /// The route to the device has changed.
     case route
   }
 
@@ -50,7 +53,8 @@ final class UnloggedQueue: Sendable {
     entries.withLock { $0.append(Entry(kind: kind, device: device, time: time)) }
   }
 
-  func take() -> [Entry] {
+  /// Removes and returns all entries.
+  func drain() -> [Entry] {
     entries.withLock { entries in
       defer { entries = [] }
       return entries

@@ -1,7 +1,7 @@
 import Home
 import Logging
 
-/// A log for a terminal. What devices say of themselves may be in it: it comes there as nothing but letters.
+/// A log handler that escapes control characters, because messages may contain strings from devices.
 struct ShownLog: LogHandler {
   private var log: any LogHandler
 

@@ -3,14 +3,14 @@ import Glibc
 
 /// The terminal behind a descriptor.
 enum Terminal {
-  /// The columns of standard output's terminal; nil if it is a pipe or a file, or the terminal does not tell.
+  /// The number of columns of standard output's terminal; nil for a pipe or a file, or if the number is not known.
   static var columns: Int? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 
-  /// Whether colors are written to a descriptor: only to a terminal that has them, and not if `NO_COLOR` is set
+  /// Returns whether to write colors to a descriptor: only to a terminal that supports them, and not if `NO_COLOR` is set
   /// (https://no-color.org).
   static func hasColors(_ descriptor: Int32) -> Bool {
     isatty(descriptor) != 0 && allowsColors(ProcessInfo.processInfo.environment)
@@ -21,20 +21,20 @@ enum Terminal {
   }
 }
 
-/// Colors of results and messages. Words and tables look the same without them.
+/// Colors results and messages, without changing their text or width.
 enum Paint {
   private enum Style: String { case bold = "1", faint = "2", red = "31", green = "32", yellow = "33" }
 
-  /// Cells that are a state by themselves.
+  /// The colors of cells that consist of a state.
   private static let cells: [String: Style] = [
     "online": .green, "partiallyOnline": .yellow, "offline": .red, "unknown": .faint, "unreachable": .red,
     "no power": .red, "suspended": .yellow, "–": .faint, "ok": .green, "note": .yellow, "problem": .red,
   ]
 
-  /// What a result begins with.
+  /// The colors of words at the beginning of a result.
   private static let beginnings: [(String, Style)] = [("passed", .green), ("FAILED", .red)]
 
-  /// Colors a result: the headings and states of a table, or the word that says how a run ended.
+  /// Colors a result: the headings and states of a table, or the outcome of a run.
   static func result(_ text: String) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let first = lines.first else { return text }
@@ -55,12 +55,12 @@ enum Paint {
     return text
   }
 
-  /// The headings of a ``Table`` are the only lines in capitals with columns.
+  /// Returns whether a line has the headings of a ``Table``, which are the only lines in capitals with columns.
   private static func isHeading(_ line: Substring) -> Bool {
     line.contains("  ") && line.allSatisfy { $0.isUppercase || $0 == " " || $0 == "…" }
   }
 
-  /// Columns are two blanks or more apart.
+  /// Colors the cells of a row, which are separated by at least two blanks.
   private static func row(_ line: Substring) -> String {
     var (result, cell, blanks) = ("", "", 0)
     func painted(_ cell: String) -> String { cells[cell].map { apply($0, cell) } ?? cell }
@@ -70,7 +70,7 @@ enum Paint {
           result += painted(cell)
           cell = ""
         }
-        // A single blank is part of a cell; it comes with the blanks before a new one otherwise.
+        // A single blank belongs to the cell; two or more separate cells.
         let gap = String(repeating: " ", count: blanks)
         if cell.isEmpty { result += gap } else { cell += gap }
         blanks = 0

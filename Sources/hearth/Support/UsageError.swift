@@ -2,28 +2,28 @@ import ArgumentParser
 import Home
 import MatterModel
 
-/// What is wrong with a command line, in the style of all other errors.
+/// Converts the argument parser's errors to the style of all other errors.
 enum UsageError {
-  /// The argument parser's message: lower case, without a full stop.
+  /// Converts a message to lower case without a full stop.
   static func error(_ message: String) -> HomeError {
     var text = message.replacing(". Did you mean", with: "; did you mean")
     while text.last == "." || text.last?.isWhitespace == true { text.removeLast() }
     if text.hasSuffix("<time>'") { text += ": \(TimeSpan.example)" }
-    // A name in capitals stays.
+    // A word in capitals is not changed.
     if let first = text.first, text.dropFirst().first?.isUppercase != true {
       text = first.lowercased() + text.dropFirst()
     }
     return HomeError(.badArguments, text)
   }
 
-  /// The lines that say how the command is written.
+  /// Returns the usage lines of a message.
   static func usage(_ fullMessage: String) -> String {
     let lines = fullMessage.split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(where: { $0.hasPrefix("Usage:") }) else { return "" }
     return lines[start...].joined(separator: "\n")
   }
 
-  /// The error for a word where the name of a command is expected; nil: there is none.
+  /// Returns the error for an unknown command name, or nil if all names are known.
   static func unknownCommand(_ arguments: [String]) -> HomeError? {
     var command: any ParsableCommand.Type = Hearth.self
     var path = ""
@@ -41,16 +41,47 @@ enum UsageError {
         path += "\(argument) "
         continue
       }
-      guard command.configuration.defaultSubcommand == nil, argument != "help" else { return nil }
+      if argument == "help" { continue }
+      guard command.configuration.defaultSubcommand == nil else { return nil }
       return HomeError(
         .badArguments, "unknown command “\(path)\(argument)”",
         candidates: NearestName.suggestions(for: argument, in: names).map { path + $0 })
     }
     return nil
   }
+
+  /// The error for an option that the command does not have; nil: there is none. The argument parser reports missing
+  /// arguments first.
+  static func unknownOption(_ arguments: [String]) -> HomeError? {
+    let help = commands(arguments).map { $0.helpMessage(includeHidden: true) }.joined(separator: "\n")
+    let names = Set(
+      help.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.filter { $0.hasPrefix("-") }.map { String($0) })
+    for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("-") {
+      let name = String(argument.prefix { $0 != "=" })
+      // A negative number is no option.
+      guard name.first(where: { $0 != "-" })?.isLetter == true, !names.contains(name) else { continue }
+      let isLong = name.hasPrefix("--")
+      if !isLong, name.dropFirst().allSatisfy({ names.contains("-\($0)") }) { continue }
+      let near = isLong ? NearestName.suggestions(for: name, in: names.filter { $0.hasPrefix("--") }.sorted()) : []
+      return HomeError(.badArguments, "unknown option '\(name)'", candidates: near)
+    }
+    return nil
+  }
+
+  /// The commands that the arguments name, from the root.
+  private static func commands(_ arguments: [String]) -> [any ParsableCommand.Type] {
+    var path: [any ParsableCommand.Type] = [Hearth.self]
+    for argument in arguments where !argument.hasPrefix("-") {
+      let next = path.last?.configuration.subcommands.first { $0._commandName == argument }
+      guard let next else { break }
+      path.append(next)
+    }
+    while let next = path.last?.configuration.defaultSubcommand { path.append(next) }
+    return path
+  }
 }
 
-/// How often -v is among the arguments of a command line, before it is parsed.
+/// Counts -v options before the command line is parsed.
 enum Verbosity {
   static func count(in arguments: [String]) -> Int {
     arguments.prefix { $0 != "--" }.reduce(0) { count, argument in

@@ -1,13 +1,13 @@
 import Runtime
 import Synchronization
 
-/// Says on standard error what a command waits for, where it has waited for a second already.
+/// Prints on standard error what a command has been waiting for since a timeout.
 final class WaitingNotes: WaitRegistry {
   private struct State {
     var last = 0
-    /// Those that still wait, by number; of those that were told, nothing more is said.
-    var untold: [Int: String] = [:]
-    var isLooking = false
+    /// The waits that have neither ended nor been printed, by number.
+    var pending: [Int: String] = [:]
+    var isTimerRunning = false
   }
 
   private let output: Output
@@ -19,27 +19,27 @@ final class WaitingNotes: WaitRegistry {
   func begin(_ what: String) -> Int? {
     let (number, isFirst) = state.withLock { state in
       state.last += 1
-      state.untold[state.last] = what
-      defer { state.isLooking = true }
-      return (state.last, !state.isLooking)
+      state.pending[state.last] = what
+      defer { state.isTimerRunning = true }
+      return (state.last, !state.isTimerRunning)
     }
-    if isFirst { look(after: number) }
+    if isFirst { startTimer(for: number) }
     return number
   }
 
-  func end(_ number: Int) { state.withLock { _ = $0.untold.removeValue(forKey: number) } }
+  func end(_ number: Int) { state.withLock { _ = $0.pending.removeValue(forKey: number) } }
 
-  /// Tells what has been waited for since the last look, and looks again where something else was begun meanwhile.
-  private func look(after number: Int) {
+  /// Prints the waits up to a number after the timeout, and repeats this for waits that began in the meantime.
+  private func startTimer(for number: Int) {
     Task { [self, timeout] in
       var number = number
       while true {
         try? await Task.sleep(for: timeout)
         let (overdue, next) = state.withLock { state in
-          let overdue = state.untold.filter { $0.key <= number }.sorted { $0.key < $1.key }.map(\.value)
-          state.untold = state.untold.filter { $0.key > number }
-          state.isLooking = !state.untold.isEmpty
-          return (overdue, state.isLooking ? state.last : nil as Int?)
+          let overdue = state.pending.filter { $0.key <= number }.sorted { $0.key < $1.key }.map(\.value)
+          state.pending = state.pending.filter { $0.key > number }
+          state.isTimerRunning = !state.pending.isEmpty
+          return (overdue, state.isTimerRunning ? state.last : nil as Int?)
         }
         if let text = Self.text(overdue) { output.progress(text) }
         guard let next else { return }
@@ -48,7 +48,7 @@ final class WaitingNotes: WaitRegistry {
     }
   }
 
-  /// What is said of so many: the first ones by name.
+  /// Returns the note for several waits, which names the first two.
   static func text(_ waits: [String]) -> String? {
     var seen: Set<String> = []
     let waits = waits.filter { seen.insert($0).inserted }
@@ -62,8 +62,8 @@ final class WaitingNotes: WaitRegistry {
 }
 
 extension Output {
-  /// Does something, and says what it waits for where that takes long.
-  func tellingWaits<R>(_ body: () async throws -> R) async throws -> R {
+  /// Runs the body and prints a note for each long wait.
+  func reportingWaits<R>(_ body: () async throws -> R) async throws -> R {
     try await PendingWork.$board.withValue(WaitingNotes(self)) { try await body() }
   }
 }

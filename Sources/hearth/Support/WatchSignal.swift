@@ -1,21 +1,22 @@
 import Home
 
-/// Rings when there is more in a home's log. However often that happens while somebody reads, it rings once afterwards.
+/// Signals new entries in a home's log. Signals that are raised while the reader is busy are coalesced.
 struct WatchSignal {
   let query: ObserverQuery
-  /// Ends with the error where the query was given up: nobody rings any more.
-  let rings: AsyncThrowingStream<Void, any Error>
-  private let rope: AsyncThrowingStream<Void, any Error>.Continuation
+  /// The signals. Throws the error of the query if it fails.
+  let signals: AsyncThrowingStream<Void, any Error>
+  private let continuation: AsyncThrowingStream<Void, any Error>.Continuation
 
   init() {
-    let (rings, rope) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    (self.rings, self.rope) = (rings, rope)
+    let (signals, continuation) = AsyncThrowingStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    (self.signals, self.continuation) = (signals, continuation)
     query = ObserverQuery(.all) { _, completion, error in
-      if let error { rope.finish(throwing: error) } else { rope.yield() }
+      if let error { continuation.finish(throwing: error) } else { continuation.yield() }
       completion()
     }
   }
 
-  /// Rings for something else.
-  func ring() { rope.yield() }
+  /// Raises a signal for a change that is not in the log.
+  func raise() { continuation.yield() }
 }

@@ -3,7 +3,8 @@ import Logging
 import MatterClusters
 import MatterModel
 
-// The snippets of the article “Observing a home”, word for word, so that they compile: `ArticleTests` holds it to that.
+// The code samples of the article “Observing a home”, verbatim, so that they are compiled; `ArticleTests` compares
+// them.
 
 enum ArticleSnippets {
   static func open(_ state: StateDirectory) async throws {

@@ -5,18 +5,18 @@ import Testing
 
 @testable import Home
 
-/// What the documentation shows is what compiles, and what runs.
+/// The code samples of the documentation compile and run.
 @Suite("Articles") struct ArticleTests {
-  /// The lines of a text without the blanks around them, and without empty ones.
+  /// The nonempty lines of a text, without surrounding whitespace.
   private func lines(_ text: some StringProtocol) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  /// - Parameter minimum: how many snippets there are at least.
+  /// - Parameter minimum: the minimum number of snippets.
   @Test(arguments: [
-    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("ReceivingChanges.md", "HearingSnippets.swift", 8),
+    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("ReceivingChanges.md", "ChangeSnippets.swift", 8),
   ])
-  func everySnippetIsCompiled(_ file: String, _ snippets: String, _ minimum: Int) throws {
+  func snippetsMatchArticles(_ file: String, _ snippets: String, _ minimum: Int) throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
     let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let article = try String(contentsOf: root.appending(path: "Sources/Home/Home.docc/\(file)"), encoding: .utf8)
@@ -27,36 +27,36 @@ import Testing
     #expect(blocks.count >= minimum)
     for block in blocks {
       let wanted = lines(block)
-      let isThere = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
-      #expect(isThere, "not among the snippets that are compiled:\n\(block)")
+      let isFound = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
+      #expect(isFound, "not among the compiled snippets:\n\(block)")
     }
   }
 
-  @Test func delegatesAreToldAsTheArticleSays() async throws {
+  @Test func delegatesWorkAsDocumented() async throws {
     let directory = ScratchDirectory()
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let other = await RecordingClient(offline.home)
-    let (screen, manager) = HearingSnippets.delegates(offline.home)
+    let (screen, manager) = ChangeSnippets.delegates(offline.home)
     #expect(await eventually { manager.isSynchronized })
     let device = try #require(manager.primaryHome?.accessories.first)
-    try await HearingSnippets.changes(manager, device)
+    try await ChangeSnippets.changes(manager, device)
     #expect(await other.delegate.waits(for: "Lamp 5 in Hall"))
     #expect(manager.primaryHome?.accessories.first?.roomID == manager.primaryHome?.rooms.first?.id)
-    HearingSnippets.background(other.manager)
+    ChangeSnippets.background(other.manager)
     #expect(await eventually { other.delegate.messages.last == "homes" })
     withExtendedLifetime(screen) {}
     await offline.home.close()
   }
 
-  @Test func aQueryIsReadAsTheArticleSays() async throws {
+  @Test func queriesWorkAsDocumented() async throws {
     let directory = ScratchDirectory()
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let filter = SampleFilter(devices: ["5"], clusters: [OnOff.id])
     let stored = "\(try await offline.home.anchor())"
-    let reader = HearingSnippets.Reader(offline.home, filter, after: stored)
-    let query = try await HearingSnippets.query(offline.home, filter, reader)
+    let reader = ChangeSnippets.Reader(offline.home, filter, after: stored)
+    let query = try await ChangeSnippets.query(offline.home, filter, reader)
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: [0x09])])
     let end = try await offline.home.anchor()
     #expect("\(end)" != stored)
@@ -65,15 +65,15 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func aDeliveryIsKeptAndResumedAsTheArticleSays() throws {
+  @Test func deliveriesWorkAsDocumented() throws {
     let directory = ScratchDirectory()
     let names = StoredNames(directory.state)
-    var delivery = try HearingSnippets.deliver(directory.state)
+    var delivery = try ChangeSnippets.deliver(directory.state)
     #expect(delivery.id > 0 && delivery.frequency.period == .seconds(60))
     (delivery.isSuspended, delivery.strikes, delivery.failure) = (true, 3, "it ended with 1")
     let failed = delivery
     try names.withDatabase { database throws(HomeError) in try database.record(failed) }
-    try HearingSnippets.resume(directory.state)
+    try ChangeSnippets.resume(directory.state)
     let resumed = try names.withDatabase { database throws(HomeError) in try database.backgroundDeliveries() }
     #expect(resumed.map(\.isSuspended) == [false] && resumed.map(\.strikes) == [0])
     #expect(resumed.map(\.anchor) == [delivery.anchor])

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Home
 
-/// What is asked of a cloud by a process that follows nothing, as a single command does.
-@Suite("Clouds and commands", .timeLimit(.minutes(10))) struct CloudCommandTests {
+/// Cloud requests of a process that follows no devices, such as a single command.
+@Suite("Cloud commands", .timeLimit(.minutes(10))) struct CloudCommandTests {
   private let directory = ScratchDirectory()
   private let cloud = TwoLamps()
 
-  /// Nothing is asked by the clock.
+  /// Opens a home that never polls its accounts.
   private func open() async throws -> Home {
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.logger.logLevel = .critical
@@ -24,13 +24,13 @@ import Testing
     return try await Home(options)
   }
 
-  /// A home that knows the lamps, and has not asked for them itself.
+  /// Opens a home whose database has both lamps, before its first request.
   private func filled() async throws -> Home {
     let home = try await open()
     try await home.addCloudAccount("Acme", address: "https://acme.example/", token: "t")
     try await home.refreshCloudAccount("Acme")
     await home.close()
-    cloud.with { $0.asked = [] }
+    cloud.with { $0.intents = [] }
     return try await open()
   }
 
@@ -39,7 +39,7 @@ import Testing
     if isOn { try await trait.on() } else { try await trait.off() }
   }
 
-  @Test func severalCommandsAtOnceAreDone() async throws {
+  @Test func sendsConcurrentCommands() async throws {
     let home = try await filled()
     let lamps = try await home.devices().list()
     #expect(lamps.count == 2)
@@ -47,11 +47,11 @@ import Testing
     async let second: Void = turn(lamps[1], isOn: true)
     async let third: Void = turn(lamps[0], isOn: false)
     _ = try await (first, second, third)
-    #expect(cloud.with { $0.asked } == ["EXECUTE", "EXECUTE", "EXECUTE"])
+    #expect(cloud.with { $0.intents } == ["EXECUTE", "EXECUTE", "EXECUTE"])
     await home.close()
   }
 
-  @Test func whatTheCloudDoesNotReachHasNoValuesOfNow() async throws {
+  @Test func reportsOfflineDeviceAsUnreachable() async throws {
     let home = try await filled()
     let controller = try home.controller
     await controller.readClouds()
@@ -63,14 +63,14 @@ import Testing
     await #expect { try await controller.read(node, [path]) } throws: { HomeError($0).code == .unreachable }
     let toggle = CommandData(OnOff.toggle.path(on: 1), fields: nil)
     await #expect { _ = try await controller.invoke(node, toggle) } throws: { HomeError($0).code == .unreachable }
-    #expect(cloud.with { $0.asked } == ["QUERY", "QUERY", "QUERY"])
+    #expect(cloud.with { $0.intents } == ["QUERY", "QUERY", "QUERY"])
     await home.close()
   }
 
-  @Test func whatIsOfNoAccountAnyMoreGoes() async throws {
+  @Test func removesDevicesWithoutAccount() async throws {
     let home = try await filled()
     let controller = try home.controller
-    // As a loss of power leaves it.
+    // The state after a power loss.
     try await controller.withDatabase { try $0.forget(["p"], of: "Acme") }
     cloud.with { $0.isListed = false }
     #expect(try await home.devices().list().count == 2)
@@ -79,7 +79,7 @@ import Testing
     await home.close()
   }
 
-  @Test func anErrorThatIsNoneIsNone() async throws {
+  @Test func ignoresEmptyErrorCodes() async throws {
     for none in ["null", "\"\""] {
       cloud.with { $0.also = "\"errorCode\":\(none),\"debugString\":\"\"," }
       let home = try await filled()
@@ -89,24 +89,24 @@ import Testing
   }
 }
 
-/// A cloud with two lamps, which knows what it was asked.
+/// A cloud with two lamps that records the requests.
 private final class TwoLamps: CloudTransport {
-  struct Inside {
-    var asked: [String] = []
+  struct State {
+    var intents: [String] = []
     var isOnline = true
     var isListed = true
     var also = ""
   }
 
-  private let inside = Mutex(Inside())
-  func with<R: Sendable>(_ body: (inout Inside) -> R) -> R { inside.withLock { body(&$0) } }
+  private let recorded = Mutex(State())
+  func with<R: Sendable>(_ body: (inout State) -> R) -> R { recorded.withLock { body(&$0) } }
 
   func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     let text = String(decoding: body, as: UTF8.self)
     let intent = ["SYNC", "QUERY"].first { text.contains("devices.\($0)") } ?? "EXECUTE"
-    let now = with { inside in
-      inside.asked.append(intent)
-      return inside
+    let now = with { recorded in
+      recorded.intents.append(intent)
+      return recorded
     }
     let lamps = [("p", "Porch"), ("q", "Quay")]
     let payload: String

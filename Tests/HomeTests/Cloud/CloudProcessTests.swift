@@ -6,9 +6,9 @@ import Testing
 
 @testable import Home
 
-/// Accounts at clouds where several processes have the home open.
-@Suite("Clouds and processes", .timeLimit(.minutes(10))) struct CloudProcessTests {
-  /// Nothing is asked by the clock.
+/// Cloud accounts of a home that several processes have open.
+@Suite("Cloud accounts of several processes", .timeLimit(.minutes(10))) struct CloudProcessTests {
+  /// Opens a home that never polls its accounts.
   private func open(_ directory: ScratchDirectory, _ cloud: CountingCloud) async throws -> Home {
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.logger.logLevel = .critical
@@ -19,7 +19,7 @@ import Testing
     return try await Home(options)
   }
 
-  @Test func whatAnotherProcessDoesToAnAccountTakesEffect() async throws {
+  @Test func appliesAccountChangesOfOtherProcesses() async throws {
     let directory = ScratchDirectory()
     let (own, others) = (CountingCloud(), CountingCloud())
     let home = try await open(directory, own)
@@ -31,16 +31,16 @@ import Testing
       return device?.sourceConnectivity == SourceConnectivity(.online, .remote)
     }
     #expect(isThere)
-    // The process that does not follow the devices asks for nothing by itself, and has done what it is told to.
-    #expect(others.asked.isEmpty && own.asked == ["SYNC", "QUERY"])
+    // A process that does not follow the devices sends no polls of its own, only requested commands.
+    #expect(others.intents.isEmpty && own.intents == ["SYNC", "QUERY"])
     await other.close()
     let third = try await open(directory, others)
     let porch = try #require(try await third.devices().list().first)
     #expect(porch.name == "Porch")
     try await porch.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
-    #expect(others.asked == ["EXECUTE"])
-    // Whoever follows asks soon what came of it.
-    #expect(await eventually { own.asked == ["SYNC", "QUERY", "QUERY"] })
+    #expect(others.intents == ["EXECUTE"])
+    // The following process polls the state soon after the command.
+    #expect(await eventually { own.intents == ["SYNC", "QUERY", "QUERY"] })
     _ = try await third.removeCloudAccount("Acme")
     #expect(await eventually { (try? await home.devices().list().isEmpty) == true })
     let controller = try home.controller
@@ -50,15 +50,15 @@ import Testing
   }
 }
 
-/// A cloud with one lamp, which knows what it was asked.
+/// A cloud with one lamp that records the requests.
 private final class CountingCloud: CloudTransport {
-  private let inside = Mutex<[String]>([])
-  var asked: [String] { inside.withLock { $0 } }
+  private let recorded = Mutex<[String]>([])
+  var intents: [String] { recorded.withLock { $0 } }
 
   func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     let text = String(decoding: body, as: UTF8.self)
     let intent = ["SYNC", "QUERY"].first { text.contains("devices.\($0)") } ?? "EXECUTE"
-    inside.withLock { $0.append(intent) }
+    recorded.withLock { $0.append(intent) }
     let payload =
       switch intent {
       case "SYNC":

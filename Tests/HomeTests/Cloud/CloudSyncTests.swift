@@ -41,7 +41,7 @@ import Testing
     return home
   }
 
-  @Test func aHomeIsPrintedAsASyncResponse() throws {
+  @Test func encodesSyncResponse() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     let json = String(decoding: try encoder.encode(sync(colorLight(identity()), agentID: "hearth")), as: UTF8.self)
@@ -105,7 +105,7 @@ import Testing
     #expect(decoded == sync(colorLight(identity()), agentID: "hearth"))
   }
 
-  @Test func noTwoDevicesHaveAnIDInCommon() throws {
+  @Test func assignsUniqueDeviceIDs() throws {
     let home = SampleHome()
     let outlets = (1...3 as ClosedRange<EndpointID.RawValue>).map {
       SampleHome.endpoint(EndpointID($0), DeviceTypes.onOffPlugInUnit)
@@ -116,7 +116,7 @@ import Testing
     #expect(devices.map { $0.otherDeviceIDs.map(\.deviceID) } == [["5"], ["5:2"], ["5:3"]])
   }
 
-  @Test func theFirstTwoMayBeEmpty() throws {
+  @Test func encodesMissingIdentity() throws {
     let home = colorLight(DeviceIdentity())
     let device = try #require(sync(home).payload.devices.first)
     #expect(device.matterOriginalVendorID == "" && device.matterOriginalProductID == "")
@@ -127,10 +127,10 @@ import Testing
     #expect(device.name.defaultNames.isEmpty && device.name.nicknames.isEmpty)
   }
 
-  @Test func theSameDeviceIsFoundWhateverItIsCalledThere() throws {
+  @Test func matchesDevicesByIdentity() throws {
     let devices = colorLight(identity()).devices
-    let told = try #require(sync(colorLight(identity { $0.nodeLabel = "other" })).payload.devices.first)
-    #expect(devices.filter { told.isSameDevice(as: $0) }.map(\.id) == ["5"])
+    let reported = try #require(sync(colorLight(identity { $0.nodeLabel = "other" })).payload.devices.first)
+    #expect(devices.filter { reported.isSameDevice(as: $0) }.map(\.id) == ["5"])
     func finds(_ vendor: String, _ product: String, _ unique: String) -> Bool {
       let identity = DeviceIdentity(
         matterOriginalVendorID: vendor, matterOriginalProductID: product, matterUniqueID: unique)
@@ -141,7 +141,7 @@ import Testing
     #expect(!finds("0xfff1", "0x8002", "u-1"))
   }
 
-  @Test func aDeviceOfTwoWaysIsOneWithBoth() throws {
+  @Test func mergesSourcesOfDevice() throws {
     let home = colorLight(identity())
     home.apply([.sourceAdded(SourceID(7, 3), device: "5")])
     let devices = sync(home).payload.devices
@@ -149,7 +149,7 @@ import Testing
     #expect(devices.first?.otherDeviceIDs.map(\.deviceID) == ["5", "7/3"])
   }
 
-  /// The devices that one node with these endpoints is to the cloud.
+  /// Cloud devices of one node with these endpoints.
   private func devices(
     _ endpoints: DeviceEndpoint..., values: [(ConcreteAttributePath, [UInt8])] = []
   ) -> [CloudDevice] {
@@ -159,14 +159,14 @@ import Testing
     return sync(home).payload.devices
   }
 
-  /// The last words of its type and of its traits.
+  /// Last components of the names of its type and traits.
   private func names(_ device: CloudDevice?) -> [String] {
     guard let device else { return [] }
     func last(_ name: String) -> String { name.split(separator: ".").last.map { String($0) } ?? "" }
     return [last(device.type), ":"] + device.traits.map { last($0) }
   }
 
-  @Test func eachOutletOfAStripIsADevice() {
+  @Test func splitsOutletsOfStrip() {
     let strip = devices(
       SampleHome.endpoint(1, DeviceTypes.onOffPlugInUnit), SampleHome.endpoint(2, DeviceTypes.onOffPlugInUnit))
     #expect(
@@ -174,7 +174,7 @@ import Testing
         && strip.map(\.traits) == Array(repeating: ["action.devices.traits.OnOff"], count: 2))
   }
 
-  @Test func aSensorOfSeveralEndpointsIsOne() throws {
+  @Test func mergesSensorEndpoints() throws {
     let sensor = devices(
       SampleHome.endpoint(1, DeviceTypes.temperatureSensor), SampleHome.endpoint(2, DeviceTypes.humiditySensor),
       SampleHome.endpoint(3, DeviceTypes.lightSensor), SampleHome.endpoint(4, DeviceTypes.temperatureSensor),
@@ -189,7 +189,7 @@ import Testing
     #expect(sensor.first?.attributes.queryOnlyHumiditySetting == true)
   }
 
-  @Test func aBatteryIsToldOfWhereverItIs() {
+  @Test func findsBatteryOnAnyEndpoint() {
     let power = DeviceEndpoint(id: 2, deviceTypes: [DeviceTypes.powerSource.id], servers: [PowerSource.id])
     let device = devices(
       SampleHome.endpoint(1, DeviceTypes.contactSensor), power,
@@ -203,7 +203,7 @@ import Testing
     #expect(device.first?.attributes.isRechargeable == false && device.first?.attributes.queryOnlyOpenClose == true)
   }
 
-  @Test func whatElseThereIs() throws {
+  @Test func mapsOtherDeviceTypes() throws {
     #expect(names(devices(SampleHome.endpoint(1, DeviceTypes.doorLock)).first) == ["LOCK", ":", "LockUnlock"])
     #expect(names(devices(SampleHome.endpoint(1, DeviceTypes.speaker)).first) == ["SPEAKER", ":", "Volume"])
     #expect(names(devices(SampleHome.endpoint(1, DeviceTypes.fan)).first) == ["FAN", ":", "FanSpeed", "OnOff"])
@@ -229,7 +229,7 @@ import Testing
     #expect(curtain?.attributes.discreteOnlyOpenClose == false)
   }
 
-  @Test func thermostatsTellTheirModesAndLimits() throws {
+  @Test func encodesThermostatModesAndLimits() throws {
     let device = try #require(
       devices(
         SampleHome.endpoint(1, DeviceTypes.thermostat),
@@ -252,7 +252,7 @@ import Testing
     #expect(device.attributes.bufferRangeCelsius == 2.5)
   }
 
-  @Test func whatHasNoCounterpartIsLeftOut() {
+  @Test func omitsUnsupportedDeviceTypes() {
     #expect(devices(SampleHome.endpoint(1, DeviceTypes.aggregator)).isEmpty)
     #expect(devices(SampleHome.endpoint(1, DeviceTypes.onOffLightSwitch)).isEmpty)
     #expect(devices(SampleHome.endpoint(1, ExampleOrganization.SpinnerDeviceType.deviceType)).isEmpty)

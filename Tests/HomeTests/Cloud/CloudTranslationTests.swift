@@ -5,7 +5,7 @@ import Testing
 
 @testable import Home
 
-/// What a cloud tells in Matter's words, and what it is told. Both ways of every line of the table.
+/// Translation between cloud traits and Matter clusters, in both directions, for each row of the table.
 @Suite("Cloud translation") struct CloudTranslationTests {
   private func part(_ type: String, _ traits: [String], _ attributes: String = "{}", also: String = "") throws
     -> CloudPart
@@ -19,7 +19,7 @@ import Testing
 
   private func json(_ text: String) throws -> CloudJSON { try CloudJSON(Array(text.utf8)) }
 
-  /// The values after some states.
+  /// Attribute values after the given states.
   private func values(_ part: CloudPart, _ states: String...) throws -> NodeValues {
     var values = NodeValues()
     let node = CloudNode(node: .temporaryLocal(1), parts: [1: part])
@@ -34,7 +34,7 @@ import Testing
     try values(part).value(Descriptor.deviceTypeList, on: 1)?.map(\.deviceType) ?? []
   }
 
-  /// What is asked for a command: `OnOff {"on":true}`.
+  /// Cloud commands for a Matter command: `OnOff {"on":true}`.
   private func order<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ fields: Request = Request(), by part: CloudPart, _ states: String...
   ) throws -> [String] {
@@ -57,9 +57,9 @@ import Testing
 
   private let range = #""colorTemperatureRange":{"temperatureMinK":2000,"temperatureMaxK":6535}"#
 
-  // MARK: What there is
+  // MARK: Descriptions
 
-  @Test func typesFollowFromTypesAndTraits() throws {
+  @Test func derivesDeviceTypes() throws {
     let colors = #"{"colorModel":"hsv"}"#
     let table: [(CloudPart, DeviceType)] = [
       (try part("LIGHT", ["OnOff"]), DeviceTypes.onOffLight),
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func whoMadeItIsInBasicInformation() throws {
+  @Test func fillsBasicInformation() throws {
     let name = String(repeating: "Ä", count: 20)
     let part = try part(
       "LIGHT", ["OnOff"],
@@ -117,7 +117,7 @@ import Testing
     #expect(cut.nodeLabel == String(name.prefix(16)) && cut.uniqueID == nil && cut.vendorID == nil)
   }
 
-  @Test func whatIsNotAsExpectedIsLeftOut() throws {
+  @Test func ignoresInvalidFields() throws {
     let odd = try part(
       "LIGHT", ["OnOff", "ColorSetting"],
       #"{"colorModel":"hsv","colorTemperatureRange":{"temperatureMinK":"warm"},"x":1}"#,
@@ -137,16 +137,16 @@ import Testing
       parts.map(\.device.name.name) == ["n"] && problems == ["a device: it has no id", "d: another one has its id"])
   }
 
-  @Test func whatACloudCallsAnErrorIsAWord() throws {
+  @Test func sanitizesErrorCodes() throws {
     let answer = try json(#"{"payload":{"errorCode":"\u001b[31mno\n\u202e"}}"#)
     #expect(throws: CloudFailure.error("31mno")) { try CloudIntent.states(answer) }
     #expect(throws: CloudFailure.error("unknownError")) { try CloudIntent.states(try json(#"{"errorCode":{}}"#)) }
     #expect(throws: CloudFailure.self) { try CloudIntent.states(try json("null")) }
   }
 
-  // MARK: What it says
+  // MARK: States
 
-  @Test func statesOfLights() throws {
+  @Test func translatesStatesOfLights() throws {
     let light = try part("LIGHT", ["OnOff", "Brightness", "ColorSetting"], "{\"colorModel\":\"hsv\",\(range)}")
     let hue = try values(
       light,
@@ -163,7 +163,7 @@ import Testing
       try values(light, #"{"color":{"temperatureK":7396}}"#).value(ColorControl.colorTemperatureMireds, on: 1) == 153)
     let rgb = try values(light, #"{"color":{"spectrumRGB":65280}}"#)
     #expect(rgb.value(ColorControl.currentHue, on: 1) == 85 && rgb.value(ColorControl.currentSaturation, on: 1) == 254)
-    // One that is off keeps what it had.
+    // A light keeps its level when it is switched off.
     let off = try values(light, #"{"on":true,"brightness":50}"#, #"{"on":false,"brightness":0}"#)
     #expect(off.value(OnOff.onOff, on: 1) == false && off.value(LevelControl.currentLevel, on: 1) == .value(127))
     let nonsense = try values(
@@ -173,7 +173,7 @@ import Testing
     #expect(nonsense.value(ColorControl.colorMode, on: 1) == nil)
   }
 
-  @Test func statesOfOthers() throws {
+  @Test func translatesStatesOfOtherTypes() throws {
     let lock = try part("LOCK", ["LockUnlock"])
     #expect(try values(lock, #"{"isLocked":true}"#).value(DoorLock.lockState, on: 1) == .value(.locked))
     #expect(try values(lock, #"{"isLocked":false}"#).value(DoorLock.lockState, on: 1) == .value(.unlocked))
@@ -187,17 +187,17 @@ import Testing
     let room = try part(
       "SENSOR", ["TemperatureControl", "HumiditySetting", "OccupancySensing", "EnergyStorage"],
       #"{"queryOnlyTemperatureControl":true,"queryOnlyHumiditySetting":true}"#)
-    let told = try values(
+    let sensor = try values(
       room,
       """
       {"temperatureAmbientCelsius":-15.6,"humidityAmbientPercent":54.4,"occupancy":"OCCUPIED",\
       "capacityRemaining":[{"rawValue":80,"unit":"PERCENTAGE"}],"descriptiveCapacityRemaining":"HIGH"}
       """)
-    #expect(told.value(TemperatureMeasurement.measuredValue, on: 1) == .value(-1560))
-    #expect(told.value(RelativeHumidityMeasurement.measuredValue, on: 1) == .value(5440))
-    #expect(told.value(OccupancySensing.occupancy, on: 1)?.rawValue == 1)
-    #expect(told.value(PowerSource.batPercentRemaining, on: 0) == .value(160))
-    #expect(told.value(Descriptor.serverList, on: 0)?.contains(PowerSource.id) == true)
+    #expect(sensor.value(TemperatureMeasurement.measuredValue, on: 1) == .value(-1560))
+    #expect(sensor.value(RelativeHumidityMeasurement.measuredValue, on: 1) == .value(5440))
+    #expect(sensor.value(OccupancySensing.occupancy, on: 1)?.rawValue == 1)
+    #expect(sensor.value(PowerSource.batPercentRemaining, on: 0) == .value(160))
+    #expect(sensor.value(Descriptor.serverList, on: 0)?.contains(PowerSource.id) == true)
     let climate = try part("THERMOSTAT", ["TemperatureSetting"], #"{"availableThermostatModes":["off","heat","cool"]}"#)
     let heat = try values(
       climate,
@@ -210,9 +210,9 @@ import Testing
     #expect(try values(fan, #"{"currentFanSpeedPercent":33.4}"#).value(FanControl.percentCurrent, on: 1) == 33)
   }
 
-  // MARK: What it is told
+  // MARK: Commands
 
-  @Test func commandsOfLights() throws {
+  @Test func translatesCommandsOfLights() throws {
     let light = try part("LIGHT", ["OnOff", "Brightness", "ColorSetting"], "{\"colorModel\":\"hsv\",\(range)}")
     #expect(try order(OnOff.on, by: light) == [#"OnOff {"on":true}"#])
     #expect(try order(OnOff.off, by: light) == [#"OnOff {"on":false}"#])
@@ -224,7 +224,7 @@ import Testing
     let (on, off) = (#"{"on":true,"brightness":40}"#, #"{"on":false}"#)
     #expect(
       try order(LevelControl.moveToLevel, level(127), by: light, on) == [#"BrightnessAbsolute {"brightness":50}"#])
-    // What is off is left off by this one.
+    // MoveToLevel does not switch the light on.
     #expect(try order(LevelControl.moveToLevel, level(127), by: light, off) == [])
     #expect(throws: HomeError.self) { try order(LevelControl.moveToLevel, level(127, .executeIfOff), by: light, off) }
     #expect(
@@ -251,12 +251,12 @@ import Testing
       hue: 85, saturation: 254, transitionTime: 0, optionsMask: [], optionsOverride: [])
     let sent = try order(ColorControl.moveToHueAndSaturation, green, by: rgb)
     #expect(sent == [#"ColorAbsolute {"color":{"spectrumRGB":65282}}"#])
-    // What the cloud has no word for.
+    // Commands without a cloud equivalent.
     #expect(throws: HomeError.self) { try order(OnOff.offWithEffect, by: light) }
     #expect(throws: HomeError.self) { try order(OnOff.on, by: try part("LOCK", ["LockUnlock"])) }
   }
 
-  @Test func commandsAndWritesOfOthers() throws {
+  @Test func translatesCommandsAndWritesOfOtherTypes() throws {
     let lock = try part("LOCK", ["LockUnlock"])
     #expect(try order(DoorLock.lockDoor, by: lock) == [#"LockUnlock {"lock":true}"#])
     let pin = DoorLock.UnlockDoorRequest(pinCode: OctetString(Array("1234".utf8)))
@@ -281,7 +281,7 @@ import Testing
     #expect(
       try write(Thermostat.occupiedHeatingSetpoint, 2150, climate, #"{"thermostatMode":"heat"}"#)
         == [#"ThermostatTemperatureSetpoint {"thermostatTemperatureSetpoint":21.5}"#])
-    // A cloud takes a temperature for the mode that is on: what is meant for cooling must not heat.
+    // A cloud applies a set point to the current mode: a cooling set point must not heat.
     for state in [#"{"thermostatMode":"heat"}"#, #"{"thermostatMode":"off"}"#, "{}"] {
       #expect(throws: HomeError.self) { try write(Thermostat.occupiedCoolingSetpoint, 2600, climate, state) }
     }
@@ -303,7 +303,7 @@ import Testing
 
   // MARK: Accounts
 
-  @Test func aTokenIsSentEncryptedOrNotAtAll() {
+  @Test func validatesAddressesAndTokens() {
     for good in [
       "https://acme.example/fulfillment", "http://127.0.0.1:8123/api", "http://localhost/x", "http://[::1]:80/",
       "HTTPS://acme.example",
@@ -323,22 +323,22 @@ import Testing
     }
   }
 
-  @Test func anAccountIsKeptWithItsDevices() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  @Test func storesAccountWithDevices() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     #expect(try database.addCloudAccount("Acme", address: "https://a.example", token: "t").wasThere == false)
     let account = try #require(try database.storedCloudAccounts().first)
     var (first, second) = (try part("LIGHT", ["OnOff"]), try part("LIGHT", ["OnOff"]))
     (first.device.id, second.device.id) = ("a", "b")
     let nodes = try #require(try database.keep([first, second], of: account))
     #expect(nodes.keys.allSatisfy(\.isTemporaryLocal) && nodes.count == 2)
-    // In whatever order they come, they are who they were; and one that is gone leaves its number to nobody.
+    // The order of the devices does not change their nodes; the node id of a removed device is not reused.
     #expect(try database.keep([second, first], of: account) == nodes)
     try database.forget(["b"], of: "Acme")
     let again = try #require(try database.keep([first, second], of: account))
     #expect(Set(again.keys).intersection(nodes.keys).count == 1 && again.count == 2)
     #expect(try database.cloudNodes() == ["Acme": again])
-    // Whoever asked with another token has nothing to say any more, nor has one of an account that is gone.
+    // Answers to a request with a replaced token, or for a removed account, are dropped.
     #expect(try database.addCloudAccount("ACME", address: "https://a.example", token: "u").wasThere)
     #expect(try database.keep([first], of: account) == nil)
     let now = try #require(try database.storedCloudAccounts().first)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Home
 
-/// What goes over the wire to a cloud, and what of its answers is taken in.
-@Suite("Requests to clouds", .timeLimit(.minutes(5))) struct WebTransportTests {
+/// HTTP requests to clouds and webhooks, and the limits for their answers.
+@Suite("Web transport", .timeLimit(.minutes(5))) struct WebTransportTests {
   private func post(_ server: OneAnswer, limit: Int = 1 << 20) async throws -> CloudReply {
     try await WebTransport().post(
       Array("{\"a\":1}".utf8), to: "http://127.0.0.1:\(server.port)/fulfillment", token: "secret", limit: limit)
   }
 
-  @Test func aRequestHasTheTokenAndTheJSON() async throws {
+  @Test func sendsTokenAndJSON() async throws {
     let server = try OneAnswer("HTTP/1.1 401 No\r\nContent-Length: 4\r\nConnection: close\r\n\r\nno!\n")
     defer { server.close() }
     let reply = try await post(server)
@@ -23,26 +23,26 @@ import Testing
     #expect(request.contains("Content-Type: application/json\r\n"))
   }
 
-  @Test func anAnswerSaysWhenToAskAgain() async throws {
+  @Test func readsRetryAfter() async throws {
     let server = try OneAnswer(
       "HTTP/1.1 503 Later\r\nRetry-After: 120\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     defer { server.close() }
     #expect(try await post(server) == CloudReply(status: 503, body: [], retryAfter: "120"))
   }
 
-  @Test func patienceIsInSecondsOrUntilAMoment() {
-    let moment: Int64 = 784_111_777_000_000
-    func timeout(_ field: String, at time: Int64 = moment) -> Duration? { CloudRetry.duration(field, at: time) }
+  @Test func parsesRetryAfter() {
+    let date: Int64 = 784_111_777_000_000
+    func timeout(_ field: String, at time: Int64 = date) -> Duration? { CloudRetry.duration(field, at: time) }
     #expect(timeout(" 120 ") == .seconds(120) && timeout("0") == .zero)
     #expect(timeout("99999999999999999999") == .seconds(3600) && timeout("4000") == .seconds(3600))
     let field = "Sun, 06 Nov 1994 08:49:37 GMT"
-    #expect(timeout(field, at: moment - 90_000_000) == .seconds(90))
+    #expect(timeout(field, at: date - 90_000_000) == .seconds(90))
     #expect(timeout(field, at: 0) == .seconds(3600))
     #expect(timeout(field) == nil && timeout(field, at: .max) == nil)
     for nonsense in ["", "-1", "1.5", "soon", "Sun, 06 Nov 1994", "٣"] { #expect(timeout(nonsense) == nil) }
   }
 
-  @Test func noProxyGetsAToken() {
+  @Test func detectsProxies() {
     for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
       #expect(WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128"]))
       #expect(WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128", "no_proxy": "localhost"]))
@@ -52,8 +52,8 @@ import Testing
     #expect(!WebTransport.isSentElsewhere("127.0.0.1", ["http_proxy": "", "https_proxy": "http://proxy:3128"]))
   }
 
-  /// The token is for one address.
-  @Test(arguments: [301, 302, 307, 308]) func noRedirectionIsFollowed(_ status: Int) async throws {
+  /// The token must not reach another address.
+  @Test(arguments: [301, 302, 307, 308]) func followsNoRedirection(_ status: Int) async throws {
     let other = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
     let server = try OneAnswer(
       "HTTP/1.1 \(status) There\r\nLocation: http://127.0.0.1:\(other.port)/x\r\nContent-Length: 0\r\n"
@@ -93,13 +93,13 @@ import Testing
     #expect(await wake(server)?.contains("more than 1 MB") == true)
   }
 
-  @Test func anAnswerWithoutEndIsGivenUp() async throws {
+  @Test func limitsTheAnswerOfACloud() async throws {
     let server = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n", filling: 20_000_000)
     defer { server.close() }
     await #expect(throws: CloudTransportError.tooLarge) { try await post(server, limit: 100_000) }
   }
 
-  @Test func nobodyThereIsAnError() async throws {
+  @Test func reportsRefusedConnection() async throws {
     let server = try OneAnswer("")
     server.close()
     await #expect(throws: CloudTransportError.self) { try await post(server) }
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func whoWaitsNoLongerIsNotKept() async throws {
+  @Test func cancelsRequest() async throws {
     let server = try OneAnswer("", holding: true)
     defer { server.close() }
     let waiting = Task { try await post(server) }
@@ -118,15 +118,15 @@ import Testing
   }
 }
 
-/// Gives the same answer to everybody, on loopback.
+/// An HTTP server on loopback that gives every request the same answer.
 private final class OneAnswer: Sendable {
   let port: Int
   private let listener: Int32
-  private let inside = Mutex<[String]>([])
+  private let received = Mutex<[String]>([])
 
   /// - Parameters:
-  ///   - filling: so many bytes follow the answer.
-  ///   - holding: whether it keeps the connection, and says nothing.
+  ///   - filling: number of bytes sent after the answer.
+  ///   - holding: whether the server keeps the connection open without answering.
   init(_ answer: String, filling: Int = 0, holding: Bool = false) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     try #require(listener >= 0)
@@ -146,7 +146,7 @@ private final class OneAnswer: Sendable {
     Thread.detachNewThread { [self] in serve(Array(answer.utf8), filling, holding) }
   }
 
-  var requests: [String] { inside.withLock { $0 } }
+  var requests: [String] { received.withLock { $0 } }
 
   func close() {
     _ = shutdown(listener, Int32(SHUT_RDWR))
@@ -158,9 +158,9 @@ private final class OneAnswer: Sendable {
       let connection = accept(listener, nil, nil)
       guard connection >= 0 else { return }
       if let request = Self.request(connection) {
-        inside.withLock { $0.append(request) }
+        received.withLock { $0.append(request) }
         if holding {
-          // Until the other end goes.
+          // Wait until the client closes the connection.
           var byte: UInt8 = 0
           while recv(connection, &byte, 1, 0) > 0 {}
         }

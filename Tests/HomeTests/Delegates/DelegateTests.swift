@@ -8,14 +8,14 @@ import Testing
 
 @testable import Home
 
-/// Every sentence of HOME.md, “Delegates”.
+/// Delegates, as specified in The home model, “Delegates”.
 @Suite("Delegates") struct DelegateTests {
   private let directory = ScratchDirectory()
 
-  @Test func beforeTheFirstSynchronisationThereIsNothing() async throws {
+  @Test func hasNoHomesBeforeFirstSynchronization() async throws {
     let offline = try await OfflineHome(directory)
     let delegate = RecordingDelegate()
-    // On the loop that synchronises: it can't do so meanwhile.
+    // On the event loop, so that the synchronization can't run in between.
     let manager = try await offline.home.controller.onLoop { [home = offline.home] in
       let manager = HomeManager(home, delegate: delegate)
       #expect(manager.homes.isEmpty && manager.primaryHome == nil && !manager.isSynchronized)
@@ -31,7 +31,7 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func whoComesAfterTheFirstSynchronisationIsToldOfItOnce() async throws {
+  @Test func notifiesLateDelegateOnce() async throws {
     let offline = try await OfflineHome(directory)
     let manager = HomeManager(offline.home)
     while !manager.isSynchronized { try await Task.sleep(for: .milliseconds(5)) }
@@ -45,34 +45,34 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func everyOtherClientIsToldAndNotTheOneThatDidIt() async throws {
+  @Test func notifiesOtherClientsOnly() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
-    try await tellTales(of: first, to: second)
+    try await checkNotifications(of: first, to: second)
     await offline.home.close()
   }
 
-  @Test func clientsInOtherProcessesAreTold() async throws {
+  @Test func notifiesClientsInOtherProcesses() async throws {
     let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
     try await here.make(HomeSamples.lamp(5))
     while await there.home.backend.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
     let (first, second) = (await RecordingClient(here.home), await RecordingClient(there.home))
-    try await tellTales(of: first, to: second)
-    try await tellTales(of: second, to: first)
+    try await checkNotifications(of: first, to: second)
+    try await checkNotifications(of: second, to: first)
     await here.home.close()
     await there.home.close()
   }
 
-  /// Does everything that a client can do to names.
-  private func tellTales(of first: RecordingClient, to second: RecordingClient) async throws {
+  /// Makes every edit through the first client and checks the messages to the second one.
+  private func checkNotifications(of first: RecordingClient, to second: RecordingClient) async throws {
     first.delegate.forget()
     second.delegate.forget()
     let manager = first.manager
     let room = try await manager.addRoom("Den")
     try await manager.renameRoom(room.id, to: "Study")
     try await manager.move("5", to: room.id)
-    // By the value that the client has, and by its manager.
+    // Through the accessory and through the manager.
     let lamp = try #require(manager.primaryHome?.accessories.first)
     #expect(lamp.roomID == room.id)
     let renamed = try await lamp.setName("Desk")
@@ -85,9 +85,9 @@ import Testing
     let cabin = try await manager.addHome("Cabin")
     try await manager.updatePrimaryHome(cabin.id)
     #expect(manager.primaryHome?.name == "Cabin")
-    // It is that already: nobody is told.
+    // The home is the primary home already: no message.
     try await manager.updatePrimaryHome(cabin.id)
-    // Which one it is is asked when the message comes.
+    // The recorded name is read when the message arrives.
     #expect(await second.delegate.waits(for: "primary Cabin"))
     try await manager.removeHome(cabin.id)
     #expect(await second.delegate.waits(for: "primary Nest"))
@@ -101,7 +101,7 @@ import Testing
         "5 is Lamp 5", "called Lamp 5", "Lamp 5 in Home", "-room Study", "home is Nest", "+home Cabin", "primary Cabin",
         "-home Cabin", "primary Nest", "home is Home",
       ])
-    // What the other does afterwards is the first that it hears of.
+    // The first client gets no message of its own edits, only those of the second one.
     try await second.manager.renameHome("home", to: "Lair")
     #expect(await first.delegate.waits(for: "home is Lair"))
     #expect(first.delegate.messages == ["home is Lair"])
@@ -109,7 +109,7 @@ import Testing
     #expect(await first.delegate.waits(for: "home is Home"))
   }
 
-  @Test func aFailedCallSendsNothing() async throws {
+  @Test func failedCallSendsNoMessage() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
@@ -117,7 +117,7 @@ import Testing
     await #expect(throws: HomeError.self) { try await first.manager.renameRoom("attic", to: "Den") }
     await #expect(throws: HomeError.self) { try await first.manager.addHome("HOME") }
     await #expect(throws: HomeError.self) { try await first.manager.removeHome("home") }
-    // Nor does one that changes nothing.
+    // Nor does a call without effect.
     try await first.manager.rename("5", to: "Lamp 5")
     try await first.manager.addRoom("Den")
     #expect(await second.delegate.waits(for: "+room Den"))
@@ -125,7 +125,7 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func aSuspendedClientGetsNothingAndThenOneUpdate() async throws {
+  @Test func suspendedClientGetsOneUpdateAfterResume() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
@@ -143,7 +143,7 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func whatWaitsForASuspendedClientIsNotKept() async throws {
+  @Test func suspendDropsQueuedMessages() async throws {
     let offline = try await OfflineHome(directory)
     let first = HomeManager(offline.home)
     let slow = await RecordingClient(offline.home, delay: .seconds(6))
@@ -151,12 +151,12 @@ import Testing
     slow.manager.suspend()
     slow.manager.resume()
     #expect(await slow.delegate.waits(for: "homes"))
-    // The calls that had begun come to their end.
+    // Calls in progress complete.
     #expect(slow.delegate.messages.filter { !["+home A", "primary A"].contains($0) } == ["homes"])
     await offline.home.close()
   }
 
-  @Test func aBridgeIsToldByTheDevicesBehindIt() async throws {
+  @Test func reportsDevicesBehindBridge() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make([.structureAdded(HomeReducer.firstStructure)])
     let client = await RecordingClient(offline.home)
@@ -170,12 +170,12 @@ import Testing
     client.delegate.forget()
     do {
       try await client.manager.removeAccessory("7/2", force: true)
-      Issue.record("it was removed")
+      Issue.record("a single bridged device was removed")
     } catch {
       #expect(error.code == .badArguments)
     }
     #expect(await offline.home.backend.state.devices.count == 3)
-    // The bridge with all that is behind it, in this client's name.
+    // The bridge and its devices, with this client as the origin.
     try await client.manager.removeAccessory("7", force: true)
     #expect(await other.delegate.waits(for: "-Behind 2"))
     #expect(Set(other.delegate.messages) == ["-Behind 2", "-Behind 3"])
@@ -186,7 +186,7 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func whatADeviceReportsGoesToEverybody() async throws {
+  @Test func notifiesAllClientsOfReports() async throws {
     let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
     try await here.make(HomeSamples.lamp(5))
     while await there.home.backend.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
@@ -198,7 +198,7 @@ import Testing
     try await here.home.controller.take(.established(5, deadline: .max))
     try await here.home.controller.take(.lost(5, .subscriptionLost))
     try await report([0x09])
-    // Nothing is another than it was.
+    // An unchanged value.
     try await report([0x09])
     try await here.home.controller.take(.established(5, deadline: .max))
     try await here.make([.topology(SourceID(5), [.init(id: 0, servers: [6])], DeviceIdentity())])
@@ -214,21 +214,22 @@ import Testing
     await there.home.close()
   }
 
-  @Test func whatComesOfACommandThatFailsIsToldWhenItFails() async throws {
+  @Test func reportsEffectOfFailedCommandAfterFailure() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     try await offline.home.controller.take(.lost(5, .timedOut))
     let client = await RecordingClient(offline.home)
     let lamp = try #require(client.manager.primaryHome?.accessories.first)
     let light = try #require(lamp.traits[OnOffTrait.self])
-    // Times that are long enough for a busy machine; where they are not, the command has failed before it is looked.
+    // The times are long enough for a busy machine; on a slower one the command fails before the check, which is then
+    // skipped.
     func isInTime(_ begin: Instant, _ time: Duration) -> Bool { HostClock.now() - begin < time }
     let begin = HostClock.now()
     let command = Task { try await light.waiting(.seconds(10)).on() }
     try await Task.sleep(for: .seconds(1))
-    // It was switched on; the answer is lost.
+    // The light was switched on, but the response was lost.
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
-    // At one moment: the command may not fail in between.
+    // In one turn of the event loop, so that the command can't fail in between.
     let controller = try offline.home.controller
     try await controller.eventLoop.submit { [edge = controller.edge] in
       edge.value.take(.established(5, deadline: .max))
@@ -240,7 +241,7 @@ import Testing
     await #expect(throws: HomeError.self) { try await command.value }
     #expect(await client.delegate.waits(for: "Lamp 5 6/0 = [9]"))
     if isBefore { #expect(before == ["Lamp 5 reachable", "Lamp 5 unreachable"], "\(before)") }
-    // Nor is it told of what has changed again since.
+    // Changes that were reverted before the failure are not reported.
     let secondBegin = HostClock.now()
     let again = Task { try await light.waiting(.seconds(6)).off() }
     try await Task.sleep(for: .seconds(1))
@@ -255,8 +256,8 @@ import Testing
     await offline.home.close()
   }
 
-  /// That a device was heard is nothing to tell, and is known all the same.
-  @Test func contactIsAsItIsElsewhere() async throws {
+  /// A contact sends no message, but is visible in the accessory.
+  @Test func updatesContactWithoutMessage() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     try await offline.home.controller.take(.established(5, deadline: 1))
@@ -270,8 +271,8 @@ import Testing
     await offline.home.close()
   }
 
-  /// As everybody else: what is stored of how the devices are holds as long as somebody follows them.
-  @Test func whereNobodyFollowsNothingIsReachable() async throws {
+  /// Stored connectivity is valid only while a process follows the devices.
+  @Test func isUnreachableWithoutFollower() async throws {
     let first = try await OfflineHome(directory)
     try await first.make(HomeSamples.lamp(5))
     await first.home.close()
@@ -290,7 +291,7 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func aBridgeIsOneWhateverItAdministersBesides() {
+  @Test func recognizesBridges() {
     func isBridge(_ types: DeviceTypeID...) -> Bool {
       var entry = DeviceEntry(id: "7", name: "Bridge", structureID: "home")
       var source = DeviceSource(SourceID(7))
@@ -306,7 +307,7 @@ import Testing
     #expect(!isBridge(DeviceTypes.jointFabricAdministrator.id) && !isBridge())
   }
 
-  @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {
+  @Test func slowDelegateDelaysNoOtherDelegate() async throws {
     let offline = try await OfflineHome(directory)
     let (slow, quick) = (
       await RecordingClient(offline.home, delay: .milliseconds(50)), await RecordingClient(offline.home)
@@ -321,7 +322,7 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func theHubIsWhoFollowsTheDevices() async throws {
+  @Test func reportsHubState() async throws {
     let here = try await OfflineHome(directory)
     try await here.make([.structureAdded(HomeReducer.firstStructure)])
     let there = try await OfflineHome(directory)
@@ -333,7 +334,7 @@ import Testing
     await there.home.close()
   }
 
-  @Test(arguments: 1...8) func messagesTellTheWholeDifference(_ seed: Int) async throws {
+  @Test(arguments: 1...8) func messagesCoverAllAddedAndRemovedAccessories(_ seed: Int) async throws {
     var random = SeededRandomSource(seed: UInt64(seed))
     var generator = ChangeGenerator()
     var reducer = HomeReducer()
@@ -346,14 +347,14 @@ import Testing
       for case .home(let call) in mirror.take(update, reducer, withValues: true) { await call(delegate) }
       let after = Self.accessories(mirror)
       #expect(mirror.state == reducer.state)
-      // A home that comes or goes says it of its devices.
+      // Adding or removing a home sends no messages for its devices.
       guard update.changes.allSatisfy({ !$0.isAboutHomes }) else {
         delegate.forget()
         continue
       }
-      let told = delegate.messages.filter { !$0.contains("room") }
-      #expect(told.count { $0.hasPrefix("+") } == after.subtracting(before).count)
-      #expect(told.count { $0.hasPrefix("-") } == before.subtracting(after).count)
+      let messages = delegate.messages.filter { !$0.contains("room") }
+      #expect(messages.count { $0.hasPrefix("+") } == after.subtracting(before).count)
+      #expect(messages.count { $0.hasPrefix("-") } == before.subtracting(after).count)
       count += after.symmetricDifference(before).count
       delegate.forget()
     }
@@ -367,7 +368,7 @@ import Testing
 }
 
 extension HomeController {
-  /// Does something where the home's own work is done.
+  /// Runs a closure on the event loop of the home.
   fileprivate func onLoop<R: Sendable>(_ body: @Sendable () -> R) -> R { body() }
 }
 

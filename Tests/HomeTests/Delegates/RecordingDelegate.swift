@@ -6,25 +6,25 @@ import Synchronization
 
 @testable import Home
 
-/// Writes down what it is told.
+/// Records all messages.
 final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
-  private struct Inside {
+  private struct State {
     var messages: [String] = []
     var isBusy = false
     var overlaps = 0
   }
 
-  private let inside = Mutex(Inside())
-  /// How long each call takes.
+  private let recorded = Mutex(State())
+  /// Duration of each call.
   let delay: Duration
 
   init(delay: Duration = .zero) { self.delay = delay }
 
-  var messages: [String] { inside.withLock { $0.messages } }
-  /// How often it was called while a call was under way.
-  var overlaps: Int { inside.withLock { $0.overlaps } }
+  var messages: [String] { recorded.withLock { $0.messages } }
+  /// Number of calls that began during another call.
+  var overlaps: Int { recorded.withLock { $0.overlaps } }
 
-  /// PendingWork until a message came, thirty seconds at most.
+  /// Waits for a message, at most two minutes.
   func waits(for message: String) async -> Bool {
     for _ in 0..<12_000 {
       if messages.contains(message) { return true }
@@ -33,17 +33,17 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
     return false
   }
 
-  func forget() { inside.withLock { $0.messages = [] } }
+  func forget() { recorded.withLock { $0.messages = [] } }
 
   private func note(_ message: String) async {
-    inside.withLock { inside in
-      if inside.isBusy { inside.overlaps += 1 }
-      inside.isBusy = true
+    recorded.withLock { recorded in
+      if recorded.isBusy { recorded.overlaps += 1 }
+      recorded.isBusy = true
     }
     if delay > .zero { try? await Task.sleep(for: delay) }
-    inside.withLock { inside in
-      inside.messages.append(message)
-      inside.isBusy = false
+    recorded.withLock { recorded in
+      recorded.messages.append(message)
+      recorded.isBusy = false
     }
   }
 
@@ -80,12 +80,12 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
   }
 }
 
-/// A client of a home with a delegate for everything.
+/// A client of a home with one delegate of all kinds.
 struct RecordingClient {
   let manager: HomeManager
   let delegate: RecordingDelegate
 
-  /// PendingWork for the first synchronisation.
+  /// Waits for the first synchronization.
   init(_ home: Home, delay: Duration = .zero) async {
     delegate = RecordingDelegate(delay: delay)
     manager = HomeManager(home, delegate: delegate)
@@ -96,7 +96,7 @@ struct RecordingClient {
   }
 }
 
-/// A home without devices on a network: what they say is put into it.
+/// A home without a network: tests inject the reports of its devices.
 struct OfflineHome {
   let home: Home
 
@@ -107,7 +107,7 @@ struct OfflineHome {
     if follows { try await home.follow() }
   }
 
-  /// Makes changes that are nobody's.
+  /// Makes changes without an origin.
   func make(_ changes: [HomeChange]) async throws {
     try await home.controller.change { _ throws(HomeError) in (changes, ()) }
   }

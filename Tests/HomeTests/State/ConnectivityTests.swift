@@ -2,19 +2,19 @@ import Testing
 
 @testable import Home
 
-/// HOME.md, “Connectivity and locality”: the state of a whole. Exhaustive over all that parts can be.
+/// The home model, “Connectivity and locality”: aggregation of the states of parts, tested exhaustively.
 @Suite("Aggregated connectivity") struct ConnectivityTests {
   private static let alphabet = ConnectivityState.allCases.flatMap { state in
     DataSourceLocality.allCases.map { SourceConnectivity(state, $0) }
   }
 
-  /// All sequences of parts of a length.
+  /// All sequences of parts with the given length.
   private static func sequences(_ length: Int) -> [[SourceConnectivity]] {
     guard length > 0 else { return [[]] }
     return sequences(length - 1).flatMap { rest in alphabet.map { rest + [$0] } }
   }
 
-  /// The table, word by word.
+  /// The table of the specification.
   private func table(_ parts: [SourceConnectivity]) -> SourceConnectivity {
     let states = Set(parts.map(\.connectivityState))
     let state: ConnectivityState =
@@ -31,12 +31,12 @@ import Testing
     return SourceConnectivity(state, locality)
   }
 
-  @Test(arguments: 0...3) func itIsTheTable(_ length: Int) {
+  @Test(arguments: 0...3) func matchesTable(_ length: Int) {
     let wrong = Self.sequences(length).filter { SourceConnectivity(of: $0) != table($0) }
     #expect(wrong.isEmpty, "\(wrong.prefix(3))")
   }
 
-  @Test func theOrderDoesNotCount() {
+  @Test func isIndependentOfOrder() {
     let wrong = Self.sequences(3).filter { parts in
       [[1, 0, 2], [0, 2, 1], [2, 1, 0], [1, 2, 0], [2, 0, 1]].contains { order in
         SourceConnectivity(of: order.map { parts[$0] }) != SourceConnectivity(of: parts)
@@ -45,7 +45,7 @@ import Testing
     #expect(wrong.isEmpty, "\(wrong.prefix(3))")
   }
 
-  @Test func repetitionsDoNotCount() {
+  @Test func isIdempotent() {
     let wrong = (1...2).flatMap(Self.sequences).filter { parts in
       let once = SourceConnectivity(of: parts)
       return SourceConnectivity(of: parts + parts) != once || SourceConnectivity(of: parts + [parts[0]]) != once
@@ -54,7 +54,7 @@ import Testing
     #expect(wrong.isEmpty, "\(wrong.prefix(3))")
   }
 
-  @Test func groupingDoesNotCount() {
+  @Test func isAssociative() {
     let wrong = Self.sequences(3).filter { parts in
       let whole = SourceConnectivity(of: parts)
       let left = SourceConnectivity(of: [SourceConnectivity(of: parts[..<2]), parts[2]])

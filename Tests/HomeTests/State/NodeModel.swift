@@ -4,12 +4,12 @@ import MatterProtocol
 
 @testable import Home
 
-/// A node as its attributes describe it, to be reported: endpoints, what they are, and a few values.
+/// The attributes of a node, for reports: endpoints, device types, and a few values.
 struct NodeModel {
   struct Endpoint {
     var types: [DeviceTypeID]
     var parts: [EndpointID] = []
-    /// Besides Descriptor.
+    /// The clusters except Descriptor.
     var clusters: [ClusterID: [AttributeID: [UInt8]]] = [:]
   }
 
@@ -32,7 +32,7 @@ struct NodeModel {
     self[OnOff.onOff.path(on: id)] = isOn.tlv
   }
 
-  /// A bridged light, or, with parts, a bridged device that is made of several endpoints.
+  /// Adds a bridged light, or, with parts, a bridged device of several endpoints.
   mutating func addBridged(
     _ id: EndpointID, _ label: String? = nil, parts: [EndpointID] = [], isReachable: Bool = true,
     uniqueID: String? = nil
@@ -47,7 +47,7 @@ struct NodeModel {
     if let uniqueID { self[BridgedDeviceBasicInformation.uniqueID.path(on: id)] = uniqueID.tlv }
   }
 
-  /// A node with a light.
+  /// A node with one light.
   static func lamp(_ node: NodeID, uniqueID: String? = nil, vendor: VendorID? = nil) -> NodeModel {
     var model = NodeModel(node, parts: [1])
     model.addLight(1)
@@ -87,7 +87,7 @@ struct NodeModel {
     return result
   }
 
-  /// Everything, or what some endpoints have.
+  /// A report of all endpoints, or of the given ones.
   func report(of ids: [EndpointID]? = nil, events: [EventData] = [], isWhole: Bool = true) -> HomeInput {
     let attributes = (ids ?? endpoints.keys.sorted()).flatMap { self.attributes(of: $0) }
     return .report(NodeReport(node, attributes, events: events, isWhole: isWhole))
@@ -99,17 +99,17 @@ struct NodeModel {
       timestamp: .epoch(number), payload: nil)
   }
 
-  /// One attribute alone.
+  /// A report of one attribute.
   static func report(_ node: NodeID, _ path: ConcreteAttributePath, _ value: [UInt8]) -> HomeInput {
     .report(NodeReport(node, [AttributeData(path, dataVersion: 2, value: value)], isWhole: true))
   }
 }
 
-/// A reducer that checks with each step that its changes are all that happened.
+/// A reducer that checks at each step that the returned changes describe the whole transition.
 struct CheckedReducer {
   private(set) var reducer: HomeReducer
   private(set) var log: [HomeUpdate] = []
-  /// Steps whose changes did not make the next state of the last one.
+  /// Inputs whose changes did not produce the new state.
   private(set) var faults: [String] = []
   var time: Int64 = 1_000_000
 
@@ -127,7 +127,7 @@ struct CheckedReducer {
     return update
   }
 
-  /// Takes in a node that reports everything and keeps us informed.
+  /// Adds a node, with a full report and a subscription.
   mutating func meet(_ model: NodeModel) {
     take(.node(model.node))
     take(model.report())
@@ -140,7 +140,7 @@ struct CheckedReducer {
 }
 
 extension HomeInput {
-  /// A node with what was asked for it; the room is called as its id where there is none.
+  /// A new node with a wish; the name of the room is its id.
   static func node(_ node: NodeID, name: String?, roomID: String?) -> HomeInput {
     .node(node, wish: PairingWish(name: name, room: roomID.map { Room(id: $0, name: $0, structureID: "home") }))
   }

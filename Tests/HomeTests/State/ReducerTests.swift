@@ -6,13 +6,13 @@ import Testing
 
 @testable import Home
 
-/// The one that says how devices are. HOME.md, “Connectivity and locality”.
+/// The reducer. The home model, “Connectivity and locality”.
 @Suite("Reducer") struct ReducerTests {
   private let reachable2 = BridgedDeviceBasicInformation.reachable.path(on: 2)
 
   // MARK: Any inputs
 
-  /// Nodes that change at random and report that in all ways, good and bad.
+  /// Nodes that change at random, with valid and invalid reports.
   private struct Generator {
     var models: [NodeID: NodeModel] = [1: .lamp(1, uniqueID: "a"), 2: .bridge(2), 3: .lamp(3, uniqueID: "a")]
     var event: UInt64 = 0
@@ -57,7 +57,7 @@ import Testing
       case 0: model.endpoints[endpoint] = nil
       case 1: model.addLight(endpoint, isOn: number(2) == 0)
       case 2:
-        // Also parts of itself, and of each other.
+        // Also cycles, and parts of itself.
         let parts = (0..<number(3)).map { _ in EndpointID(UInt16(number(6) + 1)) }
         model.addBridged(
           endpoint, "B", parts: parts, isReachable: number(2) == 0, uniqueID: ["a", "b", nil][number(3)])
@@ -71,19 +71,19 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<40) func changesAreAllThatHappensAndTheLogMakesTheHome(_ seed: UInt64) throws {
+  @Test(arguments: 0..<40) func changesAndLogReproduceTheHome(_ seed: UInt64) throws {
     var random = SeededRandomSource(seed: seed)
     let isWild = seed % 4 == 0
     var generator = Generator()
     var home = CheckedReducer()
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     for _ in 0..<250 {
       let before = home.state
       let update = home.take(generator.next(&random, isWild: isWild))
       if update == nil { #expect(home.state == before) }
       if isWild { continue }
-      // Nobody is left without a way to it, and without a grace time what is settled is what is.
+      // Each device has a source, and without a grace time the settled state is the current one.
       for device in home.state.devices.values {
         #expect(!device.sources.isEmpty)
         #expect(home.reducer.settledConnectivity(of: device.id) == home.reducer.connectivity(of: device))
@@ -93,7 +93,7 @@ import Testing
     var replayed = HomeState()
     for update in home.log { for change in update.changes { replayed.apply(change) } }
     #expect(replayed == home.state)
-    // And so does the log on disk.
+    // The log in the database reproduces the home as well.
     for start in stride(from: 0, to: home.log.count, by: 16) {
       try database.commit(Array(home.log[start..<min(start + 16, home.log.count)]))
     }
@@ -101,7 +101,7 @@ import Testing
     #expect(home.log.count > 60 && !home.state.devices.isEmpty)
   }
 
-  @Test func aReportThatSaysNothingNewIsNoUpdate() {
+  @Test func unchangedReportMakesNoUpdate() {
     var home = CheckedReducer()
     let lamp = NodeModel.lamp(5)
     home.meet(lamp)
@@ -113,13 +113,13 @@ import Testing
 
   // MARK: Connectivity
 
-  @Test func eachStepOfADevicesLife() {
+  @Test func tracksConnectivityOfDevice() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
     home.take(.lost(5, .subscriptionLost))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .subscriptionLost))
-    // The first reason is why; that it refuses us is news.
+    // The first reason is kept, except that a refused session replaces it.
     #expect(home.take(.lost(5, .timedOut)) == nil)
     #expect(home.take(.lost(5, .noAddress)) == nil)
     #expect(home.status("5")?.reason == .subscriptionLost)
@@ -127,15 +127,15 @@ import Testing
     #expect(home.status("5")?.reason == .sessionRefused)
     home.take(.established(5, deadline: 7))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
-    // Our own restart: nothing is known, and no data comes from anywhere.
+    // After our own restart connectivity and locality are unknown.
     home.take(.started)
     #expect(home.status("5") == .unknown)
     home.take(.lost(5, .timedOut))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .unspecified), reason: .timedOut))
   }
 
-  /// It said that it would go, and is there all the same.
-  @Test func aReportThatBringsADeviceBackIsOneUpdate() {
+  /// The device announced a shutdown, but reports again.
+  @Test func reportAfterShutDownIsOneUpdate() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
     home.take(.lost(5, .poweredOffAnnounced))
@@ -144,12 +144,12 @@ import Testing
     let update = home.take(.report(report))
     #expect(update?.changes.count == 2 && home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
     #expect(home.reducer.contacts[5]?.nextReport == 7)
-    // What was promised to the process before is promised to nobody.
+    // The deadline of the previous process does not apply.
     home.take(.started)
     #expect(home.reducer.contacts[5]?.nextReport == nil && home.reducer.contacts[5]?.last != nil)
   }
 
-  @Test func aRestartBeginsWhereTheLastOneEnded() {
+  @Test func restoresStateAfterRestart() {
     var home = CheckedReducer()
     home.meet(.bridge(7))
     home.take(.lost(7, .subscriptionLost))
@@ -163,33 +163,33 @@ import Testing
     #expect(next.state.values == home.state.values)
   }
 
-  @Test func whoSaysThatItGoesIsGone() {
+  @Test func shutDownEventMakesDeviceOffline() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
     home.take(.report(NodeReport(5, [], events: [NodeModel.shutDown(10)], isWhole: true)))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .poweredOffAnnounced))
     #expect(home.take(.lost(5, .subscriptionLost)) == nil)
-    // The same again says nothing.
+    // A repeated event changes nothing.
     home.take(.established(5, deadline: 7))
     #expect(home.take(.report(NodeReport(5, [], events: [NodeModel.shutDown(10)], isWhole: true))) == nil)
     #expect(home.connectivity("5") == .online)
   }
 
-  @Test func anOldShutDownAtTheBeginOfASubscriptionSaysNothing() {
+  @Test func ignoresShutDownBeforeSubscription() {
     var home = CheckedReducer()
     home.take(.node(5))
     home.take(NodeModel.lamp(5).report(events: [NodeModel.shutDown(3)]))
     home.take(.established(5, deadline: 7))
     #expect(home.connectivity("5") == .online)
     #expect(home.state.lastEvents[5] == 3)
-    // Nor does one of something else, or elsewhere.
+    // The same for another event, or on another endpoint.
     var other = NodeModel.shutDown(4)
     other.path = .init(1, BasicInformation.id, BasicInformation.shutDown.id)
     home.take(.report(NodeReport(5, [], events: [other], isWhole: true)))
     #expect(home.connectivity("5") == .online)
   }
 
-  @Test func aBridgeSaysWhomItReaches() {
+  @Test func appliesReachableAttributeOfBridge() {
     var home = CheckedReducer()
     home.meet(.bridge(7))
     home.take(NodeModel.report(7, reachable2, false.tlv))
@@ -197,7 +197,8 @@ import Testing
     #expect(status?.connectivity == SourceConnectivity(.offline, .peer) && status?.reason == .bridgeSaysUnreachable)
     #expect(status?.lastContact != nil)
     #expect(home.connectivity("7/3") == .online && home.connectivity("7") == .online)
-    // With the bridge all are gone, for its reason; with it all but one are back.
+    // If the bridge is lost all its devices are offline, for the same reason; after its return all but the unreachable
+    // one are online.
     home.take(.lost(7, .subscriptionLost))
     #expect(["7", "7/2", "7/3"].allSatisfy { home.status($0)?.reason == .subscriptionLost })
     home.take(.established(7, deadline: 7))
@@ -208,10 +209,10 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func aPartThatIsNotReachedMakesADevicePartlyOnline() throws {
+  @Test func unreachablePartMakesDevicePartiallyOnline() throws {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
-    // 2 is made of 4, and 5, which is behind something of its own, and is no device of its own.
+    // Endpoint 2 is composed of 4 and 5, where 5 has its own Reachable attribute but is not a separate device.
     bridge.endpoints[1]?.parts = [2, 3, 4, 5]
     bridge.endpoints[0]?.parts = [1, 2, 3, 4, 5]
     bridge.addBridged(2, "Composed", parts: [4, 5])
@@ -226,7 +227,7 @@ import Testing
     #expect(entry.active?.status.connectivity.connectivityState == .online)
     #expect(home.reducer.connectivity(of: entry) == SourceConnectivity(.partiallyOnline, .peer))
     #expect(home.reducer.settledConnectivity(of: "7/2") == SourceConnectivity(.partiallyOnline, .peer))
-    // The same for who looks at the device.
+    // The device value agrees.
     let sample = SampleHome()
     let device = HomeDevice(
       entry, values: try #require(home.state.values[7]), contact: Contact(), settled: .unknown, home: sample)
@@ -237,7 +238,7 @@ import Testing
 
   // MARK: Contact
 
-  @Test func everyMessageIsContact() {
+  @Test func everyMessageUpdatesContact() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
     func contact() -> Contact? { home.reducer.contacts[5] }
@@ -250,7 +251,7 @@ import Testing
     home.take(.report(report))
     #expect(contact() == Contact(last: home.time, nextReport: 43))
     let last = home.time
-    // Nothing is due from who is away, and that it is away is no contact.
+    // An offline device has no deadline, and the loss does not count as contact.
     home.take(.lost(5, .subscriptionLost))
     #expect(contact() == Contact(last: last, nextReport: nil))
     home.take(.answered(5))
@@ -264,8 +265,9 @@ import Testing
     home.reducer.settledConnectivity(of: "5").connectivityState
   }
 
-  /// Who reads along is told of values and states at once, and of contacts about once a minute: the former say as much.
-  @Test func whatAnotherProcessWroteOfANodeIsContact() {
+  /// A reading process gets values and states at once, but contacts only about once a minute, so that the former count
+  /// as contacts.
+  @Test func foreignUpdatesCountAsContact() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
     let start = home.time
@@ -279,13 +281,13 @@ import Testing
     let (away, here) = (SourceStatus(.init(.offline, .peer), reason: .timedOut), SourceStatus(.init(.online, .peer)))
     #expect(contact(5, .connectivity(SourceID(5), away), at: 150) == 100)
     #expect(contact(5, .connectivity(SourceID(5), here), at: 200) == 200)
-    // It knew better.
+    // An older time does not replace a newer one.
     #expect(contact(5, .attribute(5, path, value: false.tlv), at: 150) == 200)
     let cloud = NodeID.temporaryLocal(1)
     #expect(contact(cloud, .attribute(cloud, path, value: true.tlv), at: 300) == nil)
   }
 
-  @Test func shortBreaksAreNotSettled() {
+  @Test func suppressesShortBreaks() {
     var reducer = HomeReducer(grace: .seconds(10))
     let second: Int64 = 1_000_000
     func state() -> ConnectivityState { reducer.settledConnectivity(of: "5").connectivityState }
@@ -295,21 +297,21 @@ import Testing
     #expect(reducer.reduce(.lost(5, .subscriptionLost), at: second)?.settled == [])
     #expect(state() == .online && reducer.nextDeadline == 11 * second)
     #expect(reducer.advance(to: 10 * second) == nil)
-    // Back in time: nothing is on trial.
+    // Back within the grace time: the trial ends.
     #expect(reducer.reduce(.established(5, deadline: 0), at: 10 * second)?.settled == [])
     #expect(reducer.advance(to: 12 * second) == nil)
     #expect(reducer.nextDeadline == nil)
-    // Away for good; for another reason on the way.
+    // Offline for longer than the grace time, with another state in between.
     _ = reducer.reduce(.lost(5, .subscriptionLost), at: 20 * second)
     _ = reducer.reduce(.started, at: 25 * second)
     #expect(reducer.advance(to: 30 * second)?.settled == ["5"])
     #expect(state() == .unknown && reducer.nextDeadline == nil)
-    // Back at once.
+    // Improvements settle at once.
     #expect(reducer.reduce(.established(5, deadline: 0), at: 31 * second)?.settled == ["5"])
     #expect(state() == .online)
   }
 
-  @Test func partlyOnlineSettlesToo() {
+  @Test func settlesPartiallyOnline() {
     var settling = ConnectivityDebouncer(grace: .seconds(1))
     let (online, partly, offline) = (
       SourceConnectivity(.online, .peer), SourceConnectivity(.partiallyOnline, .peer),

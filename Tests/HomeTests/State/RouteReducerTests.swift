@@ -6,8 +6,8 @@ import Testing
 
 @testable import Home
 
-/// Who sees a home by routes to those who keep it: there, too, one reducer says how devices are. HOME.md, “Routes”.
-@Suite("Reducer, by routes") struct RouteReducerTests {
+/// The reducer of a client that reaches the home through routes. The home model, “Routes”.
+@Suite("Route reducer") struct RouteReducerTests {
   private static func lamp(_ connectivity: ConnectivityState, _ locality: DataSourceLocality) -> HomeState {
     var state = HomeState()
     for change in HomeSamples.lamp(5) { state.apply(change) }
@@ -26,8 +26,9 @@ import Testing
       (.mixed, .local, .mixed), (.mixed, .remote, .remote), (.unspecified, .local, .unspecified),
       (.unspecified, .remote, .unspecified),
     ] as [(DataSourceLocality, DataSourceLocality, DataSourceLocality)])
-  func dataComeFromAsFarAsTheWholeWay(there: DataSourceLocality, by route: DataSourceLocality, here: DataSourceLocality)
-  {
+  func combinesLocalityOfDeviceAndRoute(
+    there: DataSourceLocality, by route: DataSourceLocality, here: DataSourceLocality
+  ) {
     var reducer = HomeReducer()
     _ = reducer.reduce(.route(.home(Self.lamp(.online, there), DebouncerState(), by: route)), at: 1)
     #expect(status(reducer)?.connectivity == SourceConnectivity(.online, here))
@@ -41,7 +42,7 @@ import Testing
     #expect(reducer.settledConnectivity(of: "5") == SourceConnectivity(.online, here))
   }
 
-  @Test func whenNoRouteIsLeftWhatWasThereIsAway() {
+  @Test func lossOfAllRoutesMakesDevicesOffline() {
     var reducer = HomeReducer()
     var home = Self.lamp(.online, .peer)
     for change in HomeSamples.lamp(6).dropFirst() { home.apply(change) }
@@ -55,31 +56,31 @@ import Testing
     #expect(lost?.changes == [.connectivity(SourceID(5), unreachable)] && reducer.isCutOff)
     #expect(status(reducer, "6")?.reason == .poweredOffAnnounced)
     #expect(reducer.reduce(.route(.lost), at: 3) == nil)
-    // Back on the same route: as it was, and then what was missed.
+    // The same route resumes: the previous state, followed by the missed updates.
     #expect(reducer.reduce(.route(.resumed), at: 4)?.changes.count == 1)
     #expect(reducer.state == before && !reducer.isCutOff)
     #expect(reducer.reduce(.route(.resumed), at: 5) == nil)
-    // By another: as that one says.
+    // Another route: the state that it delivers.
     _ = reducer.reduce(.route(.lost), at: 6)
     let moved = reducer.reduce(.route(.home(home, DebouncerState(), by: .remote)), at: 7)
     #expect(status(reducer)?.connectivity == SourceConnectivity(.online, .remote) && !reducer.isCutOff)
     #expect(moved?.changes.count == 2)
   }
 
-  @Test func whatIsOnTrialThereIsOnTrialHere() {
+  @Test func adoptsTrialsOfHub() {
     let second: Int64 = 1_000_000
     var reducer = HomeReducer()
     let trial = DebouncerState.Trial(settled: .init(.online, .peer), remaining: .seconds(4))
-    let told = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial])
-    let update = reducer.reduce(.route(.home(Self.lamp(.offline, .peer), told, by: .local)), at: 100 * second)
+    let sent = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial])
+    let update = reducer.reduce(.route(.home(Self.lamp(.offline, .peer), sent, by: .local)), at: 100 * second)
     #expect(update?.settled == ["5"] && reducer.settledConnectivity(of: "5") == .init(.online, .local))
     #expect(reducer.grace == .seconds(10) && reducer.nextDeadline == 104 * second)
     let again = reducer.settlingState(at: 101 * second)
     #expect(again.trials == ["5": .init(settled: .init(.online, .local), remaining: .seconds(3))])
     #expect(reducer.advance(to: 104 * second)?.settled == ["5"])
     #expect(reducer.settledConnectivity(of: "5") == .init(.offline, .local))
-    // The hub takes it back: it was there all the time, and is not waited for any more.
-    _ = reducer.reduce(.route(.home(Self.lamp(.online, .peer), told, by: .local)), at: 200 * second)
+    // The hub has no trial any longer: the device was online throughout, and the trial ends here as well.
+    _ = reducer.reduce(.route(.home(Self.lamp(.online, .peer), sent, by: .local)), at: 200 * second)
     _ = reducer.reduce(.route(.lost), at: 201 * second)
     #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.nextDeadline == 211 * second)
     #expect(reducer.reduce(.route(.settling(DebouncerState(grace: .seconds(5)), by: .local)), at: 202 * second) == nil)
@@ -88,15 +89,15 @@ import Testing
     #expect(reducer.advance(to: 300 * second) == nil)
     #expect(reducer.reduce(.route(.settling(DebouncerState(), by: .local)), at: 300 * second) == nil)
     #expect(reducer.grace == .zero)
-    // A clock elsewhere that is far ahead, or behind, settles nothing sooner or later.
+    // A clock of the hub that is far ahead or behind changes no deadline.
     reducer.grace = .seconds(10)
     let change = HomeChange.connectivity(SourceID(5), SourceStatus(.init(.offline, .peer), reason: .timedOut))
     _ = reducer.reduce(.route(.update(HomeUpdate([change], at: 5), by: .local)), at: 400 * second)
     #expect(reducer.nextDeadline == 410 * second && reducer.advance(to: 409 * second) == nil)
   }
 
-  /// A hub that hears its devices come and go, and a client whose routes break.
-  @Test(arguments: 0..<24) func aClientSaysOfEveryDeviceWhatItsHubSays(_ seed: UInt64) throws {
+  /// A hub whose devices change, and a client whose routes are lost and resumed.
+  @Test(arguments: 0..<24) func clientMatchesHub(_ seed: UInt64) throws {
     var random = SeededRandomSource(seed: seed)
     func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
     var hub = HomeReducer(grace: .seconds(20))
@@ -128,9 +129,9 @@ import Testing
         default: NodeModel.report(5, OnOff.onOff.path(on: 1), (number(2) == 0).tlv)
         }
       if let update = hub.reduce(input, at: time) {
-        let told = HomeUpdate(update.changes, at: update.time, origin: update.origin)
-        if missed == nil { _ = client.reduce(.route(.update(told, by: locality)), at: time) }
-        missed?.append(told)
+        let sent = HomeUpdate(update.changes, at: update.time, origin: update.origin)
+        if missed == nil { _ = client.reduce(.route(.update(sent, by: locality)), at: time) }
+        missed?.append(sent)
       }
       switch (missed, number(12)) {
       case (nil, 0):

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Home
 
-/// What devices nodes consist of, and how they come and go.
+/// Mapping of nodes to devices, and its changes.
 @Suite("Topology") struct TopologyTests {
   private let isOn3 = OnOff.onOff.path(on: 3)
 
-  @Test func bridgeChildrenComeAndGo() {
+  @Test func addsAndRemovesBridgedDevices() {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
     home.meet(bridge)
@@ -20,8 +20,8 @@ import Testing
     bridge.endpoints[3] = nil
     bridge.endpoints[0]?.parts = [1, 2]
     bridge.endpoints[1]?.parts = [2]
-    let gone = home.take(bridge.report())
-    #expect(gone?.changes.contains(.deviceRemoved(id: "7/3")) == true)
+    let removal = home.take(bridge.report())
+    #expect(removal?.changes.contains(.deviceRemoved(id: "7/3")) == true)
     #expect(home.ids == ["7", "7/2"])
     #expect(home.state.values[7]?.endpointIDs == [0, 1, 2])
 
@@ -30,14 +30,14 @@ import Testing
     bridge.endpoints[1]?.parts = [2, 4]
     home.take(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/4"])
-    // At once as its bridge says.
+    // With the state that the bridge reports.
     #expect(home.status("7/4")?.reason == .bridgeSaysUnreachable)
     #expect(home.connectivity("7/2") == .online)
     #expect(home.faults.isEmpty)
   }
 
-  /// Who reads one change after the other, as the log does, knows whose each value is.
-  @Test func whatIsNewComesBeforeWhatItSays() throws {
+  /// A reader that applies the changes one by one, as the log does, can assign each value to a device.
+  @Test func newDevicesPrecedeTheirValues() throws {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
     var known = HomeState()
@@ -59,9 +59,9 @@ import Testing
     #expect(home.ids == ["7", "7/2", "7/3", "7/4"])
   }
 
-  @Test(arguments: [true, false]) func partsListsOfBothForms(_ isTree: Bool) {
+  @Test(arguments: [true, false]) func supportsFlatAndTreePartsLists(_ isTree: Bool) {
     var home = CheckedReducer()
-    // 1 is an aggregator with a composed device, 2, of 3 and 4, and a nested bridge, 5, with 6.
+    // Endpoint 1 is an aggregator with a composed device, 2, of 3 and 4, and a nested bridge, 5, with 6.
     var bridge = NodeModel(7, parts: isTree ? [1] : [1, 2, 3, 4, 5, 6])
     bridge.endpoints[1] = .init(types: [DeviceTypes.aggregator.id], parts: isTree ? [2, 5] : [2, 3, 4, 5, 6])
     bridge.addBridged(2, "Composed", parts: [3, 4])
@@ -75,7 +75,7 @@ import Testing
     #expect(home.state.devices["7/2"]?.active?.endpoints.map(\.id) == [2, 3, 4])
     #expect(home.state.devices["7/5"]?.active?.endpoints.map(\.id) == [5])
     #expect(home.state.devices["7/6"]?.active?.endpoints.map(\.id) == [6])
-    // Whoever is not reached reaches nobody.
+    // Devices behind an unreachable nested bridge are unreachable.
     home.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), false.tlv))
     #expect(home.connectivity("7/5") == .offline)
     #expect(home.status("7/6")?.reason == .bridgeSaysUnreachable)
@@ -85,12 +85,12 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func partialReadsDoNotShrinkADevice() {
+  @Test func partialReportsRemoveNoEndpoints() {
     var home = CheckedReducer()
     let bridge = NodeModel.bridge(7)
     home.meet(bridge)
     let before = home.state
-    // A part of it; a read of one attribute; a list of parts of which one has not told what it is.
+    // Some endpoints; one attribute; a parts list with an endpoint that is not described yet.
     home.take(bridge.report(of: [0], isWhole: false))
     home.take(bridge.report(of: [2], isWhole: false))
     #expect(home.state == before)
@@ -106,7 +106,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func aNewNodeIsNoDeviceBeforeItToldWhatItIs() {
+  @Test func newNodeBecomesDeviceOnceDescribed() {
     var home = CheckedReducer()
     let lamp = NodeModel.lamp(5)
     home.take(.node(5, name: "Desk", roomID: nil))
@@ -115,12 +115,12 @@ import Testing
     #expect(home.ids.isEmpty)
     home.take(lamp.report(of: [0], isWhole: false))
     #expect(home.state.devices["5"]?.name == "Desk")
-    // It was online before it was a device.
+    // The node was online before it became a device.
     #expect(home.connectivity("5") == .online)
     #expect(home.faults.isEmpty)
   }
 
-  @Test func whatAClusterToldGoesWithIt() {
+  @Test func removesValuesOfRemovedCluster() {
     var home = CheckedReducer()
     var lamp = NodeModel.lamp(5)
     lamp[LevelControl.currentLevel.path(on: 1)] = Nullable<UInt8>.value(3).tlv
@@ -131,7 +131,7 @@ import Testing
     #expect(update?.changes.contains(.attribute(5, LevelControl.currentLevel.path(on: 1), value: nil)) == true)
     #expect(home.state.value(5, LevelControl.currentLevel.path(on: 1)) == nil)
     #expect(home.state.value(5, OnOff.onOff.path(on: 1)) != nil)
-    // And what an endpoint told with that.
+    // The same for a removed endpoint.
     lamp.endpoints[1] = nil
     lamp.endpoints[0]?.parts = []
     home.take(lamp.report())
@@ -140,11 +140,11 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func anEndpointThatChangesHandsKeepsItsValues() {
+  @Test func endpointKeepsValuesInAnotherDevice() {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
     home.meet(bridge)
-    // 3 is no device of its own any more, but a part of the bridge.
+    // Endpoint 3 is no longer a separate device, but a part of the bridge.
     bridge.endpoints[3]?.types = [DeviceTypes.onOffLight.id]
     home.take(bridge.report(of: [3]))
     #expect(home.ids == ["7", "7/2"])
@@ -153,7 +153,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func aNodeThatLeavesTakesAllWithIt() {
+  @Test func removesAllDevicesOfNode() {
     var home = CheckedReducer()
     home.meet(.bridge(7))
     home.meet(.lamp(5))
@@ -163,7 +163,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func aThousandLightsOfOneNameHaveDifferentOnes() {
+  @Test func numbersThousandEqualNames() {
     var state = HomeState()
     state.apply(.structureAdded(HomeReducer.firstStructure))
     for number in 0..<1_000 {
@@ -174,11 +174,11 @@ import Testing
     #expect(Set(state.devices.values.map(\.name)).count == 1_000)
   }
 
-  // MARK: One device, several ways
+  // MARK: Several sources of one device
 
-  @Test func theSameDeviceByTwoWaysIsOne() {
+  @Test func mergesSourcesWithSameUniqueID() {
     var home = CheckedReducer()
-    // By itself, with its maker; and behind a bridge, which knows no more than what tells it from others.
+    // As a node, with its vendor, and behind a bridge that knows only the unique id.
     home.meet(.lamp(5, uniqueID: "lamp", vendor: 0xFFF1))
     var bridge = NodeModel.bridge(7)
     bridge[BridgedDeviceBasicInformation.uniqueID.path(on: 3)] = "lamp".tlv
@@ -186,20 +186,20 @@ import Testing
     #expect(home.ids == ["5", "7", "7/2"])
     #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(7, 3)])
     #expect(home.state.devices["5"]?.active?.id == SourceID(5))
-    // The way that works counts.
+    // The reachable source is the active one.
     home.take(.lost(5, .subscriptionLost))
     #expect(home.state.devices["5"]?.active?.id == SourceID(7, 3))
     #expect(home.reducer.settledConnectivity(of: "5").connectivityState == .online)
     home.take(.lost(7, .subscriptionLost))
     #expect(home.state.devices["5"]?.active?.id == SourceID(5))
     #expect(home.reducer.settledConnectivity(of: "5").connectivityState == .offline)
-    // One way goes; the device stays, under its name.
+    // One source is removed; the device keeps its id and name.
     home.take(.nodeRemoved(5))
     #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(7, 3)])
     #expect(home.faults.isEmpty)
   }
 
-  @Test func differentMakersMakeDifferentDevices() {
+  @Test func separatesDevicesOfDifferentVendors() {
     var home = CheckedReducer()
     home.meet(.lamp(5, uniqueID: "1", vendor: 0xFFF1))
     home.meet(.lamp(6, uniqueID: "1", vendor: 0xFFF2))
@@ -208,7 +208,7 @@ import Testing
     #expect(home.ids == ["5", "6", "8", "9"])
   }
 
-  @Test func aDeviceThatTurnsOutToBeThereAlreadyKeepsItsValues() {
+  @Test func keepsValuesOfMergedDevice() {
     var home = CheckedReducer()
     home.meet(.lamp(5, uniqueID: "lamp"))
     home.meet(.bridge(7))
@@ -220,7 +220,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func aNodeThatWasBehindABridgeFirstGetsItsNameAndRoom() {
+  @Test func wishAppliesToMergedDevice() {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
     bridge[BridgedDeviceBasicInformation.uniqueID.path(on: 3)] = "lamp".tlv
@@ -237,11 +237,11 @@ import Testing
     let lamp = home.state.devices["7/3"]
     #expect(lamp?.sources.map(\.id) == [SourceID(7, 3), SourceID(9)])
     #expect(lamp?.name == "Left" && lamp?.roomID == "k")
-    // No bridge in between is nearer.
+    // A source without a bridge is preferred.
     #expect(lamp?.active?.id == SourceID(9))
     home.take(.lost(9, .timedOut))
     #expect(home.state.devices["7/3"]?.active?.id == SourceID(7, 3))
-    // A third way: another room than one of its structure it can't have, nor a name that another has there.
+    // A third source: a room of another structure is ignored, and a name that is in use gets a number.
     home.take(
       .update(HomeUpdate([.deviceMoved(id: "7/2", roomID: "k"), .deviceRenamed(id: "7/2", name: "Desk")], at: 1)))
     home.take(.node(11, name: "desk", roomID: "c"))
@@ -249,7 +249,7 @@ import Testing
     #expect(home.state.devices["7/3"]?.sources.count == 3)
     #expect(home.state.devices["7/3"]?.name == "desk 2" && home.state.devices["7/3"]?.roomID == "k")
     home.meet(.lamp(12, uniqueID: "lamp"))
-    // One that told what it is before it was named.
+    // A device that was described before it was named.
     home.meet(.lamp(13))
     home.take(.node(13))
     #expect(home.state.devices["13"]?.name == "Device 13")
@@ -260,7 +260,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func aNumberThatABridgeUsesAgainIsAnotherDevice() throws {
+  @Test func reusedEndpointIsNewDevice() throws {
     var home = CheckedReducer()
     let uniqueID = BridgedDeviceBasicInformation.uniqueID.path(on: 3)
     var bridge = NodeModel.bridge(7)
@@ -269,7 +269,7 @@ import Testing
     home.meet(.lamp(9, uniqueID: "lamp"))
     home.take(.update(HomeUpdate([.deviceRenamed(id: "7/3", name: "Desk")], at: 1)))
     #expect(home.ids == ["7", "7/2", "7/3"])
-    // The bridge lets it go, and has something new there later.
+    // The bridge removes the endpoint, and later has another device there.
     var without = bridge
     without.endpoints[3] = nil
     without.endpoints[0]?.parts = [1, 2]
@@ -284,13 +284,13 @@ import Testing
     #expect(home.state.devices["7/3-2"]?.name == "Right" && home.connectivity("7/3-2") == .online)
     #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
     #expect(home.state.devices["7/3"]?.name == "Desk")
-    // The number means either of them now.
+    // The node and endpoint number is ambiguous now.
     let registry = HomeRegistry(home.state)
     let error = #expect(throws: HomeError.self) { try registry.resolve("7/3") }
     #expect(error?.code == .ambiguousTarget && error?.candidates == ["Desk (node 9)", "Right (node 7/3-2)"])
     #expect(try registry.resolve("7/3-2").device.name == "Right")
     #expect(try registry.resolve("9").device.name == "Desk")
-    // Once more, with the same again; and a node whose number another device has.
+    // The bridge removes the endpoint again, and then adds the original device.
     home.take(without.report())
     #expect(home.ids == ["7", "7/2", "7/3"])
     bridge[uniqueID] = "lamp".tlv
@@ -299,48 +299,49 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func whatABridgePutInAnothersPlaceIsAnotherDevice() throws {
+  @Test func replacedBridgedDeviceIsNewDevice() throws {
     var home = CheckedReducer()
     let uniqueID = BridgedDeviceBasicInformation.uniqueID.path(on: 3)
     var bridge = NodeModel.bridge(7)
     bridge[uniqueID] = "lamp".tlv
     home.meet(bridge)
     home.meet(.lamp(9, uniqueID: "lamp"))
-    // Nobody saw it being away.
+    // The removal was not observed.
     bridge[uniqueID] = "fan".tlv
     bridge[isOn3] = false.tlv
     home.take(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
     #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
     #expect(home.state.value(7, isOn3) == false.tlv && home.connectivity("7/3-2") == .online)
-    // As long as it is alone there, it is the one that was there: who else could say so?
+    // A device with a single source keeps its identity when the unique id changes, because nothing indicates another
+    // device.
     bridge[uniqueID] = "other".tlv
     home.take(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
     #expect(home.faults.isEmpty)
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit(home.log)
     #expect(try database.load().state == home.state)
   }
 
-  @Test func whatPeopleChoseOutlivesThatTwoAreOne() {
+  @Test func mergeKeepsNameAndRoomSetByUser() {
     func merged(_ changes: [HomeChange]) -> CheckedReducer {
       var home = CheckedReducer()
       home.meet(.lamp(5, uniqueID: "lamp"))
       home.meet(.lamp(9))
-      let house: [HomeChange] = [
+      let structure: [HomeChange] = [
         .structureAdded(Structure(id: "cottage", name: "Cottage")),
         .roomAdded(Room(id: "k", name: "Kitchen", structureID: "home")),
         .roomAdded(Room(id: "h", name: "Hall", structureID: "home")),
       ]
-      home.take(.update(HomeUpdate(house + changes, at: 1)))
+      home.take(.update(HomeUpdate(structure + changes, at: 1)))
       home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
       #expect(home.state.devices.count == 1 && home.faults.isEmpty)
       #expect(home.state.devices.values.first?.sources.map(\.id) == [SourceID(5), SourceID(9)])
       return home
     }
-    // Nobody chose anything; the younger one's choice; the older one's before it.
+    // No choice by the user; the choice for the newer device; that for the older device takes precedence.
     #expect(merged([]).state.devices["5"]?.name == "Device 5")
     let named = HomeChange.deviceRenamed(id: "9", name: "Desk")
     let moved = HomeChange.deviceMoved(id: "9", roomID: "k")
@@ -350,7 +351,7 @@ import Testing
     #expect(lamp?.name == "Shelf" && lamp?.roomID == "k")
     lamp = merged([named, moved, .deviceMoved(id: "5", roomID: "h")]).state.devices["5"]
     #expect(lamp?.name == "Desk" && lamp?.roomID == "h")
-    // The one that was put into a room of another building stays there.
+    // A device in a room of another structure stays there.
     var home = CheckedReducer()
     home.meet(.lamp(5, uniqueID: "lamp"))
     let cottage: [HomeChange] = [
@@ -367,7 +368,7 @@ import Testing
     #expect(home.connectivity("9") == .online && home.faults.isEmpty)
   }
 
-  @Test func whatIsCalledByItselfNobodyChose() {
+  @Test func recognizesGeneratedNames() {
     let long = String(repeating: "x", count: 60)
     #expect(HomeNames.isNumbered("Lamp", "Lamp") && HomeNames.isNumbered("Lamp 12", "Lamp"))
     #expect(HomeNames.isNumbered("Lamp 2", "Lamp 2") && !HomeNames.isNumbered("Lamp 1", "Lamp"))
@@ -375,7 +376,7 @@ import Testing
     #expect(HomeNames.isNumbered(long.dropLast(2) + " 2", long) && !HomeNames.isNumbered(long.dropLast(3) + " 2", long))
   }
 
-  @Test func aNodeThatTurnsOutToBeThereAlreadyKeepsItsEvents() throws {
+  @Test func keepsEventNumbersOfMergedNode() throws {
     var home = CheckedReducer()
     home.meet(.lamp(5, uniqueID: "lamp"))
     let lamp = NodeModel.lamp(9)
@@ -391,17 +392,17 @@ import Testing
     var known = try #require(home.state.values[9])
     known[BasicInformation.uniqueID.path(on: 0)] = nil
     #expect(known == values)
-    // What it tells again is no news, after a restart neither.
+    // Repeated events are ignored, also after a restart.
     #expect(home.state.lastEvents[9] == 41)
     #expect(home.take(lamp.report(of: [], events: [NodeModel.shutDown(41)])) == nil)
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit(home.log)
     #expect(try database.load().state == home.state)
     #expect(home.faults.isEmpty)
   }
 
-  @Test func theNearestWayThatWorksCounts() {
+  @Test func nearestReachableSourceIsActive() {
     func entry(_ statuses: SourceStatus...) -> DeviceEntry {
       var entry = DeviceEntry(id: "1", name: "x", structureID: "home")
       for (number, status) in statuses.enumerated() {

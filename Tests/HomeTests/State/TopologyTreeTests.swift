@@ -6,9 +6,10 @@ import Testing
 
 @testable import Home
 
-/// Whatever nodes say of their parts, good or bad: every endpoint belongs to one device.
-@Suite("Topology of any tree") struct TopologyTreeTests {
-  /// Endpoints that list each other at random: trees, flat lists, cycles, parts of two, of themselves, of nobody.
+/// For any parts lists, valid or invalid, each endpoint belongs to one device.
+@Suite("Random topologies") struct TopologyTreeTests {
+  /// Endpoints with random parts lists: trees, flat lists, cycles, endpoints with two parents, themselves as a part, or
+  /// no parent.
   private func model(_ random: inout SeededRandomSource) -> NodeModel {
     func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
     let count = 1 + number(9)
@@ -42,7 +43,7 @@ import Testing
       let model = model(&random)
       let topology = Topology(7, values(model))
       let owned = topology.sources.flatMap { source in source.endpoints.map(\.id) }
-      // Each once, and only and all that the node lists and that told what they are.
+      // Each endpoint once, and exactly the endpoints that the node lists and describes.
       #expect(Set(owned).count == owned.count, "\(model)")
       let known = Set(model.endpoints.keys).subtracting(topology.strayEndpoints)
       #expect(Set(owned) == known, "\(model)")
@@ -50,20 +51,20 @@ import Testing
       for source in topology.sources {
         #expect(source.endpoints.contains { $0.id == source.id.endpoint }, "\(source.id) of \(model)")
       }
-      // The order in which parts are listed does not count.
+      // The order of the parts lists does not matter.
       var shuffled = model
       for id in model.endpoints.keys.sorted() { shuffled.endpoints[id]?.parts.shuffle(using: &random) }
-      func places(_ topology: Topology) -> [[EndpointID]] { topology.sources.map { $0.endpoints.map(\.id) } }
-      #expect(places(Topology(7, values(shuffled))) == places(topology), "\(model)")
+      func grouping(_ topology: Topology) -> [[EndpointID]] { topology.sources.map { $0.endpoints.map(\.id) } }
+      #expect(grouping(Topology(7, values(shuffled))) == grouping(topology), "\(model)")
     }
   }
 
-  /// A node that is one tree after the other: what was before does not count.
-  @Test(arguments: 0..<30) func everyEndpointWithASourceIsThatSourcesDevices(_ seed: UInt64) throws {
+  /// A node with a sequence of trees: the previous tree does not matter.
+  @Test(arguments: 0..<30) func endpointsBelongToDeviceOfTheirSource(_ seed: UInt64) throws {
     var random = SeededRandomSource(seed: seed)
     var home = CheckedReducer()
-    let place = try TestDatabase()
-    let database = try place.open()
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     for _ in 0..<12 {
       let model = model(&random)
       home.meet(model)
@@ -86,7 +87,7 @@ import Testing
     }
   }
 
-  /// One table of attributes serves both.
+  /// Both clusters use the same table of attributes.
   @Test func bridgedInformationHasTheIDsOfBasicInformation() {
     func same<Value>(
       _ own: Attribute<BasicInformation, Value>, _ bridged: Attribute<BridgedDeviceBasicInformation, Value>

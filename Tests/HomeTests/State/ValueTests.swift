@@ -5,7 +5,7 @@ import Testing
 
 @testable import Home
 
-/// What is kept of a cluster, and for how long.
+/// Stored attribute values and data versions of clusters.
 @Suite("Values") struct ValueTests {
   private let onTime = OnOff.onTime.path(on: 1)
   private let isOn = OnOff.onOff.path(on: 1)
@@ -14,8 +14,8 @@ import Testing
     AttributeData(.init(1, OnOff.id, GlobalAttribute.attributeList), dataVersion: 2, value: attributes.tlv)
   }
 
-  /// As after a software update that took a feature away.
-  @Test func anAttributeThatIsListedNoMoreIsGone() {
+  /// For example after a software update that removed a feature.
+  @Test func removesUnlistedAttribute() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
     let revision = ConcreteAttributePath(1, OnOff.id, GlobalAttribute.clusterRevision)
@@ -32,15 +32,16 @@ import Testing
     let update = home.take(.report(NodeReport(5, [list([OnOff.onOff.id])], isWhole: true)))
     #expect(home.state.value(5, onTime) == nil)
     #expect(update?.changes.contains(.attribute(5, onTime, value: nil)) == true)
-    // What all clusters have need not be listed.
+    // Global attributes need not be listed.
     #expect(home.state.value(5, isOn) != nil && home.state.value(5, revision) != nil)
     #expect(home.faults.isEmpty)
   }
 
-  /// Whoever was told by a command's success what a value is, and not by the device, asks for the cluster again.
-  @Test func aValueWithoutItsVersionIsAskedForAgain() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// A value that was derived from the success of a command, and not reported, invalidates the data version, so that
+  /// the cluster is read again.
+  @Test func valueWithoutVersionClearsDataVersion() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     let (other, cluster) = (ClusterPath(1, Descriptor.id), ClusterPath(1, OnOff.id))
     try database.commit([
       HomeUpdate(
@@ -56,17 +57,17 @@ import Testing
     #expect(try database.load().versions == [5: [cluster: 9, other: 8]])
   }
 
-  /// A limit of 0 is none, as for those who know it from elsewhere; below that it means nothing.
-  @Test func limitsOfAnchoredQueries() throws {
-    let place = try TestDatabase()
-    let database = try place.open()
+  /// A limit of 0 means no limit, as in similar APIs; a negative one is an error.
+  @Test func validatesQueryLimits() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
     try database.commit((1...30).map { HomeUpdate([.structureAdded(Structure(id: "s\($0)", name: "S"))], at: $0) })
     guard case .samples(let all, _, true) = try database.samples(after: nil, limit: 0) else {
-      return #expect(Bool(false), "not all of them")
+      return #expect(Bool(false), "a limit of 0 must return all samples")
     }
     #expect(all.count == 30)
     guard case .samples(let some, let next, false) = try database.samples(after: nil, limit: 10) else {
-      return #expect(Bool(false), "too many of them")
+      return #expect(Bool(false), "more samples than the limit")
     }
     #expect(some.count == 10 && next.sequence == 10)
     #expect(throws: HomeError.self) { try database.samples(after: nil, limit: -1) }

@@ -1,6 +1,6 @@
 @testable import Home
 
-/// All that the project has names for, to hold it against the tables of device types and clusters.
+/// All device types and traits with Swift names, to compare with the tables of device types and clusters.
 enum AllTypes {
   static let all: [any HomeDeviceType.Type] = [
     RootNodeDeviceType.self, PowerSourceDeviceType.self, OtaRequestorDeviceType.self, OtaProviderDeviceType.self,

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Home
 
-@Suite("Commands with labels") struct CommandTests {
-  /// Invokes on the one endpoint of a device of a type.
+@Suite("Labeled commands") struct CommandTests {
+  /// Records the calls of a trait of a device with one endpoint of the given type.
   private func calls<T: MatterTrait>(
     _ type: DeviceType, _: T.Type, _ body: (T) async throws -> Void
   ) async throws -> [SampleHome.Call] {
@@ -16,7 +16,7 @@ import Testing
     return home.calls
   }
 
-  @Test func levelsMoveWithDefaults() async throws {
+  @Test func levelCommandsHaveDefaults() async throws {
     let calls = try await calls(DeviceTypes.dimmableLight, LevelControlTrait.self) { level in
       try await level.moveToLevel(level: 100)
       try await level.moveToLevelWithOnOff(
@@ -36,7 +36,7 @@ import Testing
     #expect(calls.map(\.command.path.command) == [0x00, 0x04, 0x01, 0x03])
   }
 
-  @Test func thoseWithLabelsTakeTheirFieldsAsAWholeToo() async throws {
+  @Test func acceptsRequestStruct() async throws {
     let fields = LevelControl.MoveToLevelRequest(
       level: 7, transitionTime: .null, optionsMask: [], optionsOverride: [])
     let calls = try await calls(DeviceTypes.dimmableLight, LevelControlTrait.self) { level in
@@ -46,7 +46,7 @@ import Testing
     #expect(calls.map(\.command.fields) == [fields.tlv] && calls.map(\.command.path.command) == [0x00])
   }
 
-  @Test func aRefusalKeepsWhatElseTheDeviceSaid() async throws {
+  @Test func errorKeepsResponseOfDevice() async throws {
     let home = SampleHome()
     home.add(SourceID(5), [SampleHome.root, SampleHome.endpoint(1, DeviceTypes.onOffLight)])
     let trait = try #require(home.device("5")?.traits[GroupsTrait.self])
@@ -57,7 +57,7 @@ import Testing
     home.answer(CommandData(path, fields: response.tlv))
     do throws(HomeError) {
       try await trait.addGroup(groupID: 77, groupName: "x")
-      Issue.record("it was refused")
+      Issue.record("no error")
     } catch {
       #expect(error.code == .refused)
       #expect(error.response(to: Groups.addGroup)?.groupID == 77)
@@ -67,7 +67,7 @@ import Testing
     #expect(HomeError(.refused, "x").response(to: Groups.addGroup) == nil)
   }
 
-  @Test func colorsTakeTheirUnits() async throws {
+  @Test func colorCommandsEncodeUnits() async throws {
     let calls = try await calls(DeviceTypes.extendedColorLight, ColorControlTrait.self) { color in
       try await color.moveToColorTemperature(colorTemperatureMireds: 370, transitionTime: 10)
       try await color.moveToHueAndSaturation(hue: 1, saturation: 254)
@@ -83,7 +83,7 @@ import Testing
       ])
   }
 
-  @Test func locksAreLockedInTime() async throws {
+  @Test func lockCommandsAreTimed() async throws {
     let calls = try await calls(DeviceTypes.doorLock, DoorLockTrait.self) { lock in
       try await lock.lockDoor()
       try await lock.unlockDoor(pinCode: OctetString(Array("1234".utf8)))
@@ -94,7 +94,7 @@ import Testing
       calls.map(\.command.fields).last == DoorLock.UnlockDoorRequest(pinCode: OctetString(Array("1234".utf8))).tlv)
   }
 
-  @Test func theOthersAreThereAsWell() async throws {
+  @Test func encodesOtherCommands() async throws {
     let scenes = try await calls(DeviceTypes.onOffLight, ScenesManagementTrait.self) { scenes in
       try await scenes.recallScene(groupID: 1, sceneID: 2)
       try await scenes.recallScene(groupID: 1, sceneID: 2, transitionTime: 500)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Home
 
-@Suite("Following types") struct ObservingTests {
+@Suite("Type subscriptions") struct ObservingTests {
   private func levels(_ updates: DeviceUpdates<DimmableLightDeviceType>) async -> [UInt8?] {
     var result: [UInt8?] = []
     for await light in updates { result.append(light.matterTraits.levelControlTrait?.attributes.currentLevel) }
     return result
   }
 
-  @Test func oneValueForEachReportThatChangedSomething() async throws {
+  @Test func deliversOneValuePerChangingReport() async throws {
     let home = SampleHome.withLight()
     let device = try #require(home.device("5"))
     var iterator = device.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
@@ -39,7 +39,7 @@ import Testing
     #expect(seen == ["128 true online", "10 false online", "11 false online", "11 false offline"])
   }
 
-  @Test func aTypeThatTheDeviceLacksEndsAtOnceEmpty() async throws {
+  @Test func endsAtOnceForMissingType() async throws {
     let home = SampleHome.withLight()
     let device = try #require(home.device("5"))
     var count = 0
@@ -49,7 +49,7 @@ import Testing
     #expect(home.observerCount == 0)
   }
 
-  @Test func aTypeThatGoesEnds() async throws {
+  @Test func endsWhenTypeIsRemoved() async throws {
     let home = SampleHome.withLight()
     let updates = try #require(home.device("5")).types.subscribe(DimmableLightDeviceType.self)
     var iterator = updates.makeAsyncIterator()
@@ -60,7 +60,7 @@ import Testing
     #expect(home.observerCount == 0)
   }
 
-  @Test func oneEndpointOfSeveral() async throws {
+  @Test func subscribesToOneEndpoint() async throws {
     let home = SampleHome()
     home.add(
       SourceID(9),
@@ -73,7 +73,7 @@ import Testing
     #expect(await second.next()?.matterTraits.onOffTrait?.attributes.onOff == true)
   }
 
-  @Test func allTypesTogether() async throws {
+  @Test func subscribesToAllTypes() async throws {
     let home = SampleHome.withLight()
     var iterator = try #require(home.device("5")).types.subscribeAll().makeAsyncIterator()
     home.report(5, (OnOff.onOff.path(on: 1), true.tlv))
@@ -91,7 +91,7 @@ import Testing
     #expect(await iterator.next() == nil)
   }
 
-  @Test func aSlowObserverMissesNothingAndStallsNobody() async throws {
+  @Test func slowObserverGetsAllValuesWithoutDelayingOthers() async throws {
     let home = SampleHome.withLight()
     let device = try #require(home.device("5"))
     let updates = device.types.subscribe(DimmableLightDeviceType.self)
@@ -108,8 +108,8 @@ import Testing
 
   // MARK: sink
 
-  /// What a closure was given.
-  private final class Seen: Sendable {
+  /// Records the values passed to a closure.
+  private final class Recorder: Sendable {
     let values = Mutex<[Bool?]>([])
     func count() -> Int { values.withLock { $0.count } }
   }
@@ -119,13 +119,13 @@ import Testing
     return isDone()
   }
 
-  @Test func sinkGivesEachValueUntilItIsCancelled() async throws {
+  @Test func sinkDeliversValuesUntilCanceled() async throws {
     let home = SampleHome.withLight()
-    let seen = Seen()
+    let seen = Recorder()
     let handle = try #require(home.device("5")).types.subscribe(DimmableLightDeviceType.self).sink { light in
       seen.values.withLock { $0.append(light.matterTraits.onOffTrait?.attributes.onOff) }
     }
-    // At once after the call: it was begun in it.
+    // The subscription begins within the call.
     home.report(5, (OnOff.onOff.path(on: 1), false.tlv))
     #expect(await wait { seen.count() == 2 })
     #expect(seen.values.withLock { $0 } == [true, false])
@@ -137,7 +137,7 @@ import Testing
     #expect(seen.count() == 2)
   }
 
-  @Test func sinkStopsWhenItsHandleIsLetGo() async throws {
+  @Test func sinkEndsWhenHandleIsReleased() async throws {
     let home = SampleHome.withLight()
     let device = try #require(home.device("5"))
     var handle: ObservationHandle? = device.types.subscribeAll().sink { _ in }

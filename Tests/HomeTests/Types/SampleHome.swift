@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Home
 
-/// A home without devices: a state that is made of changes, and a log of what was asked of the devices.
+/// An in-memory home: applies changes, and records the requests to its devices.
 final class SampleHome: HomeAccess {
   struct Call: Equatable {
     var command: CommandData
@@ -15,7 +15,7 @@ final class SampleHome: HomeAccess {
     var timeout: Duration?
   }
 
-  private struct Inside {
+  private struct Storage {
     var state = HomeState()
     var observers: [Int: (device: String, broadcast: Broadcast<DeviceReport>)] = [:]
     var nextObserver = 0
@@ -25,48 +25,48 @@ final class SampleHome: HomeAccess {
     var failure: HomeError?
   }
 
-  private let inside = Mutex(Inside())
+  private let storage = Mutex(Storage())
 
-  /// Makes changes, and tells the observers of each device that one was about, once.
+  /// Applies changes, and notifies the observers of each affected device once.
   func apply(_ changes: [HomeChange]) {
     var finished: [Broadcast<DeviceReport>] = []
-    inside.withLock { inside in
+    storage.withLock { storage in
       var changed: [String: Set<ClusterPath>] = [:]
       for change in changes {
-        let before = inside.state
-        inside.state.apply(change)
+        let before = storage.state
+        storage.state.apply(change)
         switch change {
         case .attribute(let node, let path, let value):
-          guard let device = inside.state.deviceID(of: node, path.endpoint) else { continue }
+          guard let device = storage.state.deviceID(of: node, path.endpoint) else { continue }
           if before.value(node, path) != value {
             changed[device, default: []].insert(ClusterPath(path.endpoint, path.cluster))
           } else {
             changed[device] = changed[device] ?? []
           }
         case .topology(let source, _, _), .connectivity(let source, _):
-          if let device = inside.state.device(of: source)?.id { changed[device] = changed[device] ?? [] }
+          if let device = storage.state.device(of: source)?.id { changed[device] = changed[device] ?? [] }
         case .deviceRenamed(let id, _), .deviceMoved(let id, _): changed[id] = changed[id] ?? []
         case .deviceRemoved(let id):
-          finished += inside.observers.values.filter { $0.device == id }.map(\.broadcast)
+          finished += storage.observers.values.filter { $0.device == id }.map(\.broadcast)
         default: break
         }
       }
-      for observer in inside.observers.values {
-        guard let paths = changed[observer.device], let device = device(observer.device, of: inside.state) else {
+      for observer in storage.observers.values {
+        guard let paths = changed[observer.device], let device = device(observer.device, of: storage.state) else {
           continue
         }
         observer.broadcast.send(DeviceReport(device: device, changed: paths))
       }
     }
-    // Not under the lock: a stream that ends takes its observer away.
+    // Outside of the lock, because a finished stream removes its observer.
     for broadcast in finished { broadcast.finish() }
   }
 
-  /// A device as it is now.
-  func device(_ id: String) -> HomeDevice? { inside.withLock { device(id, of: $0.state) } }
+  /// The current value of a device.
+  func device(_ id: String) -> HomeDevice? { storage.withLock { device(id, of: $0.state) } }
 
   var devices: [HomeDevice] {
-    inside.withLock { inside in inside.state.orderedDevices.compactMap { device($0.id, of: inside.state) } }
+    storage.withLock { storage in storage.state.orderedDevices.compactMap { device($0.id, of: storage.state) } }
   }
 
   private func device(_ id: String, of state: HomeState) -> HomeDevice? {
@@ -75,13 +75,13 @@ final class SampleHome: HomeAccess {
     return HomeDevice(entry, values: values, contact: Contact(), settled: .unknown, home: self)
   }
 
-  var calls: [Call] { inside.withLock { $0.calls } }
-  var writes: [(writes: [AttributeWrite], isTimed: Bool, timeout: Duration?)] { inside.withLock { $0.writes } }
-  var observerCount: Int { inside.withLock { $0.observers.count } }
+  var calls: [Call] { storage.withLock { $0.calls } }
+  var writes: [(writes: [AttributeWrite], isTimed: Bool, timeout: Duration?)] { storage.withLock { $0.writes } }
+  var observerCount: Int { storage.withLock { $0.observers.count } }
 
-  /// What the devices answer from now on.
+  /// Sets the answer to all further requests.
   func answer(_ answer: CommandData?, failure: HomeError? = nil) {
-    inside.withLock {
+    storage.withLock {
       $0.answer = answer
       $0.failure = failure
     }
@@ -92,9 +92,9 @@ final class SampleHome: HomeAccess {
   func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let (answer, failure) = inside.withLock { inside in
-      inside.calls.append(Call(command: command, isTimed: isTimed, device: device, way: way, timeout: timeout))
-      return (inside.answer, inside.failure)
+    let (answer, failure) = storage.withLock { storage in
+      storage.calls.append(Call(command: command, isTimed: isTimed, device: device, way: way, timeout: timeout))
+      return (storage.answer, storage.failure)
     }
     if let failure { throw failure }
     return answer
@@ -103,9 +103,9 @@ final class SampleHome: HomeAccess {
   func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let failure = inside.withLock { inside in
-      inside.writes.append((writes, isTimed, timeout))
-      return inside.failure
+    let failure = storage.withLock { storage in
+      storage.writes.append((writes, isTimed, timeout))
+      return storage.failure
     }
     if let failure { throw failure }
   }
@@ -117,15 +117,15 @@ final class SampleHome: HomeAccess {
   }
 
   func reports(of device: String) -> DeviceReports {
-    inside.withLock { inside in
+    storage.withLock { storage in
       let place = DeviceReports.Place()
-      guard let value = self.device(device, of: inside.state) else { return .none }
-      let number = inside.nextObserver
-      inside.nextObserver += 1
+      guard let value = self.device(device, of: storage.state) else { return .none }
+      let number = storage.nextObserver
+      storage.nextObserver += 1
       let broadcast = Broadcast<DeviceReport>()
-      inside.observers[number] = (device, broadcast)
+      storage.observers[number] = (device, broadcast)
       broadcast.attach(place, with: DeviceReport(device: value, changed: []))
-      let end = { @Sendable [weak self] in _ = self?.inside.withLock { $0.observers.removeValue(forKey: number) } }
+      let end = { @Sendable [weak self] in _ = self?.storage.withLock { $0.observers.removeValue(forKey: number) } }
       return DeviceReports(first: place, reading: .init(onEnd: { end() }))
     }
   }
@@ -135,7 +135,7 @@ extension SampleHome {
   static let peer = SourceStatus(SourceConnectivity(.online, .peer))
   static let gone = SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut)
 
-  /// Adds a device of one source.
+  /// Adds a device with one source.
   func add(
     _ source: SourceID, name: String = "Lamp", room: String? = nil, status: SourceStatus = peer,
     identity: DeviceIdentity = DeviceIdentity(), _ endpoints: [DeviceEndpoint]
@@ -148,7 +148,7 @@ extension SampleHome {
     ])
   }
 
-  /// One report with the values of attributes.
+  /// Applies one report of attribute values.
   func report(_ node: NodeID, _ values: (ConcreteAttributePath, [UInt8])...) {
     apply(values.map { .attribute(node, $0.0, value: $0.1) })
   }
@@ -173,9 +173,9 @@ extension SampleHome {
   }
 }
 
-// MARK: A maker's own
+// MARK: Manufacturer-specific declarations
 
-/// A maker's own cluster, as code outside this project declares it.
+/// A manufacturer-specific cluster, declared as code outside of this project would do it.
 enum Spinner: Cluster {
   static let id: ClusterID = 0xFFF1_FC01, revision: UInt16 = 1, name = "Spinner"
   static let speed = Attribute<Self, UInt16>(0x0000, "Speed", write: .operate)

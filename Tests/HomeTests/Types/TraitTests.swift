@@ -6,7 +6,7 @@ import Testing
 @testable import Home
 
 @Suite("Traits") struct TraitTests {
-  @Test func attributesAreReadByName() throws {
+  @Test func readsAttributesByName() throws {
     let device = try #require(SampleHome.withLight().device("5"))
     let light = try #require(device.types.get(DimmableLightDeviceType.self))
     #expect(light.matterTraits.onOffTrait?.attributes.onOff == true)
@@ -16,7 +16,7 @@ import Testing
       device.types.get(DimmableLightDeviceType.self)?.matterTraits.levelControlTrait?.attributes.currentLevel == 128)
   }
 
-  @Test func nullAndUnknownAreToldApartByTheDeclaration() throws {
+  @Test func distinguishesNullFromUnknown() throws {
     let device = try #require(SampleHome.withLight().device("5"))
     let level = try #require(device.traits[LevelControlTrait.self])
     #expect(level.attributes.onLevel == nil)
@@ -25,7 +25,7 @@ import Testing
     #expect(level.attributes[LevelControl.startUpCurrentLevel] == nil)
   }
 
-  @Test func aValueOfAnotherTypeIsNotThere() throws {
+  @Test func ignoresValuesOfWrongType() throws {
     let home = SampleHome.withLight()
     home.report(5, (OnOff.onOff.path(on: 1), UInt8(1).tlv), (LevelControl.currentLevel.path(on: 1), "x".tlv))
     let device = try #require(home.device("5"))
@@ -33,7 +33,7 @@ import Testing
     #expect(device.traits[LevelControlTrait.self]?.attributes.currentLevel == nil)
   }
 
-  @Test func aTraitIsAValue() throws {
+  @Test func traitIsASnapshot() throws {
     let home = SampleHome.withLight()
     let old = try #require(home.device("5")?.traits[OnOffTrait.self])
     home.report(5, (OnOff.onOff.path(on: 1), false.tlv))
@@ -44,7 +44,7 @@ import Testing
     #expect("\(old.id)" == "5, 1/onOff")
   }
 
-  @Test func whatItSupportsComesFromItsGlobalAttributes() throws {
+  @Test func supportFollowsGlobalAttributes() throws {
     let home = SampleHome.withLight()
     let before = try #require(home.device("5")?.traits[OnOffTrait.self])
     #expect(before.supports(OnOff.onOff) && !before.supports(OnOff.toggle) && !before.supports(OnOff.lighting))
@@ -64,7 +64,7 @@ import Testing
     #expect(trait.supports(OnOff.lighting) && !trait.supports(OnOff.offOnly))
   }
 
-  @Test func lastValuesAreMarkedAsSuch() throws {
+  @Test func marksStaleValues() throws {
     let home = SampleHome.withLight()
     #expect(home.device("5")?.traits[OnOffTrait.self]?.isStale == false)
     home.apply([.connectivity(SourceID(5), SampleHome.gone)])
@@ -77,7 +77,7 @@ import Testing
 
   // MARK: Commands
 
-  @Test func commandsAreMethods() async throws {
+  @Test func invokesCommandsAsMethods() async throws {
     let home = SampleHome.withLight()
     let trait = try #require(home.device("5")?.traits[OnOffTrait.self])
     try await trait.toggle()
@@ -91,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test func commandsWaitWhenAskedTo() async throws {
+  @Test func waitingSetsTimeout() async throws {
     let home = SampleHome()
     home.add(SourceID(5), status: .unknown, [SampleHome.root, SampleHome.endpoint(1, DeviceTypes.onOffLight)])
     let trait = try #require(home.device("5")?.traits[OnOffTrait.self])
@@ -106,7 +106,7 @@ import Testing
     #expect(home.writes.map(\.timeout) == [.seconds(2)])
   }
 
-  @Test func commandsThatMustBeTimedAre() async throws {
+  @Test func sendsTimedCommands() async throws {
     let home = SampleHome()
     home.add(SourceID(8), [SampleHome.root, SampleHome.endpoint(1, DeviceTypes.doorLock)])
     let lock = try #require(home.device("8")?.types.get(DoorLockDeviceType.self)?.matterTraits.doorLockTrait)
@@ -114,7 +114,7 @@ import Testing
     #expect(home.calls.map(\.isTimed) == [true])
   }
 
-  @Test func aFailureInTheResponseIsThrown() async throws {
+  @Test func throwsFailureInResponse() async throws {
     let home = SampleHome.withLight()
     let scenes = try #require(home.device("5")?.traits[ScenesManagementTrait.self])
     let path = CommandPath(endpoint: 1, cluster: ScenesManagement.id, command: 0x04)
@@ -141,7 +141,7 @@ import Testing
 
   // MARK: Writes
 
-  @Test func attributesAreWrittenTogether() async throws {
+  @Test func writesAttributesTogether() async throws {
     let home = SampleHome.withLight()
     let level = try #require(home.device("5")?.traits[LevelControlTrait.self])
     try await level.update {
@@ -161,7 +161,7 @@ import Testing
     #expect(!written.isTimed)
   }
 
-  @Test func whatIsReadOnlyIsNotWritten() async throws {
+  @Test func rejectsReadOnlyAttributes() async throws {
     let home = SampleHome.withLight()
     let level = try #require(home.device("5")?.traits[LevelControlTrait.self])
     let error = await #expect(throws: HomeError.self) {
@@ -176,9 +176,9 @@ import Testing
     #expect(home.writes.isEmpty)
   }
 
-  // MARK: Makers' own
+  // MARK: Manufacturer-specific clusters
 
-  @Test func aMakersClusterIsATraitLikeAnyOther() async throws {
+  @Test func supportsManufacturerSpecificCluster() async throws {
     let home = SampleHome()
     home.add(
       SourceID(9),
@@ -193,7 +193,7 @@ import Testing
     response.speed = 45
     home.answer(CommandData(path, fields: response.tlv))
     #expect(try await spinner.spin(.init(speed: 45)).speed == 45)
-    // The shape of the answer is known from its maker's declaration alone.
+    // The response is decoded by the declaration alone.
     response.status = 1
     home.answer(CommandData(path, fields: response.tlv))
     await #expect(throws: HomeError.self) { try await spinner.spin(.init(speed: 46)) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Home
 
 @Suite("Device types") struct TypesTests {
-  /// A speaker that is a dimmable light as well.
+  /// A speaker that is also a dimmable light.
   private func speaker() -> SampleHome {
     let home = SampleHome()
     home.add(
@@ -20,9 +20,9 @@ import Testing
     return home
   }
 
-  // MARK: One for each endpoint and type
+  // MARK: Endpoints and types
 
-  @Test func aTypeIsThereOrNil() throws {
+  @Test func findsTypes() throws {
     let types = try #require(SampleHome.withLight().device("5")).types
     #expect(types.get(DimmableLightDeviceType.self)?.endpoint == 1)
     #expect(types.get(OnOffLightDeviceType.self) == nil && types[OnOffLightDeviceType.self] == nil)
@@ -32,7 +32,7 @@ import Testing
     #expect(types.map(\.name) == ["Root Node", "Dimmable Light"] && types.count == 2)
   }
 
-  @Test func everyKnownTypeHasItsSwiftType() {
+  @Test func everyDeviceTypeHasSwiftType() {
     let home = SampleHome()
     home.add(SourceID(5), DeviceTypes.all.enumerated().map { SampleHome.endpoint(EndpointID(UInt16($0)), $1) })
     for type in AllTypes.all {
@@ -43,7 +43,7 @@ import Testing
     #expect(AllTypes.all.count == DeviceTypes.all.count)
   }
 
-  @Test func everyKnownClusterHasItsTraitByName() throws {
+  @Test func everyClusterHasNamedTrait() throws {
     let home = SampleHome()
     home.add(
       SourceID(5), [DeviceEndpoint(id: 0, deviceTypes: [0x16], servers: ClusterCatalogue.all.map { $0.id })])
@@ -56,7 +56,7 @@ import Testing
     #expect(AllTypes.traits(of: empty.matterTraits).allSatisfy { $0 == nil })
   }
 
-  @Test func traitsAreKeyedByEndpointAndCluster() throws {
+  @Test func keysTraitsByEndpointAndCluster() throws {
     let device = try #require(speaker().device("5"))
     #expect(device.traits.all(OnOffTrait.self).map(\.endpoint) == [1, 2])
     #expect(device.traits.all(LevelControlTrait.self).map(\.attributes.currentLevel) == [11, 22])
@@ -69,7 +69,7 @@ import Testing
     #expect(Set(ids).count == ids.count && ids == ids.sorted() && ids.count == device.traits.count)
   }
 
-  @Test func aTypeTellsItsTraits() throws {
+  @Test func listsTraitsOfType() throws {
     let device = try #require(speaker().device("5"))
     let type = try #require(device.types.get(SpeakerDeviceType.self))
     #expect(type.traits.contains(OnOffTrait.self) && !type.traits.contains(IdentifyTrait.self))
@@ -78,7 +78,7 @@ import Testing
     #expect(type.matterTraits.identifyTrait == nil && type.matterTraits.descriptorTrait != nil)
   }
 
-  @Test func typesOfOneKindOnSeveralEndpoints() throws {
+  @Test func findsTypesOnSeveralEndpoints() throws {
     let home = SampleHome()
     home.add(
       SourceID(9),
@@ -92,7 +92,7 @@ import Testing
     #expect(types.get(OnOffPlugInUnitDeviceType.self, on: 2)?.endpoint == 2)
   }
 
-  @Test func aMakersTypeIsFoundByItsNumber() throws {
+  @Test func findsManufacturerSpecificType() throws {
     let home = SampleHome()
     let spinner = ExampleOrganization.SpinnerDeviceType.deviceType
     home.add(SourceID(9), [SampleHome.endpoint(1, spinner)])
@@ -106,7 +106,7 @@ import Testing
 
   // MARK: Metadata
 
-  @Test func thePrimaryTypeIsTheFirstThatPeopleWouldName() {
+  @Test func primaryTypeIsFirstApplicationType() {
     func primary(_ types: DeviceTypeID...) -> DeviceTypeID? { DeviceEndpoint(id: 1, deviceTypes: types).primaryType }
     #expect(primary(0x0011, 0x0101, 0x0100) == 0x0101)
     #expect(primary(0x0013, 0x0011) == nil)
@@ -116,13 +116,13 @@ import Testing
     #expect(primary(0xFFF1_0001, 0x0100) == 0x0100)
   }
 
-  @Test func metadataSaysWhatIsPrimary() throws {
+  @Test func metadataMarksPrimaryTypes() throws {
     let device = try #require(speaker().device("5"))
     #expect(device.types.filter(\.metadata.isPrimaryType).map(\.name) == ["Speaker", "Dimmable Light"])
     #expect(device.types.get(PowerSourceDeviceType.self)?.metadata.isPrimaryType == false)
   }
 
-  @Test func connectivityIsAFoldOverAllTraits() throws {
+  @Test func aggregatesConnectivityOverTraits() throws {
     let home = speaker()
     func device() throws -> HomeDevice { try #require(home.device("5")) }
     #expect(try device().sourceConnectivity == SourceConnectivity(.online, .peer))
@@ -135,7 +135,7 @@ import Testing
     #expect(try device().sourceConnectivity == .unknown)
   }
 
-  @Test func aPartThatItsBridgeDoesNotReachMakesTheWholePartlyOnline() throws {
+  @Test func unreachablePartMakesDevicePartiallyOnline() throws {
     let home = SampleHome()
     var part = SampleHome.endpoint(3, DeviceTypes.dimmableLight, with: [BridgedDeviceBasicInformation.id])
     part.parts = [4]
@@ -150,14 +150,14 @@ import Testing
     #expect(device.sourceConnectivity == SourceConnectivity(.partiallyOnline, .peer))
     let states = device.types.map(\.metadata.sourceConnectivity.connectivityState)
     #expect(states == [.online, .offline, .offline, .online])
-    // Folds over all traits, not over the types' folds; the two agree, as they must.
+    // The aggregation over types and the one over traits agree.
     #expect(SourceConnectivity(of: device.types.map(\.metadata.sourceConnectivity)) == device.sourceConnectivity)
     #expect(SourceConnectivity(of: device.traits.map(\.metadata.sourceConnectivity)) == device.sourceConnectivity)
   }
 
-  // MARK: Who made it
+  // MARK: Basic information
 
-  @Test func basicInformationOfANode() throws {
+  @Test func readsBasicInformationOfNode() throws {
     let home = SampleHome.withLight()
     #expect(home.device("5")?.basicInformation?.attributes.vendorName == nil)
     home.report(
@@ -172,7 +172,7 @@ import Testing
     #expect(trait.attributes.serialNumber == "A-1" && trait.id.cluster == BasicInformation.id)
   }
 
-  @Test func basicInformationOfABridgedDeviceIsWhatTheBridgeTells() throws {
+  @Test func readsBasicInformationOfBridgedDevice() throws {
     let home = SampleHome()
     home.add(SourceID(7), [SampleHome.root, SampleHome.endpoint(1, DeviceTypes.aggregator)])
     home.add(SourceID(7, 3), [SampleHome.endpoint(3, DeviceTypes.bridgedNode, DeviceTypes.onOffLight)])
@@ -185,7 +185,7 @@ import Testing
     #expect(device.basicInformation?.attributes.serialNumber == "B-2")
     #expect(device.basicInformation?.id.cluster == BridgedDeviceBasicInformation.id)
     #expect(device.types.get(OnOffLightDeviceType.self)?.matterTraits.basicInformationTrait?.endpoint == 3)
-    // Nothing of the bridge itself is its own.
+    // The bridged device has no endpoints of the bridge.
     #expect(Set(device.traits.map(\.endpoint)) == [3] && Set(device.types.map(\.endpoint)) == [3])
     #expect(home.device("7")?.types.contains(AggregatorDeviceType.self) == true)
     #expect(home.device("7")?.basicInformation?.attributes.vendorName == "Bridges Ltd")
@@ -193,7 +193,7 @@ import Testing
 
   // MARK: Families
 
-  @Test func aLightIsOneOfFour() throws {
+  @Test func lightFamilyHasFourTypes() throws {
     #expect(
       DeviceFamily.light.types == [
         OnOffLightDeviceType.deviceType.id, DimmableLightDeviceType.deviceType.id,
@@ -207,14 +207,14 @@ import Testing
     #expect(speaker().device("5")?.types.all(in: .light).map(\.endpoint) == [2])
   }
 
-  @Test func familiesHaveNames() {
+  @Test func findsFamiliesByName() {
     #expect(DeviceFamily.named("Lights") == .light && DeviceFamily.named("switches") == .switch)
     #expect(DeviceFamily.named("lamp") == nil)
     #expect(Set(DeviceFamily.all.map(\.name)).count == DeviceFamily.all.count)
     #expect(DeviceFamily.of(DeviceTypes.contactSensor.id) == [.sensor])
   }
 
-  @Test func devicesAreFoundByTrait() {
+  @Test func findsDevicesByTrait() {
     let home = speaker()
     home.add(SourceID(6), [SampleHome.endpoint(1, DeviceTypes.contactSensor)])
     #expect(home.devices.devices(having: LevelControlTrait.self).map(\.id) == ["5"])
@@ -223,9 +223,9 @@ import Testing
     #expect(home.devices.devices(in: .sensor).map(\.id) == ["6"])
   }
 
-  // MARK: Five reasons
+  // MARK: Changes of metadata
 
-  @Test func metadataChangesForExactlyFiveReasons() throws {
+  @Test func metadataChangesForFiveReasonsOnly() throws {
     let home = speaker()
     home.apply([.roomAdded(Room(id: "r", name: "Kitchen", structureID: "s"))])
     var last = try #require(home.device("5"))
@@ -245,7 +245,7 @@ import Testing
     var other = more
     other[2].deviceTypes = [DeviceTypes.dimmableLight.id]
     #expect(try hasChanged(.topology(SourceID(5), other, DeviceIdentity())))
-    // Not for any other.
+    // Other changes don't affect equality.
     #expect(try !hasChanged(.attribute(5, OnOff.onOff.path(on: 1), value: false.tlv)))
     var same = other
     same[1].servers.reverse()
@@ -255,7 +255,7 @@ import Testing
     var identity = DeviceIdentity()
     identity.softwareVersion = "2"
     #expect(try !hasChanged(.topology(SourceID(5), same, identity)))
-    // Two devices are not one because they look alike.
+    // Devices with equal contents but different ids are not equal.
     home.add(SourceID(8), name: "Radio", room: "r", status: SampleHome.gone, same)
     #expect(home.device("8") != home.device("5"))
   }

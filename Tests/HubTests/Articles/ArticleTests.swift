@@ -4,14 +4,14 @@ import Hub
 import MatterProtocol
 import Testing
 
-/// What the documentation shows is what compiles, and what runs.
-@Suite("Articles on hubs", .timeLimit(.minutes(10))) struct ArticleTests {
-  /// The lines of a text without the blanks around them, and without empty ones.
+/// The code samples of the documentation compile and run.
+@Suite("Hub articles", .timeLimit(.minutes(10))) struct ArticleTests {
+  /// The nonempty lines of a text, without surrounding whitespace.
   private func lines(_ text: some StringProtocol) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  @Test func everySnippetIsCompiled() throws {
+  @Test func snippetsMatchArticles() throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
     let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let article = try String(contentsOf: root.appending(path: "Sources/Hub/Hub.docc/SharingAHome.md"), encoding: .utf8)
@@ -22,12 +22,12 @@ import Testing
     #expect(blocks.count >= 6)
     for block in blocks {
       let wanted = lines(block)
-      let isThere = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
-      #expect(isThere, "not among the snippets that are compiled:\n\(block)")
+      let isFound = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
+      #expect(isFound, "not among the compiled snippets:\n\(block)")
     }
   }
 
-  @Test func aHomeIsSharedAsTheArticleSays() async throws {
+  @Test func sharingWorksAsDocumented() async throws {
     let served = try await ServedHome()
     await served.stopHub()
     let state = served.scratch.state
@@ -39,20 +39,20 @@ import Testing
     #expect(await member.state.devices.count == 1)
     let owner = try await SharingSnippets.client([.local(.socket(state.hubSocket))], nil)
     #expect(try await owner.hubStatus.clients.map(\.role) == [.member, .owner])
-    // A member may not alter names, and no client has the keys.
+    // A member can't change names, and no client has access to the keys.
     #expect(await code { _ = try await member.rename("5", to: "Desk") } == .accessDenied)
     #expect(await code { _ = try member.controller } == .accessDenied)
-    async let told: Void = SharingSnippets.changes(owner)
+    async let changes: Void = SharingSnippets.changes(owner)
     try await SharingSnippets.revoke(state, owner)
     #expect(await eventually { try await owner.hubStatus.clients.map(\.role) == [.owner] })
     await member.close()
     await owner.close()
-    await told
+    await changes
     await hub.close()
     await served.close()
   }
 
-  @Test func routesAreNamedAsTheArticleSays() {
+  @Test func routesWorkAsDocumented() {
     let scratch = Scratch()
     let routes = SharingSnippets.routes(ServedHome.options(scratch), scratch.state)
     #expect(routes.map(\.locality) == [.peer, .local, .remote])

@@ -2,7 +2,7 @@ import Home
 import Hub
 import Logging
 
-// The snippets of the article “Sharing a home”, word for word: `ArticleTests` holds it to that, and runs them.
+// The code samples of the article “Sharing a home”, verbatim; `ArticleTests` compares and runs them.
 
 enum SharingSnippets {
   static func run(_ home: Home, at address: String, _ port: Int) async throws -> Hub {

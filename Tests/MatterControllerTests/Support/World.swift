@@ -20,6 +20,8 @@ struct World {
   private var inFlight: [(at: Instant, number: Int, bytes: [UInt8], from: SocketAddress, to: SocketAddress)] = []
 
   var store: StoredState = [:]
+  /// All store changes of the controller.
+  var changes: [StoreChange] = []
   var events: [(at: Instant, event: ControllerEvent)] = []
   var browsed: Set<DiscoveryQuery> = []
   /// The services that browsing finds.
@@ -60,7 +62,9 @@ struct World {
       switch effect {
       case .send(let bytes, let to): post(bytes, from: controllerAddress, to: to)
       case .emit(let event): events.append((now, event))
-      case .store(let changes): for change in changes { store[change.key] = change.value }
+      case .store(let changes):
+        self.changes += changes
+        for change in changes { store[change.key] = change.value }
       case .browse(let query):
         browsed.insert(query)
         for service in published

@@ -127,7 +127,7 @@ final class TestNode {
       let due = context.node.timers.filter { $0.deadline <= next }
       context.node.timers.removeAll { $0.deadline <= next }
       for timer in due {
-        guard let body = context.node.clusters[timer.cluster].server.timers[timer.name] else { continue }
+        guard let body = context.node.clusters[timer.cluster].server.timers[timer.id] else { continue }
         context.enterQuietly(timer.cluster, as: .device, body)
       }
       settle()

@@ -19,9 +19,9 @@ private let switchable = ClusterServer(OnOff.self, features: [OnOff.lighting])
   .onChange(OnOff.onOff) { context in
     let isOn = context[OnOff.onOff]
     context.call(counted, isOn)
-    context.schedule("later", at: context.now + .seconds(1))
+    context.schedule(.custom(1), at: context.now + .seconds(1))
   }
-  .onTimer("later") { context in context[stored: "done"] = [1] }
+  .onTimer(.custom(1)) { context in context[stored: "done"] = [1] }
 
 private let dimmable = ClusterServer(LevelControl.self, features: [LevelControl.onOff])
   .initial(LevelControl.currentLevel, .value(7))
@@ -58,7 +58,7 @@ private func makeContext(stored: StoredState = [:]) -> ServerContext {
   #expect(context.node.clusters[1].scratch.count == 1)
   let value2 = context[LevelControl.currentLevel]
   #expect(value2 == .value(7))
-  #expect(context.node.timers.map(\.name) == ["later"])
+  #expect(context.node.timers.map(\.id) == [.custom(1)])
   #expect(context.node.timers.map(\.deadline) == [.zero + .seconds(1)])
   let value3 = context.value(ColorControl.colorMode)
   #expect(value3 == nil)

@@ -111,6 +111,51 @@ import Testing
     #expect(!changed.isEmpty && !changed.contains("identity/key"))
   }
 
+  /// After a loss of power, a counter that was used before its reservation was stored would be used again.
+  @Test func storesGroupCounterBeforeItsFirstUse() throws {
+    let button = EndpointDefinition(
+      1, deviceTypes: [DeviceTypes.onOffLightSwitch], servers: [BindingServer.make()], clients: [OnOff.id])
+    var lab = try Lab(endpoints: [button])
+    try lab.addAdministrator()
+    let session = try lab.commission()
+    let keys = GroupKeyManagement.GroupKeySetStruct(
+      groupKeySetID: 1, groupKeySecurityPolicy: .trustFirst,
+      epochKey0: .value(OctetString([UInt8](repeating: 1, count: 16))),
+      epochStartTime0: .value(1), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
+    #expect(try lab.status(GroupKeyManagement.keySetWrite, .init(groupKeySet: keys), on: session) == .success)
+    let map = [GroupKeyManagement.GroupKeyMapStruct(groupId: 7, groupKeySetID: 1)]
+    let targets = [Binding.TargetStruct(group: 7, cluster: OnOff.id)]
+    let statuses = try lab.write(
+      [
+        AttributeWrite(AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0)), value: map.tlv),
+        AttributeWrite(AttributePath(Binding.binding.path(on: 1)), value: targets.tlv),
+      ], on: session)
+    #expect(statuses == [.success, .success])
+    var limit: UInt32?
+    var (reservations, messages) = (0, 0)
+    for _ in 0..<1500 {
+      lab.device.control(OnOff.toggle, NoFields(), from: 1, at: lab.now)
+      while let effect = lab.device.nextEffect() {
+        switch effect {
+        case .store(let changes):
+          for change in changes where change.key == StoreKey.groupCounter {
+            #expect(change.isDurable)
+            limit = try UInt32(tlv: #require(change.value))
+            reservations += 1
+          }
+        case .send(let bytes, _):
+          let header = try MessageHeader.decode(bytes).header
+          guard header.destination == .group(7) else { continue }
+          let stored = try #require(limit, "no reservation before message \(messages)")
+          #expect((1...1000).contains(stored &- header.counter), "\(header.counter) with \(stored) stored")
+          messages += 1
+        default: break
+        }
+      }
+    }
+    #expect(messages == 1500 && reservations == 2)
+  }
+
   // MARK: Events
 
   private func events(_ lab: inout Lab, _ session: SessionID) throws -> [EventData] {

@@ -128,6 +128,9 @@ struct ValueTextTests {
     (.any, String(repeating: "[", count: 40), .tooDeep),
     (.any, "i16:40000", .outOfRange(found: "40000", allowed: "-32768 to 32767")),
     (.any, "u8:many", .mismatch(found: "many", expected: "a number")),
+    (.unsigned(bits: 8), "u16:100", .mismatch(found: "u16:100", expected: "a value of type u8")),
+    (.nullable(.signed(bits: 16)), "str:7", .mismatch(found: "str:7", expected: "a value of type i16")),
+    (.unsigned(bits: 8), "u8:300", .outOfRange(found: "300", allowed: "0 to 255")),
   ]
 
   @Test(arguments: refused.indices)
@@ -135,6 +138,19 @@ struct ValueTextTests {
     let (schema, text, error) = Self.refused[index]
     #expect(throws: error) { try schema.parse(text: text) }
     #expect(!error.description.isEmpty)
+  }
+
+  @Test(
+    "accepts the type in front of a value",
+    arguments: [
+      (.unsigned(bits: 8), "u8:100", "100"), (.nullable(.unsigned(bits: 8)), "u8:100", "100"),
+      (.signed(bits: 16), "I16:-5", "-5"), (.boolean, "bool:true", "true"), (.double, "f64:1.5", "1.5"),
+      (color, "u8:1", "1"), (.string, "str:a b", "a b"), (.string, "u8:100", "\"u8:100\""),
+      (.octets, "hex:00ff", "00ff"),
+      (.list(.unsigned(bits: 8)), "[u8:1, 2]", "[1, 2]"), (request, "level=u8:1, 1=u16:2", "level=1, 1=2"),
+    ] as [(Schema, String, String)])
+  func typedValues(_ schema: Schema, _ text: String, same: String) throws {
+    #expect(try schema.parse(text: text) == schema.parse(text: same))
   }
 
   /// Devices may send values of other types.

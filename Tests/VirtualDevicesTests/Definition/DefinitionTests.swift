@@ -49,10 +49,12 @@ struct DefinitionTests {
       device.initialValues == [
         InitialValue(
           endpoint: 1, cluster: "onOff", attribute: "onOff", value: .boolean(true),
-          mark: SourceMark(file: "home.yaml", line: 15, column: 19)),
+          mark: SourceMark(file: "home.yaml", line: 15, column: 19), text: "true",
+          valueMark: SourceMark(file: "home.yaml", line: 15, column: 32)),
         InitialValue(
           endpoint: 2, cluster: "levelControl", attribute: "currentLevel", value: .integer(40),
-          mark: SourceMark(file: "home.yaml", line: 15, column: 38)),
+          mark: SourceMark(file: "home.yaml", line: 15, column: 38), text: "40",
+          valueMark: SourceMark(file: "home.yaml", line: 15, column: 67)),
       ])
     #expect(try device.setupPayload.manualCode.count == 11)
     #expect(try SetupPayload(parsing: try device.setupPayload.qrText) == device.setupPayload)

@@ -24,13 +24,13 @@ extension CloudAccount {
     guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty, parts.user == nil,
       parts.password == nil, parts.fragment == nil
     else {
-      throw HomeError(.badArguments, "“\(address)” is no address; expected one as https://example.com/fulfillment")
+      throw HomeError(.badArguments, "“\(address)” is not an address; expected https://example.com/fulfillment")
     }
     switch parts.scheme?.lowercased() {
     case "https": return address
     case "http" where isThisMachine(host): return address
     case "http": throw HomeError(.badArguments, "a token is not sent unencrypted; expected an address with https://")
-    default: throw HomeError(.badArguments, "“\(address)” is no address of the web; expected one with https://")
+    default: throw HomeError(.badArguments, "“\(address)” is not a web address; expected one with https://")
     }
   }
 
@@ -47,7 +47,7 @@ extension CloudAccount {
     let token = token.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !token.isEmpty else { throw HomeError(.badArguments, "the token is empty") }
     guard token.utf8.count <= longestToken, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw HomeError(.badArguments, "that is no token; expected one line without blanks")
+      throw HomeError(.badArguments, "invalid token; expected one line without blanks")
     }
     return token
   }

@@ -36,12 +36,12 @@ enum CloudFailure: Error, Hashable, Sendable {
     case .timedOut: "did not answer in time"
     case .refused(let status): "refuses the token (\(status)); give it a new one with `hearth home cloud add`"
     case .status(let status, nil): "answered with \(status)"
-    case .status(let status, let pause?): "answered with \(status), and is not to be asked for \(TimeText.text(pause))"
-    case .tooLarge: "answered with more than is taken in"
-    case .unreadable(let detail): "gave an answer that can't be read: \(detail)"
+    case .status(let status, let pause?): "answered with \(status), and requests a pause of \(TimeText.text(pause))"
+    case .tooLarge: "answered with too much data"
+    case .unreadable(let detail): "gave an unreadable answer: \(detail)"
     case .error(let code): "answered with the error \(code)"
-    case .busy: "has too much to answer as it is; try again"
-    case .ended: "is not in the home any more"
+    case .busy: "has too many pending requests; try again"
+    case .ended: "is no longer in the home"
     }
   }
 
@@ -99,7 +99,7 @@ enum CloudIntent {
 
   /// The states of devices, by their ids.
   static func states(_ answer: CloudJSON) throws(CloudFailure) -> [String: CloudJSON] {
-    guard let devices = try payload(answer)["devices"]?.object else { throw .unreadable("it tells of no devices") }
+    guard let devices = try payload(answer)["devices"]?.object else { throw .unreadable("it has no device states") }
     return devices
   }
 
@@ -108,7 +108,7 @@ enum CloudIntent {
     let outcomes = (try payload(answer)["commands"]?.array ?? []).filter { $0["ids"]?.texts?.contains(id) == true }
     // Where it is told twice, what went wrong counts.
     guard let outcome = outcomes.first(where: { $0["status"]?.text != "SUCCESS" }) ?? outcomes.first else {
-      throw .unreadable("it does not tell what came of the command")
+      throw .unreadable("it has no outcome of the command")
     }
     return outcome
   }
@@ -133,7 +133,7 @@ enum CloudIntent {
 
   /// What is said of a device that its cloud does not reach.
   static func away(_ account: String) -> HomeError {
-    HomeError(.unreachable, "the cloud account “\(account)” says that it can't reach it")
+    HomeError(.unreachable, "the cloud account “\(account)” can't reach the device")
   }
 
   /// What a command came to.

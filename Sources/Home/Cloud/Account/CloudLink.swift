@@ -197,7 +197,7 @@ actor CloudLink {
     let (told, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in try CloudIntent.devices(answer)
     }
     for problem in problems {
-      options.logger.warning("the cloud account “\(account.name)” has a device that is left out: \(problem)")
+      options.logger.warning("the cloud account “\(account.name)” has a device that is ignored: \(problem)")
     }
     // Of one that it does not reach it may tell less, so that there is no word for it: that is as if it were not listed.
     let words = Set(nodes.values.flatMap(\.parts.values).filter(\.hasWords).map(\.device.id))
@@ -211,7 +211,7 @@ actor CloudLink {
     guard !isEnded, var kept else { throw .ended }
     let known = Set(kept.values.flatMap(\.parts.values).map(\.device.id))
     if parts.contains(where: { !known.contains($0.device.id) }) {
-      options.logger.warning("the cloud account “\(account.name)” has more devices than are taken in")
+      options.logger.warning("the cloud account “\(account.name)” has too many devices; the rest are ignored")
     }
     note(missing: known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
     let gone = missing.filter { $0.value + .nanoseconds(settings.removalDelay.nanoseconds) <= eventLoop.now }.keys.sorted()
@@ -282,7 +282,7 @@ actor CloudLink {
   /// Has something done to a device.
   func execute(_ order: CloudOrder, on endpoint: EndpointID, of node: NodeID) async throws(HomeError) {
     guard let known = nodes[node], let part = known.parts[endpoint] else {
-      throw HomeError(.notFound, "the cloud account “\(account.name)” has no such device any more")
+      throw HomeError(.notFound, "the cloud account “\(account.name)” no longer has this device")
     }
     guard !order.executions.isEmpty else { return }
     let command: CloudJSON = ["devices": [part.request], "execution": .array(order.executions)]

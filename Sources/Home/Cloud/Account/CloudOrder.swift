@@ -46,8 +46,8 @@ struct CloudOrder: Hashable, Sendable {
   private static func unknown(_ cluster: ClusterID, _ element: String) -> HomeError {
     HomeError(
       .refused,
-      "\(ElementNames.cluster(cluster)).\(element) can't be done through the cloud of its maker, by which alone it "
-        + "is reached now")
+      "\(ElementNames.cluster(cluster)).\(element) is not supported by the vendor's cloud, which is the only reachable source "
+        + "of the device")
   }
 
   private static func fields<Fields: ModelStruct>(
@@ -64,7 +64,7 @@ struct CloudOrder: Hashable, Sendable {
     case OnOff.off.id: add("OnOff", ["on": false])
     default:
       guard let isOn else {
-        throw HomeError(.refused, "whether it is on is not known, so it can't be toggled; switch it on or off")
+        throw HomeError(.refused, "can't be toggled, because its state is not known; switch it on or off")
       }
       add("OnOff", ["on": .bool(!isOn)])
     }
@@ -86,7 +86,7 @@ struct CloudOrder: Hashable, Sendable {
   /// - Returns: whether nothing is to be done.
   private func isLeft(off isOff: Bool, _ executesIfOff: Bool) throws(HomeError) -> Bool {
     guard isOff, executesIfOff else { return isOff }
-    throw HomeError(.refused, "it is off, and the cloud of its maker can't change that in it without switching it on")
+    throw HomeError(.refused, "off; the vendor's cloud can't change this without switching it on")
   }
 
   private mutating func add(covering command: CommandData) throws(HomeError) {
@@ -96,7 +96,7 @@ struct CloudOrder: Hashable, Sendable {
     case WindowCovering.stopMotion.id: add("StartStop", ["start": false])
     default:
       let closed = try Self.fields(of: command, WindowCovering.GoToLiftPercentageRequest.self).liftPercent100thsValue
-      guard closed <= 10_000 else { throw HomeError(.badArguments, "a position is from 0 to 10000") }
+      guard closed <= 10_000 else { throw HomeError(.badArguments, "a position must be from 0 to 10000") }
       add("OpenClose", ["openPercent": .number(Double((10_050 - Int(closed)) / 100))])
     }
   }
@@ -176,7 +176,7 @@ struct CloudOrder: Hashable, Sendable {
     _ write: AttributeWrite, on endpoint: EndpointID, of device: CloudDevice, _ values: NodeValues
   ) throws(HomeError) {
     guard let cluster = write.path.cluster, let attribute = write.path.attribute else {
-      throw HomeError(.badArguments, "a write is of one attribute")
+      throw HomeError(.badArguments, "a write must be of one attribute")
     }
     let isThere = device.matter.clusters.contains { $0.id == cluster }
     func value<Value: ModelValue>(_: Value.Type = Value.self) throws(HomeError) -> Value {
@@ -190,7 +190,7 @@ struct CloudOrder: Hashable, Sendable {
       let modes = device.attributes.availableThermostatModes ?? []
       guard let name = CloudThermostat.modes.filter({ $0.value == mode }).keys.sorted().last(where: modes.contains)
       else {
-        throw HomeError(.refused, "its cloud has no such mode; it has \(modes.joined(separator: ", "))")
+        throw HomeError(.refused, "the vendor's cloud has no such mode; expected \(modes.joined(separator: ", "))")
       }
       add("ThermostatSetMode", ["thermostatMode": .text(name)])
     case (Thermostat.id, Thermostat.occupiedHeatingSetpoint.id) where isThere:
@@ -199,7 +199,7 @@ struct CloudOrder: Hashable, Sendable {
       try add(heating: nil, try value(Int16.self), device, values, on: endpoint)
     case (FanControl.id, FanControl.percentSetting.id) where isThere:
       guard let percent = try value(Nullable<UInt8>.self).wrapped, percent <= 100 else {
-        throw HomeError(.badArguments, "a speed is from 0 to 100")
+        throw HomeError(.badArguments, "a speed must be from 0 to 100")
       }
       add("SetFanSpeed", ["fanSpeedPercent": .number(Double(percent))])
     default: throw Self.unknown(cluster, ElementNames.attribute(attribute, of: cluster))
@@ -230,6 +230,6 @@ struct CloudOrder: Hashable, Sendable {
     let mode = heating == nil ? "cool" : "heat"
     throw HomeError(
       .refused,
-      "the cloud of its maker sets the temperature of the mode that it is in, which does not \(mode); set that first")
+      "the vendor's cloud sets the temperature of the current mode, which does not \(mode); change the mode first")
   }
 }

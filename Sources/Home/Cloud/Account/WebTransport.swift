@@ -10,7 +10,9 @@ public struct WebTransport: CloudTransport {
   public init() {}
 
   public func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
-    guard let url = URL(string: address) else { throw CloudTransportError.unreachable("“\(address)” is no address") }
+    guard let url = URL(string: address) else {
+      throw CloudTransportError.unreachable("“\(address)” is not an address")
+    }
     if url.scheme?.lowercased() == "http",
       Self.isSentElsewhere(url.host ?? "", ProcessInfo.processInfo.environment)
     {

@@ -28,7 +28,7 @@ public enum ColorControlServer {
     var server = ClusterServer(ColorControl.self, features: features)
       .initial(ColorControl.remainingTime, 0)
       .initial(ColorControl.colorCapabilities, .init(rawValue: UInt16(truncatingIfNeeded: mask & 0x1F)))
-      .onTimer(ColorTransition.tick) { context in ColorTransition.advance(&context) }
+      .onTimer(.tick) { context in ColorTransition.advance(&context) }
       .hook(recalled) { context, scene in ColorScenes.recall(scene, &context) }
       .onStart { context in start(&context) }
     let white = min(max(mireds, range.lowerBound), range.upperBound)
@@ -94,7 +94,7 @@ public enum ColorControlServer {
       .limiting(ColorControl.colorTempPhysicalMaxMireds, from: ColorControl.colorTempPhysicalMinMireds)
       .initial(ColorControl.coupleColorTempToLevelMinMireds, range.lowerBound)
       .initial(ColorControl.startUpColorTemperatureMireds, .null)
-      .onTimer(ColorValues.deferredReport) { context in ColorValues.reportDeferred(&context) }
+      .onTimer(.deferredReport) { context in ColorValues.reportDeferred(&context) }
       .hook(levelChanged) { context, level in
         guard context[ColorControl.colorMode] == .colorTemperatureMireds, !ColorLoop.isActive(&context) else { return }
         ColorTransition.stop([.temperature], &context)

@@ -63,7 +63,6 @@ struct ColorTransition: Sendable {
   /// Whether a recalled scene started the transition, in which case it does not invalidate the scene.
   private var isScene = false
 
-  static let tick = "transition"
 
   /// Returns the track of an axis; nil if it does not move.
   static func track(_ axis: ColorAxis, _ context: ServerContext) -> ColorTrack? {
@@ -127,7 +126,7 @@ struct ColorTransition: Sendable {
     transition.tracks.removeAll { $0.isOver(at: now) }
     guard let next = transition.tracks.map({ $0.nextStep(after: now) }).min() else {
       context[scratch: ColorTransition.self] = nil
-      context.cancel(tick)
+      context.cancel(.tick)
       ColorValues.setRemainingTime(0, isCommand: isCommand, &context)
       return
     }
@@ -137,6 +136,6 @@ struct ColorTransition: Sendable {
     // An endless transition reports the maximum remaining time.
     ColorValues.setRemainingTime(
       rest.map { UInt16(clamping: ($0.milliseconds + 99) / 100) } ?? .max, isCommand: isCommand, &context)
-    context.schedule(tick, at: next)
+    context.schedule(.tick, at: next)
   }
 }

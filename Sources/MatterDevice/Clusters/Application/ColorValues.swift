@@ -5,7 +5,6 @@ import MatterProtocol
 /// Sets the color attributes and limits their reports to one per second and one at the end of a transition.
 /// Application Clusters § 3.2.7.
 enum ColorValues {
-  static let deferredReport = "late report"
   private static let reportInterval: Duration = .seconds(1)
   static let maximumHue: UInt8 = 254
   static let maximumSaturation: UInt8 = 254
@@ -113,7 +112,7 @@ enum ColorValues {
     let isDue = context[scratch: Reports.self] == nil || isReportDue(&context)
     set(.temperature, Double(mireds), isReported: isDue, &context)
     guard let reports = context[scratch: Reports.self], !reports.pending.isEmpty else { return }
-    context.schedule(deferredReport, at: reports.last + reportInterval)
+    context.schedule(.deferredReport, at: reports.last + reportInterval)
   }
 
   static func reportDeferred(_ context: inout ServerContext) {

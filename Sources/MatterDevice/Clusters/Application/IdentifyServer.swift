@@ -5,7 +5,6 @@ import MatterProtocol
 /// The Identify server: counts IdentifyTime down and emits ``DeviceEvent/identify(_:isIdentifying:)``.
 /// Application Clusters § 1.2.
 public enum IdentifyServer {
-  private static let tick = "second"
 
   /// Returns the server.
   /// - Parameter type: How the device identifies itself.
@@ -24,7 +23,7 @@ public enum IdentifyServer {
       .onChange(Identify.identifyTime) { context in
         if context[scratch: Counting.self] == nil { begin(at: context.now, &context) }
       }
-      .onTimer(tick) { context in count(&context) }
+      .onTimer(.tick) { context in count(&context) }
   }
 
   private struct Running: Sendable {
@@ -39,10 +38,10 @@ public enum IdentifyServer {
     let isIdentifying = context[Identify.identifyTime] > 0
     if isIdentifying {
       context[scratch: Running.self] = Running(nextSecond: now + .seconds(1))
-      context.schedule(tick, at: now + .seconds(1))
+      context.schedule(.tick, at: now + .seconds(1))
     } else {
       context[scratch: Running.self] = nil
-      context.cancel(tick)
+      context.cancel(.tick)
     }
     if isIdentifying != wasIdentifying {
       context.report(.identify(context.endpoint, isIdentifying: isIdentifying))

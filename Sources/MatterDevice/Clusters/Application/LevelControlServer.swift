@@ -50,7 +50,7 @@ public enum LevelControlServer {
           context.call(ColorControlServer.levelChanged, LevelTransition.level(&context))
         }
       }
-      .onTimer(LevelTransition.tick) { context in LevelTransition.advance(&context) }
+      .onTimer(.tick) { context in LevelTransition.advance(&context) }
       .onStart { context in
         let startUp = context.has(LevelControl.lighting) ? context[LevelControl.startUpCurrentLevel].wrapped : nil
         let level = startUp ?? LevelTransition.level(&context)

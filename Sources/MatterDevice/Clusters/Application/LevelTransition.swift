@@ -24,7 +24,6 @@ struct LevelTransition: Sendable {
   private var lastReport: Instant
   private let purpose: Purpose
 
-  static let tick = "transition"
   private static let interval: Duration = .milliseconds(100)
   /// The report interval of CurrentLevel during a transition (§ 1.6.6.2).
   private static let reportInterval: Duration = .seconds(1)
@@ -85,7 +84,7 @@ struct LevelTransition: Sendable {
       finish(transition, &context)
     } else {
       setRemainingTime(until: transition.end, isCommand: true, &context)
-      context.schedule(tick, at: min(now + interval, transition.end))
+      context.schedule(.tick, at: min(now + interval, transition.end))
     }
   }
 
@@ -104,7 +103,7 @@ struct LevelTransition: Sendable {
     context[scratch: LevelTransition.self] = transition
     set(transition.level(at: context.now), isReported: isDue, &context)
     setRemainingTime(until: transition.end, isCommand: false, &context)
-    context.schedule(tick, at: min(context.now + interval, transition.end))
+    context.schedule(.tick, at: min(context.now + interval, transition.end))
   }
 
   private func level(at now: Instant) -> UInt8 {
@@ -134,7 +133,7 @@ struct LevelTransition: Sendable {
 
   private static func forget(_ context: inout ServerContext) {
     context[scratch: LevelTransition.self] = nil
-    context.cancel(tick)
+    context.cancel(.tick)
     if context.has(LevelControl.lighting) { context[LevelControl.remainingTime] = 0 }
   }
 

@@ -7,7 +7,6 @@ import MatterProtocol
 /// OnTime counts while the light is on, OffWaitTime while it is off. OnWithTimedOff or turning the light off starts the
 /// countdown; writing one of the attributes does not.
 enum OnOffCountdown {
-  static let tick = "tenth of a second"
   private static let interval: Duration = .milliseconds(100)
   /// A time that does not elapse. If either attribute has it, neither counts.
   private static let forever: UInt16 = 0xFFFF
@@ -26,7 +25,7 @@ enum OnOffCountdown {
   static func stopIfFinished(_ context: inout ServerContext) {
     guard context[scratch: Running.self] != nil, !counts(&context) else { return }
     context[scratch: Running.self] = nil
-    context.cancel(tick)
+    context.cancel(.tick)
   }
 
   static func advance(_ context: inout ServerContext) {
@@ -53,6 +52,6 @@ enum OnOffCountdown {
 
   private static func schedule(at next: Instant, _ context: inout ServerContext) {
     context[scratch: Running.self] = Running(next: next)
-    context.schedule(tick, at: next)
+    context.schedule(.tick, at: next)
   }
 }

@@ -15,7 +15,6 @@ public enum OnOffServer {
     var duration: Duration
   }
 
-  private static let sceneEnd = "end of scene transition"
 
   /// Returns the server.
   /// - Parameters:
@@ -27,7 +26,7 @@ public enum OnOffServer {
       .on(OnOff.off) { context, _ throws(StatusError) in turnOff(&context) }
       .hook(switchedByLevel) { context, isOn in setState(isOn, &context) }
       .hook(recalled) { context, scene in recall(scene, &context) }
-      .onTimer(sceneEnd) { context in
+      .onTimer(.sceneEnd) { context in
         if context[scratch: PendingOff.self] != nil { setStateByScene(false, &context) }
       }
       .onChange(OnOff.onOff) { context in
@@ -62,7 +61,7 @@ public enum OnOffServer {
   private static func setState(_ isOn: Bool, _ context: inout ServerContext) {
     if context[scratch: PendingOff.self] != nil {
       context[scratch: PendingOff.self] = nil
-      context.cancel(sceneEnd)
+      context.cancel(.sceneEnd)
       // The pending off of the scene will not happen.
       if isOn && context[scratch: ByScene.self] == nil { context.call(ScenesManagementServer.attributeChanged, ()) }
     }
@@ -95,7 +94,7 @@ public enum OnOffServer {
       setStateByScene(scene.isOn, &context)
     } else {
       context[scratch: PendingOff.self] = PendingOff()
-      context.schedule(sceneEnd, at: context.now + scene.duration)
+      context.schedule(.sceneEnd, at: context.now + scene.duration)
     }
   }
 
@@ -126,7 +125,7 @@ public enum OnOffServer {
       .on(OnOff.onWithTimedOff, onWithTimedOff)
       .onChange(OnOff.onTime) { context in OnOffCountdown.stopIfFinished(&context) }
       .onChange(OnOff.offWaitTime) { context in OnOffCountdown.stopIfFinished(&context) }
-      .onTimer(OnOffCountdown.tick) { context in OnOffCountdown.advance(&context) }
+      .onTimer(.tick) { context in OnOffCountdown.advance(&context) }
       .onStart { context in
         switch context[OnOff.startUpOnOff] {
         case .value(.off): context[OnOff.onOff] = false

@@ -26,14 +26,14 @@ public enum SwitchServer {
         // After a power-up the button counts as released.
         if context.has(Switch.momentarySwitch) { context[Switch.currentPosition] = 0 }
       }
-      .onTimer(longTimer, becomeLong)
-      .onTimer(endTimer) { context in
+      .onTimer(.longPress, becomeLong)
+      .onTimer(.multiPressEnd) { context in
         guard let sequence = context[scratch: Sequence.self], let end = sequence.endsAt, end <= context.now else {
           return
         }
         finish(&context)
       }
-      .onTimer(moveTimer, nextMove)
+      .onTimer(.queuedAction, nextMove)
       .hook(move) { context, moves in begin(moves, &context) }
     if features.contains(Switch.momentarySwitchMultiPress) {
       server = server.initial(Switch.multiPressMax, multiPressMax)
@@ -41,7 +41,6 @@ public enum SwitchServer {
     return server
   }
 
-  private static let longTimer = "long", endTimer = "end", moveTimer = "move"
 
   /// Moves the switch, as a user would. Moves still queued from an earlier call are canceled.
   static let move = ServerHook<Switch, [SwitchMove]>("move")
@@ -54,7 +53,7 @@ public enum SwitchServer {
   }
 
   private static func begin(_ moves: [SwitchMove], _ context: inout ServerContext) {
-    context.cancel(moveTimer)
+    context.cancel(.queuedAction)
     context[scratch: MoveQueue.self] = moves.first.map { MoveQueue(moves: moves[...], next: context.now + $0.after) }
     nextMove(&context)
   }
@@ -62,7 +61,7 @@ public enum SwitchServer {
   private static func nextMove(_ context: inout ServerContext) {
     while var queue = context[scratch: MoveQueue.self] {
       guard queue.next <= context.now else {
-        context.schedule(moveTimer, at: queue.next)
+        context.schedule(.queuedAction, at: queue.next)
         return
       }
       guard let move = queue.moves.popFirst() else { break }
@@ -110,12 +109,12 @@ public enum SwitchServer {
     sequence.pressed = position
     sequence.count += 1
     sequence.endsAt = nil
-    context.cancel(endTimer)
+    context.cancel(.multiPressEnd)
     let isFirst = sequence.count == 1
     let isAction = context.has(Switch.actionSwitch)
     if isFirst && context.has(Switch.momentarySwitchLongPress) {
       sequence.longAt = context.now + longPressDelay
-      context.schedule(longTimer, at: context.now + longPressDelay)
+      context.schedule(.longPress, at: context.now + longPressDelay)
     }
     context[scratch: Sequence.self] = sequence
     if isFirst || !isAction { context.emit(Switch.initialPress, .init(newPosition: position)) }
@@ -129,7 +128,7 @@ public enum SwitchServer {
   private static func release(_ context: inout ServerContext) {
     guard var sequence = context[scratch: Sequence.self] else { return }
     sequence.longAt = nil
-    context.cancel(longTimer)
+    context.cancel(.longPress)
     if sequence.isLong {
       context.emit(Switch.longRelease, .init(previousPosition: sequence.pressed))
       (sequence.isLong, sequence.count) = (false, 0)
@@ -137,7 +136,7 @@ public enum SwitchServer {
       context.emit(Switch.shortRelease, .init(previousPosition: sequence.pressed))
       if context.has(Switch.momentarySwitchMultiPress) {
         sequence.endsAt = context.now + multiPressDelay
-        context.schedule(endTimer, at: context.now + multiPressDelay)
+        context.schedule(.multiPressEnd, at: context.now + multiPressDelay)
       } else {
         sequence.count = 0
       }
@@ -158,7 +157,7 @@ public enum SwitchServer {
     let count = sequence.count > context[Switch.multiPressMax] ? 0 : UInt8(clamping: sequence.count)
     let pressed = sequence.pressed
     (sequence.count, sequence.endsAt) = (0, nil)
-    context.cancel(endTimer)
+    context.cancel(.multiPressEnd)
     context[scratch: Sequence.self] = sequence
     context.emit(Switch.multiPressComplete, .init(previousPosition: pressed, totalNumberOfPressesCounted: count))
   }

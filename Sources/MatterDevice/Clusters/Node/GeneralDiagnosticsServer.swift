@@ -31,11 +31,11 @@ extension RootNode {
       .onStart { context in
         context[GeneralDiagnostics.rebootCount] &+= 1
         context.emit(GeneralDiagnostics.bootReasonEvent, .init(bootReason: context.node.bootReason))
-        context.schedule("operation", at: context.now + recordingInterval)
+        context.schedule(.operationHours, at: context.now + recordingInterval)
       }
-      .onTimer("operation") { context in
+      .onTimer(.operationHours) { context in
         recordOperatingTime(&context)
-        context.schedule("operation", at: context.now + recordingInterval)
+        context.schedule(.operationHours, at: context.now + recordingInterval)
       }
       .hook(GeneralDiagnosticsHooks.recordOperatingTime) { context, _ in recordOperatingTime(&context) }
       .on(GeneralDiagnostics.testEventTrigger) { _, request throws(StatusError) in

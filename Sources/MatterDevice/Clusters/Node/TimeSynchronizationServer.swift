@@ -8,7 +8,6 @@ enum TimeSynchronizationServer {
   private typealias Zone = TimeSynchronization.TimeZoneStruct
   private typealias Saving = TimeSynchronization.DSTOffsetStruct
   private static let zoneLimit = 2, savingLimit = 4, longestName = 64
-  private static let timer = "change"
 
   /// The time of the node changed without a command, because the host's clock was set or became unknown.
   static let clockWasSet = ServerHook<TimeSynchronization, Void>("clockWasSet")
@@ -34,7 +33,7 @@ enum TimeSynchronizationServer {
         context[scratch: Reported.self] = Reported(zone: context[TimeSynchronization.timeZone].first)
         catchUp(&context)
       }
-      .onTimer(timer) { catchUp(&$0) }
+      .onTimer(.localTimeChange) { catchUp(&$0) }
       .hook(clockWasSet) { context, _ in
         noteSource(&context)
         catchUp(&context)
@@ -152,9 +151,9 @@ enum TimeSynchronizationServer {
         zones.dropFirst().map(\.validAt)
         + savings.flatMap { [$0.validStarting] + ($0.validUntil.wrapped.map { [$0] } ?? []) }
       if let next = changes.filter({ $0 > utc }).min(), let instant = clock.instant(of: next) {
-        context.schedule(timer, at: instant)
+        context.schedule(.localTimeChange, at: instant)
       } else {
-        context.cancel(timer)
+        context.cancel(.localTimeChange)
       }
     }
     var reported = context[scratch: Reported.self, default: Reported()]

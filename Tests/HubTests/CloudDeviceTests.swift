@@ -4,9 +4,9 @@ import MatterClusters
 import Synchronization
 import Testing
 
-/// A device of a maker's cloud, seen through a hub. HOME.md, “Connectivity and locality”.
-@Suite("Clouds behind a hub", .timeLimit(.minutes(10))) struct CloudWayTests {
-  @Test func itIsFarAwayHoweverNearTheHub() async throws {
+/// A cloud device, seen through a hub. The home model, “Connectivity and locality”.
+@Suite("Cloud devices through a hub", .timeLimit(.minutes(10))) struct CloudDeviceTests {
+  @Test func cloudDeviceIsRemoteThroughLocalHub() async throws {
     let cloud = OneLamp()
     let served = try await ServedHome(isEmpty: true, cloud: cloud)
     let client = try await served.client(through: [.local(served.socket)])
@@ -19,12 +19,12 @@ import Testing
     #expect(porch.name == "Porch" && !porch.isMatterDevice)
     try await porch.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
     #expect(cloud.isOn)
-    let isTold = await eventually {
+    let isReported = await eventually {
       let now = try await client.devices().list().first
       return now?.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == true
     }
-    #expect(isTold)
-    // Its accounts are the business of whoever has the home.
+    #expect(isReported)
+    // Accounts are available only in the process that owns the home.
     await #expect(throws: HomeError.self) { try await client.cloudAccounts }
     await client.close()
     await served.close()
@@ -33,12 +33,12 @@ import Testing
 
 /// A cloud with one lamp.
 private final class OneLamp: CloudTransport {
-  private let inside = Mutex(false)
-  var isOn: Bool { inside.withLock { $0 } }
+  private let isSwitchedOn = Mutex(false)
+  var isOn: Bool { isSwitchedOn.withLock { $0 } }
 
   func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     let text = String(decoding: body, as: UTF8.self)
-    if text.contains("EXECUTE") { inside.withLock { $0 = text.contains("\"on\":true") } }
+    if text.contains("EXECUTE") { isSwitchedOn.withLock { $0 = text.contains("\"on\":true") } }
     let state = "\"online\":true,\"on\":\(isOn)"
     let payload =
       if text.contains("SYNC") {

@@ -3,37 +3,35 @@ import Testing
 
 @testable import hearth
 
-/// Numbers that everything is drawn from, as a command line has them.
-@Suite struct ChanceArgumentTests {
+@Suite("Seed arguments") struct SeedArgumentTests {
   @Test(
     arguments: [
       ("0", 0), ("7", 7), ("007", 7), ("18446744073709551615", .max),
-    ] as [(String, UInt64)]) func aSeed(_ text: String, _ seed: UInt64) throws
+    ] as [(String, UInt64)]) func parsesSeed(_ text: String, _ seed: UInt64) throws
   {
-    #expect(try ChanceArguments.seed(text) == seed)
+    #expect(try SeedArguments.seed(text) == seed)
   }
 
   @Test(arguments: [
     "", " ", "-1", "+1", "0x", "0x10", "1e3", "1.5", "1_000", "18446744073709551616", "seven", "٣", "1 ", "1..2",
-  ]) func isNoSeed(_ text: String) {
-    let error = #expect(throws: ValidationError.self) { try ChanceArguments.seed(text) }
+  ]) func rejectsInvalidSeed(_ text: String) {
+    let error = #expect(throws: ValidationError.self) { try SeedArguments.seed(text) }
     #expect(error?.message == "expected a whole number from 0 to 18446744073709551615")
   }
 
-  /// As many as anybody likes.
   @Test(
     arguments: [
       ("1..1", 1...1), ("3..40", 3...40), ("0..18446744073709551615", 0 ... .max),
-    ] as [(String, ClosedRange<UInt64>)]) func seeds(_ text: String, _ range: ClosedRange<UInt64>) throws
+    ] as [(String, ClosedRange<UInt64>)]) func parsesSeedRange(_ text: String, _ range: ClosedRange<UInt64>) throws
   {
-    #expect(try ChanceArguments.seeds(text) == range)
+    #expect(try SeedArguments.seeds(text) == range)
   }
 
   @Test(arguments: [
     "", "..", "5", "1..", "..5", "a..b", "1..b", "1...3", "1..2..3", "1..2..", "..1..2", "1..2..x", "-1..2", "0x1..0x2",
     "1..18446744073709551616", "1 .. 2", "1-2", "1,2", "5..3",
-  ]) func areNoSeeds(_ text: String) {
-    let error = #expect(throws: ValidationError.self) { try ChanceArguments.seeds(text) }
+  ]) func rejectsInvalidSeedRange(_ text: String) {
+    let error = #expect(throws: ValidationError.self) { try SeedArguments.seeds(text) }
     let expected =
       text == "5..3"
       ? "expected the smaller number first: 3..5"

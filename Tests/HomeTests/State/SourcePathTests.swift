@@ -4,15 +4,15 @@ import Testing
 
 @testable import Home
 
-/// What an old value of a device means when the device is reached another way by now.
-@Suite("Ways to a device") struct WaysTests {
+/// Mapping of paths of an old device value to the currently active source.
+@Suite("Source paths") struct SourcePathTests {
   private func home(_ models: NodeModel...) -> HomeState {
     var home = CheckedReducer()
     for model in models { home.meet(model) }
     return home.state
   }
 
-  /// Of the one device that has several ways: what becomes of a path.
+  /// Maps a path of one source of a device to another one.
   private func path(
     _ endpoint: EndpointID, _ cluster: ClusterID, _ attribute: AttributeID? = nil, from old: SourceID,
     to new: SourceID, in state: HomeState
@@ -32,14 +32,14 @@ import Testing
   private let own = SourceID(5)
   private let bridged = SourceID(7, 2)
 
-  /// The same lamp as node 5 and behind a bridge, with another lamp there.
+  /// One lamp as node 5 and behind a bridge that has another lamp.
   private var lamp: HomeState {
     var bridge = NodeModel.bridge(7)
     bridge.addBridged(2, "Left", uniqueID: "u")
     return home(.lamp(5, uniqueID: "u"), bridge)
   }
 
-  @Test func anEndpointIsFoundAgain() throws {
+  @Test func mapsEndpoints() throws {
     let state = lamp
     #expect(state.devices["5"]?.sources.map(\.id) == [own, bridged])
     #expect(try path(1, OnOff.id, from: own, to: own, in: state) == ClusterPath(1, OnOff.id))
@@ -48,34 +48,34 @@ import Testing
     #expect(try path(2, Descriptor.id, from: bridged, to: own, in: state) == ClusterPath(1, Descriptor.id))
   }
 
-  @Test func whoMadeItIsInAnotherCluster() throws {
+  @Test func mapsBasicInformationToBridgedInformation() throws {
     let state = lamp
     let (basic, behind) = (BasicInformation.id, BridgedDeviceBasicInformation.id)
     #expect(try path(0, basic, 5, from: own, to: bridged, in: state) == ClusterPath(2, behind))
     #expect(try path(2, behind, 5, from: bridged, to: own, in: state) == ClusterPath(0, basic))
-    // Who may write the one that is not declared may not write the Location of the other for it.
+    // Access to an undeclared attribute of one cluster must not grant access to Location of the other.
     #expect(refusal { try path(2, behind, 6, from: bridged, to: own, in: state) } == .notFound)
     #expect(refusal { try path(2, behind, from: bridged, to: own, in: state) } == .notFound)
   }
 
-  @Test func whatTheOtherWayLacksIsRefused() {
+  @Test func rejectsPathsMissingInOtherSource() {
     let state = lamp
     #expect(refusal { try path(1, LevelControl.id, from: own, to: bridged, in: state) } == .notFound)
     #expect(refusal { try path(0, Descriptor.id, from: own, to: bridged, in: state) } == .notFound)
     #expect(refusal { try path(9, OnOff.id, from: own, to: bridged, in: state) } == .notFound)
-    // A way that is gone, and one of another device.
+    // A removed source, and a source of another device.
     #expect(refusal { try path(1, OnOff.id, from: SourceID(6), to: own, in: state) } == .notFound)
     #expect(refusal { try path(3, OnOff.id, from: SourceID(7, 3), to: own, in: state) } == .notFound)
   }
 
-  @Test func anotherTypeIsAnotherThingThoughItHasTheCluster() {
+  @Test func rejectsEndpointOfOtherDeviceType() {
     var (node, bridge) = (NodeModel.lamp(5, uniqueID: "u"), NodeModel.bridge(7))
     bridge.addBridged(2, "Left", uniqueID: "u")
     node.endpoints[1]?.types = [DeviceTypes.fan.id]
     #expect(refusal { try path(1, OnOff.id, from: own, to: bridged, in: home(node, bridge)) } == .notFound)
   }
 
-  /// Two lights in one device.
+  /// A device with two lights, as a node and behind a bridge.
   private func twins(tags: [EndpointID: UInt8]) -> HomeState {
     var (node, bridge) = (NodeModel.lamp(5, uniqueID: "u"), NodeModel.bridge(7))
     node.endpoints[0]?.parts = [1, 2]
@@ -92,7 +92,7 @@ import Testing
     return home(node, bridge)
   }
 
-  @Test func twoOfAKindAreToldApartByTheirTagsOrNotAtAll() throws {
+  @Test func distinguishesEqualEndpointsByTags() throws {
     #expect(refusal { try path(1, OnOff.id, from: own, to: bridged, in: twins(tags: [:])) } == .ambiguousTarget)
     let tagged = twins(tags: [1: 0, 2: 1, 11: 1, 12: 0])
     #expect(try path(1, OnOff.id, from: own, to: bridged, in: tagged) == ClusterPath(12, OnOff.id))
@@ -103,8 +103,8 @@ import Testing
     #expect(refusal { try path(1, OnOff.id, from: own, to: bridged, in: half) } == .ambiguousTarget)
   }
 
-  /// One of two is not it because the other is not there.
-  @Test func oneOfTwoIsNotTakenForTheOnlyOne() {
+  /// One of two lights must not be taken for the only light of the other source.
+  @Test func rejectsAmbiguousCounterpart() {
     var (node, bridge) = (NodeModel.lamp(5, uniqueID: "u"), NodeModel.bridge(7))
     node.endpoints[0]?.parts = [1, 2]
     node.addLight(2)
@@ -112,7 +112,7 @@ import Testing
     #expect(refusal { try path(1, OnOff.id, from: own, to: bridged, in: home(node, bridge)) } == .ambiguousTarget)
   }
 
-  @Test func anOldValueAsksTheWayThatCountsNow() async throws {
+  @Test func oldValueUsesActiveSource() async throws {
     var bridge = NodeModel.bridge(7)
     bridge.addBridged(2, "Left", uniqueID: "u")
     let home = try await OpenHome(.lamp(5, uniqueID: "u"), bridge)
@@ -122,7 +122,7 @@ import Testing
     #expect(try await home.device("5").source?.id == bridged)
     let light = try #require(old.traits[OnOffTrait.self])
     #expect(light.endpoint == 1)
-    // Nobody is there; who was asked is in the error.
+    // The request fails; the error names the node that was addressed.
     func message(_ body: () async throws -> Void) async -> String? {
       do {
         try await body()
@@ -132,8 +132,8 @@ import Testing
     #expect(await message { try await light.on() }?.contains("node 7 ") == true)
     #expect(await message { try await light.write(OnOff.onTime, 3) }?.contains("node 7 ") == true)
     let root = try #require(old.traits[DescriptorTrait.self, on: 0])
-    #expect(await message { try await root.untyped.invoke(0) }?.contains("another way") == true)
-    #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("another way") == true)
+    #expect(await message { try await root.untyped.invoke(0) }?.contains("active source") == true)
+    #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("active source") == true)
     await home.home.close()
   }
 }

@@ -2,15 +2,15 @@ import ArgumentParser
 import MatterModel
 import MatterProtocol
 
-/// What a command line says of what is left to chance, and of faults that are built in: refused with what is expected in its place.
-enum ChanceArguments {
-  /// A seed: `7`.
+/// Parsers of the options for seeds, variants and defects, whose errors name the expected values.
+enum SeedArguments {
+  /// Parses a seed: `7`.
   static func seed(_ text: String) throws -> UInt64 {
     guard let seed = number(text) else { throw ValidationError("expected a whole number from 0 to \(UInt64.max)") }
     return seed
   }
 
-  /// A row of seeds: `1..100`.
+  /// Parses a range of seeds: `1..100`.
   static func seeds(_ text: String) throws -> ClosedRange<UInt64> {
     let ends = text.split(separator: "..", omittingEmptySubsequences: false).map { number(String($0)) }
     guard ends.count == 2, let first = ends[0], let last = ends[1] else {
@@ -20,13 +20,13 @@ enum ChanceArguments {
     return first...last
   }
 
-  /// The number of a variant: `12`.
+  /// Parses the number of a variant: `12`.
   static func variant(_ text: String) throws -> Int {
     guard let variant = Int(text) else { throw ValidationError("expected a whole number, one of the file's “vary”") }
     return variant
   }
 
-  /// The name of a fault: `sendsOnce`.
+  /// Parses the name of a defect: `sendsOnce`.
   static func defect(_ text: String) throws -> SeededDefect {
     let names = SeededDefect.allCases.map(\.rawValue)
     guard names.contains(text) else {
@@ -37,7 +37,7 @@ enum ChanceArguments {
     return SeededDefect(rawValue: text)
   }
 
-  /// Digits and nothing else: no sign, no other base.
+  /// Parses ASCII digits only: no sign, no other base.
   private static func number(_ text: String) -> UInt64? {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? UInt64(text) : nil
   }

@@ -1,25 +1,26 @@
 import Home
 
-/// What is to be told of how devices are reached that a client makes of its routes: another one is used now, or none leads to the
-/// home. It is in no log: that of the hub has what happened to the devices.
-struct RouteNews {
+/// Detects changes of connectivity that are caused by the routes of a hub client: another route is used, or none works.
+///
+/// These changes are not in the log, which the hub writes.
+struct RouteChanges {
   private var known: [String: SourceStatus]
 
   init(_ home: HomeState) { known = Self.statuses(home) }
 
-  /// - Parameter home: as it is now.
-  /// - Returns: the devices that are reached otherwise than before, for no other reason than that.
-  mutating func take(_ home: HomeState) -> [String] {
+  /// Records the current home.
+  /// - Returns: the ids of the devices whose connectivity has changed only because of the route.
+  mutating func update(to home: HomeState) -> [String] {
     let now = Self.statuses(home)
     defer { known = now }
     return now.keys.sorted().filter { id in
       guard let new = now[id], let old = known[id], old != new else { return false }
-      return Self.isNews(old, new)
+      return Self.isRouteChange(old, new)
     }
   }
 
-  /// Whether devices may be reached otherwise after an update: not where it tells of values alone, as most do.
-  static func mayFollow(from update: HomeUpdate) -> Bool {
+  /// Returns whether an update can be accompanied by a change of route: not if it consists of values and events, as most do.
+  static func mayResult(from update: HomeUpdate) -> Bool {
     update.changes.isEmpty
       || !update.changes.allSatisfy {
         switch $0 {
@@ -29,9 +30,9 @@ struct RouteNews {
       }
   }
 
-  private static func isNews(_ old: SourceStatus, _ new: SourceStatus) -> Bool {
+  private static func isRouteChange(_ old: SourceStatus, _ new: SourceStatus) -> Bool {
     if new.reason == .hubUnreachable { return true }
-    // One that is away for another reason went meanwhile, and that is in the log.
+    // A device that is now offline for another reason went offline in the meantime, which is in the log.
     if old.reason == .hubUnreachable { return new.connectivity.connectivityState != .offline }
     let (old, new) = (old.connectivity, new.connectivity)
     return old.connectivityState == new.connectivityState && old.dataSourceLocality != new.dataSourceLocality

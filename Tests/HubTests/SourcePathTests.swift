@@ -6,9 +6,9 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// What a client asks of an old value of a device that the hub reaches another way by now.
-@Suite("Ways through a hub", .timeLimit(.minutes(10))) struct WayTests {
-  /// The lamp again, behind a bridge: endpoint 3 of node 7, with On/Off and without Level Control.
+/// Requests of a client through an old device value, after the hub switched to another source.
+@Suite("Source paths through a hub", .timeLimit(.minutes(10))) struct SourcePathTests {
+  /// The same lamp behind a bridge: endpoint 3 of node 7, with On/Off and without Level Control.
   private static let behind: [HomeChange] = [
     .sourceAdded(SourceID(7, 3), device: "5"),
     .topology(
@@ -17,7 +17,7 @@ import Testing
     .connectivity(SourceID(7, 3), SourceStatus(SourceConnectivity(.online, .peer))),
   ]
 
-  @Test func anOldValueOfAClientIsUnderstood() async throws {
+  @Test func oldValueUsesActiveSource() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
     let old = try #require(try await client.devices().list().first)
@@ -32,16 +32,16 @@ import Testing
         return HomeError(.internalError, "nothing was thrown")
       } catch { return HomeError(error) }
     }
-    // Nobody is there, and who was asked is in the error: the bridge, and not node 5.
+    // The request fails; the error names the addressed node, which is the bridge and not node 5.
     let switched = await failure { try await light.onOffTrait?.on() }
     #expect(switched.code == .notFound && switched.message.contains("node 7 "))
     let written = await failure { try await light.onOffTrait?.write(OnOff.onTime, 1) }
     #expect(written.code == .notFound && written.message.contains("node 7 "))
     let moved = await failure { try await light.levelControlTrait?.moveToLevel(level: 3) }
-    #expect(moved.code == .notFound && moved.message.contains("another way"))
+    #expect(moved.code == .notFound && moved.message.contains("active source has changed"))
     #expect(
       await failure { try await light.levelControlTrait?.write(LevelControl.onLevel, .null) }.message.contains(
-        "another way"))
+        "active source has changed"))
     await client.close()
     await served.close()
   }

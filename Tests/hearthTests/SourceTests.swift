@@ -6,14 +6,14 @@ import Testing
 @testable import Home
 @testable import hearth
 
-/// Devices behind a bridge, and devices that are reached two ways, on the command line.
-@Suite("Ways on the command line") struct WayTests {
+/// Bridged devices and devices with several sources on the command line.
+@Suite("Sources on the command line") struct SourceTests {
   private static let own = SourceID(5), bridged = SourceID(7, 2)
   private static let online = SourceStatus(SourceConnectivity(.online, .peer))
   private static let offline = SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut)
 
-  /// A lamp that is node 5 and endpoint 2 of node 7, of which endpoint 1 is another lamp. Its own is on, and so is the other;
-  /// what the bridge says of it is that it is off.
+  /// A lamp that is node 5 and endpoint 2 of bridge 7, and another lamp at endpoint 1 of the bridge. Both lamps are on by their own
+  /// attributes, and the first one is off by those of the bridge.
   private static func state(id: String = "5", _ changes: [HomeChange] = []) -> HomeState {
     var state = HomeState()
     let other = SourceID(7, 1)
@@ -52,24 +52,24 @@ import Testing
     return condition.check(device, state)
   }
 
-  @Test func aConditionIsLookedAtByTheWayThatCounts() throws {
+  @Test func conditionsUseActiveSource() throws {
     let before = Self.state()
     #expect(try check("onOff=true", parsedIn: before, in: before).holds)
     #expect(try check("currentLevel=101", parsedIn: before, in: before).holds)
-    // Reached through the bridge, where endpoint 1 is another lamp.
+    // Through the bridge, where endpoint 1 is another lamp.
     let after = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
     #expect(after.devices["5"]?.active?.id == Self.bridged)
     #expect(try !check("onOff=true", parsedIn: before, in: after).holds)
     #expect(try check("onOff=false", parsedIn: before, in: after).holds)
     let level = try check("currentLevel=101", parsedIn: before, in: after)
-    #expect(!level.holds && level.actual == "not known by the way that it is reached now")
+    #expect(!level.holds && level.actual == "not known by the active source")
     // And the other way round.
     #expect(try check("onOff=true", parsedIn: after, in: before).holds)
     #expect(try !check("onOff=false", parsedIn: after, in: before).holds)
     #expect(try check("onOff=false", of: "lamp/2", parsedIn: after, in: after).holds)
   }
 
-  @Test func aDeviceIsFoundByItsIdHoweverItIsReached() throws {
+  @Test func resolvesDeviceIDWithAnyActiveSource() throws {
     let state = Self.state(id: "7/2")
     #expect(state.devices["7/2"]?.active?.id == Self.own)
     #expect(try check("onOff=true", of: "7/2", parsedIn: state, in: state).holds)
@@ -79,11 +79,11 @@ import Testing
     #expect(try HomeRegistry(bridged).resolve("5").device.nodeID == 7)
   }
 
-  @Test func aPartThatItsBridgeDoesNotReachIsNotOnline() throws {
+  @Test func unreachableBridgedDeviceIsOffline() throws {
     let reachable = ConcreteAttributePath(1, 0x39, 0x11)
     let state = Self.state(id: "5", [.attribute(7, reachable, value: [0x08])])
     let result = try check("onOff=true", of: "other", parsedIn: state, in: state)
-    #expect(!result.holds && result.actual == "(true), last, of a device that is offline")
+    #expect(!result.holds && result.actual == "(true), stale, device is offline")
     let back = Self.state(id: "5", [.attribute(7, reachable, value: [0x09])])
     #expect(try check("onOff=true", of: "other", parsedIn: back, in: back).holds)
   }
@@ -94,12 +94,12 @@ import Testing
       update: 7)
   }
 
-  @Test func aDeviceIsToldToBeAsTheWayIsThatCounts() {
+  @Test func linesHaveConnectivityOfActiveSource() {
     var report = ChangeFormatter(Self.state())
     func words(_ source: SourceID, _ status: SourceStatus) -> Substring? {
       report.report(Self.sample(source, status)).text?.split(separator: "  ").last
     }
-    // The bridge goes and comes: it is online all the while.
+    // The device stays online while the bridge is offline.
     #expect(words(Self.bridged, Self.offline) == nil && words(Self.bridged, Self.online) == nil)
     let json = report.report(Self.sample(Self.bridged, Self.offline)).json.text
     for part in [
@@ -107,49 +107,49 @@ import Testing
       #""deviceDataSourceLocality":"peer""#,
     ] { #expect(json.contains(part), "\(json)") }
     #expect(words(Self.own, Self.offline) == "offline (timed out)")
-    // Reached another way, or not any more.
+    // The other source becomes active, or none.
     let remote = SourceStatus(SourceConnectivity(.online, .remote))
     #expect(words(Self.bridged, remote) == "online (remote)")
     #expect(words(Self.own, Self.online) == "online (peer)" && words(Self.bridged, Self.offline) == nil)
     #expect(words(Self.bridged, remote) == nil && words(Self.own, Self.offline) == "online (remote)")
   }
 
-  /// Of the log from a place on: the home that is known is the one of now.
-  @Test func whereTheLogIsReadFromAnEarlierPlaceNothingIsLeftOut() {
+  /// When the log is read from an anchor, the known home is the current one.
+  @Test func pastLinesOfSourcesAreNotOmitted() {
     let now = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
-    func told(isPast: Bool) -> [Substring?] {
+    func lines(isPast: Bool) -> [Substring?] {
       var report = ChangeFormatter(now, isPast: isPast)
       return [Self.offline, Self.online, Self.offline].map {
         report.report(Self.sample(Self.own, $0)).text?.split(separator: "  ").last
       }
     }
-    #expect(told(isPast: true) == ["online (peer)", "online (peer)", "online (peer)"])
-    #expect(told(isPast: false) == [nil, "online (peer)", "online (peer)"])
+    #expect(lines(isPast: true) == ["online (peer)", "online (peer)", "online (peer)"])
+    #expect(lines(isPast: false) == [nil, "online (peer)", "online (peer)"])
   }
 
-  @Test func aDeviceSaysWhereItIsAndWhereElse() throws {
+  @Test func describesAllSources() throws {
     let state = Self.state(id: "9", [.connectivity(Self.own, Self.offline)])
     let entry = try #require(state.devices["9"])
     let device = HomeDevice(
       entry, values: NodeValues(), contact: Contact(), settled: .unknown, home: OutputTests.NoHome())
     let row = DeviceRow(device: device, record: try #require(device.record(room: nil)))
     let text = DeviceDescription.text(row, nil)
-    #expect(text.contains("\nNode           7/2\nAlso at        5 (offline: timed out)\n"), "\(text)")
+    #expect(text.contains("\nNode           7/2\nOther sources  5 (offline: timed out)\n"), "\(text)")
     let json = DeviceDescription.json(row, nil).text
     for part in [
       #""id":"9","nodeID":"7""#, #""source":"5","active":false,"connectivityState":"offline""#,
       #""source":"7/2","active":true,"connectivityState":"online""#,
     ] { #expect(json.contains(part), "\(json)") }
-    // Its node is removed, and it stays.
+    // After its node is removed, the device remains as a bridged one.
     let lamp = try HomeRegistry(Self.state()).resolve("lamp").device
-    #expect(Remove.note(Remove.rest(of: lamp)) == "; it stays in the home, reached as 7/2")
+    #expect(Remove.note(Remove.rest(of: lamp)) == "; it remains in the home as 7/2")
     let other = try HomeRegistry(Self.state()).resolve("other").device
     #expect(Remove.note(Remove.rest(of: other)).isEmpty && "\(other.way)" == "7/1")
     #expect(VirtualDeviceReport.decimal("000000000000000A") == "10")
   }
 
-  /// One request to the bridge, and each of its parts by its own name.
-  @Test func whatIsBehindABridgeIsToldByItsName() throws {
+  /// One request to the bridge, and the name of each bridged device.
+  @Test func groupsPathsOfBridgedDevices() throws {
     let state = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
     let registry = HomeRegistry(state)
     let paths = try ["other.onOff.onOff", "lamp.onOff.onOff", "other.onOff.*", "lamp"].flatMap {
@@ -157,14 +157,14 @@ import Testing
     }
     let groups = PathGroup.groups(paths, in: registry)
     #expect(groups.count == 1 && groups[0].names == "Other, Lamp")
-    // What another path asks for with more is asked for once.
+    // Paths that another path covers are omitted.
     #expect(
       groups[0].paths.map { "\(ElementNames.text($0))" } == ["1.onOff.*", "2.*.*"], "\(groups[0].paths)")
     let named = [1, 2].map { groups[0].device(of: $0).name }
     #expect(named == ["Other", "Lamp"] && groups[0].device(of: nil).name == "Other")
   }
 
-  @Test func nodeIDsAreNodeIDs() throws {
+  @Test func nodeIDsAreThoseOfTheSource() throws {
     let state = Self.state()
     var report = ChangeFormatter(state)
     func json(_ change: HomeChange, _ device: String) -> String {
@@ -179,12 +179,12 @@ import Testing
       json(.attribute(7, .init(1, 6, 0), value: [0x08]), "7/1"), json(.event(7, pressed), "7/1"),
       json(.connectivity(SourceID(7, 1), Self.offline), "7/1"), json(.deviceRenamed(id: "7/1", name: "New"), "7/1"),
     ] { #expect(text.contains(#""id":"7/1""#) && text.contains(#""nodeID":"7""#), "\(text)") }
-    // Told by the way that does not count.
+    // A change of the inactive source.
     #expect(json(.attribute(7, .init(2, 6, 0), value: [0x09]), "5").contains(#""nodeID":"7""#))
     #expect(json(.attribute(5, .init(1, 6, 0), value: [0x08]), "5").contains(#""nodeID":"5""#))
     let other = try HomeRegistry(state).resolve("other").device
     let read = AttributeValue(other, .init(1, 6, 0), [0x09], raw: false).json.text
-    // The path can be used again, and means the device.
+    // The printed path is accepted and resolves to the device.
     #expect(read.contains(#""nodeID":"7""#) && read.contains(#""path":"7/1/1/6/0""#), "\(read)")
     #expect(try HomeRegistry(state).paths("7/1/1/6/0").map(\.target.device.id) == ["7/1"])
   }

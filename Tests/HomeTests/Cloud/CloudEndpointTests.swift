@@ -7,15 +7,15 @@ import Testing
 
 @testable import Home
 
-/// Which node and endpoint a device of an account is: it stays that.
-@Suite("Cloud places") struct CloudPlaceTests {
-  private let place: TestDatabase
+/// Assignment of node ids and endpoints to the devices of an account, which must not change.
+@Suite("Cloud endpoints") struct CloudEndpointTests {
+  private let scratch: TestDatabase
   private let database: HomeDatabase
   private let account: StoredCloudAccount
 
   init() throws {
-    place = try TestDatabase()
-    database = try place.open()
+    scratch = try TestDatabase()
+    database = try scratch.open()
     _ = try database.addCloudAccount("Acme", address: "https://a.example", token: "t")
     account = try #require(try database.storedCloudAccounts().first)
   }
@@ -35,28 +35,28 @@ import Testing
     try #require(try database.keep(parts, of: account))
   }
 
-  @Test func twoThatSayLaterThatTheyAreOneAre() throws {
+  @Test func mergesDevicesWithSameUniqueID() throws {
     #expect(try keep(part("a"), part("b")).count == 2)
     for _ in 0..<2 {
       let nodes = try keep(part("a", "s"), part("b", "s"))
       #expect(nodes.count == 1 && nodes.values.first?.orderedParts.map(\.part.device.id) == ["a", "b"])
       #expect(try database.cloudNodes() == ["Acme": nodes])
     }
-    // What a cloud does not know for a moment does not part them.
+    // A unique id that is missing for a while does not split them.
     #expect(try keep(part("a"), part("b")).values.map(\.parts.count) == [2])
     #expect(try keep(part("c", "t"), part("a")).count == 2)
   }
 
-  @Test func whatCanNotBeReadAnyMoreIsWhatItWas() throws {
+  @Test func keepsNodesWithUnreadableDescription() throws {
     let nodes = try keep(part("a"), part("b"))
     try database.write { try $0.execute(sql: "UPDATE cloud_device SET description = '{}' WHERE device = 'b'") }
-    // It is the account's all the same.
+    // The node still belongs to the account.
     #expect(try Set(database.cloudNodes()["Acme"]?.keys ?? [:].keys) == Set(nodes.keys))
     #expect(try keep(part("a"), part("b")) == nodes)
     #expect(try database.cloudNodes() == ["Acme": nodes])
   }
 
-  @Test func oneOfSeveralTellsOfTheBattery() throws {
+  @Test func reportsBatteryOfOnePart() throws {
     var parts: [EndpointID: CloudPart] = [1: try part("a"), 2: try part("b"), 3: try part("c")]
     for endpoint: EndpointID in [2, 3] { parts[endpoint]?.device.traits.append("action.devices.traits.EnergyStorage") }
     func state(_ percent: Int) throws -> CloudJSON {
@@ -67,7 +67,7 @@ import Testing
     #expect(all.filter { $0.path.cluster == PowerSource.id }.map(\.value) == [Nullable(UInt8(100)).tlv])
   }
 
-  @Test func whatIsToBeSentBackIsSentBackAsItIs() throws {
+  @Test func roundTripsCustomData() throws {
     for data in [
       #"{"id":1234567890123456789}"#, #"{"id":-9223372036854775808}"#, #"{"a":[1,2.5,9223372036854775807]}"#,
     ] {
@@ -75,14 +75,14 @@ import Testing
     }
   }
 
-  @Test func anAccountHasNoMoreThanItMayHave() throws {
+  @Test func limitsDevicesOfAccount() throws {
     let most = CloudIntent.mostDevices
     #expect(try #require(try database.keep((0..<most).map { try part("\($0)") }, of: account)).count == most)
     #expect(try keep(part("new"), part("0")).count == most)
     #expect(try keep(part("0", "s"), part("1", "s")).count == most - 1)
   }
 
-  @Test func noMoreThanAStripHasAreOne() throws {
+  @Test func limitsPartsOfNode() throws {
     let parts = try (0...Int(CloudNode.mostParts)).map { try part("\($0)", "s") }
     let nodes = try #require(try database.keep(parts, of: account))
     #expect(nodes.values.map(\.parts.count) == [Int(CloudNode.mostParts)])

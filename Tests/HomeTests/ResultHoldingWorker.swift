@@ -2,8 +2,8 @@ import NIOCore
 import Runtime
 import Synchronization
 
-/// A worker that does everything in order, and keeps an answer of one kind to itself for a while.
-final class SlowAnswers<Held>: Worker {
+/// A worker that runs jobs in order, and can hold back one result of the type `Held`.
+final class ResultHoldingWorker<Held>: Worker {
   private let queue = QueueWorker()
   private let state = Mutex((holdsNext: false, answer: (@Sendable () -> Void)?.none))
 

@@ -1,8 +1,8 @@
 import Home
 
-// The snippets of the article “Hearing of changes”, word for word: `ArticleTests` holds it to that, and runs them.
+// The code samples of the article “Receiving changes”, verbatim; `ArticleTests` compares and runs them.
 
-enum HearingSnippets {
+enum ChangeSnippets {
   final class Screen: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
     func homeManagerDidUpdateHomes(_ manager: HomeManager) async {
       print("reload", manager.homes.map(\.name))

@@ -1,0 +1,24 @@
+package import MatterClusters
+package import MatterModel
+
+extension AccessControl.AccessControlEntryStruct {
+  /// Parses a subject that need not be a device of the home: a node ID, or `tag:0xIIIIVVVV`.
+  package static func subject(_ text: String) -> NodeID? {
+    if text.hasPrefix("tag:0x"), let tag = UInt32(text.dropFirst(6), radix: 16) {
+      return .tag(CASEAuthenticatedTag(tag))
+    }
+    return UInt64(text).map { NodeID($0) }.flatMap { $0.isOperational ? $0 : nil }
+  }
+
+  /// Returns the targets for the endpoints and the cluster; null, which is the whole device, without either.
+  /// - Throws: ``HomeError`` `notFound` for an unknown cluster.
+  package static func targets(
+    endpoints: [UInt16], cluster name: String?
+  ) throws(HomeError) -> Nullable<[AccessControl.AccessControlTargetStruct]> {
+    let clusterID = try name.map { name throws(HomeError) in try HomeRegistry.cluster(name) } ?? nil
+    let cluster = Nullable(clusterID)
+    if endpoints.isEmpty && clusterID == nil { return .null }
+    if endpoints.isEmpty { return .value([.init(cluster: cluster, endpoint: .null, deviceType: .null)]) }
+    return .value(endpoints.map { .init(cluster: cluster, endpoint: .value(EndpointID($0)), deviceType: .null) })
+  }
+}

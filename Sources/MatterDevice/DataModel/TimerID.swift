@@ -1,0 +1,21 @@
+/// Identifies a timer among those of one cluster server.
+public enum TimerID: Hashable, Sendable {
+  /// The next step of a transition or a countdown.
+  case tick
+  /// The end of a transition to a scene.
+  case sceneEnd
+  /// A report that was postponed by the Quieter Reporting quality.
+  case deferredReport
+  /// The delay after which a press of a button is a long press.
+  case longPress
+  /// The delay after which a sequence of presses is complete.
+  case multiPressEnd
+  /// The next physical action of a queue.
+  case queuedAction
+  /// The next change of the local time.
+  case localTimeChange
+  /// The next record of the hours of operation.
+  case operationHours
+  /// A timer of a server outside of this library.
+  case custom(Int)
+}
