@@ -84,6 +84,21 @@ import Testing
     }
   }
 
+  @Test("comments refer to existing documents") func commentsReferToDocuments() throws {
+    for folder in ["Sources", "Tests", "devices", "scripts"] {
+      let base = PackageManifest.root.appending(path: folder)
+      let files = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+      for file in files.sorted() {
+        guard let text = try? String(contentsOf: base.appending(path: file), encoding: .utf8), text.contains(".md")
+        else { continue }
+        for match in text.matches(of: #/\b[A-Z]{2,}\.md\b/#) {
+          let path = PackageManifest.root.appending(path: String(match.0)).path
+          #expect(FileManager.default.fileExists(atPath: path), "\(folder)/\(file): \(match.0) does not exist")
+        }
+      }
+    }
+  }
+
   @Test("ARCHITECTURE.md names each target") func architectureNamesTargets() throws {
     let text = try #require(Self.documents.first { $0.path == "ARCHITECTURE.md" }?.text)
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
