@@ -1,84 +1,88 @@
-# Hearth. `make` alone prints what there is.
+# `make` lists the targets.
 SWIFT ?= swift
 BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd clean
+.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd docs clean
 
-help: ## this list
+help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run: build ## install what is missing, build, and show the whole product on the loopback interface
+run: build ## install missing packages, build, and run a demonstration on the loopback interface
 	@HEARTH=$(HEARTH) scripts/demo
 
-up: build ## the devices of devices/demo.yaml, running until you press Ctrl-C
+up: build ## run the devices of devices/demo.yaml until Ctrl-C
 	@$(HEARTH) run devices/demo.yaml
 
-build: ## build everything (BUILD=release for the optimized build)
+build: ## build all products (BUILD=release for an optimized build)
 	@scripts/bootstrap
 	@$(SWIFT) build -c $(BUILD)
 
-release: ## build everything, optimized
+release: ## build all products with optimization
 	@$(MAKE) --no-print-directory build BUILD=release
 
-install: release ## install hearth, its completions and manual pages (PREFIX=/usr/local, DESTDIR=)
+install: release ## install hearth, shell completions and manual pages (PREFIX=/usr/local, DESTDIR=)
 	@SWIFT="$(SWIFT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
 
-uninstall: ## remove what `make install` has installed (PREFIX=)
+uninstall: ## remove the files that `make install` installed (PREFIX=)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install --uninstall
 
-test: ## all tests; no root, no network beyond loopback
+test: ## run all tests (no root, no network beyond loopback)
 	@scripts/bootstrap
 	@SWIFT="$(SWIFT)" scripts/test
 
-test-release: release ## run the tests of the command line with the optimized executable
+test-release: release ## run the command line tests with the optimized executable
 	@HEARTH=$(CURDIR)/.build/release/hearth SWIFT="$(SWIFT)" scripts/test --filter '^hearthTests\.'
 
-lint: ## style, as swift format sees it
+lint: ## check the format of the Swift files
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 
-format: ## put the style right
+format: ## format the Swift files
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-bench: release ## figures, with a blocking-socket UDP echo as the floor
+bench: release ## run the benchmarks, with a blocking UDP echo as the baseline
 	@.build/release/hearth-bench
 
-fuzz: ## hostile input to every decoder and engine, SECONDS=60 for each target
+fuzz: ## fuzz all decoders and engines (SECONDS=60 per target, TARGETS=)
 	@scripts/bootstrap
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
 
-fuzz-build: # what `make fuzz` builds first, alone
+fuzz-build: # build the fuzzer only
 	@scripts/bootstrap
 	@scripts/fuzz --build
 
-flood: build ## 20,000 hostile packets a second at a light, on the loopback interface, for a few seconds
+flood: build ## send 20,000 hostile packets per second to a light on the loopback interface
 	@.build/$(BUILD)/hearth-bench flood 8
 
-kill: build ## devices and commands killed with -9 at random moments: what was acknowledged is there afterwards (KILLS=20, SEED=)
+kill: build ## kill devices and commands at random times and check that acknowledged changes persist (KILLS=20, SEED=)
 	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
 	@.build/$(BUILD)/hearth-bench log $(or $(SECONDS),20) $(or $(KILLS),20) $(SEED)
 
-scenarios: build ## the scenarios of devices/scenarios, and their traces played again
+scenarios: build ## run the scenarios of devices/scenarios and replay their traces
 	@HEARTH=$(HEARTH) scripts/scenarios
 
-realtime: build ## the scenarios that don't wait for long on real sockets (5 min)
+realtime: build ## run the short scenarios on real sockets (5 min)
 	@HEARTH=$(HEARTH) scripts/realtime
 
-example: ## a package that tests a home with this one, built as its user would
+example: ## build and test the example package in Tests/Example
 	@scripts/bootstrap
 	@$(SWIFT) test --package-path Tests/Example --scratch-path .build/example
 
-simulate: build ## random homes in which everything goes wrong, heals, and has to agree again (SEEDS=200, FIRST=1)
+simulate: build ## run random homes with faults and check that they converge (SEEDS=200, FIRST=1)
 	@.build/$(BUILD)/hearth-bench random $(or $(SEEDS),200) $(FIRST)
 
-interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
+interop: build ## test against other Matter implementations (as root: creates network namespaces)
 	@scripts/bootstrap --interop
 	@HEARTH=$(HEARTH) scripts/interop
 
-dnssd: build ## our DNS-SD and Avahi's, both ways (root: it makes network namespaces)
+dnssd: build ## test DNS-SD against Avahi (as root: creates network namespaces)
 	@HEARTH=$(HEARTH) scripts/dnssd
 
-clean: ## remove what was built
+docs: ## build the documentation of the libraries in .build/docs
+	@scripts/bootstrap
+	@SWIFT="$(SWIFT)" scripts/docs
+
+clean: ## remove all build products
 	@rm -rf .build .build-fuzz .venv-interop

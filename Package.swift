@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Strict settings for every target: Swift 6 mode, no warnings, and imports that say what they leak.
+/// The settings of all targets: Swift 6 mode, warnings as errors, imports with an explicit access level.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
@@ -10,8 +10,8 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// A target of ours and its tests; `imports` is the whole list of what it may import (see CONTRIBUTING.md).
-func room(_ name: String, imports: [Target.Dependency], tests: [Target.Dependency] = []) -> [Target] {
+/// A target and its tests. `imports` lists all modules that the target may import; `Tests/RepositoryTests` checks it.
+func module(_ name: String, imports: [Target.Dependency], tests: [Target.Dependency] = []) -> [Target] {
   [
     .target(name: name, dependencies: imports, swiftSettings: strict),
     .testTarget(
@@ -44,51 +44,53 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
+    // The command plugin of `make docs`; no target depends on it.
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", exact: "1.5.0"),
   ],
   targets: [
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-    // Without pkg-config, whose flags for this library the package manager warns of; the module map says what to link.
+    // Without pkg-config: the package manager warns about its flags for this library. The module map links it.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
   ]
-    + room("MatterTLV", imports: [])
-    + room("MatterCrypto", imports: ["COpenSSL"])
-    + room("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
-    + room("MatterModel", imports: ["MatterTLV"])
-    + room("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"])
-    + room("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
-    + room(
+    + module("MatterTLV", imports: [])
+    + module("MatterCrypto", imports: ["COpenSSL"])
+    + module("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
+    + module("MatterModel", imports: ["MatterTLV"])
+    + module("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"])
+    + module("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
+    + module(
       "MatterDevice",
       imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
-    + room(
+    + module(
       "MatterController",
       imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
-    + room("Runtime", imports: ["CAvahi", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio)
-    + room(
+    + module("Runtime", imports: ["CAvahi", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio)
+    + module(
       "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio,
       tests: [
         "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates", "Home",
       ])
-    + room(
+    + module(
       "VirtualDevices",
       imports: [
         "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
-      ])
-    + room(
+      ] + nio)
+    + module(
       "Home",
       imports: [
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ] + nio)
-    + room(
+    + module(
       "Scenario",
       imports: [
         "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
         "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
-    + room(
+    + module(
       "Hub",
       imports: [
         "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log,

@@ -3,7 +3,7 @@ public import MatterModel
 public import MatterProtocol
 internal import Runtime
 
-/// An open home: its structures, rooms and devices, to read, observe and command. HOME.md.
+/// An open home: its structures, rooms and devices, to read, observe and command. See <doc:TheHomeModel>.
 ///
 ///     let home = try await Home(options)
 ///     try await home.follow()
@@ -59,7 +59,7 @@ public final class Home: Sendable {
 
   // MARK: Looking and following
 
-  /// The structures of the home, which are buildings. HOME.md, “Observing”.
+  /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
   /// The structure that is used where none is named: the one selected by the owner, else the first. Nil if there is

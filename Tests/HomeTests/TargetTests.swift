@@ -264,7 +264,8 @@ import Testing
   }
 
   @Test("names the room if it has no device with the cluster") func roomWithoutCluster() throws {
-    let error = failure { () throws(HomeError) in _ = try Samples.registry().paths("attic.levelControl.currentLevel") }
+    let registry = try Samples.registry()
+    let error = failure { () throws(HomeError) in _ = try registry.paths("attic.levelControl.currentLevel") }
     #expect(error?.code == .notFound && error?.message == "no device of “attic” has a LevelControl cluster")
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Finds tuples affected by a miscompilation of Swift 6.3.1: at `-O` the other elements are lost if the result of a

@@ -1,41 +1,11 @@
 import Foundation
 import Testing
 
-/// The rules of the repository, with a remedy for each violation. The table has the one-way dependencies of the design.
+/// The rules for the sources. Package.swift has the table of imports.
 enum Repository {
-  /// The targets that each target may import directly; transitive imports are allowed as well.
-  static let imports: [String: [String]] = [
-    "MatterTLV": [],
-    "MatterCrypto": ["COpenSSL"],
-    "MatterCertificates": ["MatterTLV", "MatterCrypto"],
-    "MatterModel": ["MatterTLV"],
-    "MatterClusters": ["MatterModel"],
-    "MatterProtocol": ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"],
-    "MatterDevice": ["MatterProtocol", "MatterClusters"],
-    "MatterController": ["MatterProtocol", "MatterClusters"],
-    "Runtime": ["MatterProtocol", "CAvahi"],
-    "Simulation": ["Runtime"],
-    "VirtualDevices": ["MatterDevice", "Runtime"],
-    "Home": ["MatterController", "Runtime"],
-    "Scenario": ["VirtualDevices", "Home", "Simulation"],
-    "Hub": ["Home"],
-    "hearth": ["Scenario", "VirtualDevices", "Hub", "Simulation"],
-    "CBench": [],
-    "hearth-bench": ["Scenario", "VirtualDevices", "Home", "Simulation", "CBench"],
-    "hearth-fuzz": ["VirtualDevices", "MatterController", "Hub"],
-  ]
-
-  /// External modules, and the targets that may import them.
-  static let packages: [String: [String]] = [
-    "NIOCore": [
-      "Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench", "hearth-fuzz",
-    ],
-    "NIOEmbedded": ["hearth-fuzz"],
-    "NIOPosix": ["Runtime", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
-    "Logging": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
-    "Yams": ["VirtualDevices", "Scenario"],
-    "GRDB": ["Home"], "GRDBSQLite": ["Home"], "FoundationNetworking": ["Home"],
-    "ArgumentParser": ["hearth"],
+  /// The modules of the toolchain and the host, which Package.swift does not name, and the targets that may import them.
+  static let systemModules: [String: [String]] = [
+    "FoundationNetworking": ["Home"],
     "Dispatch": ["Home", "Simulation", "hearth"],
     "Foundation": [
       "Runtime", "VirtualDevices", "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
@@ -93,17 +63,7 @@ enum Repository {
     return result
   }
 
-  /// The transitive imports of a target.
-  static func reachable(from target: String) -> Set<String> {
-    var result: Set<String> = []
-    var open = imports[target] ?? []
-    while let next = open.popLast() {
-      if result.insert(next).inserted { open += imports[next] ?? [] }
-    }
-    return result
-  }
-
-  /// The modules that a file imports, with line numbers.
+  /// The modules a file imports, with line numbers.
   static func imports(in text: String) -> [(line: Int, module: String)] {
     text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
       let words = line.split(separator: " ")
@@ -124,35 +84,51 @@ enum Repository {
 }
 
 @Suite("Repository") struct RepositoryTests {
-  @Test func everyTargetIsInTheTable() {
-    let known = Set(Repository.imports.keys)
+  @Test("Package.swift declares every target, after those that it imports") func declaresTargetsInOrder() {
+    let manifest = PackageManifest.current
     for target in Set(Repository.sources.map(\.target)).sorted() {
-      #expect(
-        known.contains(target),
-        "Sources/\(target) is in no row of the table: add it to Repository.imports and to the design"
-      )
+      #expect(manifest.targets.contains(target), "Package.swift does not declare the target of Sources/\(target)")
+    }
+    for (index, target) in manifest.targets.enumerated() {
+      for later in manifest.targets[index...] where manifest.imports[target, default: []].contains(later) {
+        Issue.record("Package.swift: \(target) imports \(later), which is declared after it")
+      }
     }
     #expect(Repository.sources.count > 50, "the sources were not found below \(Repository.root.path)")
   }
 
-  @Test func importsFollowTheTable() {
+  @Test("targets import only the modules that Package.swift lists") func importsListedModulesOnly() {
     for (target, path, text) in Repository.sources {
-      let allowed = Repository.reachable(from: target)
+      let listed = PackageManifest.current.imports[target, default: []]
       for (line, module) in Repository.imports(in: text) {
-        if Repository.imports[module] != nil || ["COpenSSL", "CAvahi"].contains(module) {
-          #expect(
-            allowed.contains(module),
-            "\(path):\(line): \(target) may not import \(module); it may import \(allowed.sorted().joined(separator: ", "))"
-          )
-        } else {
-          let users = Repository.packages[module] ?? []
-          #expect(
-            users.contains(target),
-            "\(path):\(line): \(target) may not import \(module); \(users.isEmpty ? "no target may" : "only \(users.joined(separator: ", ")) may")"
-          )
-        }
+        let isAllowed = Repository.systemModules[module].map { $0.contains(target) } ?? listed.contains(module)
+        #expect(isAllowed, "\(path):\(line): \(target) may not import \(module)")
       }
     }
+  }
+
+  @Test("reads the imports of Package.swift") func readsManifest() {
+    let manifest = PackageManifest(
+      """
+      let nio: [Target.Dependency] = [
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ]
+      let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+      /// module("Comment", imports: [])
+      func module(_ name: String, imports: [Target.Dependency]) -> [Target] { [.target(name: name)] }
+      .systemLibrary(name: "CLib", providers: [.apt(["lib-dev"])]),
+      + module("One", imports: []) + module("Two", imports: ["One", "CLib"], tests: ["Three"])
+      + module(
+        "Three", imports: ["Two", log, .product(name: "Yams", package: "Yams")] + nio,
+        tests: ["One"])
+      .executableTarget(name: "tool-x", dependencies: ["Three", log], swiftSettings: strict),
+      .testTarget(name: "Tests", swiftSettings: strict),
+      """)
+    #expect(manifest.targets == ["CLib", "One", "Two", "Three", "tool-x"])
+    #expect(manifest.imports["CLib"] == [] && manifest.imports["One"] == [])
+    #expect(manifest.imports["Two"] == ["One", "CLib"])
+    #expect(manifest.imports["Three"].map(Set.init) == ["Two", "Logging", "Yams", "NIOCore", "NIOPosix"])
+    #expect(manifest.imports["tool-x"].map(Set.init) == ["Three", "Logging"])
   }
 
   /// The default generator of the standard library can't be seeded.

@@ -147,7 +147,7 @@ import Testing
         - do: home remove home
       """)
     let failures = [
-      "there is no home “barn”", "there is no room “attic”", "there are devices in “Home”; remove them first",
+      "there is no home “barn”", "there is no room “attic”", "“Home” has devices; remove them first",
     ]
     #expect(result.commands.compactMap(\.error) == failures, "\(result.commands)")
   }
@@ -163,7 +163,7 @@ import Testing
         - do: acl revoke lamp 2
         - do: acl revoke lamp 2
       """)
-    let missing = "Lamp: there is no entry 2, only 1 to 1"
+    let missing = "Lamp: no entry 2; expected 1 to 1"
     #expect(result.commands.map(\.error) == [missing, nil, nil, nil, nil, missing], "\(result.commands)")
   }
 
@@ -176,7 +176,7 @@ import Testing
         - do: fabrics remove lamp 2
       """)
     #expect(
-      result.commands.map(\.error) == [nil, "Lamp: it is in no fabric 2, only in 1"],
+      result.commands.map(\.error) == [nil, "Lamp: no fabric 2; expected 1"],
       "\(result) \(result.commands)")
   }
 

@@ -164,7 +164,7 @@ import VirtualDevices
     ("steps:\n  - do: group invoke den", "or group invoke GROUP CLUSTER.COMMAND FIELD=VALUE"),
     ("steps:\n  - do: acl grant lamp operate", "expected acl grant NAME view|operate|manage|administer"),
     ("steps:\n  - do: acl grant lamp operate --to lmap", "found device “lmap”"),
-    ("steps:\n  - do: acl grant lamp operate --to plug --cluster onOf", "a cluster (no cluster is called “onOf”)"),
+    ("steps:\n  - do: acl grant lamp operate --to plug --cluster onOf", "a cluster (unknown cluster “onOf”)"),
     ("steps:\n  - do: acl grant lamp administer --to-group 7", "expected acl grant NAME"),
     ("steps:\n  - do: acl revoke lamp first", "or acl revoke NAME NUMBER"),
     ("steps:\n  - do: fabrics remove lamp", "expected fabrics remove NAME INDEX"),

@@ -6,13 +6,15 @@ import Testing
 
 /// Parses the commands in the documentation with the command line's own parser.
 @Suite("Documented commands") struct DocumentedCommandTests {
-  /// The README, CONTRIBUTING and the articles.
+  /// The documents of the repository, including the articles.
   private static let documents: [String] = {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let sources = FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil)
-    let articles = (sources?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "md" }
-    return ([root.appending(path: "README.md"), root.appending(path: "CONTRIBUTING.md")] + articles)
+    let articles = ["Sources", "docs"].flatMap { folder -> [URL] in
+      let files = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+      return (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "md" }
+    }
+    return (["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map { root.appending(path: $0) } + articles)
       .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
   }()
 

@@ -5,15 +5,15 @@ import Testing
 
 @testable import hearth
 
-/// The JSON keys of results are those documented in the README. CLI.md, “Output”.
+/// Compares the keys of the JSON output with docs/json.md.
 @Suite("Documented keys", .serialized, .timeLimit(.minutes(10))) struct DocumentedKeyTests {
   /// The documented keys of each command: all code words in its row of the table.
   private static func documented() throws -> [String: Set<String>] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let reference = try String(contentsOf: root.appending(path: "docs/json.md"), encoding: .utf8)
     var rows: [String: Set<String>] = [:]
-    for line in readme.split(separator: "\n") where line.hasPrefix("| ") {
+    for line in reference.split(separator: "\n") where line.hasPrefix("| ") {
       let cells = line.split(separator: " | ")
       guard cells.count == 2 else { continue }
       for command in words(cells[0]) { rows[command, default: []].formUnion(words(cells[1])) }
@@ -58,14 +58,14 @@ import Testing
       let data = (object?["data"] as? [[String: Any]])?.first ?? object?["data"] as? [String: Any]
       let keys = Set(try #require(data, "\(command): \(result.output)\(result.errors)").keys)
       let names = ["\(words[0])", words.prefix(2).joined(separator: " ")]
-      var row = try #require(names.lazy.compactMap { documented[$0] }.first, "\(command) is not in the README")
+      var row = try #require(names.lazy.compactMap { documented[$0] }.first, "\(command) is not in docs/json.md")
       if words[0] == "describe" { row = row.subtracting(["devices"]).union(documented["devices"] ?? []) }
-      #expect(keys.isSubset(of: row), "\(command) has \(keys.subtracting(row).sorted()), which the README does not")
+      #expect(keys.isSubset(of: row), "\(command) has \(keys.subtracting(row).sorted()), which docs/json.md lacks")
       // All documented keys occur, except those that only some commands of a row have.
       var rest = row.subtracting(keys)
       if ["home primary", "room remove"].contains(names[1]) { rest.subtract(["rooms", "devices", "wasCut"]) }
       if words[0] == "observe" { rest.subtract(["run", "webhook", "resumed", "removed"]) }
-      #expect(rest.isEmpty, "the README has \(rest.sorted()), which \(command) does not")
+      #expect(rest.isEmpty, "docs/json.md has \(rest.sorted()), which \(command) lacks")
     }
   }
 
@@ -121,7 +121,7 @@ import Testing
     #expect(json.contains { $0.contains(#""change":"roomRemoved","id":"r1","name":"Den""#) }, "\(json)")
   }
 
-  @Test func watchLinesHaveDocumentedKeys() throws {
+  @Test func watchHasDocumentedKeys() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let row = try #require(Self.documented()["watch"])

@@ -1,5 +1,5 @@
 """A home, kept by a hub of ours, of a device of CircuitMatter: what its clients see, and what becomes of it when the device
-goes away and comes back. HOME.md, “Connectivity and locality” and “Routes”.
+goes away and comes back. See the article “The home model”, “Connectivity and locality” and “Routes”.
 """
 
 import asyncio

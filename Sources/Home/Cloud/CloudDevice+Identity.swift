@@ -1,6 +1,6 @@
 internal import MatterModel
 
-// The same device, seen through a cloud account and through Matter. HOME.md, “Objects”, cloud identity.
+// The same device, seen through a cloud account and through Matter. See the article “The home model”, “Objects”.
 extension DeviceIdentity {
   /// Creates the identity that a cloud account reports for a device.
   /// - Parameters:

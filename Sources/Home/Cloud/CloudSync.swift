@@ -1,5 +1,5 @@
 /// The response to a cloud-to-cloud SYNC request: the devices of a home with their identity, so that a device seen
-/// through the cloud and through Matter can be matched. HOME.md, “Objects”, cloud identity.
+/// through the cloud and through Matter can be matched. See <doc:TheHomeModel>, “Objects”.
 ///
 /// It encodes to the JSON that Google's cloud-to-cloud integrations expect.
 public struct CloudSync: Hashable, Sendable, Codable {

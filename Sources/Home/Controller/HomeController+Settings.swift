@@ -72,8 +72,8 @@ extension HomeController {
 }
 
 extension Home {
-  /// The time for which a device must be unreachable before its settled connectivity changes. HOME.md, “Connectivity
-  /// and locality”.
+  /// The time for which a device must be unreachable before its settled connectivity changes. See <doc:TheHomeModel>,
+  /// “Connectivity and locality”.
   /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub, which has its own.
   public var graceTime: Duration {
     get async throws(HomeError) { try await controller.grace }

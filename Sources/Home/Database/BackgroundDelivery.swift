@@ -2,8 +2,8 @@ internal import Foundation
 internal import GRDB
 internal import MatterProtocol
 
-/// A persistent observer: a command or webhook that is called when there are new changes, also after a restart.
-/// HOME.md, “Observer queries”.
+/// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
+/// <doc:TheHomeModel>, “Observer queries”.
 public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
   /// The target of a delivery.
   public enum Target: Hashable, Sendable {

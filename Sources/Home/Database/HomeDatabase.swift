@@ -21,7 +21,7 @@ public final class HomeDatabase: Sendable {
   let writer: Int64
   /// Told of each commit of ours.
   let bell = Bell()
-  /// Whether it is one of ``PassingHomes``, which has one connection, and outlives this object.
+  /// Whether it is one of `PassingHomes`, which has one connection, and outlives this object.
   let isPassing: Bool
   private let isClosed = Atomic(false)
   /// Whether it was looked, since the file was opened, for what belongs to nobody.
@@ -35,7 +35,7 @@ public final class HomeDatabase: Sendable {
   /// - Parameters:
   ///   - path: the path of the file. It and the files beside it are accessible only by the user (0600).
   ///   - isPassing: whether the home is private to this process and not persistent, as in a simulation: then it has no
-  ///     file, see ``PassingHomes``.
+  ///     file, see `PassingHomes`.
   ///   - random: the source for the id of a new log, which identifies its anchors.
   ///   - boot: identifies the boot of the machine, because the last changes may be lost in a power failure; nil: as
   ///     reported by the system.

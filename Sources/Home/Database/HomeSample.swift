@@ -1,7 +1,7 @@
 public import MatterModel
 public import MatterProtocol
 
-/// The kinds of samples. HOME.md, “Observer queries”.
+/// The kinds of samples. See <doc:TheHomeModel>, “Observer queries”.
 public enum SampleType: String, Hashable, Sendable, CaseIterable, Codable {
   case attribute
   case event

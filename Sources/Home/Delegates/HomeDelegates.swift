@@ -1,6 +1,6 @@
 public import MatterModel
 
-// HomeKit's contract. HOME.md, “Delegates”.
+// HomeKit's contract. See the article “The home model”, “Delegates”.
 //
 // A message tells what somebody else did, or what a device reported: never what the client did itself, nor what a device
 // reports because this client commanded it or wrote to it, see `OwnRequests`. The messages of one delegate come in order and

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Synchronization
 
 /// One client of the homes of a user, with HomeKit's contract: its delegates receive the changes by other clients and
-/// the reports of devices, but no changes made through this manager. HOME.md, “Delegates”.
+/// the reports of devices, but no changes made through this manager. See <doc:TheHomeModel>, “Delegates”.
 ///
 /// There may be any number of managers, in one or several processes. Changes of other processes are received while the
 /// home is kept up to date, with ``Home/follow()``. Delegates are held weakly.

@@ -4,7 +4,7 @@ internal import MatterProtocol
 internal import MatterTLV
 
 /// What a client asked of devices a moment ago, to tell what comes of it from what others do: the one it is not told, since
-/// it has its answer from the call. HOME.md, “Delegates”. A value without I/O.
+/// it has its answer from the call. See <doc:TheHomeModel>, “Delegates”. A value without I/O.
 ///
 /// A device does not say why it reports what it reports. What is reported while a request of the client is under way, or
 /// within two seconds after its answer, is taken for what came of it where it

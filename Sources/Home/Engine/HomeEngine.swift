@@ -200,7 +200,8 @@ public struct HomeEngine: Engine {
 
   /// This process follows them from now on, and how they are is unknown before anything else is said of them. Also where another
   /// process has followed them until now: no subscription feeds what that one said, and a device that has gone since, or that it is
-  /// not the turn of for a while, would be online for as long as nobody asks it. HOME.md, “Connectivity and locality”. The settled
+  /// not the turn of for a while, would be online for as long as nobody asks it.
+  /// See <doc:TheHomeModel>, “Connectivity and locality”. The settled
   /// connectivity is for who does not want to hear of such moments.
   mutating func beginFollowing(at now: Instant) {
     self.now = now

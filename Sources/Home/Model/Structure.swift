@@ -1,4 +1,4 @@
-/// A building with rooms. HOME.md, “Objects”.
+/// A building with rooms. See <doc:TheHomeModel>, “Objects”.
 public struct Structure: Hashable, Sendable, Identifiable, Codable {
   /// The id, independent of the name.
   public var id: String

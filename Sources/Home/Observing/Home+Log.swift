@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Runtime
 
 // The home's log, for who must not lose anything: what happened is read from it, and queries ring when there is more.
-// HOME.md, “Observer queries”.
+// See the article “The home model”, “Observer queries”.
 extension Home {
   /// Returns the position at the end of the log.
   public func anchor() async throws(HomeError) -> Anchor {

@@ -1,6 +1,6 @@
 internal import Runtime
 
-/// A collection of objects in a home, to list or observe. HOME.md, “Observing”.
+/// A collection of objects in a home, to list or observe. See <doc:TheHomeModel>, “Observing”.
 public struct Query<Item: Identifiable & Sendable>: Sendable {
   let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
   let snapshots: @Sendable () -> AsyncStream<[Item]>

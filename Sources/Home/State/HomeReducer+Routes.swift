@@ -1,6 +1,6 @@
 package import MatterModel
 
-/// An input of a client that uses the home through routes, to a hub or a controller. HOME.md, “Routes”.
+/// An input of a client that uses the home through routes, to a hub or a controller. See <doc:TheHomeModel>, “Routes”.
 public enum RouteInput: Sendable {
   /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)

@@ -56,7 +56,7 @@ public enum ElementNames {
       ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
   }
 
-  /// Returns the schema of an attribute's value; ``MatterModel/Schema/any`` if it is undeclared.
+  /// Returns the schema of an attribute's value; `Schema.any` if it is undeclared.
   public static func schema(_ path: ConcreteAttributePath) -> Schema {
     info(path.attribute, of: path.cluster)?.schema ?? .any
   }
@@ -71,7 +71,7 @@ public enum ElementNames {
     ClusterCatalogue.cluster(cluster)?.commands.compactMap(\.response).first { $0.id == id }?.schema ?? .any
   }
 
-  /// Returns the schema of an event's payload; ``MatterModel/Schema/any`` if it is undeclared.
+  /// Returns the schema of an event's payload; `Schema.any` if it is undeclared.
   public static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.event(id)?.payload ?? .any
   }

@@ -33,8 +33,8 @@ public struct DeviceTypeMetadata: Hashable, Sendable {
   }
 }
 
-/// A snapshot of any device type of an endpoint; the only representation of types without a Swift type. HOME.md,
-/// “Objects”.
+/// A snapshot of any device type of an endpoint; the only representation of types without a Swift type. See
+/// <doc:TheHomeModel>, “Objects”.
 public struct AnyDeviceType: Sendable, Identifiable {
   let device: HomeDevice
   public let id: HomeDeviceTypeID

@@ -34,7 +34,7 @@ public struct TraitMetadata: Hashable, Sendable {
   }
 }
 
-/// A snapshot of any cluster of an endpoint; ``Trait`` has named attributes. HOME.md, “Objects”.
+/// A snapshot of any cluster of an endpoint; ``Trait`` has named attributes. See <doc:TheHomeModel>, “Objects”.
 public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let id: TraitID
   public let metadata: TraitMetadata

@@ -1,7 +1,7 @@
 internal import MatterClusters
 public import MatterModel
 
-/// A named family of device types, such as lights, which comprise four types. HOME.md, “Objects”.
+/// A named family of device types, such as lights, which comprise four types. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceFamily: Hashable, Sendable {
   /// The name for `hearth devices --kind`.
   public let name: String

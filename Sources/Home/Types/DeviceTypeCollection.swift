@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// A snapshot of the types of a device, one for each endpoint and type. HOME.md, “Objects”.
+/// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceTypeCollection: Sendable, Sequence {
   let device: HomeDevice
 

@@ -1,6 +1,7 @@
 public import MatterModel
 
-/// A Swift type of a device type, for `device.types.get(DimmableLightDeviceType.self)`. HOME.md, “Objects”.
+/// A Swift type of a device type, for `device.types.get(DimmableLightDeviceType.self)`. See <doc:TheHomeModel>,
+/// “Objects”.
 ///
 /// A manufacturer-specific type is declared as follows:
 ///

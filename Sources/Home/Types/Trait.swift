@@ -13,7 +13,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   init?(_ trait: AnyTrait)
 }
 
-/// A snapshot of a cluster of an endpoint: a value, never a live reference. HOME.md, “Objects”.
+/// A snapshot of a cluster of an endpoint: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
 ///
 /// Attributes are read as `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`. All attributes
 /// and commands that the cluster declares are available by name.

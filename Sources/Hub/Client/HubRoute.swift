@@ -1,7 +1,7 @@
 public import Home
 internal import MatterModel
 
-/// A route to a home. HOME.md, “Routes”.
+/// A route to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
   /// A controller in this process, on the home's state, that reaches the devices directly. The nearest working route is
   /// selected for the home as a whole: this one works while it reaches any device, and a device that it can't reach is

@@ -6,7 +6,8 @@ internal import Runtime
 
 /// Rings for one observer query when the hub tells of something that its predicate lets through. Where nobody knows what
 /// happened it may ring for nothing; it never misses anything.
-/// Who does not complete, or says that it could not, is called again, as without a hub. HOME.md, “Observer queries”.
+/// Who does not complete, or says that it could not, is called again, as without a hub.
+/// See the article “The home model”, “Observer queries”.
 /// Confined to the event loop, but for the handler: that may take as long as it likes.
 final class HubSignal {
   private let query: ObserverQuery

@@ -9,7 +9,7 @@ internal import NIOPosix
 internal import Runtime
 
 /// Serves a home to other processes: sends them all changes, and performs their requests within the permissions of
-/// their roles. An actor on the event loop of the home's controller. HOME.md, “Routes”.
+/// their roles. An actor on the event loop of the home's controller. See the article “The home model”, “Routes”.
 public actor Hub {
   /// The addresses of a hub, and its limits for slow or disconnected clients.
   public struct Options: Sendable {

@@ -95,8 +95,7 @@ extension HubRequest {
 
   private static let rest: Duration = .seconds(5)
 
-  /// Whether somebody with a role may ask it. HOME.md, “Delegates”; what may be done with a device is what the standard
-  /// lets the role's privilege do.
+  /// Whether a role permits the request. Access to a device follows the privilege of the role in the standard.
   package func isAllowed(to role: HomeRole) -> Bool {
     switch self {
     case .anchor, .samples, .read: true

@@ -5,7 +5,7 @@ internal import MatterTLV
 
 /// Requests with the typed names of a cluster declaration.
 extension ControllerEngine {
-  /// Reads one attribute. Decode the report with ``MatterProtocol/ReassembledReport/value(of:on:)``.
+  /// Reads one attribute. Decode the report with `ReassembledReport.value(of:on:)`.
   public mutating func read<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID, timeout: Duration = usualTimeout,
     at now: Instant
@@ -24,7 +24,7 @@ extension ControllerEngine {
   }
 
   /// Invokes one command, in a timed interaction if the command requires one. Decode the result with
-  /// ``Swift/Array/response(of:)``.
+  /// `Array.response(of:)`.
   public mutating func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID,
     timeout: Duration = usualTimeout, at now: Instant

@@ -3,7 +3,7 @@ internal import MatterClusters
 internal import MatterModel
 public import MatterProtocol
 
-/// A Matter device: everything between datagrams and the cluster servers. A value without I/O, see ``Engine``.
+/// A Matter device: everything between datagrams and the cluster servers. A value without I/O, see `Engine`.
 ///
 /// It consists of the messaging core, the node's state with its servers, and the interactions in progress between them.
 public struct DeviceEngine: Engine {

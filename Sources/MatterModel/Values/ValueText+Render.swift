@@ -120,7 +120,7 @@ extension Schema {
   private static func named(
     _ fields: [TLVElement], _ members: [Member]
   ) -> [(name: String, schema: Schema, value: TLVElement.Value)] {
-    fields.map { field -> String in
+    fields.map { field in
       if case .context(let number) = field.tag, let member = members.first(where: { $0.id == number }) {
         (SpokenName.camelCase(member.name), member.schema, field.value)
       } else {

@@ -4,7 +4,7 @@ internal import Yams
 
 extension ScenarioDefinition {
   /// Reads a scenario file and the definition file that it refers to.
-  /// - Throws: ``DefinitionError`` with all problems, or the system's error if a file can't be read.
+  /// - Throws: `DefinitionError` with all problems, or the system's error if a file can't be read.
   public static func load(_ path: String) throws -> ScenarioDefinition {
     try load(SourceFile(path, try TextFile.read(path))) { try open($0, besides: path) }
   }

@@ -41,7 +41,7 @@ public struct TraceFile: Sendable {
   }
 
   public var header: Header
-  /// The entries of the trace, as ``/Simulation/Trace`` records them, one line each.
+  /// The entries of the trace, as `Trace` records them, one line each.
   public var entries: [String]
 
   /// The seeded defect, if any.
@@ -56,7 +56,7 @@ public struct TraceFile: Sendable {
   }
 
   /// Parses a file.
-  /// - Throws: ``DefinitionError`` if it is not a trace.
+  /// - Throws: `DefinitionError` if it is not a trace.
   public init(name: String, text: String) throws {
     // Split at bytes: Unicode has line separators that JSON doesn't escape.
     var lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -94,7 +94,7 @@ public struct TraceFile: Sendable {
   }
 
   /// Loads the scenario of the run.
-  /// - Throws: ``DefinitionError`` if it is invalid.
+  /// - Throws: `DefinitionError` if it is invalid.
   public func scenario() throws -> ScenarioDefinition {
     try ScenarioDefinition.load(header.files[0]) { name in
       guard let file = header.files.dropFirst().first(where: { $0.name == name || $0.name.hasSuffix("/" + name) })

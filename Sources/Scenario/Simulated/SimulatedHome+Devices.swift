@@ -152,7 +152,7 @@ extension SimulatedHome {
 
   /// Commissions a device into a second home, which requests `count` subscriptions and keeps those it is granted.
   /// - Returns: the number of subscriptions granted.
-  /// - Throws: ``HomeError``, also if the device grants fewer than it guarantees to each fabric.
+  /// - Throws: `HomeError`, also if the device grants fewer than it guarantees to each fabric.
   @discardableResult
   public func rival(at device: String, subscriptions count: Int) async throws -> Int {
     let (competitor, machine) = await addCompetingController(at: device)
@@ -186,7 +186,7 @@ extension SimulatedHome {
 
   /// Presses a button of a switch.
   /// - Parameter button: the number of the button, from 1.
-  /// - Throws: ``HomeError`` `notFound` if there is no such device or button, or the error of the device.
+  /// - Throws: `HomeError` `notFound` if there is no such device or button, or the error of the device.
   public func press(_ device: String, _ press: Press, button: Int = 1) throws {
     let found = try find(device)
     guard found.place.application.indices.contains(button - 1) else {

@@ -10,7 +10,7 @@ public import VirtualDevices
 
 /// The devices of a definition and a home that subscribes to them, each on a machine of its own, in a simulated world.
 ///
-/// Devices and home run the same code as `hearth run` and ``Home/Home``; only their machines are simulated.
+/// Devices and home run the same code as `hearth run` and `Home`; only their machines are simulated.
 public actor SimulatedHome {
   public nonisolated let definition: HomeDefinition
   /// The world of all machines.
@@ -84,7 +84,7 @@ public actor SimulatedHome {
   // MARK: The home
 
   /// The open home.
-  /// - Throws: ``HomeError`` while it is not open.
+  /// - Throws: `HomeError` while it is not open.
   public var home: Home {
     get throws(HomeError) {
       guard let opened else { throw HomeError(.unreachable, "the home is not open: its machine has no power") }
@@ -136,7 +136,7 @@ public actor SimulatedHome {
   }
 
   /// Commissions a device with its setup code, under the name and in the room of its definition.
-  /// - Throws: ``HomeError``
+  /// - Throws: `HomeError`
   @discardableResult
   public func pairDevice(_ device: String) async throws(HomeError) -> PairedDevice {
     let definition = try find(device).device.definition

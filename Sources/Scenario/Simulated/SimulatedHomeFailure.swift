@@ -4,7 +4,7 @@ internal import Simulation
 
 /// The failure of ``withSimulatedHome(_:seed:limit:fileID:line:_:_:)``, with all that a replay needs.
 public struct SimulatedHomeFailure: Error, Sendable, CustomStringConvertible {
-  /// What the body threw, or the ``SimulationError`` that ended the run.
+  /// What the body threw, or the `SimulationError` that ended the run.
   public var cause: any Error
   /// The seed of the run.
   public var seed: UInt64

@@ -14,9 +14,9 @@ public import VirtualDevices
 ///     }
 ///
 /// Start tasks with `async let` or in a task group. `Task { }`, `Task.detached` and `Task.sleep` leave virtual time
-/// and end the run: with ``SimulationError/escaped(at:)`` if they resume during the run, otherwise with
-/// ``SimulationError/deadlock(at:waiting:)`` or ``SimulationError/timedOut(at:waiting:)``. Use
-/// ``SimulatedWorld/sleep(for:)`` to let time pass.
+/// and end the run: with `SimulationError.escaped(at:)` if they resume during the run, otherwise with
+/// `SimulationError.deadlock(at:waiting:)` or `SimulationError.timedOut(at:waiting:)`. Use
+/// `SimulatedWorld.sleep(for:)` to let time pass.
 ///
 /// The devices run the same code as `hearth run`, and are commissioned before the body begins; the network between
 /// them is simulated. The same file, seed and body give the same run, to the byte, on every machine.
@@ -26,8 +26,8 @@ public import VirtualDevices
 ///   - limit: the limit of virtual time.
 ///   - fileID: the source file of the call, for failures.
 ///   - line: the line of the call, for failures.
-/// - Throws: ``DefinitionError`` for the file, and ``SimulatedHomeFailure``, with the seed and the last events, for
-///   errors of the body and of the simulation (``SimulationError``). An expectation that doesn't throw can report the
+/// - Throws: `DefinitionError` for the file, and ``SimulatedHomeFailure``, with the seed and the last events, for
+///   errors of the body and of the simulation (`SimulationError`). An expectation that doesn't throw can report the
 ///   same with `#expect(isOn, "\(world)")`.
 public func withSimulatedHome<R: Sendable>(
   _ file: String, seed: UInt64, limit: Duration = .seconds(7 * 86_400), fileID: String = #fileID, line: Int = #line,

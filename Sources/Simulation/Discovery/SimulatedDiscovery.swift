@@ -5,7 +5,7 @@ internal import Runtime
 ///
 /// Announcements and goodbyes take the latency of the link to each browser. A browser that starts later queries for
 /// published services, which takes the latency of both directions. A slow link delays delivery, and a lost announcement
-/// is repeated, see ``HeardService``.
+/// is repeated, see `HeardService`.
 ///
 /// A service whose host lost its power is not withdrawn; browsers lose it when its records expire, as on a real
 /// network.

@@ -4,7 +4,7 @@ public import MatterProtocol
 public import NIOCore
 public import Runtime
 
-/// A computer of a ``World``, for code that runs on a ``Machine``. Time, network and service discovery are the world's.
+/// A computer of a ``World``, for code that runs on a `Machine`. Time, network and service discovery are the world's.
 /// Its disk persists, and its power can be cut at any moment.
 public final class SimulatedMachine: Machine, @unchecked Sendable {
   // Unchecked, since it is confined to the world's thread, which its event loop ensures.
@@ -28,7 +28,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   /// The number of effects before the power is cut, to inject a kill at any point; nil for never.
   public var effectsUntilPowerCut: Int?
   /// The number of effects performed so far: datagrams sent, changes stored, services published, and work done by a
-  /// ``Runtime/Worker``, such as the commits of a database.
+  /// `Worker`, such as the commits of a database.
   public private(set) var effectCount = 0
   /// The number of datagrams that its nodes sent.
   public internal(set) var packetCount = 0

@@ -91,7 +91,7 @@ public final class World {
     return host
   }
 
-  /// Adds a machine, for code that runs on a ``Machine``.
+  /// Adds a machine, for code that runs on a `Machine`.
   /// - Parameter addresses: the addresses; nil for one of each family, IPv6 first.
   public func addMachine(
     _ name: String, addresses: [IPAddress]? = nil, clock: MachineClock = MachineClock()

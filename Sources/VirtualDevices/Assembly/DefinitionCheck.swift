@@ -9,7 +9,7 @@ extension HomeDefinition {
     return catalogue
   }()
 
-  /// Reads definition files like ``load(files:catalogue:)`` with the catalogue of all clusters, and checks that each
+  /// Reads definition files like `load(files:catalogue:)` with the catalogue of all clusters, and checks that each
   /// device has the attributes with initial values.
   /// - Throws: ``DefinitionError`` with all problems.
   public static func load(

@@ -77,7 +77,7 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var room: String?
   /// The kind, which determines the endpoints, device types and clusters.
   public var kind: DeviceKind
-  /// The setup passcode, see ``SetupPasscode``.
+  /// The setup passcode, see `SetupPasscode`.
   public var passcode: UInt32
   /// The discriminator, 0…4095.
   public var discriminator: UInt16

@@ -1,7 +1,7 @@
 import Runtime
 import Synchronization
 
-/// Prints on standard error what a command has been waiting for since a timeout. CLI.md, “Output”.
+/// Prints on standard error what a command has been waiting for since a timeout.
 final class WaitingNotes: WaitRegistry {
   private struct State {
     var last = 0

@@ -8,7 +8,7 @@ import Scenario
 import Simulation
 import Testing
 
-// The Swift snippets of README.md, verbatim; `ArticleTests` compares them.
+// The Swift snippets of README.md and ARCHITECTURE.md, verbatim; `ArticleTests` compares them.
 
 enum ReadmeSnippets {
   static func home(_ options: HomeController.Options) async throws {
