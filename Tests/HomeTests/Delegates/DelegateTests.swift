@@ -8,7 +8,7 @@ import Testing
 
 @testable import Home
 
-/// Delegates, as specified in HOME.md, “Delegates”.
+/// Delegates, as specified in the article “The home model”.
 @Suite("Delegates") struct DelegateTests {
   private let directory = ScratchDirectory()
 
