@@ -7,7 +7,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// Devices that are reached through a maker's cloud, on virtual time. HOME.md, “Routes”.
+/// Devices that are reached through a maker's cloud, on virtual time. The home model, “Routes”.
 @Suite("Clouds") struct CloudTests {
   private static let address = "https://acme.example/fulfillment"
 

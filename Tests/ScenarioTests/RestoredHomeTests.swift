@@ -6,7 +6,7 @@ import Scenario
 import Simulation
 import Testing
 
-/// HOME.md across a restart of the home's machine, on virtual time.
+/// The home model across a restart of the home's machine, on virtual time.
 @Suite struct RestoredHomeTests {
   private func stored(_ world: SimulatedHome) async throws -> OnOffTrait {
     let device = try #require(try await world.home.devices().list().first)

@@ -7,7 +7,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// HOME.md, “Connectivity and locality”, on virtual time.
+/// The home model, “Connectivity and locality”, on virtual time.
 @Suite struct FollowingTests {
   @Test func nodesBecomeDevices() throws {
     let home = try FollowedHome()

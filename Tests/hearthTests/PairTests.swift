@@ -19,7 +19,7 @@ import Testing
     #expect(refused.errors.contains("MT:M5L90MP500K64J00000, MT:M5L90U.D010K4J00000"))
   }
 
-  /// HOME.md, “Delegates”: a message goes to every other client, and never to the one that made the change.
+  /// The home model, “Delegates”: a message goes to every other client, and never to the one that made the change.
   @Test(.timeLimit(.minutes(10))) func notifiesOnlyOtherClientsOfAddedAccessory() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

@@ -1,4 +1,4 @@
-"""Runs the suite. Called by scripts/conformance; see there."""
+"""Runs the certification tests; see scripts/conformance."""
 
 import argparse
 import os
@@ -45,7 +45,7 @@ def matches(job, patterns: list[str]) -> bool:
 
 
 def work(number: int, jobs: queue.Queue, table: Table, hearth: str, checkout: Checkout, directory: str):
-    """One worker: a network of its own, one test after the other."""
+    """A worker: runs tests one after another in its own network."""
     with Bench(hearth, f"conf-{os.getpid()}-{number}", directory) as bench:
         while True:
             try:
@@ -66,7 +66,7 @@ def main():
     types = known_types(given.hearth)
     for wanted in given.type:
         if wanted not in types:
-            sys.exit(f"conformance: there is no device type '{wanted}'; there are: {', '.join(types)}")
+            sys.exit(f"conformance: unknown device type '{wanted}'; expected one of {', '.join(types)}")
     directory = os.path.abspath(given.log) if given.log else tempfile.mkdtemp(prefix="hearth-conformance.")
     os.makedirs(directory, exist_ok=True)
     scratch = tempfile.mkdtemp(prefix="hearth-conformance-sdk.")
@@ -88,7 +88,7 @@ def main():
                 waiting.put(job)
         if not waiting.empty():
             checkout.prepare()
-        # Daemons: when this thread is told to stop, their namespaces are taken down below.
+        # Daemon threads: when this thread is stopped, their namespaces are removed below.
         workers = [threading.Thread(target=work, args=(number, waiting, table, given.hearth, checkout, directory), daemon=True)
                    for number in range(min(given.jobs, waiting.qsize()))]
         for worker in workers:

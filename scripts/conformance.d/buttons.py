@@ -1,4 +1,4 @@
-"""A hand at buttons and behind a bridge: the out-of-band commands of TC_SWTCH and TC_BRBINFO_3_2, as `hearth sim`."""
+"""Physical actions: performs the out-of-band commands of TC_SWTCH and TC_BRBINFO_3_2 with `hearth sim`."""
 
 from devices import Bench
 
@@ -6,17 +6,17 @@ DEVICE = "Device"
 
 
 def switch_on(bench: Bench, endpoint: int) -> list[str]:
-    """How `hearth sim press` names the switch on this endpoint."""
+    """Returns the arguments of `hearth sim press` for the switch on an endpoint."""
     behind = [entry for entry in bench.listing()["bridged"] if entry["endpoint"] <= endpoint]
     if not behind:
         return [DEVICE]
-    # Several buttons are on the endpoints that follow their device's own.
+    # Several buttons are on the endpoints after that of the device.
     switch = max(behind, key=lambda entry: entry["endpoint"])
     return [switch["name"], *(["--button", str(endpoint - switch["endpoint"])] if switch["buttons"] else [])]
 
 
 def press(bench: Bench, command: dict) -> bool:
-    """Does what the command says; False if it is about something else."""
+    """Performs the command; returns False if it is unknown."""
     name, position = command.get("Name"), str(command.get("ButtonId", 1))
     if name == "SimulateConfigurationVersionChange" and bench.kind == "bridge":
         version = f"{DEVICE}.{bench.endpoint}.bridgedDeviceBasicInformation.configurationVersion"
@@ -27,7 +27,7 @@ def press(bench: Bench, command: dict) -> bool:
                      "--hold", f"{command['MultiPressPressedTimeMillis']}ms",
                      "--gap", f"{command['MultiPressReleasedTimeMillis']}ms"]
     elif name == "SimulateLongPress":
-        # When a press is long is the device's own affair.
+        # The device determines the duration of a long press.
         arguments = ["long", "--position", position, "--hold", f"{command['LongPressDurationMillis']}ms"]
     elif name == "SimulateLatchPosition":
         arguments = ["latch", "--position", str(command["PositionId"])]

@@ -1,4 +1,4 @@
-"""What the scripts need of the SDK's checkout beside themselves, made in a directory of ours: the checkout stays as it is."""
+"""Prepares the files of the SDK that the scripts require in a separate directory; the checkout is not modified."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ class Checkout:
                                 os.path.join(self.path, "scripts", "py_matter_yamltests")])
 
     def prepare(self):
-        """`chip.testing` with the archives of the data model in it, which the SDK's build makes."""
+        """Copies `chip.testing` with the archives of the data model, which the build of the SDK creates."""
         infrastructure = os.path.join(self.scripts, "matter_testing_infrastructure", "chip", "testing")
         testing = os.path.join(self.overlay, "chip", "testing")
         shutil.copytree(infrastructure, testing)

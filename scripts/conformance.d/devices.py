@@ -1,4 +1,4 @@
-"""Our side: one virtual device in a network of its own, and what a person would do to it."""
+"""A virtual device in its own network, and physical actions on it."""
 
 import json
 import os
@@ -10,18 +10,18 @@ from typing import Optional
 
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# Codes of our own: those of the SDK's examples are what the tests of setup codes look for.
+# Not the codes of the SDK's examples, which the tests of setup codes detect.
 PASSCODE, DISCRIMINATOR = 34970112, 1789
 ENABLE_KEY = "000102030405060708090a0b0c0d0e0f"
 
 
 class Failed(Exception):
-    """Something of ours did not work: the test could not be run."""
+    """A failure of the environment: the test could not be run."""
 
 
 def known_types(hearth: str) -> dict[str, list[str]]:
-    """The names of the device types that can be simulated, and the clusters that each serves; and the switches of which
-    there is a definition beside the tables, each of them a generic switch of another kind."""
+    """Returns the device types that can be simulated with their clusters, and the variants of the generic switch that have
+    a definition file next to the tables."""
     answer = subprocess.run([hearth, "types", "--json"], capture_output=True, text=True, timeout=30)
     types = {entry["name"]: entry["clusters"] for entry in json.loads(answer.stdout)["data"]}
     for name in sorted(os.listdir(os.path.join(SCRIPTS, "conformance-data"))):
@@ -31,7 +31,7 @@ def known_types(hearth: str) -> dict[str, list[str]]:
 
 
 class Bench:
-    """Two network namespaces: the device in a, the tests in b. With a directory for state and logs."""
+    """Two network namespaces, with the device in a and the tests in b, and a directory for state and logs."""
 
     def __init__(self, hearth: str, name: str, directory: str):
         self.hearth, self.name, self.directory = hearth, name, directory
@@ -58,7 +58,7 @@ class Bench:
 
     def run(self, command: list[str], log: str, seconds: float, environment: Optional[dict] = None,
             folder: Optional[str] = None) -> Optional[int]:
-        """Runs a command in b, with a `/data` of its own; its exit status, or None when it took too long."""
+        """Runs a command in b with a private `/data`; returns its exit status, or None after a timeout."""
         data = os.path.join(self.directory, "data")
         os.makedirs(data, exist_ok=True)
         mounted = ["ip", "netns", "exec", f"{self.name}-b", "sh", "-c",
@@ -78,7 +78,7 @@ class Bench:
     # The device
 
     def use(self, directory: str):
-        """A new directory for what follows."""
+        """Creates a new directory."""
         self.stop()
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
@@ -92,7 +92,7 @@ class Bench:
         return os.path.join(self.directory, "device.log")
 
     def fresh(self, kind: str, extra: Optional[list[str]] = None, number: int = 1, provisional: bool = False):
-        """A device of this type without fabrics; or several, with the codes that hearth gives them."""
+        """Starts a device of a type without fabrics, or several with derived codes."""
         self.stop()
         self.kind, self.extra = kind, extra or []
         shutil.rmtree(self.state, ignore_errors=True)
@@ -141,7 +141,7 @@ class Bench:
             process.wait()
 
     def restart(self):
-        """As after a power cut: what it remembers stays."""
+        """Restarts the device like a power cut, with its state."""
         self.stop()
         self.start()
 
@@ -155,16 +155,16 @@ class Bench:
         return self.process is not None and self.process.poll() is not None
 
     def listing(self) -> dict:
-        """What `hearth sim ps` says of it."""
+        """Returns the status of the device."""
         return self.listings()[0]
 
     def listings(self) -> list[dict]:
         return json.loads(self.sim("ps", "--json"))["data"]
 
-    # A person's hand
+    # Physical actions
 
     def sim(self, *arguments: str) -> str:
-        """`hearth sim …` on the device."""
+        """Runs `hearth sim …` for the device."""
         done = subprocess.run([self.hearth, "sim", *arguments, "--state", self.state], capture_output=True, text=True,
                               timeout=30)
         if done.returncode != 0:

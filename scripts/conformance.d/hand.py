@@ -1,4 +1,4 @@
-"""A person's hand at the device: answers what the scripts ask somebody to do, and their commands to the SDK's example apps."""
+"""Physical actions: performs manual steps of the scripts and their commands to the SDK's example apps."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import traceback
 import buttons
 from devices import Bench, Failed
 
-# What the scripts ask for in words, and what we do then. The answer is the default that the script offers.
+# The prompts of the scripts and the actions that they require. The answer is the default of the prompt.
 PROMPTS = [
     (re.compile(r"factory.?reset", re.I), lambda bench: bench.factory_reset()),
     (re.compile(r"reboot|restart|power.?cycle", re.I), lambda bench: bench.restart()),
@@ -58,12 +58,12 @@ class Hand:
             if pattern.search(request["prompt"]):
                 act(self.bench)
                 return {"answer": request["default"]}
-        # Nobody is there: as with a closed standard input.
+        # No answer, as with a closed standard input.
         self.unknown.append(request["prompt"])
         return {"answer": None}
 
     def _command(self, command: dict):
-        """The example apps' out-of-band commands, as `hearth sim`."""
+        """Performs the out-of-band commands of the example apps with `hearth sim`."""
         if buttons.press(self.bench, command):
             return
         name = command.get("Name")

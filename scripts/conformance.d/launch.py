@@ -1,4 +1,4 @@
-"""Runs one certification script, in namespace b. Writes what each of its tests came to, and how many steps really ran.
+"""Runs one certification script in namespace b. Writes the result of each test and the number of executed steps.
 
     launch.py OVERLAY RESULTS SOCKET SCRIPT ARGUMENTS…
 """
@@ -79,7 +79,7 @@ def recording(self, record):
 
 
 def ask(request: dict) -> dict:
-    """What a person at the device would do: the runner does it."""
+    """Requests a physical action from the runner."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(60)
         connection.connect(socket_path)
@@ -102,12 +102,12 @@ def to_device(self, command_dict, app_pipe=None):
 
 
 def in_pieces(self, *_, **__):
-    # Of the scripts' time, but not in the released controller.
+    # Required by the scripts, but missing in the released controller.
     raise signals.TestSkip("the released Python controller can't write lists in the older encoding; all steps with the newer "
                            "one passed before this")
 
 
-# The controller of the wheel is a little older than the scripts: its commissioning has one stage fewer, after the 13th.
+# The released controller is older than the scripts: its commissioning lacks a stage after the 13th.
 LAST_COMMON_STAGE = 13
 premature = ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter
 
@@ -117,7 +117,7 @@ def premature_in_its_numbers(self, stage):
 
 
 async def service_of_device(self, service_type, log_output, discovery_timeout_sec, expected_value=None):
-    """The scripts take the first service of a type for the device's, though their own controller is one as well."""
+    """The scripts use the first service of a type, which may be that of their own controller."""
     found = await get_service(self, service_type, log_output, discovery_timeout_sec, expected_value)
     if found is None or expected_value is not None:
         return found
@@ -139,9 +139,9 @@ def arguments_with_facts(*given):
 
 
 def set_up_with_pics(self):
-    """A script that asks for PICS gets those of the device."""
+    """Provides the PICS of the device to a script."""
     if asks_for_pics and not self.is_commissioning:
-        # On a loop and a thread of its own: some scripts set up while theirs runs.
+        # On a separate thread and loop, because some scripts do this while their loop runs.
         with ThreadPoolExecutor(1) as pool:
             served = pool.submit(
                 asyncio.run, yaml_pics.read_served(self.default_controller, self.dut_node_id)).result()

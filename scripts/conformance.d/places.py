@@ -1,4 +1,4 @@
-"""On which devices, and there on which endpoints, tests run; and which of those that would do are left out, and why."""
+"""Selects the devices and endpoints of tests, and the omitted ones with reasons."""
 
 import os
 from typing import Optional
@@ -25,13 +25,13 @@ class Places:
         self.groups: dict[str, list[str]] = load("tests.yaml")["devices"]
 
     def serving(self, cluster: Optional[str]) -> list[Place]:
-        """The endpoints that serve a cluster of applications."""
+        """Returns the endpoints that serve an application cluster."""
         return [(kind, endpoint) for kind in self.types
                 for endpoint, clusters in self.table["endpoints"].get(kind, {1: self.types[kind]}).items()
                 if cluster in clusters]
 
     def listed(self, options: dict) -> list[Place]:
-        """Those that `devices` names, in tests.yaml: types, groups of them, or endpoints of types."""
+        """Resolves `devices` of tests.yaml: types, groups, or endpoints of types."""
         found: list[Place] = []
         for entry in options["devices"]:
             if isinstance(entry, dict):
@@ -41,7 +41,7 @@ class Places:
         return found
 
     def of_script(self, name: str, options: dict) -> tuple[list[Place], dict[str, str]]:
-        """Where a script runs, and where it does not though one might expect it: with the reasons."""
+        """Returns where a script runs, and where it is omitted with reasons."""
         reasons: dict[str, str] = {}
         for where, reason in options.get("left_out", {}).items():
             reasons |= {kind: reason for kind in self.groups.get(where, [where])}
@@ -53,7 +53,7 @@ class Places:
         candidates = self.serving(options["serving"])
         chosen = [(kind, endpoint) for kind, endpoint in candidates
                   if place(kind, endpoint) not in reasons and kind not in reasons]
-        # A reason for what would not run anyway is a mistake in the table.
+        # A reason without an omitted place is a mistake in the table.
         known = {place(*candidate) for candidate in candidates} | {kind for kind, _ in candidates}
         if strangers := set(reasons) - known:
             raise ValueError(f"tests.yaml: {name} would not run on {', '.join(sorted(strangers))} anyway")

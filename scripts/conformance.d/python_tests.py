@@ -1,4 +1,4 @@
-"""The scripts of src/python_testing: which there are, on what they run, and what they came to."""
+"""The scripts of src/python_testing, their devices and results."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from hand import Hand
 from places import OTHERS, Places, load
 from table import FAIL, PASS, SKIP, Result, place
 
-# Arguments of the scripts that are about the SDK's build and its example app.
+# Arguments for the build of the SDK and its example app.
 DROPPED = {"--trace-to", "--storage-path", "--discriminator", "--passcode", "--manual-code", "--qr-code", "--PICS",
            "--commissioning-method", "--app-pipe", "--endpoint", "--tests", "--test-case", "--hex-arg"}
 
@@ -43,7 +43,7 @@ class Job:
 
 
 def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str]) -> list[Job]:
-    """Every script of the checkout, once for each device, in the order of their names."""
+    """Returns all scripts of the checkout, once per device, sorted by name."""
     table, places = load("tests.yaml"), Places(types)
     all_skips = {pattern: reason for group in load("skips.yaml")["python"] for pattern, reason in group.items()}
     skips = {pattern: reason for pattern, reason in all_skips.items() if " " not in pattern}
@@ -51,7 +51,7 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
     for stem, script in scripts(checkout):
         reason = next((reason for pattern, reason in skips.items() if fnmatchcase(stem, pattern)), "")
         if stem.endswith("/"):
-            reason = reason or "skips.yaml does not say what is in this folder"
+            reason = reason or "skips.yaml has no entry for this folder"
         if reason:
             jobs.append(Job(stem, script, "-", reason))
             continue
@@ -93,8 +93,8 @@ def scripts(checkout: Checkout) -> list[tuple[str, str]]:
 
 
 def runs(script: str) -> list[tuple[list[str], Optional[int], list[str]]]:
-    """The runs that the script's header asks for: its tests (none: all), endpoint and other arguments. Runs that differ only
-    in the app and in how it is commissioned are one."""
+    """Returns the runs in the header of a script: tests (none: all), endpoint and other arguments. Runs that differ only in
+    the app and its commissioning are merged."""
     with open(script) as file:
         text = file.read()
     header = re.search(r"=== BEGIN CI TEST ARGUMENTS ===\n(.*?)# === END CI", text, re.S)
@@ -112,7 +112,7 @@ def runs(script: str) -> list[tuple[list[str], Optional[int], list[str]]]:
                 elif key in ("--tests", "--test-case"):
                     tests.append(word)
                 elif key == "--endpoint":
-                    # Numbers above 0 are the example app's: ours has its application on endpoint 1.
+                    # Endpoints above 0 are those of the example app; the application endpoint of a virtual device is 1.
                     endpoint = min(int(word), 1)
                 elif key == "--hex-arg" and not word.startswith("enableKey"):
                     others += [key, word]
@@ -124,7 +124,7 @@ def runs(script: str) -> list[tuple[list[str], Optional[int], list[str]]]:
 
 
 def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Result]:
-    """Runs a script on a fresh device. One result for each of its tests."""
+    """Runs a script on a reset device; returns a result per test."""
     begin = time.monotonic()
     name = f"{job.name} {'+'.join(job.tests)} {job.where}"
     folder = os.path.join(directory, name.replace("/", "-").replace(",", "").replace(" ", "_"))
@@ -148,7 +148,7 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     hand = Hand(bench)
     try:
         if method == "before":
-            # Such a test tries a session by passcode as well when it knows the codes, and that races.
+            # Such a test with the codes also attempts a PASE session, which races.
             launch(bench, checkout, folder, hand, job.script,
                    [*common, *codes, "--commissioning-method", "on-network", "--commission-only"], 60)
         elif method == "with":
@@ -215,7 +215,7 @@ def judge(job: Job, test: dict, unknown: list[str]) -> Result:
             return Result(name, job.where, SKIP, f"all of its {test['begun']} steps were skipped: what they test is optional "
                           "and not served", test["seconds"])
         if unknown:
-            return Result(name, job.where, FAIL, f"nobody did what the script asked for: {unknown[0]}", test["seconds"])
+            return Result(name, job.where, FAIL, f"unknown manual step: {unknown[0]}", test["seconds"])
         if test["passed_over"]:
             return Result(name, job.where, SKIP, "all other steps passed; the released Python controller can't send "
                           + ", ".join(test["passed_over"]), test["seconds"])

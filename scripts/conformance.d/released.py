@@ -1,6 +1,5 @@
-"""A call of the scripts that the released Python controller has but does not carry out: it was built without what is behind
-the calls that are for tests only, and they end in "not implemented". It is passed over, and noted, so that the steps around
-it run."""
+"""Calls that the released Python controller does not implement, because it was built without the functions for tests. They
+are skipped and noted, so that the other steps run."""
 
 import logging
 
@@ -25,7 +24,7 @@ async def timed_flag_alone_if_possible(self, *arguments, **named):
     logging.warning("===== PASSED OVER, not sent: %s", what)
     if what not in passed_over:
         passed_over.append(what)
-    # What the script wants to see, so that it goes on. The result of the whole is no pass, see `judge`.
+    # The expected result, so that the script continues. The test does not count as passed, see `judge`.
     raise InteractionModelError(Status.TimedRequestMismatch)
 
 

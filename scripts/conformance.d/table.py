@@ -1,4 +1,4 @@
-"""What the tests came to: a line for each as it ends, and the sums."""
+"""Prints the result of each test, and the totals."""
 
 import threading
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ PASS, FAIL, SKIP = "pass", "FAIL", "skip"
 
 
 def place(device: str, endpoint: Optional[int]) -> str:
-    """How the table names an endpoint of a device."""
+    """Returns the name of an endpoint of a device."""
     return device if endpoint is None or endpoint <= 1 else f"{device}, endpoint {endpoint}"
 
 
 @dataclass
 class Result:
-    """What one test came to on one device. A skip has a reason; so has a failure."""
+    """The result of a test on a device. A skip and a failure have a reason."""
 
     test: str
     device: str
@@ -24,7 +24,7 @@ class Result:
 
 
 class Table:
-    """Prints results as they come; several threads may add."""
+    """Prints results; thread-safe."""
 
     def __init__(self, out: TextIO):
         self.out = out
@@ -32,7 +32,7 @@ class Table:
         self._lock = threading.Lock()
 
     def add(self, result: Result):
-        # Nothing passes or is left out for no reason.
+        # A skip requires a reason.
         if result.outcome != PASS and not result.reason:
             result = Result(result.test, result.device, FAIL, "no reason was given", result.seconds)
         with self._lock:

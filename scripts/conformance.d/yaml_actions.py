@@ -1,4 +1,4 @@
-"""What the YAML suites ask for and the SDK's own runner can't do: commands of its test bench, done to our process."""
+"""Commands of the YAML suites to the test bench, which the SDK's runner does not support."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ from matter.yamltests.pseudo_clusters.clusters.log_commands import LogCommands
 from matter.yamltests.pseudo_clusters.clusters.system_commands import SystemCommands
 from matter.yamltests.pseudo_clusters.pseudo_clusters import PseudoClusters
 
-# Clusters that are part of the bench, not of the device: a step that names one of them tests nothing by itself.
+# Clusters of the test bench, not of the device: their steps test nothing.
 BENCH = {"DelayCommands", "EqualityCommands", "LogCommands", "SystemCommands"}
 
 
@@ -26,12 +26,12 @@ def values_of(step) -> dict[str, Any]:
 
 class Delays(DelayCommands):
     async def WaitForMs(self, request):
-        # The SDK's runner blocks here, and with it every report that comes meanwhile.
+        # The SDK's runner would block here, and delay reports.
         await asyncio.sleep(int(values_of(request)["ms"]) / 1000)
 
 
 class System(SystemCommands):
-    """Reboots and resets: whoever runs the device is asked to do that."""
+    """Requests reboots and resets from the process that runs the device."""
 
     def __init__(self, ask):
         self.ask = ask
@@ -56,7 +56,7 @@ def bench(ask) -> PseudoClusters:
 
 
 class ReadById(sdk.BaseAction):
-    """AnyCommands ReadById: an attribute by its numbers."""
+    """AnyCommands ReadById: reads an attribute by ID."""
 
     def __init__(self, step):
         super().__init__(step)
@@ -76,7 +76,7 @@ class ReadById(sdk.BaseAction):
 
 
 class RootCertificate(sdk.BaseAction):
-    """CommissionerCommands GetCommissionerRootCertificate: of the chain that was issued last."""
+    """CommissionerCommands GetCommissionerRootCertificate: of the last issued chain."""
 
     def __init__(self, step, chains: dict):
         super().__init__(step)
@@ -104,7 +104,7 @@ class IssueChain(sdk.BaseAction):
 
 
 class Runner(sdk.ReplTestRunner):
-    """The SDK's runner with our controllers: they know where the attestation roots are."""
+    """The SDK's runner with controllers that use the attestation roots."""
 
     def __init__(self, definitions, controllers):
         super().__init__(definitions, None, controllers("alpha"))
@@ -127,10 +127,10 @@ class Runner(sdk.ReplTestRunner):
         try:
             return await super().execute(action)
         except ChipStackError as error:
-            # Nobody answered, for one. The SDK's runner takes this for an answer when it reads, and only then.
+            # For example no answer. The SDK's runner accepts this as the result of a read only.
             return sdk._ActionResult(status=sdk._ActionStatus.ERROR, response=error)
 
     def decode(self, result):
-        # No device was found: the SDK's runner says so in words.
+        # No device was found; the SDK's runner returns a text.
         decoded = {"error": "FAILURE"} if isinstance(result.response, str) else super().decode(result)
         return (decoded if len(decoded) else [{}]), []

@@ -1,4 +1,4 @@
-"""The PICS of the device under test: what it serves, read from the device itself, and the few facts that can't be read."""
+"""The PICS of the device under test: its elements, read from the device, and facts that can't be read."""
 
 import os
 from typing import Iterable
@@ -26,7 +26,7 @@ async def read_served(controller, node: int) -> Served:
 
 
 class Facts:
-    """What `pics.yaml` says."""
+    """Reads `pics.yaml`."""
 
     def __init__(self, path: str):
         with open(path) as file:
@@ -56,7 +56,7 @@ class Facts:
                 yield f"{code}.S.E{event:02x}"
 
     def of_target(self, served: Served, endpoint: int) -> set[str]:
-        """The codes that hold for tests of that endpoint: its clusters, and those of the root node."""
+        """Returns the codes for an endpoint: its clusters and those of the root node."""
         clusters = {**served.get(0, {}), **served.get(endpoint, {})}
         codes = {code for cluster, attributes in clusters.items() for code in self.of_cluster(cluster, attributes)}
         codes |= {code for code, holds in self.others.items() if holds}
@@ -68,7 +68,7 @@ class Facts:
 
 
 def write(codes: set[str], path: str):
-    """As the file that the suites' own reader takes."""
+    """Writes the file format of the SDK's reader."""
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "w") as file:
         file.writelines(f"{code}=1\n" for code in sorted(codes))

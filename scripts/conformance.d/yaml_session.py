@@ -1,7 +1,7 @@
 """Runs YAML suites one after another with the SDK's controller, in namespace b. Started by yaml_tests.py.
 
-Takes a job a line on standard input and answers each with one line of JSON on standard output; in between it may ask
-for something to be done to the device, `{"ask": "restart"}`, and waits for a line. Everything else goes to the log.
+Reads one job per line from standard input and answers each with one line of JSON on standard output. In between it may
+request an action on the device, `{"ask": "restart"}`, and waits for a line. All other output is in the log.
 """
 
 import argparse
@@ -25,7 +25,7 @@ answers = os.fdopen(os.dup(1), "w")
 
 
 def log_to(path: str):
-    """The SDK writes to standard output and error from native code as well."""
+    """Native code of the SDK also writes to standard output and error."""
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -49,8 +49,8 @@ from yaml_actions import BENCH, Runner, bench  # noqa: E402
 from yaml_suites import Suite  # noqa: E402
 
 NODE = 0x12344321  # the node id that every suite expects
-MARGIN = 300  # seconds added to what a suite allows itself: this machine may be busy
-# Attributes that only say how others behave: a step that reads or writes one tests little by itself.
+MARGIN = 300  # seconds added to the timeout of a suite, for a busy machine
+# Attributes that configure others: a step that reads or writes one tests little.
 SIDE = {"Options"}
 FABRICS = {"alpha": 1, "beta": 2, "gamma": 3}
 
@@ -71,11 +71,11 @@ async def ask(what: str):
 
 
 class Steps(TestRunnerHooks):
-    """Notes what became of each step."""
+    """Records the result of each step."""
 
     def __init__(self, subject: str):
         self.subject = subject.replace(" ", "").replace("/", "")
-        # Those that ran; and of them, those that are about the suite's own cluster and don't just prepare for others.
+        # Executed steps, and those that test the cluster of the suite instead of preparing other steps.
         self.ran, self.about = 0, 0
         self.skipped, self.manual, self.failures = [], 0, []
 
@@ -108,7 +108,7 @@ class Steps(TestRunnerHooks):
         self.manual += 1
 
     def test_stop(self, *arguments):
-        """The SDK calls it with one argument and declares it with two."""
+        """The SDK declares two parameters and passes one argument."""
 
 
 class Adapted(TestRunner):
@@ -138,7 +138,7 @@ class Session:
         return self.controllers[identity]
 
     async def run(self, job: dict) -> dict:
-        """A suite on a device that nobody has commissioned yet."""
+        """Runs a suite on an uncommissioned device."""
         log_to(os.path.join(job["folder"], "suite.log"))
         suite, endpoint = Suite(job["suite"]), job["endpoint"]
         logging.info("=== %s on endpoint %d", suite.name, endpoint)
@@ -185,7 +185,7 @@ class Session:
         return {"outcome": "pass", "reason": counts}
 
     def taken_for_granted(self, suite_parser: TestParser, served: pics.Served) -> str:
-        """A cluster that steps use on an endpoint that does not serve it, without asking for its PICS."""
+        """Returns a cluster that steps use without its PICS on an endpoint that lacks it."""
         for step in suite_parser.tests._tests:
             number = self.definitions.get_cluster_id_by_name(step.cluster)
             if not step.is_pics_enabled or number is None or number > 0xFFFF or not isinstance(step.endpoint, int):
@@ -209,7 +209,7 @@ async def main():
             answer = {"outcome": "fail", "reason": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
         answer["seconds"] = time.monotonic() - begin
         say(answer)
-    # The SDK's native library aborts in its destructors: leave without them.
+    # The destructors of the SDK's native library abort, so exit without them.
     os._exit(0)
 
 

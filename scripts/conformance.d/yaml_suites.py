@@ -1,4 +1,4 @@
-"""The YAML suites of a checkout: which there are, and what each needs to know about the device under test."""
+"""The YAML suites of a checkout and their parameters."""
 
 import glob
 import os
@@ -7,7 +7,7 @@ from typing import Optional
 
 import yaml
 
-# The passcode and discriminator of the windows that suites open, with a verifier that is made from them.
+# The passcode and discriminator of windows that suites open, with the verifier.
 WINDOW_PASSCODE, WINDOW_DISCRIMINATOR = 20202021, 3840
 FOLDER = "src/app/tests/suites/certification"
 
@@ -37,13 +37,13 @@ class Suite:
 
     @property
     def begins_new(self) -> bool:
-        """Whether it commissions the device itself."""
+        """Whether the suite commissions the device."""
         first = next((step for step in self.steps if step.get("cluster") in ("SystemCommands", "CommissionerCommands",
                                                                              "DelayCommands")), {})
         return first.get("command") in ("FactoryReset", "PairWithCode")
 
     def not_runnable(self) -> Optional[str]:
-        """Why nothing of it can be run on a device, as far as the file says."""
+        """Returns the reason in the file why the suite can't be run, or None."""
         if self.name.endswith("_Simulated"):
             return "it tests a controller: the suite itself is the device"
         for need in self.needs:
@@ -55,19 +55,19 @@ class Suite:
 
     @property
     def cluster(self) -> Optional[str]:
-        """The short name of the cluster that the whole suite is about, where it has one."""
+        """Returns the short name of the cluster of the suite, or None."""
         found = re.match(r"([A-Z0-9]+)\.S(\.|$)", self.needs[0]) if self.needs else None
         return found[1] if found else None
 
     @property
     def waits(self) -> float:
-        """About the seconds for which it does nothing but wait. What it works out itself counts as a minute."""
+        """Returns the approximate waiting time in seconds; a computed one counts as a minute."""
         values = [value["value"] for step in self.steps if step.get("command") == "WaitForMs"
                   for value in step["arguments"]["values"]]
         return sum(value if isinstance(value, int) else 60000 for value in values) / 1000
 
     def refused_by(self, codes: set[str]) -> Optional[str]:
-        """The first of the PICS that the whole suite asks for and that does not hold."""
+        """Returns the first required PICS code that is false."""
         known = {code.lower() for code in codes}
         for expression in self.needs:
             code = str(expression).strip()
@@ -77,7 +77,7 @@ class Suite:
         return None
 
     def settings(self, endpoint: int, groups: list[int], device: dict) -> dict:
-        """What replaces the settings of the file: where the clusters are, and the codes of this device."""
+        """Returns the settings that replace those of the file: endpoints and setup codes."""
         chosen = {key: device[key] for key in ("vendorId", "productId", "deviceType")}
         if self.endpoint != 0:
             chosen["endpoint"] = endpoint
@@ -86,13 +86,13 @@ class Suite:
             chosen["Groups.Endpoint1"] = groups[0]
             chosen["Groups.Endpoint2"] = groups[-1]
         chosen["PIXIT.DGGEN.ENABLEKEY"] = chosen["TEST_EVENT_ENABLE_KEY"] = device["enableKey"]
-        # The one trigger that our devices have; it does nothing but answer.
+        # The only event trigger of the virtual devices; it has no effect.
         chosen["TEST_EVENT_TRIGGER_KEY"] = 0xFFFF_FFFF_FFF1_0000
         chosen["payload"] = device["qr"]
         chosen["discriminator"] = device["discriminator"]
         chosen["shortDiscriminator"] = device["discriminator"] >> 8
         if "payload" in self.config and "PakeVerifier" in self.config:
-            # It opens a window with a passcode of its own.
+            # It opens a window with another passcode.
             chosen["payload"] = device["windowCode"]
             del chosen["discriminator"]
         return {key: value for key, value in chosen.items() if key in self.config}

@@ -1,4 +1,4 @@
-"""The YAML suites of src/app/tests/suites/certification: on what they run, and what they came to."""
+"""The YAML suites of src/app/tests/suites/certification, their devices and results."""
 
 import json
 import os
@@ -40,16 +40,16 @@ class Job:
         return place(self.device, self.endpoint)
 
 
-# What is to be run
+# Selection
 
 
 def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str]) -> list[Job]:
-    """Every suite of the checkout: those of the root node on a few devices, the others on every device that serves their
+    """Returns all suites of the checkout: those of the root node on a few devices, the others on all devices with their
     cluster."""
     skips = {pattern: reason for group in load("skips.yaml").get("yaml", []) for pattern, reason in group.items()}
     facts, known = Facts(os.path.join(DATA, "pics.yaml")), Places(types)
     jobs = []
-    # The long ones first: several run at a time, and none shall be left over at the end.
+    # The longest first, so that none runs alone at the end.
     for suite in sorted(yaml_suites.find(checkout.path), key=lambda suite: -suite.waits):
         reason = matching(suite.name, skips)
         if reason and "CONFORMANCE_SLOW" in reason and IN_FULL:
@@ -70,12 +70,12 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
 
 
 def matching(name: str, table: dict[str, str]) -> Optional[str]:
-    """What the first pattern that matches says."""
+    """Returns the reason of the first matching pattern."""
     return next((text for pattern, text in table.items() if fnmatchcase(name, pattern)), None)
 
 
 def too_slow(suite: Suite, device: str, endpoint: int, known: Places) -> str:
-    """Why a suite that waits for long is not run there, unless everything is."""
+    """Returns the reason to omit a long suite, unless all run."""
     slow = known.table["slow"]
     if IN_FULL or suite.endpoint == 0 or endpoint not in slow["endpoints"].get(device, []) or suite.waits <= slow["seconds"]:
         return ""
@@ -84,7 +84,7 @@ def too_slow(suite: Suite, device: str, endpoint: int, known: Places) -> str:
 
 
 def places_of(suite: Suite, wanted_types: list[str], facts: Facts, known: Places) -> list[tuple[str, int]]:
-    """The devices, and there the endpoints, on which a suite runs."""
+    """Returns the devices and endpoints of a suite."""
     if suite.endpoint == 0:
         return [(kind, 1) for kind in known.types if kind in (wanted_types or known.table["root"]["devices"])]
     return [(kind, endpoint) for kind, endpoint in known.serving(facts.names.get(suite.cluster or ""))
@@ -95,7 +95,7 @@ def places_of(suite: Suite, wanted_types: list[str], facts: Facts, known: Places
 
 
 class Session:
-    """The process that runs suites in the network of one bench, one after the other."""
+    """A process that runs suites one after another in the network of a bench."""
 
     def __init__(self, bench: Bench, checkout: Checkout, directory: str):
         self.bench = bench
@@ -108,7 +108,7 @@ class Session:
                    "--directory", home, "--sdk", checkout.path, "--trust-store", checkout.trust_store,
                    "--facts", os.path.join(DATA, "pics.yaml")]
         environment = {**bench.environment, "PYTHONPATH": checkout.python_path, "TMPDIR": temporary}
-        # Unbuffered: what `select` does not see must not wait in a buffer.
+        # Unbuffered, because `select` does not see buffered data.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment)
         self.pending = b""
 
@@ -125,7 +125,7 @@ class Session:
         self.process.stdin.write(json.dumps(what).encode() + b"\n")
 
     def read(self, end: float) -> Optional[dict]:
-        """The next line that the session says, or None when it does not by then, or ended."""
+        """Returns the next line of the session, or None after a timeout or its end."""
         while b"\n" not in self.pending:
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
@@ -150,14 +150,14 @@ class Session:
         over = time.monotonic() >= end
         self.close()
         return {"outcome": "fail", "reason": f"not over after {limit:.0f} s" if over else
-                f"the SDK's controller ended by itself (status {self.process.returncode})"}
+                f"the SDK's controller ended unexpectedly (status {self.process.returncode})"}
 
 
 _sessions: dict[str, Session] = {}
 
 
 def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Result]:
-    """Runs a suite on a fresh device."""
+    """Runs a suite on a reset device."""
     begin = time.monotonic()
     folder = os.path.join(directory, f"{job.name} {job.device} {job.endpoint}".replace("/", "-").replace(" ", "_"))
     bench.use(folder)
@@ -169,7 +169,7 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     if answer["outcome"] == "pass" and bench.has_crashed:
         answer = {"outcome": "fail", "reason": "the device's process ended"}
     if answer["outcome"] == "fail":
-        # A commissioning that was cut short stays in the controller's way.
+        # An aborted commissioning blocks the controller.
         session.close()
     bench.stop()
     with open(os.path.join(folder, "result.json"), "w") as file:
@@ -183,12 +183,12 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
 
 
 def described(bench: Bench) -> dict:
-    """The device under test as its label and its announcement describe it."""
+    """Returns the parameters of the label and the announcement of the device."""
     data = json.loads(bench.sim("ps", "--json"))["data"]
     entry = (data if isinstance(data, list) else data["devices"])[0]
     vendor, product = entry["vendorID"], entry["productID"]
     ids = type_ids(bench.hearth)
-    # A bridge is called an aggregator by the standard; switches of several kinds are one type of it.
+    # The standard calls a bridge an aggregator, and has one type for all variants of generic switches.
     kind = bench.kind if bench.kind in ids else entry["type"].lower()
     made = subprocess.run([bench.hearth, "code", "make", "--json", "--passcode", str(yaml_suites.WINDOW_PASSCODE),
                            "--discriminator", str(yaml_suites.WINDOW_DISCRIMINATOR), "--vendor", str(vendor),

@@ -1,4 +1,4 @@
-"""Runs the checks of checks_*.py, several at a time, each in a lab by itself, and prints `ok`, `not ok` and the sum."""
+"""Runs the checks of checks_*.py concurrently, each in its own lab, and prints `ok`, `not ok` and the totals."""
 
 import argparse
 import fnmatch
@@ -16,7 +16,7 @@ from home import Failed, Side  # noqa: E402
 
 
 def run(check, lab: str, options) -> str:
-    """Runs a check in a lab; gives the line to print."""
+    """Runs a check in a lab; returns the line to print."""
     number = 1 + sum(name.startswith("check-") for name in os.listdir(options.directory))
     directory = os.path.join(options.directory, f"check-{number:02}-{check.__name__}")
     os.makedirs(directory, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Our devices and our controller by way of an Avahi daemon."""
+"""Checks devices and controller with an Avahi daemon."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def is_found(a, b):
     expect(resolved[-1:] == ["10.77.0.1"], f"{host} resolves to {resolved}")
 
 
-@check("avahi: a device is paired through Avahi on both sides; its records come and go")
+@check("avahi: a device is commissioned through Avahi on both sides; its records are added and removed")
 def paired(a, b):
     both(a, b)
     process, _ = lamp(a)
@@ -63,7 +63,7 @@ def paired(a, b):
     wait_for(lambda: operational.lines("-", name) == 2, 2, "its goodbye was not seen")
 
 
-@check("avahi: what avahi-publish announces is found with its TXT and all addresses, and lost again")
+@check("avahi: a service of avahi-publish is found with its TXT and all addresses, and its removal is detected")
 def finds(a, b):
     both(a, b)
     rival = b.start(
@@ -82,7 +82,7 @@ def finds(a, b):
     wait_for(lambda: "lost  00112233AABBCCDD" in a.output(watch), 2, "we did not see it go")
 
 
-@check("avahi: the daemon restarts: everything is registered again, and looked for again")
+@check("avahi: registrations and browses are restored after a restart of the daemon")
 def restart(a, b):
     both(a, b)
     process, port = lamp(a)
@@ -93,10 +93,10 @@ def restart(a, b):
     wait_for(lambda: f"found  {instance}" in a.output(watching), 4, "we did not find our own")
     watch = Watch(b, "_matterc._udp")
     wait_for(lambda: watch.lines("+", instance) == 2, 3, "avahi-browse did not see it")
-    # Killed, it says no goodbye; asked to end, it does.
+    # A killed process sends no goodbye; a stopped one does.
     for sign in (signal.SIGTERM, signal.SIGKILL):
         a.stop_avahi(sign)
-        wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not noticed")
+        wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not detected")
         if sign == signal.SIGTERM:
             wait_for(lambda: watch.lines("-", instance) == 2, 2, "the daemon's goodbye was not seen")
         a.start_avahi()
@@ -109,14 +109,14 @@ def restart(a, b):
     b.stop(late)
 
 
-@check("avahi: D-Bus and the daemon go and come back")
+@check("avahi: recovers from a restart of D-Bus and the daemon")
 def bus_restart(a, b):
     both(a, b)
     process, port = lamp(a)
     instance = found(b)[0][2]
     a.stop_bus(signal.SIGKILL)
     a.stop_avahi(signal.SIGKILL)
-    wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not noticed")
+    wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not detected")
     time.sleep(0.5)
     expect(process.poll() is None, "hearth run ended with D-Bus")
     a.start_avahi()
@@ -125,10 +125,10 @@ def bus_restart(a, b):
     expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
 
 
-@check("avahi: a daemon that stands still holds up what is asked of it, and nothing is lost when it goes on")
+@check("avahi: a suspended daemon delays requests, and none is lost when it resumes")
 def stands_still(a, b):
     both(a, b)
-    # It tells how long the daemon took for a service.
+    # The log has the time that the daemon took for a service.
     process, port = lamp(a, "-v")
     place = ("--mdns", "off", "--at", f"10.77.0.1:{port}")
     paired = b.call("pair", "--passcode", "20240713", *place)
@@ -138,7 +138,7 @@ def stands_still(a, b):
     before = len(took.findall(a.output(process)))
     os.killpg(a.avahi.pid, signal.SIGSTOP)
     try:
-        # Nothing is asked of it: the device is as it always is.
+        # No request is sent to the daemon.
         switched = b.call("on", "1", *place)
         expect(switched.returncode == 0, f"on: {switched.stderr[-300:]}")
         # A window is to be announced.
@@ -151,15 +151,15 @@ def stands_still(a, b):
     expect(shared.returncode == 0, f"share: {b.output(shared)[-300:]}")
     wait_for(lambda: len(took.findall(a.output(process))) > before, 10, "the window was not registered")
     expect("CM=2" in found(b)[0][6], "the window is not announced")
-    expect({entry[2] for entry in b.browse("_matter._tcp")} == {node}, "the node is not announced any more")
+    expect({entry[2] for entry in b.browse("_matter._tcp")} == {node}, "the node is no longer announced")
     switched = b.call("off", "1", *place)
     expect(switched.returncode == 0, f"off: {switched.stderr[-300:]}")
-    expect("the Avahi daemon is gone" not in a.output(process), "it was taken for gone")
+    expect("the Avahi daemon is gone" not in a.output(process), "it was considered stopped")
     held = int(took.findall(a.output(process))[-1][1]) / 1_000_000
     return f"the loop of DNS-SD was held up for {held:.1f} s of 6"
 
 
-@check("avahi: an instance name that another has is not announced, from a host name that another has the device moves")
+@check("avahi: a conflicting instance name is not announced, a conflicting host name is changed")
 def collision(a, b):
     both(a, b)
     process, _ = lamp(a)
@@ -203,7 +203,7 @@ def many(a, b):
         raise Failed(f"{failure}: {len(names())}; {a.output(process)[-300:]}") from failure
 
 
-@check("auto: Avahi where its daemon answers, our own where not; without a daemon --mdns avahi says what to do")
+@check("auto: Avahi if its daemon answers, otherwise built-in; --mdns avahi without a daemon is an error with advice")
 def choice(a, b):
     a.start_bus()
     b.start_avahi()
@@ -223,7 +223,7 @@ def choice(a, b):
     state = f"/proc/{process.pid}/task"
     expect(len(os.listdir(state)) <= 6, f"{len(os.listdir(state))} threads")
     a.stop(process)
-    # On loopback it is our own even so.
+    # On loopback it is the built-in implementation nevertheless.
     process = a.start(a.hearth, "run", os.path.join(a.directory, "lamp.yaml"), "--state", a.state("lamp"), "-v", name="run")
     wait_for(lambda: "is up" in a.output(process), 10, "the device did not come up")
     expect("avahi" not in a.output(process), a.output(process)[-300:])

@@ -1,4 +1,4 @@
-"""Our own responder and browser, with Avahi on the other side as the judge."""
+"""Checks the built-in responder and browser against Avahi on the other side."""
 
 import concurrent.futures
 import json
@@ -98,15 +98,15 @@ def subtypes(a, b):
     expect(not b.browse("_L1235._sub._matterc._udp"), "another discriminator is answered")
 
 
-@check("ours: each record is answered singly, by unicast to who wishes so and to plain resolvers")
+@check("ours: each record is answered separately, by unicast if requested and to plain resolvers")
 def singly(a, b):
     _, _, instance, host = judged(a, b)
     name = f"{instance}._matterc._udp.local"
     wanted = [("_matterc._udp.local", PTR), (name, SRV), (name, TXT), (host, A), (host, AAAA)]
     wanted += [(f"{subtype}._sub._matterc._udp.local", PTR) for subtype in SUBTYPES]
     wanted.append(("_services._dns-sd._udp.local", PTR))
-    # Types are not announced: whoever asks first has the answer multicast, for all to hear. RFC 6762 § 5.4.
-    expect(questions(b, [f"_services._dns-sd._udp.local {PTR} 5353"]) == [None], "what nobody has heard goes to one alone")
+    # Types are not announced, so the first answer is multicast. RFC 6762 § 5.4.
+    expect(questions(b, [f"_services._dns-sd._udp.local {PTR} 5353"]) == [None], "the first answer is not multicast")
     for port, identifier in ((5353, 0), (40001, 0x4711)):
         replies = questions(b, [f"{question} {type_} {port}" for question, type_ in wanted])
         for (question, type_), reply in zip(wanted, replies):
@@ -133,7 +133,7 @@ def goodbye(a, b):
     expect(not b.browse("_matterc._udp"), "it is still there")
 
 
-@check("ours: the window's records go with the window, the fabric's with the fabric")
+@check("ours: records of a window and of a fabric are withdrawn with it")
 def comes_and_goes(a, b):
     _, _, instance, _ = judged(a, b)
     window, operational = Watch(b, "_matterc._udp"), Watch(b, "_matter._tcp")
@@ -158,7 +158,7 @@ def comes_and_goes(a, b):
     wait_for(lambda: operational.lines("-", name) == 2, 2, "the fabric's records did not go")
 
 
-@check("ours: an instance name that another host has is announced all the same, and the conflict is reported")
+@check("ours: a conflicting instance name is announced nevertheless, and the conflict is reported")
 def instance_conflict(a, b):
     process, _, _, _ = judged(a, b)
     b.pair("builtin")
@@ -170,10 +170,10 @@ def instance_conflict(a, b):
     wait_for(lambda: "another node on the network is announced as" in a.output(process), 4, "no conflict was reported")
     expect(process.poll() is None, "hearth run ended")
     # The name is unique by construction: it is not given up.
-    wait_for(lambda: any(entry[5] != 9 for entry in b.browse("_matter._tcp")), 5, "the node is not announced any more")
+    wait_for(lambda: any(entry[5] != 9 for entry in b.browse("_matter._tcp")), 5, "the node is no longer announced")
 
 
-@check("ours: a host name that another host has is left to it, and the device moves to another")
+@check("ours: a conflicting host name is left to the other host, and the device changes its name")
 def host_conflict(a, b):
     process, _, _, host = judged(a, b)
     a.stop(process)
@@ -182,19 +182,19 @@ def host_conflict(a, b):
     process, _ = lamp(a)
     wait_for(lambda: f"another host on the network has the name {host}" in a.output(process), 4,
              "no conflict was reported")
-    # Avahi keeps what is taken back for a second.
+    # Avahi keeps withdrawn records for a second.
     wait_for(lambda: all(entry[3] != host for entry in b.browse("_matterc._udp")), 4, "it was not taken back")
     moved_from(b, host, found(b))
     b.pair("builtin")
     moved_from(b, host, found(b, "_matter._tcp"))
     switched = b.call("on", "1", "--mdns", "builtin")
     expect(switched.returncode == 0, f"on: {switched.stderr[-300:]}")
-    # Nor did it take back what is the other's.
+    # It did not withdraw the records of the other host.
     resolved = b.run("avahi-resolve", "-4", "-n", host).stdout.split()
     expect(resolved[-1:] == ["10.77.0.99"], f"{host} resolves to {resolved}")
 
 
-@check("ours: a name that is ours already is defended against Avahi")
+@check("ours: an announced name is defended against Avahi")
 def defended(a, b):
     _, port, instance, host = judged(a, b)
     for arguments in (("-s", instance, "_matterc._udp", "9"), ("-a", "-R", host, "10.77.0.99")):
@@ -205,7 +205,7 @@ def defended(a, b):
     expect(entry[5] == port and entry[3] == host, f"{entry} is announced instead")
 
 
-@check("ours: an interface that comes after the start is used, an address that changes is followed")
+@check("ours: a new interface and a new address are used")
 def interfaces_change(a, b):
     process, _ = lamp(a, "--interface", "all")
     old = b.interface
@@ -215,7 +215,7 @@ def interfaces_change(a, b):
         expect(result.returncode == 0, f"ip {' '.join(words)}: {result.stderr}")
 
     def where():
-        """The addresses that are told of the lamp on side b's interface."""
+        """Returns the announced addresses of the lamp on the interface of side b."""
         found_ = b.discovered("--mdns", "builtin", "--timeout", "1s")
         return set(found_[0]["addresses"]) if found_ else set()
 
@@ -223,7 +223,7 @@ def interfaces_change(a, b):
         done = b.call(word, "1", "--mdns", "builtin")
         expect(done.returncode == 0, f"{word} over {b.interface}: {done.stderr[-300:]}")
 
-    expect("10.77.0.1" in wait_for(where, 5, "it was not found at the start"), "another address was told")
+    expect("10.77.0.1" in wait_for(where, 5, "it was not found at the start"), "another address was announced")
     try:
         # A cable is plugged in.
         ip(a, "link", "add", "veth-a2", "type", "veth", "peer", "name", "veth-b2", "netns", b.namespace)
@@ -241,7 +241,7 @@ def interfaces_change(a, b):
         shared = b.call("share", "1", "--mdns", "builtin")
         expect(shared.returncode == 0, f"share: {shared.stderr[-300:]}")
         addresses = wait_for(where, 5, "it was not found at the new address")
-        expect("10.79.0.7" in addresses and "10.79.0.1" not in addresses, f"{addresses} are told")
+        expect("10.79.0.7" in addresses and "10.79.0.1" not in addresses, f"{addresses} are announced")
         switch("off")
     finally:
         a.run("ip", "link", "del", "veth-a2")
@@ -252,7 +252,7 @@ def interfaces_change(a, b):
     expect(process.poll() is None, "hearth run ended")
 
 
-@check("ours: what avahi-publish announces is found with its subtypes, TXT and address, and lost again")
+@check("ours: a service of avahi-publish is found with its subtypes, TXT and address, and its removal is detected")
 def finds(a, b):
     b.start_avahi()
     rival = b.start(
@@ -271,7 +271,7 @@ def finds(a, b):
     wait_for(lambda: "lost  00112233AABBCCDD" in a.output(watch), 2, "we did not see it go")
 
 
-# Room for a thousand, as one judge of them all.
+# Limits for a thousand services in one daemon.
 ROOM = "objects-per-client-max=8192\ncache-entries-max=32768\n"
 
 
@@ -283,7 +283,7 @@ def a_thousand(a, b):
     # Two announcements.
     time.sleep(3)
     announced = a.packets()
-    # A judge who has heard nothing yet.
+    # A browser with an empty cache.
     b.start_avahi(ROOM)
     fresh = a.packets()
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""The two sides of the lab: what runs in each namespace, and how it is ended again."""
+"""The two sides of the lab: the processes in each namespace."""
 
 import json
 import os
@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Failed(Exception):
-    """An expectation that was not met; its text is the reason that is printed."""
+    """A failed expectation with the reason to print."""
 
 
 def expect(condition, reason: str):
@@ -19,7 +19,7 @@ def expect(condition, reason: str):
 
 
 def wait_for(what, seconds: float, reason: str):
-    """Calls `what` until it gives something true, and gives that back."""
+    """Calls `what` until it returns a true value; returns that."""
     end = time.monotonic() + seconds
     while True:
         value = what()
@@ -48,11 +48,11 @@ class Side:
         return dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={self.bus_path}", LC_ALL="C.UTF-8")
 
     def start(self, *arguments, name: str) -> subprocess.Popen:
-        """Starts something in the background; its output goes to a file, `output` of the process."""
+        """Starts a background process with its output in a file, see `output`."""
         self.count += 1
         path = os.path.join(self.directory, f"{self.letter}-{self.count:02}-{name}.log")
         with open(path, "wb") as file:
-            # A group of its own: `ip netns exec` and a shell between may have replaced themselves or not.
+            # A process group, because `ip netns exec` and a shell may have replaced themselves or not.
             process = subprocess.Popen(
                 self.command(arguments), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
                 env=self.environment(), start_new_session=True)
@@ -89,7 +89,7 @@ class Side:
         wait_for(lambda: os.path.exists(self.bus_path), 5, "the D-Bus daemon did not come up")
 
     def start_avahi(self, limits=""):
-        """`limits` are lines for the [server] section; without any it has those of its makers."""
+        """`limits` are lines for the [server] section; default: those of Avahi."""
         if self.bus is None:
             self.start_bus()
         configuration = os.path.join(self.directory, f"avahi-{self.letter}.conf")
@@ -97,7 +97,7 @@ class Side:
             file.write(
                 f"[server]\nhost-name=home-{self.letter}\nallow-interfaces={self.interface}\nuse-ipv4=yes\nuse-ipv6=yes\n"
                 f"enable-dbus=yes\n{limits}[publish]\npublish-workstation=no\n[wide-area]\nenable-wide-area=no\n")
-        # The pid file is at a fixed place: a mount of its own, in the namespace that `ip netns exec` makes.
+        # The pid file has a fixed path, so it gets a mount in the namespace of `ip netns exec`.
         self.avahi = self.start(
             "sh", "-c",
             "mount -t tmpfs none /run && mkdir /run/avahi-daemon"
@@ -184,7 +184,7 @@ class Side:
 
 
 class Watch:
-    """avahi-browse going on, and what it said."""
+    """A running avahi-browse and its output."""
 
     def __init__(self, side: Side, type_: str):
         self.side = side
@@ -200,14 +200,14 @@ class Watch:
 
 
 class Goodbyes:
-    """What is taken back on the network, packet by packet. Avahi believes a goodbye only after the second that
-    RFC 6762 § 10.1 gives others to object."""
+    """The goodbyes on the network, per packet. Avahi removes a record only after the second that RFC 6762 § 10.1 allows
+    other hosts to object."""
 
     def __init__(self, side: Side):
         self.side = side
         self.process = side.start(
             "python3", "-B", f"{HERE}/packets.py", side.interface, "10.77.0.2", "goodbyes", name="goodbyes")
-        wait_for(lambda: "listening" in side.output(self.process), 5, "nobody listens")
+        wait_for(lambda: "listening" in side.output(self.process), 5, "the listener did not start")
 
     def wait(self, instance: str, seconds: float = 1):
         wait_for(lambda: f"\n{instance}." in self.side.output(self.process), seconds, f"no goodbye of {instance} came")

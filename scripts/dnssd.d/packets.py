@@ -1,4 +1,4 @@
-"""DNS queries by hand, to see each answer alone. Written for the check, knowing nothing of either implementation."""
+"""Sends DNS queries and parses each answer, independently of both implementations."""
 
 import socket
 import struct
@@ -46,7 +46,7 @@ def answers(packet: bytes):
 
 
 def ask(interface: str, own: str, port: int, packet: bytes, timeout: float = 1.0):
-    """Multicasts a query over IPv4 from a port and gives the first packet that comes back to it by unicast."""
+    """Multicasts a query over IPv4 from a port; returns the first unicast answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
@@ -60,7 +60,7 @@ def ask(interface: str, own: str, port: int, packet: bytes, timeout: float = 1.0
 
 
 def goodbyes(interface: str, own: str):
-    """The names of pointers that are taken back (TTL 0), as they come in over IPv4."""
+    """Yields the names of withdrawn pointers (TTL 0) that are received over IPv4."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())

@@ -18,8 +18,8 @@ parser.add_argument("--but", action="append", default=[])
 parser.add_argument("--list", action="store_true")
 arguments = parser.parse_args()
 
-# The SDK writes to standard output and error from native code as well. Results get a stream of their own, and
-# everything else goes to the log.
+# Native code of the SDK also writes to standard output and error. Results get a separate stream, all other output
+# is redirected to the log.
 results = os.fdopen(os.dup(1), "w")
 log_name = os.devnull if arguments.list else os.path.join(arguments.directory, "controller.log")
 log = os.open(log_name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -88,7 +88,7 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
         target = Target(label, type_id, mine[0], processes, partner)
         await run_target(report, target, arguments.selection)
         if not processes.alive:
-            report.not_ok(f"{label}: the devices still run", "the process ended by itself")
+            report.not_ok(f"{label}: the devices still run", "the process ended unexpectedly")
         if type_id == FIRST_TYPE and f"{label}: speed" in arguments.selection:
             try:
                 async with asyncio.timeout(60):
@@ -102,8 +102,8 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
                 await target.leave_all()
         except Exception:
             traceback.print_exc()
-        # It says now that it can be commissioned, and again after a second; the SDK takes whatever is announced while
-        # it looks for a discriminator, this device for the next one.
+        # The device announces itself now and again after a second. The SDK accepts any announcement during a search by
+        # discriminator, so it would mistake this device for the next one.
         await asyncio.sleep(1.5)
     for line in [partner.figures(), *measured]:
         if line:
@@ -111,11 +111,11 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
 
 
 async def run_all(report: Report, processes: DeviceProcess):
-    # The device that is not ours goes first: nothing else shares the network yet.
+    # The CircuitMatter device first, while no other device is on the network.
     await run_stranger(report)
     partner = Partner(arguments.directory, arguments.trust_store)
     await run(report, processes, partner)
-    # Only one fleet at a time: each is found by what it announces.
+    # One fleet at a time, because devices are found by their announcements.
     processes.stop()
     await run_bridge(report, partner, arguments)
     await run_many(report, partner, arguments)
@@ -126,7 +126,7 @@ async def start(processes: DeviceProcess):
 
 
 async def run_stranger(report: Report):
-    """Our controller's checks on a device that is not ours, on one whose maker nobody knows, and on one that a hub keeps."""
+    """Checks Hearth's controller with a CircuitMatter device, with one of an unknown manufacturer, and through a hub."""
     device = Stranger(arguments.hearth, arguments.lab, arguments.directory)
     await run_on_stranger(report, LABEL, STRANGER_CHECKS, device, checks_stranger.pair)
     made = Made(arguments.hearth, arguments.lab, arguments.directory)

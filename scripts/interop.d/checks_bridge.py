@@ -1,4 +1,4 @@
-"""A bridge with devices behind it, and switches: devices/bridge.yaml and devices/switches.yaml, with hands at them."""
+"""Checks a bridge with its devices, and switches: devices/bridge.yaml and devices/switches.yaml."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ def bridge_check(name: str, limit: float = 30):
 
 
 class House:
-    """The running devices, commissioned as they are needed, and the hands."""
+    """The running devices, commissioned on demand, with physical actions."""
 
     def __init__(self, processes: DeviceProcess, partner: Partner):
         self.processes, self.partner = processes, partner
@@ -55,7 +55,7 @@ class House:
         return self.nodes[name]
 
     def behind(self, name: str) -> int:
-        """The endpoint of a device behind the bridge."""
+        """Returns the endpoint of a bridged device."""
         for part in self.entry("Bridge")["bridged"]:
             if part["name"] == name:
                 return part["endpoint"]
@@ -81,7 +81,7 @@ class House:
 
 
 class Events:
-    """What an event subscription tells from now on."""
+    """The events that a subscription reports from now on."""
 
     def __init__(self, subscription):
         self.subscription, self.queue = subscription, asyncio.Queue()
@@ -90,7 +90,7 @@ class Events:
             lambda event, transaction: loop.call_soon_threadsafe(self.queue.put_nowait, event.Data))
 
     async def expect(self, *wanted, seconds: float = 8):
-        """These events come in this order, and nothing between them."""
+        """Checks that exactly these events arrive in this order."""
         found = []
         try:
             async with asyncio.timeout(seconds):
@@ -122,17 +122,17 @@ async def tree(house: House):
     expect_equal(len(bridged), 6, "number of bridged nodes")
     buttons = [endpoint for endpoint in tree if types[endpoint] == [GENERIC_SWITCH]]
     expect_equal([parts[endpoint] for endpoint in bridged if parts[endpoint]], [buttons], "parts of the remote")
-    # Who has a sibling of its type has tags that no other has.
+    # Siblings of one type have different tags.
     for siblings in (set(bridged), set(buttons)):
         for kind in {kind for endpoint in siblings for kind in types[endpoint]} - {BRIDGED_NODE}:
             alike = [endpoint for endpoint in siblings if kind in types[endpoint]]
             if len(alike) < 2:
                 continue
             tags = [str(tree[endpoint].get(Descriptor.TagList)) for endpoint in alike]
-            expect(len(set(tags)) == len(alike) and "[]" not in tags, f"tags of {alike} do not tell them apart: {tags}")
+            expect(len(set(tags)) == len(alike) and "[]" not in tags, f"tags of {alike} are not unique: {tags}")
 
 
-@bridge_check("each bridged device says who it is")
+@bridge_check("each bridged device has its identity")
 async def identity(house: House):
     names, ids = set(), set()
     for part in house.entry("Bridge")["bridged"]:
@@ -169,7 +169,7 @@ async def by_hand(house: House):
         subscription.close()
 
 
-@bridge_check("a bridged device that is out of reach is told of, and its return")
+@bridge_check("reports that a bridged device is unreachable and recovers")
 async def reachable(house: House):
     lamp = house.behind("Lamp")
     events = await house.events("Bridge", lamp, Bridged)
@@ -208,7 +208,7 @@ async def labels(house: House):
 # Switches
 
 
-@bridge_check("a button tells of short, double and long presses")
+@bridge_check("a button reports short, double and long presses")
 async def presses(house: House):
     names = [button for button in house.entry("Bridge")["bridged"] if button["name"] == "Remote"][0]["buttons"]
     parts = await house.read("Bridge", house.behind("Remote"), Descriptor.PartsList)
@@ -227,7 +227,7 @@ async def presses(house: House):
         events.close()
 
 
-@bridge_check("a latch tells where it is, and an action switch what a sequence came to")
+@bridge_check("a latch reports its position, an action switch the result of a sequence")
 async def latch(house: House):
     events, sent = await house.events("Fan Speed", 1, Switch), Switch.Events
     try:
@@ -266,7 +266,7 @@ async def clients(house: House):
 # Power
 
 
-@bridge_check("power is cut and comes back: endpoints, labels and names last", limit=60)
+@bridge_check("endpoints, labels and names survive a power cut", limit=60)
 async def power(house: House):
     node, lamp = await house.node("Bridge"), house.behind("Lamp")
     await house.write("Bridge", lamp, Bridged.Attributes.NodeLabel("Reading lamp"))
@@ -283,7 +283,7 @@ async def power(house: House):
 
 
 async def run_bridge(report: Report, partner: Partner, arguments):
-    """All of it, on devices of their own."""
+    """Runs the checks on separate devices."""
     chosen = [entry for entry in BRIDGE_CHECKS if entry.name in arguments.selection]
     if not chosen:
         return
@@ -303,6 +303,6 @@ async def run_bridge(report: Report, partner: Partner, arguments):
         for entry in chosen:
             await run_one(report, entry.name, lambda entry=entry: entry.body(house), entry.limit)
         if not processes.alive:
-            report.not_ok(f"{LABEL}: the devices still run", "the process ended by itself")
+            report.not_ok(f"{LABEL}: the devices still run", "the process ended unexpectedly")
     finally:
         processes.stop()

@@ -1,4 +1,4 @@
-"""Colors: all models of them, transitions, loops, what subscribers hear, and the exact refusals."""
+"""Checks color models, transitions, color loops, reports and error statuses."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ def reader(attribute):
     return read
 
 
-@check("a color's range and its features are whole", clusters=(COLOR,))
+@check("color ranges and features are complete", clusters=(COLOR,))
 async def whole(target):
     features = await target.read(Of.FeatureMap)
     expect_equal(await target.read(Of.ColorCapabilities), features, "ColorCapabilities")
@@ -90,7 +90,7 @@ async def models(target):
                                                  Of.EnhancedColorMode)], [20000, 80, 0, 3], "enhanced hue")
 
 
-@check("a color loop goes round and gives the hue back", clusters=(COLOR,))
+@check("a color loop cycles the hue and restores it", clusters=(COLOR,))
 async def loop(target):
     await on(target)
     flags = Color.Bitmaps.UpdateFlagsBitmap
@@ -113,7 +113,7 @@ async def loop(target):
     expect_equal(await target.read(Of.EnhancedCurrentHue), 16384, "EnhancedCurrentHue")
 
 
-@check("wrong requests of colors have their status", clusters=(COLOR,))
+@check("invalid color requests have the right status", clusters=(COLOR,))
 async def refused(target):
     await on(target)
     cases = [
@@ -135,7 +135,7 @@ async def refused(target):
         expect_equal(await status_of(target.send(command)), wanted, f"{command}")
 
 
-@check("options decide about colors while off", clusters=(COLOR,))
+@check("options control color commands while off", clusters=(COLOR,))
 async def options(target):
     await on(target)
     await target.send(To.MoveToColorTemperature(200, 0, 0, 0))

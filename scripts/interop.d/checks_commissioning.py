@@ -1,4 +1,4 @@
-"""How a device is found, taken into a fabric by each of its codes, and let go."""
+"""Checks discovery, commissioning with each setup code, and removal."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ General = Clusters.GeneralCommissioning.Attributes
 
 
 async def works(target, node: int):
-    """The fabric's controller can use the node over a session of its own, and commissioning is complete."""
+    """Checks that commissioning is complete and that the controller of the fabric can control the node."""
     expect_equal(await target.a.read(node, 0, General.Breadcrumb), 0, "Breadcrumb after commissioning")
     expect(await target.a.read(node, 0, Basic.VendorName), "VendorName is empty")
 
@@ -63,7 +63,7 @@ async def wrong_passcode(target):
 
 
 async def add_noc_by_hand(target) -> int:
-    """The steps up to and with AddNOC, over PASE; returns the node id."""
+    """Runs the steps through AddNOC over PASE; returns the node ID."""
     node = await target.a.establish_pase(target.qr)
     response = await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(60, 1))
     expect_equal(response.errorCode, 0, "ArmFailSafe's error")
@@ -79,7 +79,7 @@ async def add_noc_by_hand(target) -> int:
 
 @check("commissioned with an empty ICACValue", FRESH, once=True)
 async def empty_intermediate(target):
-    """Some controllers always send the field, empty if there is no intermediate certificate."""
+    """Some controllers send an empty field if they have no intermediate certificate."""
     node = await target.a.establish_pase(target.qr)
     response = await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(60, 1))
     expect_equal(response.errorCode, 0, "ArmFailSafe's error")
@@ -110,7 +110,7 @@ async def empty_intermediate(target):
 
 
 async def is_as_new(target):
-    """What was begun left no trace: the device can be commissioned, and then has one fabric and one root."""
+    """Checks that the failed attempt left no state: the device can be commissioned and has one fabric and one root."""
     target.a.abandon()
     target.node = await target.a.commission_by_passcode(target.passcode, target.discriminator)
     await works(target, target.node)
@@ -120,14 +120,14 @@ async def is_as_new(target):
         expect_equal(len(response.attributes[0][Credentials][attribute]), 1, f"number of {what}")
 
 
-@check("commissioning that is broken off leaves nothing behind", FRESH)
+@check("aborted commissioning leaves no state", FRESH)
 async def broken_off(target):
     node = await add_noc_by_hand(target)
     await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(0, 0))
     await is_as_new(target)
 
 
-@check("commissioning that is not finished in time leaves nothing behind", FRESH)
+@check("expired commissioning leaves no state", FRESH)
 async def expired(target):
     node = await add_noc_by_hand(target)
     await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(1, 2))

@@ -1,4 +1,4 @@
-"""On, off and dimming, with the time that things take."""
+"""Checks on, off and dimming with their durations."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ async def is_on(target):
 
 
 async def until(target, read, wanted, seconds: float, what: str):
-    """Reads until the value is there; returns how long it took."""
+    """Reads until the value is reached; returns the elapsed time."""
     begin = time.monotonic()
     while (found := await read(target)) != wanted:
         expect(time.monotonic() - begin < seconds, f"{what} is {found} after {seconds} s, expected {wanted}")
@@ -36,7 +36,7 @@ async def switch(target):
         expect_equal(await is_on(target), wanted, f"OnOff after {type(command).__name__}")
 
 
-@check("on with timed off goes off by itself")
+@check("on with timed off expires")
 async def timed_off(target):
     await target.send(OnOff.Commands.Off())
     await target.send(OnOff.Commands.OnWithTimedOff(onOffControl=0, onTime=10, offWaitTime=0))
@@ -50,7 +50,7 @@ async def timed_off(target):
 async def global_scene(target):
     await target.send(OnOff.Commands.On())
     await target.send(OnOff.Commands.OffWithEffect(effectIdentifier=0, effectVariant=0))
-    # The effect may take its time: the slowest one with these numbers is 0.8 s.
+    # The slowest effect with these parameters takes 0.8 s.
     await until(target, is_on, False, 1.5, "OnOff")
     expect_equal(await target.read(OnOff.Attributes.GlobalSceneControl), False, "GlobalSceneControl")
     await target.send(OnOff.Commands.OnWithRecallGlobalScene())
@@ -125,7 +125,7 @@ async def coupled(target):
     await until(target, level, 128, 1, "CurrentLevel")
 
 
-@check("options decide about dimming while off", clusters=(LEVEL,))
+@check("options control dimming while off", clusters=(LEVEL,))
 async def options(target):
     await target.write(Level.Attributes.Options(0))
     await target.send(OnOff.Commands.On())
@@ -137,7 +137,7 @@ async def options(target):
     await target.send(Level.Commands.MoveToLevel(level=90, transitionTime=0, optionsMask=0, optionsOverride=0))
     await asyncio.sleep(0.2)
     expect_equal(await level(target), before, "CurrentLevel after dimming while off")
-    # The override executes it even so, and leaves the light off.
+    # The override executes the command nevertheless and leaves the light off.
     await target.send(Level.Commands.MoveToLevel(level=90, transitionTime=0, optionsMask=1, optionsOverride=1))
     await until(target, level, 90, 1, "CurrentLevel with ExecuteIfOff")
     expect_equal(await is_on(target), False, "OnOff")
@@ -146,7 +146,7 @@ async def options(target):
 @check("levels beyond the range refused", clusters=(LEVEL,))
 async def level_range(target):
     call = target.send(Level.Commands.MoveToLevel(level=255, transitionTime=0, optionsMask=0, optionsOverride=0))
-    # The specification's constraint is 254; the SDK's own devices answer in the other way.
+    # The constraint of the specification is 254; the SDK's devices respond differently.
     status = await status_of(call)
     expect(status in (Status.ConstraintError, Status.InvalidCommand), f"status of level 255 is {status}")
     call = target.send(Level.Commands.Move(moveMode=0, rate=0, optionsMask=0, optionsOverride=0))

@@ -1,4 +1,4 @@
-"""Events: those of a start and of commissioning are kept, numbered and filtered."""
+"""Checks that events of start and commissioning are stored, numbered and filtered."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ async def read_events(target):
     expect(changed, "no AccessControlEntryChanged event after commissioning")
 
 
-@check("event filter leaves out older numbers")
+@check("event filter omits older numbers")
 async def event_filter(target):
     events = await target.a.controller.ReadEvent(target.node, [()])
     expect(len(events) >= 2, f"only {len(events)} events")

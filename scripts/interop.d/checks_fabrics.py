@@ -1,4 +1,4 @@
-"""Several fabrics on one device, the windows that let them in, and who may do what."""
+"""Checks several fabrics on one device, commissioning windows and access control."""
 
 import asyncio
 
@@ -12,19 +12,19 @@ ENHANCED = 1
 
 
 async def open_basic(target):
-    # Not by the controller's OpenCommissioningWindow, which never returns for a basic window.
+    # Not with OpenCommissioningWindow of the controller, which never returns for a basic window.
     await target.send(Administrator.Commands.OpenBasicCommissioningWindow(180), 0, timedRequestTimeoutMs=1000)
 
 
 async def toggles(fabric: Fabric, node: int, endpoint: int):
-    """The fabric's controller can switch the device and read it back."""
+    """Checks that the controller of the fabric can control and read the device."""
     before = await fabric.read(node, endpoint, OnOff.Attributes.OnOff)
     await fabric.send(node, endpoint, OnOff.Commands.Toggle())
     expect_equal(await fabric.read(node, endpoint, OnOff.Attributes.OnOff), not before, f"OnOff, by fabric {fabric.name}")
 
 
 async def locked_out(fabric: Fabric, node: int):
-    """The fabric's controller gets no new session with the node."""
+    """Checks that the controller of the fabric can't establish a session with the node."""
     fabric.controller.ExpireSessions(node)
     try:
         await fabric.controller.GetConnectedDevice(node, allowPASE=False, timeoutMs=3000)
@@ -41,14 +41,14 @@ async def both_control(target, node_b: int):
     fabrics = all_fabrics.attributes[0][Credentials][Credentials.Attributes.Fabrics]
     expect_equal(len(fabrics), 2, "number of fabrics")
     expect_equal(sorted(entry.fabricID for entry in fabrics), [1, 2], "fabric ids")
-    # Filtered by fabric, each sees its own only.
+    # With fabric filtering each controller reads its own entry only.
     for fabric, node, number in ((target.a, target.node, 1), (target.b, node_b, 2)):
         own = await fabric.read(node, 0, Credentials.Attributes.Fabrics)
         expect_equal([entry.fabricID for entry in own], [number], f"fabrics seen by {fabric.name}")
         expect_equal(await fabric.read(node, 0, Credentials.Attributes.CommissionedFabrics), 2, "CommissionedFabrics")
 
 
-@check("second fabric through a basic window, first removed by itself", limit=45)
+@check("second fabric through a basic window, first removes itself", limit=45)
 async def basic_window(target):
     await open_basic(target)
     expect_equal(await target.read(Administrator.Attributes.WindowStatus, 0), 2, "WindowStatus with a basic window open")
@@ -101,7 +101,7 @@ async def wrong_window_passcode(target):
     discriminator = (target.discriminator + 99) % 4096
     await target.a.controller.OpenCommissioningWindow(target.node, 180, 1000, discriminator, ENHANCED)
     try:
-        # The device's own passcode is not the window's.
+        # The passcode of the device is not valid in the window.
         await asyncio.wait_for(target.b.commission_by_passcode(target.passcode, discriminator), 20)
     except (ChipStackException, asyncio.TimeoutError):
         pass

@@ -1,4 +1,4 @@
-"""Messages to groups: the SDK's controller sends them to a multicast address, and nobody answers."""
+"""Checks group messages of the SDK's controller, which are multicast and not answered."""
 
 import asyncio
 import time
@@ -10,17 +10,17 @@ Groups, Keys, OnOff = Clusters.Groups, Clusters.GroupKeyManagement, Clusters.OnO
 Access = Clusters.AccessControl
 NULL = Clusters.Types.NullValue
 
-# What the SDK's own test data has: it sends to this group with the second of these keys.
+# From the SDK's test data: it sends to this group with the second of these keys.
 GROUP, KEY_SET = 0x0103, 0x01A3
 EPOCH_KEYS = [bytes([first, second, *range(0xD2, 0xE0)]) for first, second in [(0xD0, 0xD1), (0xD1, 0xD1), (0xD2, 0xD1)]]
-# Another group with the same keys, which no access control entry names.
+# Another group with the same keys and without an access control entry.
 OTHER = 0x0101
 
 _prepared: set = set()
 
 
 def sender(target):
-    """The controller of fabric A, with the SDK's groups and keys."""
+    """Returns the controller of fabric A with the SDK's groups and keys."""
     controller = target.a.controller
     if id(controller) not in _prepared:
         controller.InitGroupTestingData()
@@ -41,7 +41,7 @@ async def map_keys(target, *groups):
 
 
 async def allow(target, privilege=None, group=GROUP):
-    """The access control list: the administrator, and the group with a privilege if there is one."""
+    """Writes the access control list: the administrator, and the group with its privilege if given."""
     entry = Access.Structs.AccessControlEntryStruct
     mode = Access.Enums.AccessControlEntryAuthModeEnum
     entries = [entry(privilege=5, authMode=mode.kCase, subjects=[target.a.controller.nodeId], targets=NULL, fabricIndex=1)]
@@ -54,7 +54,7 @@ OPERATE = 3
 
 
 class Prepared:
-    """A member of the group with all that it takes, and as it was afterwards."""
+    """Makes the device a member of the group and restores its previous state."""
 
     def __init__(self, target, privilege=OPERATE):
         self.target, self.privilege = target, privilege
@@ -82,7 +82,7 @@ async def on_off(target) -> bool:
 
 
 async def becomes(target, value: bool, seconds: float = 3):
-    """Waits until the light is so: nobody tells that the message arrived."""
+    """Polls until the light has the state, because group messages are not acknowledged."""
     end = time.monotonic() + seconds
     while await on_off(target) != value and time.monotonic() < end:
         await asyncio.sleep(0.02)
@@ -96,7 +96,7 @@ async def stays(target, value: bool, seconds: float = 0.7):
         await asyncio.sleep(0.1)
 
 
-@check("obeys its group")
+@check("executes group commands")
 async def obeys(target):
     async with Prepared(target):
         for value in (True, False, True):
@@ -126,7 +126,7 @@ async def privilege(target):
         await allow(target, OPERATE, OTHER)
         sender(target).SendGroupCommand(GROUP, OnOff.Commands.On())
         await stays(target, False)
-        # The message had been there: now it is obeyed.
+        # The message was received before, but not executed; now it is.
         await allow(target, OPERATE)
         sender(target).SendGroupCommand(GROUP, OnOff.Commands.On())
         await becomes(target, True)
@@ -143,7 +143,7 @@ async def keys(target):
         await becomes(target, True)
 
 
-@check("a group that was left is not obeyed")
+@check("ignores a group after leaving it")
 async def left(target):
     async with Prepared(target):
         sender(target).SendGroupCommand(GROUP, OnOff.Commands.On())
@@ -170,7 +170,7 @@ async def added(target):
         expect_equal((answer.status, answer.groupName), (0, "Test Group 0101"), "ViewGroup's answer")
 
 
-@check("groups survive being killed", limit=40)
+@check("groups survive a kill", limit=40)
 async def killed(target):
     async with Prepared(target):
         sender(target).SendGroupCommand(GROUP, OnOff.Commands.On())

@@ -1,4 +1,4 @@
-"""Groups with their keys, and scenes."""
+"""Checks groups with their keys, and scenes."""
 
 import os
 
@@ -11,7 +11,7 @@ GROUP, KEY_SET, SCENE = 0x0107, 0x42, 1
 
 
 async def give_keys(target):
-    """A key set, and the group mapped to it: what a group needs before an endpoint may join it."""
+    """Writes a key set and maps the group to it, which an endpoint requires to join the group."""
     key_set = Keys.Structs.GroupKeySetStruct(
         groupKeySetID=KEY_SET, groupKeySecurityPolicy=0, epochKey0=os.urandom(16), epochStartTime0=1,
         epochKey1=NULL, epochStartTime1=NULL, epochKey2=NULL, epochStartTime2=NULL)

@@ -1,5 +1,5 @@
-"""A home, kept by a hub of ours, of a device of CircuitMatter: what its clients see, and what becomes of it when the device
-goes away and comes back. See the article “The home model”, “Connectivity and locality” and “Routes”.
+"""Checks a home with a hub and a CircuitMatter device: the view of its clients, and outages of the device. See the article
+“The home model”, “Connectivity and locality” and “Routes”.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ THROUGH = "--hub", "here"
 
 
 def home_check(name: str, limit: float = 20):
-    """Registers a check on a home whose hub runs and has paired the device."""
+    """Registers a check on a home with a running hub and the commissioned device."""
 
     def register(body):
         HOME_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, True, limit))
@@ -28,27 +28,27 @@ def home_check(name: str, limit: float = 20):
 
 
 class Watch:
-    """`hearth watch`: what it prints, each with the time at which it came."""
+    """`hearth watch`: its output with the time of each line."""
 
     def __init__(self, process: asyncio.subprocess.Process):
-        self.process, self.told = process, []
+        self.process, self.changes = process, []
 
     async def next(self, seconds: float = 5, **wanted) -> tuple[dict, float]:
-        """The next change that says all of this; what comes before is passed over."""
+        """Returns the next change with all these values, and skips others."""
         try:
             async with asyncio.timeout(seconds):
                 while line := await self.process.stdout.readline():
                     print("watch:", line.decode().rstrip(), flush=True)
                     entry = json.loads(line)["data"]
-                    self.told.append(entry)
+                    self.changes.append(entry)
                     if wanted.items() <= entry.items():
                         return entry, time.monotonic()
         except TimeoutError:
             pass
-        raise Failed(f"nothing tells {wanted}; what was told: {self.told}")
+        raise Failed(f"no change with {wanted}; received: {self.changes}")
 
     async def rest(self) -> list:
-        """All that it tells until it ends by itself."""
+        """Returns all changes until the process ends."""
         output, _ = await asyncio.wait_for(self.process.communicate(), 10)
         print("watch:", output.decode(), flush=True)
         return [json.loads(line)["data"] for line in output.splitlines()]
@@ -60,14 +60,14 @@ class Watch:
 
 
 class HubHome(Stranger):
-    """The device, and the hub whose home has it."""
+    """The device, and a hub with a home that contains it."""
 
     def __init__(self, hearth: str, lab: str, directory: str):
         super().__init__(hearth, lab, directory, label=LABEL, port=PORT)
         self.hub = None
 
     async def join(self):
-        """Pairs it, and starts the hub."""
+        """Commissions the device and starts the hub."""
         self.refused_to_pair = True
         result = await self.do("pair", self.codes["qrCode"], "--name", "lights", "--room", "lab")
         await self.run_hub()
@@ -84,20 +84,20 @@ class HubHome(Stranger):
 
     @staticmethod
     async def until_there(file: str):
-        """Waits for a file that another process makes."""
+        """Waits for a file of another process."""
         end = time.monotonic() + 10
         while not os.path.exists(file):
             expect(time.monotonic() < end, f"{file} is not written")
             await asyncio.sleep(0.05)
 
     async def end_hub(self):
-        """As with Ctrl-C."""
+        """Stops the process like Ctrl-C."""
         self.hub.send_signal(signal.SIGINT)
         expect_equal(await asyncio.wait_for(self.hub.wait(), 10), 130, "exit status of the hub")
         self.hub = None
 
     def observe(self, *arguments: str):
-        """Adds an observer of the log, which takes no network."""
+        """Adds an observer of the log."""
         subprocess.run([self.hearth, "observe", "add", "--state", os.path.join(self.directory, "home"), *arguments],
                        check=True, timeout=10, stdout=subprocess.DEVNULL)
 
@@ -114,18 +114,18 @@ class HubHome(Stranger):
             *line, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=None))
 
     async def watch_from_now_on(self) -> tuple[Watch, str]:
-        """One that has begun, and the anchor from which it tells: behind the first change that it told."""
+        """Starts a watch; returns it and the anchor after its first change."""
         watch = await self.watch()
         for level in range(2, 42):
             await self.by_hand(f"2 {level}")
             try:
                 told, _ = await watch.next(0.25, path=f"{self.node}/2/8/0", value=level)
-                watch.told = []
+                watch.changes = []
                 return watch, told["anchor"]
             except Failed:
                 continue
         await watch.close()
-        raise Failed("a watch tells nothing in 10 s")
+        raise Failed("a watch receives no change in 10 s")
 
 
 @home_check("its clients see the device by way of the hub, and control it")
@@ -140,7 +140,7 @@ async def seen(home):
     expect_equal((await home.state(2))["currentLevel"], 102, "CurrentLevel at the device")
 
 
-@home_check("whoever watches is told what is done at the device, and by others, in order and once")
+@home_check("a watch receives changes of the device and of other clients once and in order")
 async def watched(home):
     await home.do("off", "lights/1", *THROUGH)
     watch, anchor = await home.watch_from_now_on()
@@ -156,7 +156,7 @@ async def watched(home):
     finally:
         await watch.close()
     later = await home.watch("--since", anchor, "--for", "0s")
-    expect_equal(await later.rest(), watch.told, "what the log tells")
+    expect_equal(await later.rest(), watch.changes, "changes in the log")
 
 
 @home_check("a dozen commands at a time are all carried out")
@@ -177,7 +177,7 @@ async def away_and_back(home):
         Stranger.stop(home)
         await home.refused(5, "on", "lights/1", *THROUGH)
         told, _ = await watch.next(change="connectivity", connectivityState="offline", dataSourceLocality="local")
-        expect(told["connectivityReason"] in ("subscription lost", "timed out"), f"it is away for {told}")
+        expect(told["connectivityReason"] in ("subscription lost", "timed out"), f"the reason is wrong: {told}")
         entry, = await home.do("devices", "--offline", *THROUGH)
         expect_equal((entry["online"], entry["state"]["isLast"]), (False, True), "online, and whether its values are old")
         expect_equal(entry["state"]["parts"][1]["currentLevel"], 123, "its last level")
@@ -192,25 +192,25 @@ async def away_and_back(home):
         await watch.close()
 
 
-@home_check("started again before anybody misses it, it is heard again within 2 s of its saying so", limit=40)
+@home_check("a restart before the next report is detected within 2 s of the announcement", limit=40)
 async def started_again(home):
     watch, _ = await home.watch_from_now_on()
     try:
         await home.by_hand("2 201")
         await watch.next(path=f"{home.node}/2/8/0", value=201)
-        watch.told = []
+        watch.changes = []
         Stranger.stop(home)
         await home.start()
         announced = time.monotonic()
         await home.by_hand("2 202")
         _, heard = await watch.next(8, path=f"{home.node}/2/8/0", value=202)
         expect(heard - announced < 2, f"it took {heard - announced:.1f} s")
-        expect(not any(told["change"] == "connectivity" for told in watch.told), f"it was missed: {watch.told}")
+        expect(not any(told["change"] == "connectivity" for told in watch.changes), f"it was reported offline: {watch.changes}")
     finally:
         await watch.close()
 
 
-@home_check("a command is run for what is done at the device, and what was done while no hub ran is not lost", limit=40)
+@home_check("an observer command is run, and changes without a running hub are not lost", limit=40)
 async def delivered(home):
     rung = os.path.join(home.directory, "rung")
     home.observe("--attribute", "--device", "lights", "--run", "touch", rung)
@@ -227,4 +227,4 @@ async def delivered(home):
     await home.do("wait", "lights/2", "--for", "currentLevel=55", "--timeout", "5s", *THROUGH)
     later = await home.watch("--since", anchor, "--for", "0s")
     told = [(entry["path"], entry["value"]) for entry in await later.rest() if entry["type"] == "attribute"]
-    expect_equal(told, [(f"{home.node}/1/6/0", False), (f"{home.node}/2/8/0", 55)], "what was done meanwhile")
+    expect_equal(told, [(f"{home.node}/1/6/0", False), (f"{home.node}/2/8/0", 55)], "changes without a hub")

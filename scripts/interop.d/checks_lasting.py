@@ -1,4 +1,4 @@
-"""What survives: a new session, a stop, and being killed."""
+"""Checks what survives a new session, a stop and a kill."""
 
 import asyncio
 import time
@@ -10,14 +10,14 @@ OnOff = Clusters.OnOff
 Label = Clusters.BasicInformation.Attributes.NodeLabel
 
 
-@check("a session is made again when it was closed")
+@check("a closed session is reestablished")
 async def session_again(target):
     for _ in range(3):
         target.a.controller.ExpireSessions(target.node)
         await target.send(OnOff.Commands.Toggle())
 
 
-@check("state survives being killed", limit=40)
+@check("state survives a kill", limit=40)
 async def killed(target):
     await target.write(Label("survivor"), 0)
     await target.write(OnOff.Attributes.StartUpOnOff(Clusters.Types.NullValue))
@@ -41,7 +41,7 @@ async def killed(target):
 @check("a device that was killed resumes its subscription", limit=90, once=True)
 async def subscription_resumed(target):
     port = target.current()["port"]
-    # The longest interval: nothing but a report of the device itself is heard in the time of the check.
+    # The maximum interval, so that only a change causes a report during the check.
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 60)
     try:
         for _ in range(2):
@@ -55,7 +55,7 @@ async def subscription_resumed(target):
             target.set("onOff.onOff", True)
             moment, _ = await subscription.next(target.endpoint, OnOff.Attributes.OnOff, 1, lambda found: found)
             print(f"    reported {1000 * (moment - begin):.0f} ms after it was set")
-            # So is the first command: the SDK's session of before is not used any more.
+            # The first command also uses a new session; the SDK no longer uses the previous one.
             begin = time.monotonic()
             await target.send(OnOff.Commands.Toggle())
             print(f"    switched in {1000 * (time.monotonic() - begin):.0f} ms")
@@ -65,12 +65,12 @@ async def subscription_resumed(target):
         subscription.close()
 
 
-@check("subscription comes back when the device was killed and resumes none", limit=60, once=True)
+@check("subscription is reestablished after a kill without resumption", limit=60, once=True)
 async def subscription_again(target):
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 2)
     succeeded = asyncio.Event()
     subscription.transaction.SetResubscriptionSucceededCallback(lambda transaction: succeeded.set())
-    # The SDK notices a silent device only after the interval and all retransmissions; this makes it notice sooner.
+    # The SDK detects a silent device only after the interval and all retransmissions; this shortens the time.
     subscription.transaction.OverrideLivenessTimeoutMs(2500)
     try:
         target.processes.stop(kill=True)

@@ -1,7 +1,7 @@
-"""Our controller, without multicast, and a device of CircuitMatter from a maker whose root no controller knows by itself;
-and bindings between such a device and ours, both ways.
+"""Checks Hearth's controller without multicast with a CircuitMatter device of a manufacturer with a root of its own, and
+bindings in both directions.
 
-What CircuitMatter can't show: what is granted in its access control list, whose targets it can't decode.
+Not covered: grants in the access control list of CircuitMatter, which can't decode targets.
 """
 
 import os
@@ -24,7 +24,7 @@ devices:
 
 
 def maker_check(name: str, is_paired: bool = True, limit: float = 20):
-    """Registers a check on a device of another maker, which is ours by then unless `is_paired` is false."""
+    """Registers a check on a device of another manufacturer, commissioned unless `is_paired` is false."""
 
     def register(body):
         MAKER_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, is_paired, limit))
@@ -34,7 +34,7 @@ def maker_check(name: str, is_paired: bool = True, limit: float = 20):
 
 
 class Made(Stranger):
-    """The device, and two of ours beside it."""
+    """The device and two Hearth devices."""
 
     def __init__(self, hearth: str, lab: str, directory: str):
         super().__init__(hearth, lab, directory, label=LABEL.replace(" ", "-"), port=PORT, maker=True)
@@ -49,7 +49,7 @@ class Made(Stranger):
         return os.path.join(self.directory, "trust", what)
 
     def book(self, *lines: str) -> tuple:
-        """The options for a network without multicast, where devices are as these lines say."""
+        """Returns the options for a network without multicast, with these lines as the address book."""
         path = os.path.join(self.directory, "book")
         with open(path, "w") as file:
             file.writelines(f"{line}\n" for line in lines)
@@ -60,7 +60,7 @@ class Made(Stranger):
         self.ours.stop()
 
     async def join(self):
-        """Commissions it, if that was not done."""
+        """Commissions the device if necessary."""
         if self.node is not None:
             return
         expect(not self.refused_to_pair, "the device could not be commissioned, so this was not tried")
@@ -76,7 +76,7 @@ class Made(Stranger):
                        stdout=subprocess.DEVNULL)
 
     async def have_ours(self, name: str):
-        """Commissions one of ours, if that was not done."""
+        """Commissions a Hearth device if necessary."""
         if not self.ours.alive:
             self.ours.start()
         if name not in [entry["name"] for entry in await self.do("devices")]:
@@ -86,13 +86,13 @@ class Made(Stranger):
 
 @maker_check("refused as long as its root is unknown, and the check named", is_paired=False)
 async def unknown_root(device):
-    # By the time of the second check it still looks for an answer of the first: at its address, not by what it announces.
+    # During the second check the device still retries the answer of the first one, at the address and not by discovery.
     error = await device.refused(9, "pair", device.codes["qrCode"], "--at", f"10.77.0.1:{PORT}")
     expect("verifyAttestation" in error["message"] and "noTrustedRoot" in error["message"], f"the error is {error}")
     expect_equal(await device.do("devices"), [], "devices")
 
 
-@maker_check("refused where only its root is trusted, not who signed its certification", is_paired=False)
+@maker_check("refused if the root is trusted but not the signer of the certification declaration", is_paired=False)
 async def unknown_signer(device):
     error = await device.refused(9, "pair", device.codes["qrCode"], "--at", f"10.77.0.1:{PORT}", "--trust",
                                  device.trust("root"))
@@ -114,10 +114,10 @@ async def without_multicast(device):
     expect_equal((await device.state(1))["onOff"], True, "OnOff at the device")
     await device.do("off", "lights/1", "--mdns", "off")
     expect_equal((await device.state(1))["onOff"], False, "OnOff at the device")
-    # Where the book is wrong, it is tried where it was last.
+    # If the address book is wrong, the last address is tried.
     await device.do("on", "lights/1", *device.book(f"{device.node}: 10.77.0.1:9"))
     await device.do("off", "lights/1", "--mdns", "off")
-    # Nobody is looked for: whose address is unknown can't be paired.
+    # Without discovery, a device without an address can't be commissioned.
     await device.refused(2, "pair", "--passcode", 20202021, "--discriminator", 1, "--mdns", "off")
 
 
@@ -125,12 +125,12 @@ async def without_multicast(device):
 async def bound(device):
     await device.have_ours("Lamp")
     expect_equal(await device.do("bind", "lights/1"), [], "bindings at first")
-    await device.refused(3, "bind", "lights/1", "Lamp")  # it says of no cluster that it controls it
+    await device.refused(3, "bind", "lights/1", "Lamp")  # it lists no client cluster
     change = await device.do("bind", "lights/1", "Lamp", "--cluster", "onOff")
     node = change["bindings"][0]["nodeID"]
     expect_equal(change["accessChanged"], True, "accessChanged")
     expect_equal(await device.read_one(1, "30/0"), [{"node": node, "endpoint": 1, "cluster": 6}], "Binding as it keeps it")
-    expect_equal(await rights(device), [("administer", None), ("operate", 1)], "who may do what with the lamp")
+    expect_equal(await rights(device), [("administer", None), ("operate", 1)], "access control list of the lamp")
     change = await device.do("bind", "lights/1", "Lamp", "--cluster", "onOff")
     expect_equal((change["bindings"], change["accessChanged"]), ([], False), "the change when it is bound again")
     await device.do("bind", "lights/1", "Lamp", "--cluster", "identify")
@@ -140,7 +140,7 @@ async def bound(device):
     change = await device.do("unbind", "lights/1", "Lamp")
     expect_equal(change["accessChanged"], True, "accessChanged")
     expect_equal(await device.do("bind", "lights/1"), [], "bindings")
-    expect_equal(await rights(device), [("administer", None)], "who may do what with the lamp")
+    expect_equal(await rights(device), [("administer", None)], "access control list of the lamp")
     await device.refused(3, "unbind", "lights/1", "Lamp")
 
 
@@ -154,7 +154,7 @@ async def controlled(device):
     await device.have_ours("Switch")
     error = await device.refused(2, "bind", "Switch", "lights/1")
     expect("--force" in error["message"], f"the error is {error}")
-    # It lets everybody in, and its list is left alone.
+    # The device grants access to all, so its list is not changed.
     binding = f'[{{"node": {device.node}, "endpoint": 1, "cluster": 6}}]'
     await device.do("write", "Switch/1.binding.binding", binding)
     await device.by_hand("1 off")

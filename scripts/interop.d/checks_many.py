@@ -10,7 +10,7 @@ from partner import Clusters, FilterType, Partner, decode_code
 
 LABEL = "eight lights"
 COUNT = 8
-# The long discriminators count up from here, and have their upper four bits in common.
+# The first of consecutive long discriminators with equal upper four bits.
 FIRST = 0xA10
 DEFINITION = f"""home: Many
 devices:
@@ -23,8 +23,8 @@ devices:
 
 
 async def are_discovered(report: Report, processes: DeviceProcess, partner: Partner):
-    """The SDK asks for the short discriminator once within a second, and all devices answer that one query."""
-    # On a busy machine a second may be too short; three times it isn't.
+    """Checks that the SDK's query for the short discriminator is answered by all devices within a second."""
+    # A second may be too short on a busy machine, so there are three attempts.
     for _ in range(3):
         found = await partner.a.controller.DiscoverCommissionableNodes(
             FilterType.SHORT_DISCRIMINATOR, FIRST >> 8, stopOnFirst=False, timeoutSecond=1)
@@ -35,7 +35,7 @@ async def are_discovered(report: Report, processes: DeviceProcess, partner: Part
 
 
 async def are_commissioned(report: Report, processes: DeviceProcess, partner: Partner):
-    """One after the other, by codes that don't say which of them is meant; then some of them by a second fabric."""
+    """Commissions them one after another with ambiguous codes, then some of them with a second fabric."""
     entries = processes.list()
     nodes = []
     for entry in entries:
@@ -63,7 +63,7 @@ MANY_CHECKS = [
 
 
 async def run_many(report: Report, partner: Partner, arguments):
-    """All of it, on devices of their own."""
+    """Runs the checks on separate devices."""
     chosen = [entry for entry in MANY_CHECKS if entry[0] in arguments.selection]
     if not chosen:
         return
@@ -83,6 +83,6 @@ async def run_many(report: Report, partner: Partner, arguments):
         for name, body, limit in chosen:
             await run_one(report, name, lambda body=body: body(report, processes, partner), limit)
         if not processes.alive:
-            report.not_ok(f"{LABEL}: the devices still run", "the process ended by itself")
+            report.not_ok(f"{LABEL}: the devices still run", "the process ended unexpectedly")
     finally:
         processes.stop()

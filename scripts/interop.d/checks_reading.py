@@ -1,4 +1,4 @@
-"""Reading everything: the global attributes agree with what is served, the descriptors with what is there."""
+"""Checks reads: global attributes agree with the served elements, descriptors with the endpoints."""
 
 from devices import TYPES
 from harness import check, expect, expect_equal
@@ -30,7 +30,7 @@ async def everything(target):
                 expect(len(numbers) == len(set(numbers)), f"{where}/{commands:#x} has duplicates")
 
 
-@check("descriptors tell what is there")
+@check("descriptors match the endpoints")
 async def descriptors(target):
     response = await target.a.controller.Read(target.node, [()])
     found = response.tlvAttributes
@@ -66,7 +66,7 @@ async def identity(target):
     basic = Clusters.BasicInformation.Attributes
     expect_equal(await target.read(basic.SpecificationVersion, 0), 0x01040200, "SpecificationVersion")
     expect_equal(await target.read(basic.DataModelRevision, 0), 19, "DataModelRevision")
-    expect(await target.read(basic.VendorID, 0) in range(0xFFF1, 0xFFF5), "VendorID is no test vendor")
+    expect(await target.read(basic.VendorID, 0) in range(0xFFF1, 0xFFF5), "VendorID is not a test vendor")
     expect(await target.read(basic.UniqueID, 0), "UniqueID is empty")
     minima = await target.read(basic.CapabilityMinima, 0)
     expect(minima.caseSessionsPerFabric >= 3, f"CaseSessionsPerFabric is {minima.caseSessionsPerFabric}")
@@ -80,12 +80,12 @@ async def wildcards(target):
     response = await target.a.controller.Read(target.node, [(target.endpoint, Clusters.OnOff)])
     expect_equal(set(response.tlvAttributes), {target.endpoint}, "endpoints in the report")
     expect_equal(set(response.tlvAttributes[target.endpoint]), {0x0006}, "clusters in the report")
-    # A wildcard that matches nothing is no error.
+    # A wildcard without a match is not an error.
     response = await target.a.controller.Read(target.node, [Clusters.DoorLock])
     expect_equal(response.tlvAttributes, {}, "report of a cluster that is nowhere")
 
 
-@check("data version filter leaves out what is known")
+@check("data version filter omits known values")
 async def data_version(target):
     paths = [(target.endpoint, Clusters.OnOff), (target.endpoint, Clusters.Identify)]
     first = await target.a.controller.Read(target.node, paths, returnClusterObject=True)
@@ -98,16 +98,16 @@ async def data_version(target):
     expect(Clusters.OnOff.id in third.tlvAttributes[target.endpoint], "a changed cluster is still filtered out")
 
 
-@check("status for each path that is not there")
+@check("status for each unknown path")
 async def absent(target):
     read = target.a.read_path
     endpoint = target.endpoint
     expect_equal(await status_of(read(target.node, 99, 0x0006, 0)), Status.UnsupportedEndpoint, "unknown endpoint")
     expect_equal(await status_of(read(target.node, endpoint, 0x0101, 0)), Status.UnsupportedCluster, "unknown cluster")
-    # Not a number beyond 0x4FFF: those name no attribute, and the SDK drops the status.
+    # At most 0x4FFF: larger numbers are not attribute IDs, and the SDK drops their status.
     expect_equal(await status_of(read(target.node, endpoint, 0x0006, 0x0777)), Status.UnsupportedAttribute,
                  "unknown attribute")
-    # One wrong path doesn't spoil the others of the same request.
+    # An invalid path does not affect others in the same request.
     response = await target.a.controller.Read(
         target.node, [AttributePath(99, 6, 0), AttributePath(endpoint, 6, 0), AttributePath(0, 0x28, 0)])
     expect(isinstance(response.tlvAttributes[endpoint][6][0], bool), "the good path among bad ones was not read")

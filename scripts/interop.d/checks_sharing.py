@@ -1,4 +1,4 @@
-"""Our own controller first, the SDK's as a guest: a device that we commission, share and administer."""
+"""Checks a device that Hearth's controller commissions and shares with the SDK's controller."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from harness import FRESH, check, expect, expect_equal
 
 
 class Hearth:
-    """Our controller, in a home of its own that is gone afterwards."""
+    """Hearth's controller with a temporary home."""
 
     def __init__(self, target):
         self.hearth = target.processes.hearth
@@ -19,7 +19,7 @@ class Hearth:
         shutil.rmtree(self.state, ignore_errors=True)
 
     async def run(self, *arguments, status: int = 0):
-        """A command, and what it says: its data, or its error where it has to fail with that exit status."""
+        """Runs a command; returns its data, or its error if it must fail with an exit status."""
         line = [self.hearth, *map(str, arguments), "--interface", "veth-b", "--state", self.state, "--json"]
         print("$", *line, flush=True)
         process = await asyncio.create_subprocess_exec(
@@ -58,13 +58,13 @@ async def shared_by_us(target):
         await locked_out(target.b, node_b)
         expect_equal(len(await hearth.run("fabrics", "guest house")), 1, "fabrics afterwards")
 
-        # A window that is closed again lets nobody in.
+        # A closed window accepts no controller.
         await hearth.run("share", "guest house")
         await hearth.run("share", "guest house", "--revoke")
         expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "windowNotOpen", "window")
         error = await hearth.run("share", "guest house", "--revoke", status=8)
         expect("WINDOW_NOT_OPEN" in error["message"], f"the error is {error}")
-        # A basic one, with the device's own code.
+        # A basic window, with the passcode of the device.
         expect_equal((await hearth.run("share", "guest house", "--basic"))["code"], None, "code of a basic window")
         node_b = await target.b.commission_by_passcode(target.passcode, target.discriminator)
         await toggles(target.b, node_b, target.endpoint)

@@ -1,7 +1,7 @@
-"""What a device says to requests that it must refuse, and to those with an unusual shape.
+"""Checks the statuses of invalid and unusual requests.
 
-Several commands in one invoke can't be tried: this build of the SDK aborts in SendBatchCommands, whatever the device does.
-Nor can a timed flag without a timed request: its TestOnly calls are left out of the build.
+Not covered: several commands in one invoke, because this build of the SDK aborts in SendBatchCommands, and a timed flag
+without a timed request, because the build lacks the TestOnly calls.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Administrator = Clusters.AdministratorCommissioning
 
 @dataclass
 class NoSuchCommand(ClusterCommand):
-    """A command of On/Off that no device has."""
+    """An unknown command of On/Off."""
 
     cluster_id: ClassVar[int] = 0x0006
     command_id: ClassVar[int] = 0x77
@@ -30,7 +30,7 @@ class NoSuchCommand(ClusterCommand):
 
 @dataclass
 class UntimedRevoke(Administrator.Commands.RevokeCommissioning):
-    """The SDK refuses to send a command untimed that must be timed; this one is as good, but says that it need not be."""
+    """A copy of a command that requires a timed request, without that flag, because the SDK refuses to send it untimed."""
 
     must_use_timed_invoke: ClassVar[bool] = False
 
@@ -71,7 +71,7 @@ async def stale_write(target):
     expect_equal(right[0].Status, Status.Success, "status with the version")
 
 
-@check("commands to what is not there refused")
+@check("unknown commands refused")
 async def absent_commands(target):
     expect_equal(await status_of(target.send(OnOff.Commands.On(), 99)), Status.UnsupportedEndpoint, "unknown endpoint")
     expect_equal(await status_of(target.send(Clusters.WindowCovering.Commands.UpOrOpen())), Status.UnsupportedCluster,
@@ -83,7 +83,7 @@ async def absent_commands(target):
 async def timed(target):
     await target.send(OnOff.Commands.On(), timedRequestTimeoutMs=1000)
     expect_equal(await target.read(OnOff.Attributes.OnOff), True, "OnOff after a timed On")
-    # Revoking needs a timed request; with one, the cluster says that no window is open.
+    # RevokeCommissioning requires a timed request; with one, the status is that no window is open.
     expect_equal(await status_of(target.send(UntimedRevoke(), 0)),
                  Status.NeedsTimedInteraction, "untimed RevokeCommissioning")
     try:

@@ -1,8 +1,7 @@
-"""Our controller against CircuitMatter: from discovery to removal, in this order on one device.
+"""Checks Hearth's controller with a CircuitMatter device, from discovery to removal, in this order.
 
-What CircuitMatter can't show: resumed sessions (it ignores the request and makes a new one, which is allowed), timed
-requests, events, groups, access control, fail-safe roll-back and commissioning windows, of all of which it has nothing;
-and a removal that succeeds (see the last check).
+CircuitMatter lacks session resumption (it establishes a new session, which is allowed), timed requests, events, groups,
+access control, fail-safe roll-back, commissioning windows and a successful removal (see the last check).
 """
 
 from harness import expect, expect_equal
@@ -88,30 +87,30 @@ async def wildcard(device):
     expect(len(sent) > 150, f"the device's log names only {len(sent)} attributes")
     expect_equal(sorted(read - sent), [], "what was read but not sent")
     expect_equal(sorted(sent - read), [], "what was sent but not read")
-    # One status response asks for each further message, and the last one ends it.
+    # A status response requests each further message, and the last one ends the transaction.
     expect(device.log_text(since).count("Received Status Response") >= 3, "it came in fewer than three messages")
     values = {entry["path"].split("/", 1)[1]: entry["value"] for entry in entries}
     expect_equal((values["0/40/1"], values["0/40/2"], values["0/40/4"]), ("CircuitMatter", 0xFFF4, 0x1234), "values")
     expect_equal(values[f"0/{DESCRIPTOR}/3"], [1, 2], "PartsList")
 
 
-@stranger_check("its fabrics are told, and nobody locks themselves out")
+@stranger_check("its fabrics are listed, and a lockout is refused")
 async def administered(device):
     fabrics = await device.do("fabrics list", "lights")
     expect_equal([(entry["isOurs"], entry["nodeID"]) for entry in fabrics], [(True, device.node)], "fabrics")
     await device.refused(2, "fabrics remove", "lights", fabrics[0]["index"])
     await device.refused(3, "fabrics remove", "lights", 99)
-    # CircuitMatter lets everybody in, and its list is empty: what is written into it would be all that there is.
+    # CircuitMatter grants access to all and has an empty list; a write would add the only entries.
     expect_equal(await device.do("acl list", "lights"), [], "access control list")
     error = await device.refused(2, "acl grant", "lights", "operate", "--to", 77, "--endpoint", 1)
     expect("--force" in error["message"], f"the error is {error}")
     await device.refused(3, "acl revoke", "lights", 1)
 
 
-@stranger_check("whether a window is open it can't tell, and we say so")
+@stranger_check("the unknown state of its commissioning window is an error")
 async def shared(device):
     error = await device.refused(8, "share", "lights", "--status")
-    # It leaves the question for an attribute that it does not have unanswered, instead of answering with a status.
+    # It does not answer a read of an unknown attribute, instead of reporting a status.
     expect("UNSUPPORTED_" in error["message"] or "did not report" in error["message"], f"the error is {error}")
 
 
@@ -133,7 +132,7 @@ async def written(device):
     expect_equal(await device.read_one(0, "40/5"), "night shift", "NodeLabel")
 
 
-@stranger_check("subscription tells what is done at the device and by another command")
+@stranger_check("subscription reports changes at the device and by another command")
 async def subscribed(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", "2/8/0")
@@ -162,7 +161,7 @@ async def restarted(device):
     lamp = f"{device.node}/1/6/0"
     try:
         await subscription.next(lamp, False, 5)
-        # A change, for with the first values alone the subscription does not stand yet.
+        # A change, because the subscription is not established after the first values alone.
         await device.by_hand("1 on")
         await subscription.next(lamp, True)
         device.stop()
@@ -177,7 +176,7 @@ async def restarted(device):
         await subscription.close()
 
 
-@stranger_check("one that was started again between two reports is asked, and not said to be away", limit=45)
+@stranger_check("a restart between two reports is probed and not reported as offline", limit=45)
 async def restarted_unnoticed(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", longest="5s")
@@ -188,7 +187,7 @@ async def restarted_unnoticed(device):
         await subscription.next(lamp, True)
         device.stop()
         await device.start()
-        # Nobody tells it of the change, or opens a session: its report is overdue, and that is why it is asked.
+        # The overdue report alone causes the probe: no other message is received from the device.
         await device.by_hand("1 off")
         await subscription.next(lamp, False, 25)
         await device.by_hand("1 on")
@@ -217,7 +216,7 @@ async def pair_second(device):
 async def removed(device):
     if not device.has_second_home:
         await pair_second(device)
-    # CircuitMatter takes the fabric index, which counts from 1, as the position in its list. The last fabric's is none.
+    # CircuitMatter uses the fabric index, which starts at 1, as a list position, so that of the last fabric is invalid.
     error = await device.refused(8, "remove", "also ours", home="home2")
     expect("FAILURE" in error["message"], f"the error is {error}")
     expect_equal(len(await device.do("devices", home="home2")), 1, "devices after the refusal")

@@ -1,4 +1,4 @@
-"""Subscriptions: priming, changes, the intervals, and staying alive."""
+"""Checks subscriptions: priming reports, changes, intervals and liveness."""
 
 import asyncio
 
@@ -41,7 +41,7 @@ async def wildcard(target):
         await subscription.next(0, Clusters.BasicInformation.Attributes.NodeLabel, 1, lambda value: value == "changed")
         await asyncio.sleep(0.2)
         subscription.drain()
-        # A command that changes nothing is no reason for a report.
+        # A command without a change causes no report.
         await target.send(OnOff.Commands.On())
         await asyncio.sleep(0.4)
         spurious = [change for change in subscription.drain() if change[1:4] == (target.endpoint, 6, 0)]
@@ -50,7 +50,7 @@ async def wildcard(target):
         subscription.close()
 
 
-@check("subscription sees what another controller does")
+@check("subscription reports changes by another controller")
 async def two_subscribers(target):
     paths = [(target.endpoint, OnOff.Attributes.OnOff)]
     await target.send(OnOff.Commands.Off())
@@ -98,7 +98,7 @@ async def keep_alive(target):
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 1)
     try:
         expect_equal(subscription.intervals[1], 1, "maximum interval")
-        # The SDK allows for retransmissions on top of the interval; without that allowance a missing report shows early.
+        # The SDK adds time for retransmissions to the interval; without it a missing report is detected sooner.
         subscription.transaction.OverrideLivenessTimeoutMs(1600)
         await asyncio.sleep(4)
         expect(not subscription.lost, f"the subscription was lost: {subscription.lost}")
@@ -108,7 +108,7 @@ async def keep_alive(target):
         subscription.close()
 
 
-@check("a new subscription replaces the old ones unless told otherwise")
+@check("a new subscription replaces old ones unless they are kept")
 async def replaced(target):
     paths = [(target.endpoint, OnOff.Attributes.OnOff)]
     old = await target.a.subscribe(target.node, paths, 0, 60)

@@ -1,12 +1,12 @@
-"""A device that nobody here wrote: two lights of CircuitMatter, on/off (endpoint 1) and dimmable (endpoint 2).
+"""A device of another implementation: two lights of CircuitMatter, on/off (endpoint 1) and dimmable (endpoint 2).
 
     circuit_device.py DIRECTORY INTERFACE PORT [maker]
 
-CircuitMatter does all of Matter and python-zeroconf all of DNS-SD; nothing here comes from Hearth. DIRECTORY keeps the
-device's memory. With `maker` it is the product of a maker of its own (maker.py), whose root and key for declarations are
-in DIRECTORY/trust. Says on standard output, one line of JSON each, how it can be set up, once it is ready, and then the
-lights' state after each line from standard input, which is somebody at the device: `ENDPOINT on|off|LEVEL`, `window`
-(advertise that it can be commissioned) or `state`. Ends with its standard input. The log is on standard error.
+CircuitMatter implements Matter and python-zeroconf DNS-SD, without code of Hearth. DIRECTORY stores the state of the
+device. With `maker` it is a product of a separate manufacturer (maker.py), whose root and declaration key are in
+DIRECTORY/trust. Prints one line of JSON with the setup codes when it is ready, then the state of the lights after each
+line of standard input, which is a physical action: `ENDPOINT on|off|LEVEL`, `window` (advertise as commissionable) or
+`state`. Ends with its standard input. The log is on standard error.
 """
 
 import binascii
@@ -62,7 +62,7 @@ class Advertiser:
         self.services = {}
 
     def advertise_service(self, service_type, protocol, port, txt_records={}, subtypes=[], instance_name=""):
-        # Nobody else does: CircuitMatter goes on saying that it can be commissioned.
+        # CircuitMatter itself continues to advertise the device as commissionable.
         self.withdraw("_matterc")
         kind = f"{service_type}.{protocol}.local."
         packed = [socket.inet_pton(socket.AF_INET6 if ":" in ip else socket.AF_INET, ip) for ip in self.addresses]
@@ -78,7 +78,7 @@ class Advertiser:
 
 
 def whole_lists(cluster, descriptor, value):
-    """CircuitMatter takes lists entry by entry. One that comes whole, as is allowed, it would keep undecoded, and end."""
+    """CircuitMatter accepts lists entry by entry; it would store a complete list undecoded and crash."""
     if isinstance(descriptor, data_model.ListAttribute) and isinstance(value, list):
         value = [descriptor.element_from_value(entry) if isinstance(entry, dict) else entry for entry in value]
     set_attribute(descriptor, cluster, value)

@@ -1,4 +1,4 @@
-"""Our side: the process that runs the virtual devices in namespace a, and what it says about them."""
+"""The process that runs the virtual devices in namespace a, and their status."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from harness import Failed, expect
 
 Descriptor = partner.Clusters.Descriptor.Attributes
 
-# The types that the issue asks for: the device type id, and the clusters that its endpoint serves.
+# The tested types: device type ID, and the clusters of the endpoint.
 IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES, COLOR = 0x0003, 0x0004, 0x0006, 0x0008, 0x001D, 0x0062, 0x0300
 TYPES = {
     0x0100: ("on/off light", {IDENTIFY, GROUPS, ON_OFF, DESCRIPTOR, SCENES}),
@@ -64,7 +64,7 @@ class DeviceProcess:
         self.process = None
 
     def renew(self):
-        """All devices as new: stopped, their state forgotten, started again."""
+        """Restarts all devices without their state."""
         self.stop(kill=True)
         shutil.rmtree(self.state, ignore_errors=True)
         self.start()
@@ -88,7 +88,7 @@ class DeviceProcess:
 
 @dataclass
 class Target:
-    """One virtual device under test, and where it stands."""
+    """A virtual device under test, and its state."""
 
     label: str
     type_id: int
@@ -106,11 +106,11 @@ class Target:
         return self.entry["name"]
 
     def current(self) -> dict:
-        """What the device tells of itself now."""
+        """Returns the status of the device."""
         return next(entry for entry in self.processes.list() if entry["name"] == self.name)
 
     def set(self, attribute: str, value):
-        """Changes an attribute by hand."""
+        """Sets an attribute as a physical action."""
         room = self.entry.get("room")
         path = f"{room}/{self.name}" if room else self.name
         answer = subprocess.run(
@@ -124,10 +124,10 @@ class Target:
 
     @property
     def manual(self) -> str:
-        # Not every controller takes the dashes of a label.
+        # Not every controller accepts dashes in a manual code.
         return self.entry["manualCode"].replace("-", "")
 
-    # From the QR code as the SDK reads it, not from what our own listing says.
+    # From the QR code as parsed by the SDK, not from the status.
     @property
     def passcode(self) -> int:
         return int(partner.decode_code(self.qr)["SetUpPINCode"])
@@ -151,13 +151,13 @@ class Target:
     # Into a state
 
     async def join(self):
-        """On fabric A, and on no other."""
+        """Commissions the device into fabric A only."""
         if self.doubtful:
             await self.leave_all()
         await self.leave_guests()
         if self.node is not None:
             return
-        # One that can't be commissioned fails everything at once, instead of after a time-out for each check.
+        # If commissioning fails, all checks fail at once instead of after a timeout each.
         expect(self.refusals < 2, "the device could not be commissioned twice, so this was not tried")
         try:
             self.node = await self.a.commission_by_passcode(self.passcode, self.discriminator)
@@ -182,9 +182,9 @@ class Target:
             await fabric.unpair(node)
 
     async def leave_all(self):
-        """On no fabric: commissionable, as new."""
+        """Restores the factory state."""
         if self.doubtful:
-            # Whatever the last check left behind, the device is made anew.
+            # The previous check may have left any state, so the device is reset.
             self.node, self.guests, self.doubtful = None, [], False
             self.processes.renew()
             return

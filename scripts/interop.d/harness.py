@@ -1,4 +1,4 @@
-"""What a check is, and how checks are run: a name, a function, and the state that it wants its device in."""
+"""The definition and execution of checks: a name, a function, and the required state of the device."""
 
 import asyncio
 import fnmatch
@@ -11,15 +11,15 @@ from typing import Awaitable, Callable
 
 LOGGER = logging.getLogger("interop")
 
-# The type for which checks run that are not repeated for each.
+# The device type of checks that run once.
 FIRST_TYPE = 0x0100
 
-# The states that a check can ask for: on no fabric at all, or on fabric A only (node id `target.node`).
+# The required states: without fabrics, or on fabric A only (node ID `target.node`).
 FRESH, PAIRED = "fresh", "paired"
 
 
 class Failed(Exception):
-    """An expectation that was not met; its text is the reason that is printed."""
+    """A failed expectation with the reason to print."""
 
 
 def expect(condition, reason: str):
@@ -29,7 +29,7 @@ def expect(condition, reason: str):
 
 
 def expect_equal(found, wanted, what: str):
-    """Fails the check unless both are equal, and says what was found."""
+    """Fails the check with the actual value unless both are equal."""
     if found != wanted:
         raise Failed(f"{what} is {found!r}, expected {wanted!r}")
 
@@ -53,7 +53,7 @@ CHECKS: list[Check] = []
 def check(name: str, state: str = PAIRED, clusters: tuple = (), limit: float = 30, once: bool = False):
     """Registers a check. It runs for each device type that has all of `clusters` (cluster ids) on its endpoint.
 
-    With `once`, only for the first type: what takes long and has nothing to do with the type.
+    With `once`, only for the first type, for long checks that are independent of the type.
     """
 
     def register(body):
@@ -64,7 +64,7 @@ def check(name: str, state: str = PAIRED, clusters: tuple = (), limit: float = 3
 
 
 class Report:
-    """Prints each result, and counts."""
+    """Prints and counts the results."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -75,7 +75,7 @@ class Report:
         LOGGER.info("==== %s", text)
 
     def ok(self, name: str, seconds: float, first: str | None = None):
-        """A check that passed, and the reason why it had failed before if this was its second try."""
+        """Reports a passed check, with the reason of the first failure if this was the second try."""
         self.passed += 1
         self.line(f"ok {name} {seconds:.3f} s" + (f" (second try; the first: {one_line(first)})" if first else ""))
 
@@ -92,7 +92,7 @@ def one_line(text: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """One line that tells what went wrong, with the place in the check where it did."""
+    """Returns one line with the error and its place in the check."""
     where = ""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if os.path.dirname(os.path.abspath(__file__)) in frame.filename and frame.name not in ("expect", "expect_equal"):
@@ -144,8 +144,8 @@ class Selection:
 async def run_target(report: Report, target, selection: Selection):
     """Runs every selected check on one device, and brings the device into the state that each of them wants.
 
-    A check that fails has a second try, on a device that was just made, and says so. Native code and a loaded machine
-    give one failure in some thousand checks that nobody can bring about again; a fault of ours fails twice.
+    A failed check is repeated on a reset device, and the result says so. Native code and a loaded machine cause about one
+    irreproducible failure per thousand checks; a defect of Hearth fails twice.
     """
     for entry in CHECKS:
         name = f"{target.label}: {entry.name}"
@@ -163,7 +163,7 @@ async def run_target(report: Report, target, selection: Selection):
         if reason is None:
             report.ok(name, seconds)
             continue
-        # What a failed check left behind is unknown: the next one starts from a device that was just made.
+        # A failed check leaves an unknown state, so the next one starts with a reset device.
         target.doubtful = True
         again, seconds = await try_once(name, body, entry.limit)
         if again is None:

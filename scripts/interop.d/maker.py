@@ -1,6 +1,6 @@
-"""A maker of devices whose attestation hangs from a root of its own, which no controller knows by itself.
+"""A manufacturer with an attestation root of its own, which controllers don't know.
 
-Made with pyca/cryptography and CircuitMatter's own encoder; nothing here comes from Hearth.
+Uses pyca/cryptography and the encoder of CircuitMatter, without code of Hearth.
 """
 
 import datetime
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 from ecdsa import der
 
-# Of the test vendors, and none that CircuitMatter brings a certificate for.
+# A test vendor for which CircuitMatter has no certificate.
 VENDOR, PRODUCT = 0xFFF3, 0x8003
 
 # Core Specification § 6.2.2.3: the vendor and the product in the subject of a certificate.
@@ -29,7 +29,7 @@ def key_identifier(key) -> bytes:
 
 
 class Maker:
-    """Keys that live as long as this object: the root (PAA), the intermediate (PAI), and the one for declarations."""
+    """The keys of the root (PAA), the intermediate (PAI) and the certification declarations."""
 
     def __init__(self):
         self.root_key, self.intermediate_key, self.declaration_key = (
@@ -90,7 +90,7 @@ class Maker:
         return der.encode_sequence(der.encode_oid(1, 2, 840, 113549, 1, 7, 2), der.encode_constructed(0, signed))
 
     def publish(self, directory: str):
-        """What a home that trusts this maker is given: `root` has the root, `whole` the key for declarations, too."""
+        """Writes the trust store of this manufacturer: `root` has the root, `whole` also the declaration key."""
         for name in ("root", "whole"):
             os.makedirs(os.path.join(directory, name), exist_ok=True)
             with open(os.path.join(directory, name, "maker-root.pem"), "wb") as file:

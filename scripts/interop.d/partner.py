@@ -62,10 +62,10 @@ class Fabric:
         try:
             await commission(node)
         except BaseException as error:
-            # The SDK can't cancel a commissioning, and refuses the next one until it is over: take a new controller.
+            # The SDK can't cancel a commissioning and refuses the next one until it ends, so use a new controller.
             self._renew()
-            # It filters its question, not the answers, and takes whatever device is announced while it looks for a
-            # discriminator: another one, with another passcode. Once all have announced themselves it finds the right one.
+            # It filters its query but not the answers, so a search by discriminator accepts any device that is announced
+            # meanwhile. When all announcements are over it finds the right one.
             if tries > 1 and isinstance(error, ChipStackError) and "Incorrect state" in str(error):
                 await asyncio.sleep(1.5)
                 return await self._timed(commission, tries - 1)
@@ -202,7 +202,7 @@ class Subscription:
         return found
 
     def close(self):
-        # The device is not told: it learns from the answer to its next report. The SDK crashes on one that ended already.
+        # The device is not notified; it detects the end with its next report. The SDK crashes if the subscription has ended.
         if self.transaction._readTransaction._pReadClient is not None:
             self.transaction.Shutdown()
 

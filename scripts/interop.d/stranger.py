@@ -1,4 +1,4 @@
-"""Our controller at work on a device that nobody here wrote: `hearth` here in namespace b, the device in a."""
+"""Runs Hearth's controller in namespace b with a CircuitMatter device in namespace a."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from typing import Awaitable, Callable, Optional
 
 from harness import Failed, expect
 
-PORT = 5741  # none of those that our own devices take
+PORT = 5741  # not a port of the Hearth devices
 LABEL = "circuitmatter"
 
 
@@ -28,7 +28,7 @@ STRANGER_CHECKS: list[StrangerCheck] = []
 
 
 def stranger_check(name: str, is_paired: bool = True, limit: float = 10):
-    """Registers a check on the stranger's device, which is ours by then unless `is_paired` is false."""
+    """Registers a check on the device, commissioned unless `is_paired` is false."""
 
     def register(body):
         STRANGER_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, is_paired, limit))
@@ -38,13 +38,13 @@ def stranger_check(name: str, is_paired: bool = True, limit: float = 10):
 
 
 class Subscription:
-    """`hearth subscribe`, and what it prints: values to standard output, what becomes of the subscription to `notes`."""
+    """`hearth subscribe`: values from standard output, the state of the subscription from standard error in `notes`."""
 
     def __init__(self, process: asyncio.subprocess.Process, notes: str):
         self.process, self.notes = process, notes
 
     async def next(self, path: str, value, seconds: float = 3) -> dict:
-        """Waits until the path has this value; what comes before is passed over."""
+        """Waits until the path has this value, and skips others."""
         seen = []
         try:
             async with asyncio.timeout(seconds):
@@ -58,7 +58,7 @@ class Subscription:
                         return entry
         except TimeoutError:
             pass
-        raise Failed(f"the subscription does not tell that {path} is {value!r}; it told {seen}")
+        raise Failed(f"the subscription does not report {path} as {value!r}; it reported {seen}")
 
     def noted(self) -> list[str]:
         with open(self.notes) as file:
@@ -72,7 +72,7 @@ class Subscription:
 
 
 class Stranger:
-    """The device, and the homes that have it. With `maker` it has a maker of its own."""
+    """The device, and the homes that contain it. With `maker` it has a separate manufacturer."""
 
     def __init__(self, hearth: str, lab: str, directory: str, label: str = LABEL, port: int = PORT, maker: bool = False):
         self.hearth, self.lab, self.port, self.has_maker = hearth, lab, port, maker
@@ -96,13 +96,13 @@ class Stranger:
         self.codes = await self.answer()
 
     def stop(self):
-        """At once, without a goodbye to anybody."""
+        """Kills the device without a goodbye."""
         if self.process is not None:
             memory = self.memory()
             self.process.kill()
             self.process.wait()
             self.process = None
-            # It writes its state in place, so a kill may leave half of it: it gets the last whole one back.
+            # The device writes its state in place, so a kill may leave a part of it: restore the last complete one.
             if memory is not None and self.memory() is None:
                 with open(self.state_file, "w") as file:
                     json.dump(memory, file)
@@ -112,7 +112,7 @@ class Stranger:
         return os.path.join(self.directory, "state.json")
 
     def memory(self) -> Optional[dict]:
-        """What the device has stored, None while it is writing."""
+        """Returns the stored state of the device, or None during a write."""
         for _ in range(20):
             try:
                 with open(self.state_file) as file:
@@ -125,11 +125,11 @@ class Stranger:
 
     async def answer(self) -> dict:
         line = await asyncio.wait_for(asyncio.to_thread(self.process.stdout.readline), 15)
-        expect(line, f"the device ended by itself, with exit status {self.process.poll()}; see {self.log}")
+        expect(line, f"the device ended with exit status {self.process.poll()}; see {self.log}")
         return json.loads(line)
 
     async def by_hand(self, what: str) -> dict:
-        """Somebody at the device. Returns the lights' state by endpoint."""
+        """Performs a physical action. Returns the state of the lights by endpoint."""
         self.process.stdin.write(f"{what}\n".encode())
         self.process.stdin.flush()
         return await self.answer()
@@ -138,7 +138,7 @@ class Stranger:
         return (await self.by_hand("state"))[str(endpoint)]
 
     async def until(self, endpoint: int, wanted: dict, seconds: float = 5):
-        """Waits until a light's state is this."""
+        """Waits until a light has this state."""
         end = time.monotonic() + seconds
         while not wanted.items() <= (found := await self.state(endpoint)).items():
             expect(time.monotonic() < end, f"the light's state is {found}, expected {wanted}")
@@ -153,7 +153,7 @@ class Stranger:
             return log.read().decode(errors="replace")
 
     def attributes_sent(self, since: int) -> set:
-        """The attributes that the device has sent, by its own log."""
+        """Returns the attributes that the device has sent, from its log."""
         text = self.log_text(since)
         found = re.findall(r"^(\d+)/([0-9a-f]+)/([0-9a-f]+) -> [0-9a-f ]+$", text, re.MULTILINE)
         return {(int(endpoint), int(cluster, 16), int(attribute, 16)) for endpoint, cluster, attribute in found}
@@ -165,7 +165,7 @@ class Stranger:
         return [self.hearth, *command.split(), "--interface", "veth-b", "--state", state, "--json", *map(str, arguments)]
 
     async def run(self, command: str, *arguments, home: str = "home", seconds: float = 20) -> tuple[int, dict]:
-        """A command of ours: its exit status and its JSON."""
+        """Runs a command; returns its exit status and JSON."""
         line = self.command(command, arguments, home)
         print("$", *line, flush=True)
         process = await asyncio.create_subprocess_exec(
@@ -183,13 +183,13 @@ class Stranger:
             raise Failed(f"{command}: exit status {process.returncode}, no JSON: {output[:200]!r}") from None
 
     async def do(self, command: str, *arguments, **options):
-        """A command that must succeed; what it says."""
+        """Runs a command that must succeed; returns its data."""
         status, document = await self.run(command, *arguments, **options)
         expect(status == 0 and document.get("ok"), f"{command}: exit status {status}, {document}")
         return document["data"]
 
     async def refused(self, status: int, command: str, *arguments, **options) -> dict:
-        """A command that must end with this exit status; the error."""
+        """Runs a command that must end with this exit status; returns the error."""
         found, document = await self.run(command, *arguments, **options)
         expect(found == status and document.get("ok") is False, f"{command}: exit status {found}, {document}")
         return document["error"]

@@ -22,7 +22,7 @@ enum ArticleSnippets {
   static func types(_ device: HomeDevice) {
     if let light = device.types.get(DimmableLightDeviceType.self) {
       let level = light.matterTraits.levelControlTrait?.attributes.currentLevel
-      print(level.map { "at \($0) of 254" } ?? "nobody knows how bright")
+      print(level.map { "at \($0) of 254" } ?? "unknown level")
     }
   }
 
@@ -40,9 +40,9 @@ enum ArticleSnippets {
   static func changes(_ home: Home) async {
     for await change in home.devices().stream() {
       switch change {
-      case .added(let device): print("\(device.name) is there")
-      case .updated(let old, let new): print("\(old.name) is \(new.name), \(new.sourceConnectivity.connectivityState)")
-      case .removed(let device): print("\(device.name) is gone")
+      case .added(let device): print("added \(device.name)")
+      case .updated(let old, let new): print("\(old.name) → \(new.name), \(new.sourceConnectivity.connectivityState)")
+      case .removed(let device): print("removed \(device.name)")
       }
     }
   }
@@ -62,7 +62,7 @@ enum ArticleSnippets {
 
   static func connectivity(_ device: HomeDevice) {
     if device.sourceConnectivity.connectivityState == .offline {
-      print(device.offlineReason?.text ?? "away", "; last heard at", device.contact.last ?? 0)
+      print(device.offlineReason?.text ?? "offline", "last contact", device.contact.last ?? 0)
     }
   }
 
@@ -74,7 +74,7 @@ enum ArticleSnippets {
 
   static func query(_ home: Home) async throws {
     let query = ObserverQuery(SampleType.connectivity) { _, completion, _ in
-      // A doorbell: it brings no data. Read them, then say that you have.
+      // A notification without data: read the samples, then complete it.
       completion()
     }
     try await home.execute(query)
@@ -86,7 +86,7 @@ enum ArticleSnippets {
     case .samples(let samples, _, _):
       for sample in samples { print(sample.time, sample.change) }
     case .reset(let stored):
-      // The log does not go back so far: begin with the whole.
+      // The log starts after the anchor: reload the home.
       print("\(stored.state.devices.count) devices")
     }
     anchor = result.next

@@ -14,7 +14,7 @@ import Testing
 
   /// - Parameter minimum: the minimum number of snippets.
   @Test(arguments: [
-    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("HearingOfChanges.md", "ChangeSnippets.swift", 8),
+    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("ReceivingChanges.md", "ChangeSnippets.swift", 8),
   ])
   func snippetsMatchArticles(_ file: String, _ snippets: String, _ minimum: Int) throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()

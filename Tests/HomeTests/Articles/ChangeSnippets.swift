@@ -5,13 +5,13 @@ import Home
 enum ChangeSnippets {
   final class Screen: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
     func homeManagerDidUpdateHomes(_ manager: HomeManager) async {
-      print("look again at", manager.homes.map(\.name))
+      print("reload", manager.homes.map(\.name))
     }
     func home(_ home: ManagedHome, didAdd room: Room) async {
-      print("\(home.name) has a room \(room.name)")
+      print("added the room \(room.name) to \(home.name)")
     }
     func accessoryDidUpdateReachability(_ accessory: HomeDevice) async {
-      print(accessory.name, accessory.isReachable ? "is back" : "is away")
+      print(accessory.name, accessory.isReachable ? "online" : "offline")
     }
   }
 
@@ -51,7 +51,7 @@ enum ChangeSnippets {
           for sample in samples { print(sample.time, sample.change, sample.origin ?? "the device") }
           isComplete = isLast
         case .reset(let stored):
-          // The log does not go back so far: begin with the whole.
+          // The log starts after the anchor: reload the home.
           for device in await home.devices(of: stored) { print(device.name) }
         }
         anchor = result.next

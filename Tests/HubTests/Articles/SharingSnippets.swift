@@ -23,7 +23,7 @@ enum SharingSnippets {
   static func revoke(_ state: StateDirectory, _ owner: Home) async throws {
     let gone = try StoredNames(state).withDatabase { database throws(HomeError) in try database.revoke("Ada") }
     try await owner.tellHubOfClients()
-    print(gone.name, "is none of", try await owner.hubStatus.clients.map(\.name))
+    print("revoked", gone.name, "of", try await owner.hubStatus.clients.map(\.name))
   }
 
   static func client(_ routes: [HubRoute], _ token: String?) async throws -> Home {
@@ -45,7 +45,7 @@ enum SharingSnippets {
     for await change in home.devices().stream() {
       if case .updated(let old, let new) = change, old.sourceConnectivity != new.sourceConnectivity {
         let (state, way) = (new.sourceConnectivity.connectivityState, new.sourceConnectivity.dataSourceLocality)
-        print(new.name, "is", state, "by way of", way)
+        print(new.name, state, way)
       }
     }
   }
