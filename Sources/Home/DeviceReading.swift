@@ -7,9 +7,9 @@ extension DeviceState {
   public struct Reading: Hashable, Sendable {
     public var cluster: ClusterID
     public var attribute: AttributeID
-    /// As the wire has it, with an anonymous tag.
+    /// The TLV element of the attribute, with an anonymous tag.
     public var value: [UInt8]
-    /// In a word or two: "21.5 °C", "locked", "open 40%".
+    /// A short text: "21.5 °C", "locked", "open 40%".
     public var text: String
   }
 }

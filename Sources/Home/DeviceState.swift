@@ -4,22 +4,22 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// What a device is doing, in the few words that a table has room for.
+/// The state of a device as a short text for tables.
 public struct DeviceState: Hashable, Sendable {
   /// One endpoint that can be switched or dimmed.
   public struct Part: Hashable, Sendable {
     public var endpoint: EndpointID
-    /// Nil where nobody knows.
+    /// Whether the endpoint is on; nil if unknown.
     public var isOn: Bool?
-    /// 1 to 254.
+    /// The level, 1 to 254.
     public var level: UInt8?
-    /// Of a light that has colours, or whites.
+    /// The color or color temperature of a light that has one.
     public var color: LightColor?
-    /// What a sensor measures, and how a lock, a thermostat, a covering or a fan is.
+    /// The measurements of a sensor, and the state of a lock, thermostat, covering or fan.
     public var readings: [Reading] = []
     var levels = LevelRange.standard
 
-    /// The level in percent of the highest that the device has.
+    /// The level in percent of the device's maximum.
     public var percent: Int? { level.map { levels.percent($0) } }
 
     init(endpoint: EndpointID, isOn: Bool? = nil, level: UInt8? = nil, color: LightColor? = nil) {
@@ -45,10 +45,10 @@ public struct DeviceState: Hashable, Sendable {
     }
   }
 
-  /// By endpoint.
+  /// The parts, in the order of their endpoints.
   public var parts: [Part]
 
-  /// What makes it for a light, of all endpoints.
+  /// The attributes that determine the state of a light, on all endpoints.
   public static let paths: [AttributePath] = [
     AttributePath(cluster: OnOff.id), AttributePath(cluster: LevelControl.id), AttributePath(cluster: ColorControl.id),
   ]
@@ -97,23 +97,23 @@ public struct DeviceState: Hashable, Sendable {
     }
   }
 
-  /// "on 40%", "on 40% 2700K", "off", "on, off"; empty where there is nothing to say.
+  /// "on 40%", "on 40% 2700K", "off", "on, off"; empty if nothing is known.
   public var text: String { parts.map(\.text).joined(separator: ", ") }
 }
 
 extension HomeDevice {
-  /// What it is doing; while it is offline, what it did when it was heard last.
+  /// The current state of the device; while it is offline, the last known one.
   public var state: DeviceState {
     DeviceState(values, source?.endpoints.filter { $0.id != .root } ?? [])
   }
 
-  /// Its place and names.
+  /// Returns the record of the device with its names, nodes and endpoints.
   public func record(room: String?) -> DeviceRecord? { DeviceRecord(entry, room: room) }
 }
 
 extension Home {
-  /// PendingWork until it is known of all these devices whether they can be reached, or until the time is over: then those that
-  /// did not answer can't be. Of those that nobody waits for any more, as the task was cancelled, nothing is said.
+  /// Waits until the connectivity of all these devices is known, or until the timeout, after which those that did not
+  /// answer are marked as unreachable. If the task is canceled, they are not.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
     let snapshots = self.devices().batched()
     let state = await backend.state

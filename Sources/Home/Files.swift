@@ -37,12 +37,12 @@ package enum Files {
   }
 }
 
-/// The right to change a home: one process at a time has it. Given up at `release()` or the process's end.
+/// An exclusive lock for changing a home. Released by `release()`, or when the process ends.
 public struct HomeLock: ~Copyable, Sendable {
   private let descriptor: Int32
 
-  /// PendingWork for the lock.
-  /// - Throws: `timedOut` when another process keeps it longer than `timeout`.
+  /// Waits for the lock.
+  /// - Throws: `timedOut` if another process holds it longer than `timeout`.
   public static func acquire(_ state: StateDirectory, timeout: Duration = .seconds(5)) async throws(HomeError)
     -> HomeLock
   {

@@ -3,10 +3,10 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension Home {
-  /// Gives a light a colour, also while it is off: it has it then when it comes on.
-  /// - Parameter over: tenths of a second.
-  /// - Returns: the colour that it was told; a temperature is brought into the light's range.
-  /// - Throws: `notFound` where the light has no such colours.
+  /// Sets the color of a light, also while it is off.
+  /// - Parameter over: the transition time in tenths of a second.
+  /// - Returns: the color that was set; a color temperature is clamped to the light's range.
+  /// - Throws: `notFound` if the light does not support the color.
   @discardableResult
   public func color(
     _ target: Target, _ color: LightColor, over tenths: UInt16

@@ -3,8 +3,8 @@ public import MatterController
 internal import MatterModel
 
 extension Home {
-  /// The group that a text names, or numbers.
-  /// - Throws: `notFound`; `ambiguousTarget` where several have the name.
+  /// Returns the group with this name or number.
+  /// - Throws: `notFound`; `ambiguousTarget` if several groups have the name.
   public func group(_ text: String) async throws(HomeError) -> GroupRecord {
     let groups = try await controller.groups
     if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
@@ -26,7 +26,7 @@ extension Home {
     return found
   }
 
-  /// Makes an endpoint of a device a member of a group, or ends that.
+  /// Adds an endpoint of a device to a group, or removes it.
   public func change(_ group: GroupRecord, _ target: Target, isMember: Bool) async throws(HomeError) -> GroupRecord {
     let endpoint = try target.endpoint(serving: Groups.id, named: "Groups")
     let node = target.device.nodeID

@@ -1,9 +1,10 @@
 internal import MatterModel
 
 extension Home {
-  /// Opens the home for what one process at a time may do, as what changes its fabric or its groups, and closes it again. To be
-  /// called without the home's lock.
-  /// - Throws: what the body throws; ``HomeError`` where the home can't be opened, or another process keeps it for too long.
+  /// Opens the home with exclusive access, for changes of its fabric or groups, and closes it again. Must be called
+  /// without the home's lock.
+  /// - Throws: the error of the body; ``HomeError`` if the home can't be opened, or another process holds the lock for
+  ///   too long.
   public static func owning<R: Sendable>(
     _ options: HomeController.Options, _ body: (Home) async throws(HomeError) -> R
   ) async throws(HomeError) -> R {

@@ -4,13 +4,14 @@ internal import MatterModel
 internal import MatterProtocol
 internal import Runtime
 
-/// What came of pairing a device.
+/// The result of pairing a device.
 public struct PairedDevice: Sendable {
-  /// The device as it is in the home now: named, and in its room.
+  /// The device in the home, with its name and room.
   public var device: DeviceRecord
   public var result: CommissioningResult
 
-  /// Whether the device is on the network, and nobody knows who made it: its certificates are for tests.
+  /// Whether a device on the network, and not on loopback, has only a public test certificate, which proves no
+  /// manufacturer.
   public var isTestDeviceOnNetwork: Bool { Self.isTestDeviceOnNetwork(result.attestation, at: result.address.ip) }
 
   static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
@@ -19,8 +20,8 @@ public struct PairedDevice: Sendable {
 }
 
 extension Home {
-  /// Commissions a device, reads what it is, and gives it a name. To be called without the home's lock.
-  /// - Parameter name: nil: what it calls itself.
+  /// Commissions a device, reads its description, and names it. Must be called without the home's lock.
+  /// - Parameter name: the name; nil: the name that the device reports.
   public static func pair(
     _ request: CommissioningRequest, name: String?, room: String?, _ options: HomeController.Options,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
@@ -30,13 +31,14 @@ extension Home {
     }
   }
 
-  /// Commissions a device, reads what it is, and gives it a name. For a home that has its state for itself.
+  /// Commissions a device, reads its description, and names it. Requires exclusive access to the state.
   ///
-  /// What is asked for it is stored before anything happens: when this process ends at any moment, whoever hears the device first
-  /// gives it its name and its room.
+  /// The name and room are stored before the commissioning begins: if this process ends at any point, the process that
+  /// first reaches the device applies them.
   /// - Parameters:
-  ///   - name: nil: what it calls itself.
-  ///   - room: made where there is none of this name, in the primary structure; `structure/room` for another one.
+  ///   - name: the name; nil: the name that the device reports.
+  ///   - room: is created in the primary structure if there is none of this name; `structure/room` for another
+  ///     structure.
   public func pair(
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
@@ -99,14 +101,14 @@ extension Home {
     return PairedDevice(device: device, result: result)
   }
 
-  /// What a device's attestation proved when it was paired; nil where that is not known, as through a hub.
+  /// Returns the result of the device's attestation at its pairing; nil if unknown, for example through a hub.
   public func attestation(of device: DeviceRecord) async -> DeviceAttestation? {
     guard let controller = backend as? HomeController else { return nil }
     return await controller.nodes.first { $0.nodeID == device.nodeID }?.attestation
   }
 
-  /// Removes devices from the fabric and the home, one after the other. To be called without the home's lock.
-  /// - Returns: each device, and what it knows of that.
+  /// Removes devices from the fabric and the home, one after the other. Must be called without the home's lock.
+  /// - Returns: each device, and whether it left the fabric itself.
   public static func remove(
     _ texts: [String], force: Bool, _ options: HomeController.Options
   ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {

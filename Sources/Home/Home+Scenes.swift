@@ -2,34 +2,35 @@ internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
 
-/// A scene as an endpoint of a device has stored it.
+/// A scene stored by an endpoint of a device.
 public struct StoredScene: Hashable, Sendable {
   public var endpoint: EndpointID
-  /// 0 to 254.
+  /// The scene id, 0 to 254.
   public var number: UInt8
-  /// Empty if the device keeps no names.
+  /// The name; empty if the device stores no names.
   public var name: String
-  /// Milliseconds.
+  /// The transition time in milliseconds.
   public var transitionTime: UInt32
 }
 
 /// Scenes are stored by the devices themselves, for our fabric and without a group (group 0), so that no membership is needed.
 /// Application Clusters § 1.4.
 extension Home {
-  /// The most bytes of a scene's name. Application Clusters § 1.4.9.2.
+  /// The maximum length of a scene's name, in bytes. Application Clusters § 1.4.9.2.
   public static let sceneNameLimit = 16
   private static let group: GroupID = 0
 
-  /// The scenes of a device, endpoint by endpoint.
-  /// - Throws: ``HomeError``, `notFound` where it has no Scenes Management cluster.
+  /// Returns the scenes of a device, in the order of its endpoints.
+  /// - Throws: ``HomeError`` `notFound` if it has no Scenes Management cluster.
   public func scenes(of target: Target) async throws(HomeError) -> [StoredScene] {
     var scenes: [StoredScene] = []
     for endpoint in try sceneEndpoints(of: target) { scenes += try await self.scenes(of: target.device, endpoint) }
     return scenes
   }
 
-  /// The number that a scene has on one of the devices, else the lowest that none of them uses. Devices that don't answer are left out.
-  /// - Throws: ``HomeError`` `badArguments` where the name is too long or empty; `refused` where all numbers are taken.
+  /// Returns the number of the scene with this name on one of the devices, else the lowest unused one. Devices that
+  /// don't answer are ignored.
+  /// - Throws: ``HomeError`` `badArguments` for an empty or too long name; `refused` if all numbers are in use.
   public func sceneNumber(for name: String, on targets: [Target]) async throws(HomeError) -> UInt8 {
     guard (1...Self.sceneNameLimit).contains(name.utf8.count) else {
       throw HomeError(.badArguments, "“\(name)”: a scene's name has 1 to \(Self.sceneNameLimit) bytes")
@@ -46,10 +47,10 @@ extension Home {
     return free
   }
 
-  /// Stores the present state of a device as a scene. A scene of this name is replaced.
+  /// Stores the current state of a device as a scene, and replaces a scene of the same name.
   /// - Parameters:
-  ///   - number: for a name that the device does not have yet.
-  ///   - transition: milliseconds that a recall takes.
+  ///   - number: the number if the device has no scene of this name.
+  ///   - transition: the duration of a recall, in milliseconds.
   @discardableResult
   public func storeScene(
     _ name: String, number: UInt8, of target: Target, transition: UInt32 = 0
@@ -76,8 +77,8 @@ extension Home {
     return stored
   }
 
-  /// Brings a device into the state of a scene.
-  /// - Parameter text: the scene's name in any case, else its number.
+  /// Recalls a scene.
+  /// - Parameter text: the scene's name in any case, or its number.
   /// - Returns: the scene of each endpoint that has it.
   @discardableResult
   public func recallScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
@@ -93,7 +94,7 @@ extension Home {
   }
 
   /// Removes a scene from a device.
-  /// - Parameter text: the scene's name in any case, else its number.
+  /// - Parameter text: the scene's name in any case, or its number.
   @discardableResult
   public func removeScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
     let found = try await find(text, of: target)

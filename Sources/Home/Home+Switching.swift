@@ -2,14 +2,14 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// What can be done to a switch.
+/// An action on a device with an On/Off cluster.
 public enum SwitchAction: String, Hashable, Sendable {
   case on, off, toggle
 }
 
 extension Home {
-  /// Switches all that there is to switch in a device: a strip of three sockets is one device.
-  /// - Returns: what each endpoint is afterwards, one at least.
+  /// Switches all endpoints of a device with an On/Off cluster: a strip of three sockets is one device.
+  /// - Returns: the resulting state of each endpoint, at least one.
   public func turnAll(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> [DeviceState.Part] {
     var parts: [DeviceState.Part] = []
     for endpoint in try target.endpoints(serving: OnOff.id, named: "On/Off") {
@@ -18,8 +18,7 @@ extension Home {
     return parts
   }
 
-  /// Dims all that there is to dim in a device; see ``dim(_:to:over:)``.
-  /// - Throws: `badArguments` for a wire level outside of MinLevel to MaxLevel; 0 is always allowed.
+  /// Dims all endpoints of a device with a level; see ``dim(_:to:over:)``.
   public func dimAll(
     _ target: Target, to wanted: WantedLevel, over tenths: UInt16?
   ) async throws(HomeError) -> [DeviceState.Part] {
@@ -55,7 +54,7 @@ extension Home {
   }
 
   /// Switches one endpoint.
-  /// - Returns: what it is afterwards; for `toggle` it is read back.
+  /// - Returns: the resulting state, which is read back for `toggle`.
   @discardableResult
   public func turn(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> DeviceState.Part {
     let endpoint = try target.endpoint(serving: OnOff.id, named: "On/Off")

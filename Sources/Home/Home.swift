@@ -3,8 +3,7 @@ public import MatterModel
 public import MatterProtocol
 internal import Runtime
 
-/// A home that is open: its structures, rooms and devices, to look at, to follow and to command.
-/// See <doc:TheHomeModel>.
+/// An open home: its structures, rooms and devices, to read, observe and command. See <doc:TheHomeModel>.
 ///
 ///     let home = try await Home(options)
 ///     try await home.follow()
@@ -14,16 +13,16 @@ internal import Runtime
 public final class Home: Sendable {
   package let backend: any HomeBackend
 
-  /// Opens a home. To be ended with ``close()``.
-  /// - Throws: ``HomeError`` where its files can't be used, or no socket can be had.
+  /// Opens a home. Must be closed with ``close()``.
+  /// - Throws: ``HomeError`` if its files can't be used, or no socket can be opened.
   public init(_ options: HomeController.Options) async throws(HomeError) {
     backend = try await HomeController.open(options)
   }
 
   package init(_ backend: any HomeBackend) { self.backend = backend }
 
-  /// The controller of this process, for what only who has the fabric's keys can do.
-  /// - Throws: ``HomeError`` `accessDenied` where the home is seen through a hub.
+  /// The controller of this process, for operations that need the fabric's keys.
+  /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub.
   public var controller: HomeController {
     get throws(HomeError) {
       guard let controller = backend as? HomeController else {
@@ -33,23 +32,23 @@ public final class Home: Sendable {
     }
   }
 
-  /// Ends everything; what is not stored yet is stored first.
+  /// Stores pending changes and closes the home.
   public func close() async { await backend.close() }
 
-  /// Keeps the devices' states up to date from now on: follows them, or the process that does.
+  /// Keeps the devices' states up to date: subscribes to the devices, or reads the updates of the process that does.
   public func follow() async throws(HomeError) { try await backend.follow() }
 
-  /// The whole home as it is now.
+  /// The current state of the whole home.
   public var state: HomeState { get async { await backend.state } }
 
-  /// Everything that happens from now on, in order. An update without changes means that everything may be different: it is
-  /// not known any more what happened.
+  /// Returns all further updates, in order. An update without changes means that the home was reloaded and everything
+  /// may have changed.
   public func updates() -> HomeEvents { HomeEvents(stream: backend.updates()) }
 
   /// The wall clock in milliseconds since 1970.
   public static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }
 
-  /// The names of devices and rooms as they are now, to find what a text means.
+  /// The current names of devices and rooms, for resolving texts.
   public var registry: HomeRegistry {
     get async {
       let registry = HomeRegistry(await state)
@@ -63,16 +62,17 @@ public final class Home: Sendable {
   /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
-  /// The structure that is meant where none is named: the one that the owner chose, else the first. Nil where there is none.
+  /// The structure that is used where none is named: the one selected by the owner, else the first. Nil if there is
+  /// none.
   public var primaryStructure: Structure? { get async { await backend.state.primaryStructure } }
 
   /// The rooms, without those for the entire home.
   public func rooms() -> Query<Room> { backend.query { $0.state.rooms } }
 
-  /// The devices, those behind bridges among them.
+  /// The devices, including bridged ones.
   public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }
 
-  /// One device: a collection of one, or of none while there is no such device.
+  /// A query of one device: a collection of one element, or of none while there is no such device.
   public func device(id: String) -> Query<HomeDevice> { devices().only(id) }
 
   /// The devices that have a trait.
@@ -82,56 +82,56 @@ public final class Home: Sendable {
 
   // MARK: Names
 
-  /// Gives a device another name; names are cut at 60 Unicode code points.
-  /// - Throws: ``HomeError`` `badArguments` where the name is not allowed or another device of the room has it.
+  /// Renames a device; the name is truncated to 60 Unicode code points.
+  /// - Throws: ``HomeError`` `badArguments` if the name is invalid or another device of the room has it.
   @discardableResult
   public func rename(_ device: String, to name: String) async throws(HomeError) -> NamedDevice {
     try await backend.setName(name, of: device)
   }
 
-  /// Puts a device into a room; nil takes it out of its room.
+  /// Moves a device to a room; nil removes it from its room.
   public func move(_ device: String, to roomID: String?) async throws(HomeError) {
     try await perform([.moveDevice(device, roomID: roomID)])
   }
 
   /// Adds a room.
-  /// - Parameter structureID: nil: the primary structure, which is made where there is none.
+  /// - Parameter structureID: the structure; nil: the primary one, which is created if there is none.
   public func addRoom(_ name: String, to structureID: String? = nil) async throws(HomeError) -> Room {
     try await backend.addRoom(name, to: structureID)
   }
 
-  /// Gives a room another name, cut at 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and where another room of the
+  /// Renames a room; the name is truncated to 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
   ///   structure has the name.
   public func renameRoom(_ id: String, to name: String) async throws(HomeError) {
     try await perform([.renameRoom(id, name: name)])
   }
 
-  /// Removes a room; its devices stay, in the room for the entire home.
+  /// Removes a room; its devices move to the room for the entire home.
   public func removeRoom(_ id: String) async throws(HomeError) { try await perform([.removeRoom(id)]) }
 
-  /// Adds a structure with a name that none has, cut at 60 Unicode code points.
-  /// - Throws: ``HomeError`` `badArguments` where the name is taken or is none.
+  /// Adds a structure with an unused name, truncated to 60 Unicode code points.
+  /// - Throws: ``HomeError`` `badArguments` if the name is in use or invalid.
   public func addStructure(_ name: String) async throws(HomeError) -> Structure {
     try await backend.addStructure(name)
   }
 
-  /// Gives a structure another name, cut at 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another structure has the name.
+  /// Renames a structure; the name is truncated to 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` if another structure has the name.
   public func renameStructure(_ id: String, to name: String) async throws(HomeError) {
     try await perform([.renameStructure(id, name: name)])
   }
 
-  /// Removes a structure with its rooms. Where it was the primary one, the first that remains is.
+  /// Removes a structure with its rooms. If it was the primary one, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeStructure(_ id: String) async throws(HomeError) { try await perform([.removeStructure(id)]) }
 
-  /// Chooses the structure that is meant where none is named.
+  /// Selects the structure that is used where none is named.
   public func updatePrimaryStructure(_ id: String) async throws(HomeError) {
     try await perform([.choosePrimaryStructure(id)])
   }
 
-  /// Does several things to names in one step: all of them or, where it throws, none.
+  /// Performs several edits in one step: all of them or, if it throws, none.
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
     try await backend.perform(edits, origin: nil)
@@ -156,8 +156,8 @@ public final class Home: Sendable {
   }
 
   /// Writes attributes of a device.
-  /// - Throws: what the device said of the first write that it refused; of several, which one that was. The others may have been
-  ///   done.
+  /// - Throws: the status of the first rejected write, with its path if there are several. Other writes may have been
+  ///   applied.
   public func write(_ device: DeviceRecord, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) {
     try await with(device) { () async throws(HomeError) in
       let statuses = try await backend.write(device.nodeID, writes, isTimed: isTimed)
@@ -173,7 +173,7 @@ public final class Home: Sendable {
   }
 
   /// Invokes a command of a device.
-  /// - Throws: also where the answer is a response of the command's own that says that it failed.
+  /// - Throws: also if the response command has an error status.
   public func invoke(
     _ device: DeviceRecord, _ command: CommandData, isTimed: Bool
   ) async throws(HomeError) -> CommandData? {

@@ -1,16 +1,16 @@
 public import MatterModel
 public import MatterProtocol
 
-/// What went wrong, for whoever uses a home: a code from a small closed list, a message that says what to do, and the cause.
+/// An error of a home: a code of a closed list, a message that says what to do, and the cause.
 public struct HomeError: Error, Sendable, CustomStringConvertible {
-  /// What a program goes by; each has its exit code on the command line.
+  /// The code for programs; each has its exit code on the command line.
   public enum Code: String, Hashable, Sendable, CaseIterable {
-    /// A fault of ours, or of the machine: a full disk, no free port.
+    /// An internal failure, or one of the machine: a full disk, no free port.
     case internalError
     case badArguments
-    /// No such device, room, attribute or command, or nothing that answers to a setup code.
+    /// No such device, room, attribute or command, or no device with a setup code.
     case notFound
-    /// A name that several things answer to.
+    /// A name that matches several targets.
     case ambiguousTarget
     /// The device can't be reached: no address, or it does not answer.
     case unreachable
@@ -19,7 +19,7 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
     /// The device answered with a status that is not success.
     case refused
     case commissioningFailed
-    /// Done for some targets only.
+    /// The request succeeded for some targets only.
     case partlyFailed
     case expectationFailed
     case badDefinition
@@ -28,16 +28,16 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// What happened and what to do, a sentence without a full stop.
+  /// The problem and its remedy, without a full stop.
   public var message: String
-  /// The name of the device it is about.
+  /// The name of the affected device.
   public var device: String?
-  /// What may have been meant instead.
+  /// Alternatives that may have been meant.
   public var candidates: [String]
-  /// What lies beneath, for the log.
+  /// The underlying error, for the log.
   public var cause: (any Error)?
-  /// The response command that a device refused with: it may say more than that, which slot is free, which group is there.
-  /// Nil where it answered with a status and nothing else, or not at all.
+  /// The response command of a device that rejected a request, which may have details such as a free slot or an
+  /// existing group. Nil if it answered with a status only, or not at all.
   public var answer: CommandData?
 
   public init(
@@ -52,14 +52,14 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { device.map { "\($0): \(message)" } ?? message }
 
-  /// The same error, about this device.
+  /// Returns the same error for a device with this name.
   public func about(_ device: String) -> HomeError {
     var copy = self
     copy.device = copy.device ?? device
     return copy
   }
 
-  /// The same error, about this device as messages call it.
+  /// Returns the same error for this device, with its label.
   public func about(_ device: DeviceRecord) -> HomeError {
     var copy = self
     if copy.device == nil || copy.device == device.name { copy.device = device.label }
@@ -73,8 +73,9 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
     return copy
   }
 
-  /// The fields of the response that a device refused a command with: `error.response(to: Groups.addGroup)?.groupID`.
-  /// - Returns: nil where it was no answer to this command, or can't be read.
+  /// Returns the fields of the response with which a device rejected a command: `error.response(to:
+  /// Groups.addGroup)?.groupID`.
+  /// - Returns: nil if this was no response to this command, or it can't be decoded.
   public func response<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     to command: Command<C, Request, Response>
   ) -> Response? {
@@ -84,7 +85,7 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
     return try? Response(tlv: fields)
   }
 
-  /// Any error as one of ours.
+  /// Converts any error.
   public init(_ error: any Error) {
     if let known = error as? HomeError {
       self = known

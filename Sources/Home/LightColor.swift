@@ -1,16 +1,16 @@
 internal import MatterClusters
 
-/// A colour as people write it: red, green and blue, or the temperature of a white.
+/// A color: red, green and blue, or the color temperature of a white.
 public enum LightColor: Hashable, Sendable, CustomStringConvertible {
-  /// How bright it is does not count: that is the level's.
+  /// A color without its brightness, which is the level.
   case rgb(red: UInt8, green: UInt8, blue: UInt8)
-  /// The colour temperature of a white, in kelvin.
+  /// The color temperature of a white, in kelvin.
   case kelvin(Int)
 
-  /// What a command takes; the wire goes further at both ends, no light does.
+  /// The color temperatures that commands accept; the wire allows more, but no light supports them.
   public static let temperatures = 1000...40_000
 
-  /// Reads `#ff8800`, `#f80` or `2700K`.
+  /// Parses `#ff8800`, `#f80` or `2700K`.
   /// - Throws: `badArguments`.
   public init(text: String) throws(HomeError) {
     let word = text.lowercased().filter { !$0.isWhitespace }

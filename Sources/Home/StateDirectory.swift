@@ -1,20 +1,21 @@
 package import Logging
 internal import Runtime
 
-/// Where everything that lasts is kept: one directory for each subject below a common root.
+/// The directory of the persistent state, with a subdirectory for each subject.
 public struct StateDirectory: Hashable, Sendable {
-  /// The path of the common root, without a slash at its end.
+  /// The path of the directory, without a trailing slash.
   public var root: String
 
   public init(_ root: String) {
     self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
   }
 
-  /// Names the root in the environment of a process.
+  /// The environment variable with the path of the directory.
   public static let variable = "HEARTH_STATE"
 
-  /// `$HEARTH_STATE`, as the commands have it that a home wakes; else `$XDG_STATE_HOME/hearth`, else `~/.local/state/hearth`.
-  /// - Throws: `badArguments` where the environment names neither.
+  /// Returns `$HEARTH_STATE`, which is set for delivery commands, else `$XDG_STATE_HOME/hearth`, else
+  /// `~/.local/state/hearth`.
+  /// - Throws: `badArguments` if the environment has none of them.
   public static func standard(environment: [String: String]) throws(HomeError) -> StateDirectory {
     if let state = environment[variable], !state.isEmpty {
       guard state.hasPrefix("/") else {
@@ -43,11 +44,11 @@ public struct StateDirectory: Hashable, Sendable {
   public var devices: String { root + "/devices" }
   /// The directory of one virtual device.
   public func device(_ uniqueID: String) -> String { devices + "/" + uniqueID }
-  /// What is running now: the fleets.
+  /// Runtime files of running processes, such as fleets.
   public var run: String { root + "/run" }
-  /// Where the home's hub listens.
+  /// The socket of the home's hub.
   public var hubSocket: String { run + "/hub.sock" }
-  /// Where the processes of this host note how to find each other without multicast.
+  /// The registry through which processes of this host find each other without multicast.
   public var responders: String { run + "/responders" }
 
   /// Checks that no other user can change the home: the permissions of the root, ``home`` and ``controller``.

@@ -2,20 +2,21 @@ internal import Foundation
 internal import MatterCertificates
 internal import MatterCrypto
 
-/// A folder of what is trusted to vouch for devices: attestation roots (PAA), and the keys that sign certification
-/// declarations. DER and PEM files, several to a PEM file if need be.
+/// A folder of trusted attestation roots (PAA), and of keys that sign certification declarations. DER and PEM files; a
+/// PEM file may have several.
 ///
-/// A certificate or public key in a folder `cd` or `cd-certs`, and one whose name says that it signs certification
-/// declarations, is for these; every other certificate is a root. The one can't stand in for the other.
+/// Certificates and public keys in a folder `cd` or `cd-certs`, or whose name says that they sign certification
+/// declarations, are signers of declarations; all other certificates are roots. Neither can be used in place of the
+/// other.
 public struct TrustStore: Sendable {
   let roots: [X509Certificate]
   let declarationSigners: [[UInt8]: P256PublicKey]
-  /// Files that are neither, with the reason.
+  /// Files that can't be used, with the reason.
   public private(set) var unreadable: [(file: String, reason: String)] = []
 
-  /// How many root certificates (PAA) were read.
+  /// The number of root certificates (PAA).
   public var rootCount: Int { roots.count }
-  /// How many keys that sign certification declarations were read.
+  /// The number of declaration signers.
   public var declarationSignerCount: Int { declarationSigners.count }
 
   private static let extensions: Set<String> = ["der", "pem", "crt", "cer"]
@@ -26,8 +27,8 @@ public struct TrustStore: Sendable {
     0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Reads all that is in the folder and in those below it.
-  /// - Throws: `notFound` where there is no such folder, `badArguments` where nothing in it can be trusted.
+  /// Reads all files in the folder and its subfolders.
+  /// - Throws: `notFound` if there is no such folder, `badArguments` if it has neither roots nor signers.
   public init(_ directory: String) throws(HomeError) {
     let base = URL(filePath: directory)
     var isDirectory: ObjCBool = false

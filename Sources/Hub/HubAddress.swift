@@ -1,8 +1,8 @@
-/// Where a hub listens.
+/// An address where a hub listens.
 public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
-  /// A socket of this machine, by its path.
+  /// A Unix domain socket, by its path.
   case socket(String)
-  /// A TCP port; what is sent there is encrypted.
+  /// A TCP port; connections are encrypted.
   case host(String, port: Int)
 
   public var description: String {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Home
 
-/// The home model, “Observing”, on an open home.
+/// The article “The home model”, “Observing”, on an open home.
 @Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {
   private typealias Batches = CollectionSnapshots<HomeDevice>
   private typealias Changes = CollectionChanges<HomeDevice>

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Home
 
-/// Devices of a restored home that were not reached yet (The home model, “Connectivity and locality”), and times of last
-/// contact.
+/// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
+/// times of last contact.
 @Suite("Restored homes", .timeLimit(.minutes(10))) struct RestoredTests {
   private let isOn = OnOff.onOff.path(on: 1)
 

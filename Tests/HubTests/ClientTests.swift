@@ -9,7 +9,7 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// The home model, “Routes” and “Delegates”, through a hub.
+/// The article “The home model”, “Routes” and “Delegates”, through a hub.
 @Suite("Hub clients", .timeLimit(.minutes(10))) struct ClientTests {
   @Test func clientSeesSameHomeWithOtherLocality() async throws {
     let served = try await ServedHome()

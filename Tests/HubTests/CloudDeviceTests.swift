@@ -4,7 +4,7 @@ import MatterClusters
 import Synchronization
 import Testing
 
-/// A cloud device, seen through a hub. The home model, “Connectivity and locality”.
+/// A cloud device, seen through a hub. See the article “The home model”, “Connectivity and locality”.
 @Suite("Cloud devices through a hub", .timeLimit(.minutes(10))) struct CloudDeviceTests {
   @Test func cloudDeviceIsRemoteThroughLocalHub() async throws {
     let cloud = OneLamp()

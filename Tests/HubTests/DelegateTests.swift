@@ -6,7 +6,7 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// The home model, “Delegates”, through a hub.
+/// The article “The home model”, “Delegates”, through a hub.
 @Suite("Delegates through a hub", .timeLimit(.minutes(10))) struct HubDelegateTests {
   @Test func reportsFirstSynchronizationOnceWithoutHome() async throws {
     let served = try await ServedHome(isEmpty: true)

@@ -7,7 +7,8 @@ import VirtualDevices
 @testable import Hub
 @testable import Scenario
 
-/// Reports of a device that a client caused itself, with a lamp on loopback. The home model, “Delegates”.
+/// Reports of a device that a client caused itself, with a lamp on loopback. See the article “The home model”,
+/// “Delegates”.
 @Suite("Own changes", .timeLimit(.minutes(10))) struct OwnChangeTests {
   private static let lamp = """
     devices:

@@ -5,7 +5,7 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// The home model, “Routes”.
+/// The article “The home model”, “Routes”.
 @Suite("Routes", .timeLimit(.minutes(10))) struct RouteTests {
   /// The sequence of connectivities of the devices of a home, as delivered to observers.
   private func connectivities(_ home: Home) -> AsyncStream<SourceConnectivity> {

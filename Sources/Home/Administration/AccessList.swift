@@ -2,9 +2,9 @@ public import MatterClusters
 internal import MatterController
 internal import MatterModel
 
-/// One line of a device's access control list: who may do how much with what.
+/// An entry of a device's access control list: the subjects, their privilege, and the targets.
 public typealias AccessEntry = AccessControl.AccessControlEntryStruct
-/// How much: view, operate, manage, administer. Matter Core § 9.10.
+/// The privilege of an entry: view, operate, manage or administer. Matter Core § 9.10.
 public typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
 
 /// Our fabric's part of a device's access control list, to be changed.

@@ -3,16 +3,16 @@ internal import MatterController
 internal import MatterModel
 
 extension Home {
-  /// Who of our fabric may do what with a device, in the device's order.
+  /// Returns the entries of a device's access control list for this fabric, in the device's order.
   public func accessList(of device: DeviceRecord) async throws(HomeError) -> [AccessEntry] {
     let list: ScopedList<AccessEntry> = try await scopedList(AccessControl.acl, on: .root, of: device)
     return list.entries.map(\.entry)
   }
 
-  /// Lets somebody do something.
-  /// - Parameter force: also where the list does not say that this home may administer the device, and would say so in force.
-  /// - Returns: the list as it is now, and whether it had to be changed.
-  /// - Throws: `badArguments` where the list that is written would lock this home out.
+  /// Grants access by adding an entry, or extending an existing one.
+  /// - Parameter force: writes the list even if the device's list does not name this home as an administrator.
+  /// - Returns: the entries after the change, and whether the list was changed.
+  /// - Throws: `badArguments` if writing the list would remove this home's access.
   public func grant(
     _ entry: AccessEntry, on device: DeviceRecord, force: Bool = false
   ) async throws(HomeError) -> (entries: [AccessEntry], isChanged: Bool) {
@@ -31,12 +31,12 @@ extension Home {
     }
   }
 
-  /// Takes an entry out of the list.
+  /// Removes an entry from the list.
   /// - Parameters:
-  ///   - number: its place in the list, from 1.
-  ///   - force: also where this home could not change the device any more.
-  /// - Returns: the entry that is gone.
-  /// - Throws: `notFound` where there is no such entry, `badArguments` where it is the one that lets this home in.
+  ///   - number: the position in the list, from 1.
+  ///   - force: removes the entry even if this home can't administer the device afterwards.
+  /// - Returns: the removed entry.
+  /// - Throws: `notFound` if there is no such entry, `badArguments` if the entry grants this home its access.
   public func revokeAccess(
     number: Int, on device: DeviceRecord, force: Bool
   ) async throws(HomeError) -> AccessEntry {

@@ -2,26 +2,26 @@ public import MatterClusters
 internal import MatterController
 public import MatterModel
 
-/// What an endpoint of a device controls.
+/// A binding of an endpoint to a target.
 public struct BindingEntry: Hashable, Sendable {
-  /// The endpoint that controls.
+  /// The endpoint with the binding.
   public var source: EndpointID
-  /// The node and endpoint, or the group, that is controlled.
+  /// The node and endpoint, or the group, that the endpoint controls.
   public var target: Binding.TargetStruct
 
   public init(source: EndpointID, target: Binding.TargetStruct) { (self.source, self.target) = (source, target) }
 }
 
-/// What came of binding or unbinding.
+/// The result of adding or removing bindings.
 public struct BindingChange: Sendable {
-  /// The entries that were added, or removed.
+  /// The added or removed entries.
   public var entries: [BindingEntry]
-  /// Whether the target's access control list was changed, too.
+  /// Whether the target's access control list was also changed.
   public var accessChanged: Bool
 }
 
 extension Home {
-  /// What a device controls, endpoint by endpoint.
+  /// Returns the bindings of a device, in the order of its endpoints.
   public func bindings(of source: Target) async throws(HomeError) -> [BindingEntry] {
     var result: [BindingEntry] = []
     for endpoint in try bindingEndpoints(of: source) {
@@ -32,10 +32,10 @@ extension Home {
     return result
   }
 
-  /// Lets an endpoint of a device control another device, and lets the other device be controlled by it.
+  /// Binds an endpoint of a device to another device, and grants it access there.
   /// - Parameters:
-  ///   - clusters: nil: all that the one controls and the other has.
-  ///   - force: also where the other's access control list does not say that this home may administer it.
+  ///   - clusters: the clusters to bind; nil: all that the source is a client of and the target serves.
+  ///   - force: writes the target's access control list even if it does not name this home as an administrator.
   public func bind(
     _ source: Target, to target: Target, clusters: [ClusterID]? = nil, force: Bool = false
   ) async throws(HomeError) -> BindingChange {
@@ -73,9 +73,9 @@ extension Home {
     }
   }
 
-  /// Ends it.
-  /// - Parameter clusters: nil: all.
-  /// - Throws: `notFound` where there is no such binding.
+  /// Removes bindings.
+  /// - Parameter clusters: the clusters to unbind; nil: all.
+  /// - Throws: `notFound` if there is no such binding.
   public func unbind(
     _ source: Target, from target: Target, clusters: [ClusterID]? = nil
   ) async throws(HomeError) -> BindingChange {

@@ -2,21 +2,21 @@ internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
 
-/// A fabric that a device is in.
+/// A fabric that a device is commissioned into.
 public struct FabricEntry: Hashable, Sendable {
   public var index: FabricIndex
   public var fabricID: FabricID
-  /// The device's node id there.
+  /// The device's node id in the fabric.
   public var nodeID: NodeID
   public var vendorID: VendorID
-  /// What its administrator called it, 32 bytes at most, for people.
+  /// The label set by the fabric's administrator, at most 32 bytes.
   public var label: String
-  /// Whether it is this home's.
+  /// Whether the fabric is this home's.
   public var isOurs: Bool
 }
 
 extension Home {
-  /// The fabrics that a device is in, ours among them.
+  /// Returns all fabrics of a device, including this home's.
   public func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
     let path = OperationalCredentials.fabrics.path(on: .root)
     let report = try await read(device, [AttributePath(path)], isFabricFiltered: false)
@@ -31,9 +31,9 @@ extension Home {
     }
   }
 
-  /// Takes a device out of a fabric of somebody else's.
-  /// - Throws: `notFound` where it is in no such fabric, `badArguments` for this home's own.
-  /// - Returns: the fabric that it is no longer in.
+  /// Removes a device from another fabric.
+  /// - Throws: `notFound` if the device is not in the fabric, `badArguments` for this home's own fabric.
+  /// - Returns: the fabric that the device was removed from.
   public func removeFabric(_ index: FabricIndex, from device: DeviceRecord) async throws(HomeError) -> FabricEntry {
     let all = try await fabrics(of: device)
     guard let fabric = all.first(where: { $0.index == index }) else {

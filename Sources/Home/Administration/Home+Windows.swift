@@ -3,10 +3,10 @@ public import MatterController
 public import MatterModel
 internal import MatterProtocol
 
-/// Whether others may commission a device now.
+/// The state of a device's commissioning window.
 public struct WindowState: Hashable, Sendable {
   public var status: AdministratorCommissioning.CommissioningWindowStatus
-  /// The fabric that opened it, and its maker.
+  /// The fabric that opened the window, and the vendor of its administrator.
   public var fabricIndex: FabricIndex?
   public var vendorID: VendorID?
   /// Whether another controller can commission the device now.
@@ -15,8 +15,8 @@ public struct WindowState: Hashable, Sendable {
 
 extension Home {
   /// Opens a commissioning window for another controller.
-  /// - Parameter isEnhanced: with a passcode of its own, else with the one on the device's label.
-  /// - Throws: `refused` with `BUSY` where one is open already.
+  /// - Parameter isEnhanced: uses a new passcode; else the passcode on the device's label.
+  /// - Throws: `refused` with `BUSY` if a window is already open.
   public func share(
     _ device: DeviceRecord, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
@@ -29,7 +29,7 @@ extension Home {
     }
   }
 
-  /// Whether a window is open, and whose it is.
+  /// Returns the state of the commissioning window, and the fabric that opened it.
   public func window(of device: DeviceRecord) async throws(HomeError) -> WindowState {
     let status = AdministratorCommissioning.windowStatus.path(on: .root)
     let index = AdministratorCommissioning.adminFabricIndex.path(on: .root)
@@ -46,7 +46,7 @@ extension Home {
       vendorID: report[vendor].flatMap { try? Nullable<VendorID>(tlv: $0.value) }?.wrapped)
   }
 
-  /// Closes the window, whoever opened it.
+  /// Closes the commissioning window, regardless of the fabric that opened it.
   public func closeWindow(of device: DeviceRecord) async throws(HomeError) {
     do throws(HomeError) {
       try await with(device) { () async throws(HomeError) in

@@ -1,24 +1,24 @@
 package import MatterCrypto
 
-/// What people can do to the names of a home. A value, so that it can be sent to whoever has the home.
+/// An edit of the names in a home. A value, so that it can be sent to the process that owns the home.
 public enum HomeEdit: Hashable, Sendable {
-  /// A building with a name that none has.
+  /// Adds a structure with an unused name.
   case addStructure(name: String)
-  /// By its id.
+  /// Renames the structure with this id.
   case renameStructure(String, name: String)
-  /// Its rooms go with it; there must be no devices in it.
+  /// Removes a structure with its rooms; it must not contain devices.
   case removeStructure(String)
-  /// The one that is meant where none is named.
+  /// Selects the structure that is used where none is named.
   case choosePrimaryStructure(String)
-  /// Nil: in the primary structure, which is made where there is none.
+  /// Adds a room; without a structure to the primary one, which is created if there is none.
   case addRoom(name: String, structureID: String?)
-  /// By its id; not the room for the entire home.
+  /// Renames the room with this id, which must not be the room for the entire home.
   case renameRoom(String, name: String)
-  /// Its devices stay, in the room for the entire home.
+  /// Removes a room; its devices move to the room for the entire home.
   case removeRoom(String)
-  /// Names are cut at 60 Unicode code points.
+  /// Renames a device; names are truncated to 60 Unicode code points.
   case renameDevice(String, name: String)
-  /// Nil: takes it out of its room.
+  /// Moves a device to a room; nil removes it from its room.
   case moveDevice(String, roomID: String?)
 
   /// The name that it gives, as it was asked for.
@@ -39,13 +39,13 @@ public enum HomeEdit: Hashable, Sendable {
     }
   }
 
-  /// What came of an edit.
+  /// The result of an edit.
   public struct Result: Hashable, Sendable {
-    /// The structure that was added.
+    /// The added structure.
     public var structure: Structure?
-    /// The room that was added.
+    /// The added room.
     public var room: Room?
-    /// Whether the name was cut, at 60 Unicode code points.
+    /// Whether the name was truncated to 60 Unicode code points.
     public var wasCut = false
 
     package init(structure: Structure? = nil, room: Room? = nil, wasCut: Bool = false) {

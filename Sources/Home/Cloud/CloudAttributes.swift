@@ -1,4 +1,4 @@
-/// What a cloud device's traits can do, in the words of Google's trait schemas. Nil is left out.
+/// The attributes of a cloud device's traits, as defined by Google's trait schemas. Nil values are omitted.
 public struct CloudAttributes: Hashable, Sendable, Codable {
   // MARK: OnOff, Brightness
 
@@ -12,7 +12,7 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   public var colorModel: String?
   public var colorTemperatureRange: ColorTemperatureRange?
 
-  /// In kelvin.
+  /// A range of color temperatures, in kelvin.
   public struct ColorTemperatureRange: Hashable, Sendable, Codable {
     public var temperatureMinK: Int
     public var temperatureMaxK: Int
@@ -31,14 +31,14 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   public var availableThermostatModes: [String]?
   public var thermostatTemperatureUnit: String?
   public var thermostatTemperatureRange: TemperatureRange?
-  /// In kelvin, which are as large as degrees Celsius.
+  /// A temperature difference, in kelvin or degrees Celsius.
   public var bufferRangeCelsius: Double?
   public var queryOnlyTemperatureControl: Bool?
   public var temperatureUnitForUX: String?
   public var temperatureRange: TemperatureRange?
   public var queryOnlyHumiditySetting: Bool?
 
-  /// In degrees Celsius.
+  /// A range of temperatures, in degrees Celsius.
   public struct TemperatureRange: Hashable, Sendable, Codable {
     public var minThresholdCelsius: Double
     public var maxThresholdCelsius: Double
@@ -51,12 +51,12 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   public var supportsFanSpeedPercent: Bool?
   public var availableFanSpeeds: FanSpeeds?
 
-  /// The speeds that a fan knows by name.
+  /// The named speeds of a fan.
   public struct FanSpeeds: Hashable, Sendable, Codable {
     public var speeds: [Speed]
     public var ordered: Bool
 
-    /// One speed, and what people call it.
+    /// A speed and its names.
     public struct Speed: Hashable, Sendable, Codable {
       public var name: String
       public var values: [Value]
@@ -67,7 +67,7 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
       }
     }
 
-    /// Names in one language.
+    /// The names in one language.
     public struct Value: Hashable, Sendable, Codable {
       public var synonyms: [String]
       public var language: String
@@ -84,22 +84,22 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   public var occupancySensorConfiguration: [OccupancySensor]?
   public var sensorStatesSupported: [SensorState]?
 
-  /// How one sensor notices people, and after what time it says that they are gone.
+  /// The type of an occupancy sensor, and its delays.
   public struct OccupancySensor: Hashable, Sendable, Codable {
     /// `PIR`, `ULTRASONIC` or `PHYSICAL_CONTACT`.
     public var occupancySensorType: String
-    /// In seconds. Where one of the three is told, all are.
+    /// In seconds. The three delays are either all present or all absent.
     public var occupiedToUnoccupiedDelaySec: Int?
     public var unoccupiedToOccupiedDelaySec: Int?
     public var unoccupiedToOccupiedEventThreshold: Int?
   }
 
-  /// Something that a sensor tells, and by which words.
+  /// A state that a sensor reports, and its possible values.
   public struct SensorState: Hashable, Sendable, Codable {
     public var name: String
     public var descriptiveCapabilities: Descriptive?
 
-    /// The words that it may be told by.
+    /// The possible values of the state.
     public struct Descriptive: Hashable, Sendable, Codable { public var availableStates: [String] }
 
     init(_ name: String, _ states: [String]) {

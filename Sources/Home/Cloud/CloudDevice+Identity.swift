@@ -2,11 +2,11 @@ internal import MatterModel
 
 // The same device, seen through a cloud account and through Matter. See the article “The home model”, “Objects”.
 extension DeviceIdentity {
-  /// What a cloud account tells of who made a device.
+  /// Creates the identity that a cloud account reports for a device.
   /// - Parameters:
-  ///   - vendorID: `0xfff1`, in whatever case; empty: it is not told.
-  ///   - productID: the same.
-  ///   - uniqueID: without it no device can be found to be the same.
+  ///   - vendorID: such as `0xfff1`, in any case; empty: unknown.
+  ///   - productID: such as `0x8000`, in any case; empty: unknown.
+  ///   - uniqueID: without it the device can't be matched with another one.
   public init(
     matterOriginalVendorID vendorID: String, matterOriginalProductID productID: String, matterUniqueID uniqueID: String
   ) {
@@ -24,7 +24,8 @@ extension DeviceIdentity {
 }
 
 extension CloudDevice {
-  /// Whether it is this device of a home: the same unique id, from the same maker as far as both tell.
+  /// Whether this is the given device of a home: the unique ids are equal, and the vendor and product ids as far as
+  /// both are known.
   public func isSameDevice(as device: HomeDevice) -> Bool {
     identity.isSameDevice(as: device.identity)
   }

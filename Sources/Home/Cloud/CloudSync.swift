@@ -1,15 +1,15 @@
-/// The answer to a cloud-to-cloud SYNC request: what of a home a cloud account is told, so that the same device seen through
-/// the cloud and through Matter is found to be one. See <doc:TheHomeModel>, “Objects”.
+/// The response to a cloud-to-cloud SYNC request: the devices of a home with their identity, so that a device seen
+/// through the cloud and through Matter can be matched. See <doc:TheHomeModel>, “Objects”.
 ///
 /// It encodes to the JSON that Google's cloud-to-cloud integrations expect.
 public struct CloudSync: Hashable, Sendable, Codable {
-  /// Of the request that this answers.
+  /// The id of the answered request.
   public var requestID: String
   public var payload: Payload
 
-  /// Whose devices they are, and the devices.
+  /// The user and the devices.
   public struct Payload: Hashable, Sendable, Codable {
-    /// The user, as the agent calls them.
+    /// The agent's id of the user.
     public var agentUserID: String
     public var devices: [CloudDevice]
 
@@ -25,11 +25,11 @@ public struct CloudSync: Hashable, Sendable, Codable {
   }
 
   /// - Parameters:
-  ///   - requestID: of the request that this answers.
-  ///   - agentUserID: the user, as the agent calls them; the same each time.
-  ///   - devices: of one home. What has no counterpart in the cloud is left out; see `CloudMapping.swift`.
-  ///   - rooms: all that the devices may be in.
-  ///   - agentID: the agent that ``CloudDevice/otherDeviceIDs`` are for, nil to leave that out.
+  ///   - requestID: the id of the answered request.
+  ///   - agentUserID: the agent's id of the user, the same for each request.
+  ///   - devices: the devices of one home. Devices without a cloud equivalent are omitted; see `CloudMapping.swift`.
+  ///   - rooms: all rooms that the devices may be in.
+  ///   - agentID: the agent for ``CloudDevice/otherDeviceIDs``; nil omits them.
   public init(
     requestID: String, agentUserID: String, devices: some Sequence<HomeDevice>, rooms: some Sequence<Room>,
     agentID: String? = nil
@@ -44,60 +44,60 @@ public struct CloudSync: Hashable, Sendable, Codable {
   }
 }
 
-/// A device as a cloud account sees it.
+/// A device in a SYNC response.
 public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
-  /// The ``HomeDevice/id``; with `:` and an endpoint for the second and later ones of a device that is several to the
-  /// cloud, as a power strip is.
+  /// The ``HomeDevice/id``; with `:` and an endpoint for the second and further cloud devices of one device, such as a
+  /// power strip.
   public var id: String
-  /// `action.devices.types.LIGHT`.
+  /// The device type, such as `action.devices.types.LIGHT`.
   public var type: String
-  /// `action.devices.traits.OnOff`, in the order of their names.
+  /// The traits, such as `action.devices.traits.OnOff`, in the order of their names.
   public var traits: [String]
   public var name: Name
-  /// Whether changes are told without being asked for: a home always can.
+  /// Whether changes are reported without a request; always true for a home.
   public var willReportState: Bool
-  /// The name of its room, nil for the room for the entire home.
+  /// The name of the room; nil for the room for the entire home.
   public var roomHint: String?
   public var attributes: CloudAttributes
-  /// For people, and for the cloud's statistics.
+  /// Manufacturer, model and versions of the device.
   public var deviceInfo: Info
-  /// `0xfff1`, may be empty.
+  /// The vendor id, such as `0xfff1`; empty if unknown.
   public var matterOriginalVendorID: String
-  /// `0x8000`, may be empty.
+  /// The product id, such as `0x8000`; empty if unknown.
   public var matterOriginalProductID: String
-  /// What its maker tells it from all others by; nil: it has none, and can't be found to be the same.
+  /// The unique id assigned by the manufacturer; nil: there is none, and the device can't be matched.
   public var matterUniqueID: String?
-  /// The ways that it is reached by locally: `5`, `7/3`; with `:` and an endpoint as in ``id``, so that no two devices have one in
-  /// common.
+  /// The local sources of the device: `5`, `7/3`; with `:` and an endpoint as in ``id``, so that each belongs to one
+  /// cloud device only.
   public var otherDeviceIDs: [OtherID]
 
-  /// What a device is called, by whom.
+  /// The names of a device.
   public struct Name: Hashable, Sendable, Codable {
-    /// The home's name for it.
+    /// The name in the home.
     public var name: String
-    /// What its maker calls it.
+    /// The product names given by the manufacturer.
     public var defaultNames: [String]
-    /// Its NodeLabel, where it is not the name.
+    /// The NodeLabel, if it differs from the name.
     public var nicknames: [String]
   }
 
-  /// Who made a device, and what it runs.
+  /// The manufacturer and versions of a device.
   public struct Info: Hashable, Sendable, Codable {
     /// VendorName of Basic Information.
     public var manufacturer: String?
     /// ProductName of Basic Information.
     public var model: String?
-    /// HardwareVersionString; nil: not known.
+    /// HardwareVersionString; nil if unknown.
     public var hwVersion: String?
-    /// SoftwareVersionString; nil: not known.
+    /// SoftwareVersionString; nil if unknown.
     public var swVersion: String?
   }
 
-  /// A name by which the device is known to somebody else, here to a controller in the local network.
+  /// The id of the device at another agent, here a controller in the local network.
   public struct OtherID: Hashable, Sendable, Codable {
-    /// Whose name it is; nil: that of the agent who is asked.
+    /// The agent of the id; nil: the agent that answers the request.
     public var agentID: String?
-    /// `5`, or `7/3` for what is behind a bridge; `5:2` for a part of one that is several to the cloud.
+    /// `5`, or `7/3` for a bridged device; `5:2` for one of several cloud devices of a device.
     public var deviceID: String
 
     enum CodingKeys: String, CodingKey {

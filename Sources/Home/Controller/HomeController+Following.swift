@@ -12,7 +12,7 @@ extension HomeController {
   /// the first repetition. Matter Core § 4.12.2.1.
   private static let longestStandstill = Duration.seconds(3)
 
-  /// Follows all devices from now on, or, while another process does, what it writes down.
+  /// Follows all devices, or, while another process follows them, reads its updates from the log.
   public func follow() async throws(HomeError) {
     guard center == nil else { return }
     let keeper = edge.value.keeper
@@ -34,10 +34,10 @@ extension HomeController {
     edge.value.observers.tell(hubState)
   }
 
-  /// Whether this process is the one that follows the devices.
+  /// Whether this process follows the devices.
   public var isFollower: Bool { follower != nil }
 
-  /// Who follows the devices, as far as this process knows.
+  /// The process that follows the devices, as far as this process knows.
   public var hubState: HubState { isFollower ? .thisProcess : center == nil ? .notAvailable : .connected }
 
   /// Begins to look from time to time who follows the devices, and to say so where we do.

@@ -10,18 +10,18 @@ extension HomeController {
   /// The groups, by number.
   public var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
 
-  /// Makes a group without members.
-  /// - Parameter id: nil for one that is free.
+  /// Creates a group without members.
+  /// - Parameter id: the group id; nil selects a free one.
   public func createGroup(_ id: GroupID? = nil, name: String) throws(HomeError) -> GroupRecord {
     try change { engine, _ throws(ControllerError) in try engine.createGroup(id, name: name) }
   }
 
-  /// Deleted groups that devices may still have something of, by number.
+  /// Deleted groups that some members have not left yet, by number.
   public var deletedGroups: [GroupRecord] { edge.value.perform { engine, _ in engine.deletedGroups } }
 
-  /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be reached leaves
-  /// it when it can be.
-  /// - Returns: the nodes that have not left it yet.
+  /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be
+  /// reached leaves the group later.
+  /// - Returns: the nodes that have not left the group yet.
   public func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
     let deleted = try change { engine, _ throws(ControllerError) in try engine.deleteGroup(id) }
     await leaveDeletedGroups(deleted.holders)
@@ -86,7 +86,7 @@ extension HomeController {
     }
   }
 
-  /// Makes an endpoint a member.
+  /// Adds an endpoint to a group.
   public func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
@@ -98,7 +98,7 @@ extension HomeController {
     return try record(outcome)
   }
 
-  /// Takes an endpoint out of a group.
+  /// Removes an endpoint from a group.
   public func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {
@@ -110,7 +110,7 @@ extension HomeController {
     return try record(outcome)
   }
 
-  /// Has all members of a group carry out a command. Nobody answers.
+  /// Sends a command to all members of a group. Group commands have no response.
   public func invoke(
     group: GroupID, cluster: ClusterID, command: CommandID, fields: [UInt8]? = [0x15, 0x18]
   ) throws(HomeError) {

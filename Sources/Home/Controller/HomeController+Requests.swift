@@ -4,7 +4,7 @@ public import MatterProtocol
 
 /// Requests to nodes. They throw what ``HomeError`` has for what the engine or the device says.
 extension HomeController {
-  /// Reads attributes, wildcards included. Paths that the device refuses are among the report's statuses.
+  /// Reads attributes, also with wildcards. Errors of single paths are in the report's statuses.
   public func read(
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
@@ -17,8 +17,8 @@ extension HomeController {
     return report
   }
 
-  /// Writes attributes. What the device says of each is in the result.
-  /// - Parameter isTimed: whether it has to be a timed interaction.
+  /// Writes attributes and returns the status of each write.
+  /// - Parameter isTimed: whether to use a timed interaction.
   public func write(
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
   ) async throws(HomeError) -> [AttributeStatus] {
@@ -33,8 +33,8 @@ extension HomeController {
   }
 
   /// Invokes a command.
-  /// - Returns: the fields of the response command, nil where the answer is a status alone.
-  /// - Throws: `refused` or `accessDenied` where the status is not success.
+  /// - Returns: the response command, or nil if the response is only a status.
+  /// - Throws: `refused` or `accessDenied` if the status is not success.
   public func invoke(
     _ node: NodeID, _ command: CommandData, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
@@ -60,7 +60,7 @@ extension HomeController {
     }
   }
 
-  /// Commissions a device into our fabric.
+  /// Commissions a device into this home's fabric.
   public func commission(
     _ request: CommissioningRequest, onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
@@ -74,9 +74,9 @@ extension HomeController {
     return result
   }
 
-  /// Takes a node out of our fabric.
-  /// - Parameter force: forgets it even if it can't be told.
-  /// - Returns: what the device knows of that.
+  /// Removes a node from this home's fabric.
+  /// - Parameter force: removes the node even if it can't be reached.
+  /// - Returns: whether the device itself left the fabric.
   public func remove(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
     let timeout = options.timeout
     let outcome = try await run("its removal", node) { engine, now in
@@ -87,7 +87,7 @@ extension HomeController {
   }
 
   /// Opens a commissioning window.
-  /// - Parameter isEnhanced: with a new passcode, else with the device's own.
+  /// - Parameter isEnhanced: uses a new passcode; else the passcode of the device.
   public func openWindow(
     _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {

@@ -72,15 +72,15 @@ extension HomeController {
 }
 
 extension Home {
-  /// How long a device must be away before its settled connectivity says so.
-  /// See <doc:TheHomeModel>, “Connectivity and locality”.
-  /// - Throws: ``HomeError`` `accessDenied` where the home is seen through a hub, which has its own.
+  /// The time for which a device must be unreachable before its settled connectivity changes. See <doc:TheHomeModel>,
+  /// “Connectivity and locality”.
+  /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub, which has its own.
   public var graceTime: Duration {
     get async throws(HomeError) { try await controller.grace }
   }
 
-  /// Sets ``graceTime`` for the home: from now on, after a restart, and in the other processes that have it open.
-  /// - Throws: ``HomeError`` `badArguments` for one that is negative or longer than a day; `accessDenied` where the home is
-  ///   seen through a hub.
+  /// Sets ``graceTime`` for the home, with immediate and lasting effect in all processes that have it open.
+  /// - Throws: ``HomeError`` `badArguments` for a negative time or one longer than a day; `accessDenied` if the home is
+  ///   used through a hub.
   public func setGraceTime(_ time: Duration) async throws(HomeError) { try await controller.setGrace(time) }
 }

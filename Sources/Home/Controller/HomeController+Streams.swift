@@ -3,33 +3,33 @@ public import MatterModel
 public import MatterProtocol
 internal import NIOCore
 
-/// What a subscription tells.
+/// An event of a subscription.
 public enum SubscriptionNews: Sendable {
-  /// The device keeps us informed from now on.
+  /// The subscription was established.
   case established(maxInterval: Duration)
-  /// An attribute's whole value, one element with an anonymous tag.
+  /// An attribute's complete value, as one TLV element with an anonymous tag.
   case attribute(ConcreteAttributePath, value: [UInt8])
-  /// An event, of which the device may have been asked for with the first report, or that happened since.
+  /// An event, from before the first report or after it.
   case event(EventData)
-  /// A path that the device can't report.
+  /// The error status of a path.
   case status(AttributePath, Status)
-  /// All of one report has been told.
+  /// The end of a report.
   case reportEnd
-  /// The device does not keep us informed any more; the next attempt begins after `retryingIn`.
+  /// The subscription was lost; the next attempt follows after `retryingIn`.
   case lost(HomeError, retryingIn: Duration)
 }
 
-/// What discovery tells.
+/// An event of a discovery.
 public enum DiscoveryNews: Sendable {
-  /// A service announced itself, or announced something else than before.
+  /// A service was announced, or its announcement changed.
   case found(MatterService)
-  /// A service said goodbye, or was not heard of for as long as it had said.
+  /// A service was withdrawn, or its announcement expired.
   case lost(MatterService)
 }
 
 extension HomeController {
-  /// Subscribes to a node. The stream ends with an error if the first attempt fails; it goes on through losses after that.
-  /// Whoever stops listening ends the subscription.
+  /// Subscribes to a node. The stream ends with an error if the first attempt fails, and retries after later losses.
+  /// Ending the iteration cancels the subscription.
   public func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest
   ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
@@ -57,7 +57,7 @@ extension HomeController {
     return stream
   }
 
-  /// Looks for services until the time is over, nil: until nobody listens any more.
+  /// Discovers services for the given time; nil: until the iteration ends.
   public func discover(
     _ query: DiscoveryQuery, for time: Duration?
   ) -> AsyncThrowingStream<DiscoveryNews, any Error> {

@@ -8,38 +8,38 @@ public import Runtime
 
 /// The controller of a home for async callers: an actor on the event loop that drives the engine.
 public actor HomeController {
-  /// What a controller may do to what is stored.
+  /// The access of a controller to the stored state.
   public enum Access: Hashable, Sendable {
-    /// Takes the state as it is and stores nothing: any number of processes at a time.
+    /// Reads the state and stores nothing; for any number of processes.
     case readOnly
-    /// Has the store for itself, as commissioning and removing need.
+    /// Exclusive access to the store, required for commissioning and removal.
     case exclusive
   }
 
-  /// How a home is opened: where its state is, what it may do with it, and how it uses the network.
+  /// The options for opening a home: its state, the access to it, and the network.
   public struct Options: Sendable {
-    /// Where everything that lasts is kept.
+    /// The directory of the persistent state.
     public var state: StateDirectory
     public var access = Access.readOnly
-    /// Nothing is sent on any other interface.
+    /// The network interfaces to use, and no others.
     public var interfaces = InterfaceSelection.loopback
-    /// Where the one device is, which is then not looked for.
+    /// The address of the addressed device, which is then not resolved by DNS-SD.
     public var address: MatterProtocol.SocketAddress?
-    /// What is trusted to vouch for new devices, besides the public test roots.
+    /// Additional attestation roots and declaration signers for new devices, besides the public test roots.
     public var trust: TrustStore?
-    /// Where further devices are said to be; DNS-SD may know better.
+    /// Known addresses of further devices; results of DNS-SD take precedence.
     public var addresses: [NodeID: MatterProtocol.SocketAddress] = [:]
-    /// Who looks for devices, and whether anybody does.
+    /// The implementation of DNS-SD, if any.
     public var discovery = ServiceDiscovery.Mode.auto
-    /// How devices are followed, if they are.
+    /// The options for following devices.
     public var following = HomeConfiguration()
-    /// For each request.
+    /// The timeout of a request.
     public var timeout: Duration = .seconds(10)
-    /// For tests alone.
+    /// A fault to inject, for tests only.
     public var defect: SeededDefect?
-    /// What the controller runs on.
+    /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()
-    /// How the clouds of makers are asked that the home has accounts at.
+    /// The options for requests to clouds.
     public var clouds = CloudOptions()
     public var logger: Logger
 
@@ -96,7 +96,7 @@ public actor HomeController {
     eventLoop = edge.eventLoop
   }
 
-  /// Opens sockets and the store, and starts the engine. To be ended with ``close()``.
+  /// Opens sockets and the store, and starts the engine. Must be closed with ``close()``.
   public static func open(_ options: Options) async throws(HomeError) -> HomeController {
     let machine = options.machine
     let loop = machine.nextEventLoop()
@@ -165,7 +165,7 @@ public actor HomeController {
     watchFollower()
   }
 
-  /// Lets go of sockets and store; what is not stored yet is stored first.
+  /// Stores pending changes and closes the sockets and the store.
   public func close() async {
     polling?.cancel()
     // Where devices are followed, it was done as each came back.
@@ -203,7 +203,7 @@ public actor HomeController {
     }
   }
 
-  /// Messages that came and were not taken in, by reason.
+  /// Counts of dropped messages, by reason.
   public var drops: [String: Int] {
     var drops: [String: Int] = [:]
     for (reason, count) in edge.value.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
@@ -220,7 +220,7 @@ public actor HomeController {
     }
   }
 
-  /// The key of the fabric's root, 65 bytes: what tells it from all other fabrics.
+  /// The public key of the fabric's root certificate, 65 bytes, which identifies the fabric.
   public var rootPublicKey: [UInt8] { edge.value.perform { engine, _ in engine.fabric.rootPublicKey } }
 
   // MARK: Operations

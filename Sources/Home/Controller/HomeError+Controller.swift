@@ -102,8 +102,8 @@ extension HomeError {
     }
   }
 
-  /// A request that the device refused.
-  /// - Parameter cluster: the cluster that the request was for, to name its own statuses.
+  /// Creates an error for a request that the device refused.
+  /// - Parameter cluster: the cluster of the request, for the names of its own statuses.
   public init(_ status: Status, of cluster: ClusterID? = nil) {
     let (code, message) = Self.words(status, of: cluster)
     self.init(code, message, cause: StatusError(status))
@@ -149,7 +149,7 @@ extension ControllerError {
 }
 
 extension InterfaceSelection {
-  /// The interfaces in an error, and how to search others.
+  /// A description of the searched interfaces for an error, with a hint on how to search others.
   public var words: String {
     switch self {
     case .loopback: "loopback only; --interface NAME, or all, searches others"

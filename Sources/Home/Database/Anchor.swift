@@ -1,7 +1,7 @@
-/// A place in the change log of a home: all that happened up to it is known.
-/// See <doc:TheHomeModel>, “Observer queries”.
+/// A position in the change log of a home, behind the changes that were read. See <doc:TheHomeModel>, “Observer
+/// queries”.
 ///
-/// Opaque: it can be stored, printed and read again, and is good for the log that gave it alone.
+/// Opaque: it can be stored, printed and parsed, and is valid only for the log that issued it.
 public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
   /// Which log; drawn when the database is made.
   var log: UInt32
@@ -15,7 +15,7 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     (self.log, self.sequence, self.mark) = (log, sequence, mark)
   }
 
-  /// Reads what ``description`` writes.
+  /// Parses the format of ``description``.
   public init?(_ description: String) {
     let parts = description.split(separator: "-", omittingEmptySubsequences: false)
     guard [2, 3].contains(parts.count), parts[0].first == "h", let log = UInt32(parts[0].dropFirst(), radix: 16),

@@ -2,24 +2,24 @@ internal import Foundation
 internal import GRDB
 internal import MatterProtocol
 
-/// An observer that lasts: a command or a web address that is woken when there is something new, also after a restart.
-/// See <doc:TheHomeModel>, “Observer queries”.
+/// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
+/// <doc:TheHomeModel>, “Observer queries”.
 public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
-  /// What is woken.
+  /// The target of a delivery.
   public enum Target: Hashable, Sendable {
-    /// A program and its arguments; found in the PATH where it has no slash. Completed when it ends with 0.
+    /// A program and its arguments, searched in PATH if it has no slash. Completes with exit status 0.
     case command([String])
-    /// An address that JSON is posted to. Completed when it answers with 200 to 299.
+    /// A URL that receives JSON in a POST request. Completes with a status of 200 to 299.
     case webhook(String)
   }
 
-  /// How often it is woken.
+  /// The frequency of deliveries.
   public enum Frequency: Hashable, Sendable {
     case immediate
-    /// Once in a period at most, at its beginning.
+    /// At most once per period, at its beginning.
     case every(Duration)
 
-    /// The least time between the beginnings of two deliveries; zero: none.
+    /// The minimum time between the beginnings of two deliveries; zero: none.
     public var period: Duration {
       switch self {
       case .immediate: .zero
@@ -28,31 +28,31 @@ public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
     }
   }
 
-  /// Given by the database.
+  /// The id, assigned by the database.
   public internal(set) var id: Int64 = 0
   public var filter: SampleFilter
   public var frequency: Frequency
   public var target: Target
-  /// All before it was delivered.
+  /// The position up to which changes were delivered.
   public internal(set) var anchor: Anchor
-  /// Failures in a row.
+  /// The number of consecutive failures.
   public internal(set) var strikes = 0
-  /// Whether it failed so often that it is woken no more until it is resumed. Its anchor stays where it was.
+  /// Whether the delivery is suspended after too many failures, until it is resumed. The anchor is kept.
   public internal(set) var isSuspended = false
-  /// When the attempt began that has not ended, in microseconds since 1970. Where nobody makes it any more, the process that did
-  /// was ended by something: that is a failure, too.
+  /// The begin of the unfinished attempt, in microseconds since 1970. If the process that made the attempt was killed,
+  /// the attempt counts as a failure.
   public internal(set) var begun: Int64?
   /// How often somebody resumed it: that is how whoever wakes it notices.
   var resumes: Int64 = 0
-  /// Why the last attempt failed.
+  /// The reason of the last failure.
   public internal(set) var failure: String?
-  /// When it was delivered to last, in microseconds since 1970.
+  /// The time of the last successful delivery, in microseconds since 1970.
   public internal(set) var delivered: Int64?
-  /// When it may be woken again, in microseconds since 1970: its period, or the back-off after a failure, lasts until then,
-  /// also over a restart. Nil: at once.
+  /// The earliest time of the next delivery, in microseconds since 1970, by its period or the back-off after a failure;
+  /// kept over restarts. Nil: at once.
   public internal(set) var earliest: Int64?
 
-  /// - Parameter anchor: what happened after it is to be delivered.
+  /// - Parameter anchor: the position after which changes are delivered.
   public init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
     self.filter = filter
     self.frequency = frequency
@@ -71,7 +71,7 @@ private struct DeliveryDefinition: Codable {
 }
 
 extension HomeDatabase {
-  /// Everybody who is woken in the background, in the order they were added.
+  /// The background deliveries, in the order in which they were added.
   public func backgroundDeliveries() throws(HomeError) -> [BackgroundDelivery] {
     try read { database in
       let rows = try Row.fetchAll(
@@ -84,9 +84,9 @@ extension HomeDatabase {
     }
   }
 
-  /// Keeps a delivery. The process that owns the home begins with it within a second.
-  /// - Returns: with its id.
-  /// - Throws: ``HomeError`` `badArguments` where the target can't be one.
+  /// Stores a delivery. The process that owns the home starts it within a second.
+  /// - Returns: the delivery with its id.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid target.
   @discardableResult
   public func add(_ delivery: BackgroundDelivery) throws(HomeError) -> BackgroundDelivery {
     guard delivery.anchor.log == logID else {
@@ -117,9 +117,9 @@ extension HomeDatabase {
     }
   }
 
-  /// Forgives an observer its failures: one that is suspended, or waits after a failure, is woken at once, with all that happened
+  /// Clears the failures of an observer: if it is suspended or in its back-off, it is called at once with all changes
   /// since its anchor.
-  /// - Returns: false where there was nothing to forgive: then it goes on as it is.
+  /// - Returns: false if there was no failure; then nothing changes.
   /// - Throws: ``HomeError`` `notFound`.
   @discardableResult
   public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) -> Bool {
@@ -137,6 +137,7 @@ extension HomeDatabase {
     }
   }
 
+  /// Removes a background delivery.
   /// - Throws: ``HomeError`` `notFound`.
   public func removeBackgroundDelivery(_ id: Int64) throws(HomeError) {
     try alter(id, "DELETE FROM observer WHERE id = ?")

@@ -1,18 +1,18 @@
 public import MatterProtocol
 
-/// When an observer is woken: at the first change at once, then once in a period at most; again, later and later, where it
-/// did not complete; no more after too many failures. A value that reads no clock.
-/// See <doc:TheHomeModel>, “Observer queries”.
+/// The schedule of an observer's deliveries: at once for the first change, then at most once per period; with
+/// exponential back-off after failures, and suspended after too many of them. A value that reads no clock. See
+/// <doc:TheHomeModel>, “Observer queries”.
 public struct DeliverySchedule: Hashable, Sendable {
-  /// How often an observer is woken, how long it may take, and when one gives it up.
+  /// The period, timeout and retry limits of an observer.
   public struct Limits: Hashable, Sendable {
-    /// Between the beginnings of two deliveries; zero: as often as there is something.
+    /// The minimum time between the beginnings of two deliveries; zero: no limit.
     public var period: Duration
-    /// How long a delivery may take.
+    /// The timeout of a delivery.
     public var timeout: Duration
-    /// Before the second attempt; doubled for each further one.
+    /// The delay of the first retry, doubled for each further one.
     public var firstRetry: Duration
-    /// Failures in a row that end it.
+    /// The number of consecutive failures after which the observer is suspended.
     public var strikes: Int
 
     public init(
@@ -25,22 +25,22 @@ public struct DeliverySchedule: Hashable, Sendable {
     }
   }
 
-  /// What is to be done now.
+  /// An action to perform.
   public enum Action: Hashable, Sendable {
-    /// Wake the observer, and say how it ended with this number.
+    /// Call the observer, and report the result with this number.
     case deliver(run: Int)
-    /// The delivery took too long: end it, it has failed.
+    /// The delivery timed out and counts as failed: abandon it.
     case abandon(run: Int)
-    /// It failed too often: nothing more until ``DeliverySchedule/resume(at:)``.
+    /// The observer is suspended until ``DeliverySchedule/resume(at:)``.
     case suspend
   }
 
   public var limits: Limits
-  /// Failures in a row.
+  /// The number of consecutive failures.
   public private(set) var strikes: Int
-  /// Whether it failed too often; nothing is delivered until ``resume(at:)``.
+  /// Whether the observer is suspended until ``resume(at:)``.
   public private(set) var isSuspended: Bool
-  /// Whether there is something that the observer was not told of.
+  /// Whether there are changes to deliver.
   public private(set) var isPending = false
   /// Whether something came since the last delivery began: it is not told of that by completing.
   private var isNew = false
@@ -49,14 +49,14 @@ public struct DeliverySchedule: Hashable, Sendable {
   private var run = 0
   /// When the delivery that runs is given up.
   private var timeoutEnd: Instant?
-  /// When the next delivery may begin; nil: at once.
+  /// The earliest time of the next delivery; nil: at once.
   public private(set) var notBefore: Instant?
   /// The same if the delivery that began last is completed.
   private var periodEnd: Instant?
   /// As it was before the delivery that runs.
   private var earlierNotBefore: Instant?
 
-  /// - Parameter notBefore: when the first delivery may begin, where there was one before.
+  /// - Parameter notBefore: the earliest time of the first delivery, restored from a previous run.
   public init(
     _ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false, notBefore: Instant? = nil
   ) {
@@ -66,7 +66,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     self.notBefore = notBefore
   }
 
-  /// Whether a delivery has begun and has not ended.
+  /// Whether a delivery is in progress.
   public var isRunning: Bool { timeoutEnd != nil }
 
   /// Whether it is this delivery that runs.
@@ -75,18 +75,19 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// Whether this delivery is waited for: it runs, or it was given up and has not ended.
   func isOpen(_ number: Int) -> Bool { isRunning(number) || givenUp.contains(number) }
 
-  /// When ``advance(to:)`` is to be called next; nil: not before something happens.
+  /// The time of the next call of ``advance(to:)``; nil: not before another event.
   public var deadline: Instant? {
     timeoutEnd ?? (isPending && !isSuspended ? notBefore : nil)
   }
 
-  /// There is something new.
+  /// Notes a new change.
   public mutating func change(at now: Instant) -> [Action] {
     (isPending, isNew) = (true, true)
     return advance(to: now)
   }
 
-  /// A delivery was completed, be it later than it should: that it took long is no reason to tell the same again.
+  /// Completes a delivery. A completion after the timeout counts as well, so that the same changes are not delivered
+  /// again.
   public mutating func finish(run number: Int, at now: Instant) -> [Action] {
     guard isOpen(number) else { return [] }
     let isLate = givenUp.remove(number) != nil
@@ -101,7 +102,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     return advance(to: now)
   }
 
-  /// There was nothing to deliver: as if it had not begun.
+  /// Withdraws a delivery without changes, as if it had not begun.
   public mutating func withdraw(run number: Int, at now: Instant) -> [Action] {
     guard isRunning, number == run else { return [] }
     timeoutEnd = nil
@@ -109,7 +110,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     return advance(to: now)
   }
 
-  /// A delivery was not completed.
+  /// Notes the failure of a delivery.
   public mutating func fail(run number: Int, at now: Instant) -> [Action] {
     // One that was given up has failed already.
     if givenUp.remove(number) != nil { return [] }
@@ -117,7 +118,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     return strike(at: now) + advance(to: now)
   }
 
-  /// The time that ``deadline`` told has come, or any other.
+  /// Advances the time; to be called at ``deadline``, and harmless at any other time.
   public mutating func advance(to now: Instant) -> [Action] {
     var actions: [Action] = []
     if let end = timeoutEnd, end <= now {
@@ -135,7 +136,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     return actions + [.deliver(run: run)]
   }
 
-  /// The user forgives its failures and wants it again: at once. One that did not fail, or runs just now, goes on as it is.
+  /// Clears the failures and delivers at once. Without failures, or during a delivery, it does not start another one.
   public mutating func resume(at now: Instant) -> [Action] {
     guard isSuspended || strikes > 0 else { return [] }
     isSuspended = false

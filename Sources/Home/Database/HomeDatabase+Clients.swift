@@ -6,8 +6,8 @@ internal import MatterModel
 extension HomeDatabase {
   /// Invites a client.
   /// - Parameter time: now, in seconds since 1970.
-  /// - Returns: its token, which is kept nowhere: 32 hexadecimal digits.
-  /// - Throws: ``HomeError`` `badArguments` where the name is not allowed, or another client has it.
+  /// - Returns: the client and its token of 32 hexadecimal digits, which is not stored.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid name, or one that another client has.
   public func invite(_ name: String, _ role: HomeRole, at time: Int64) throws(HomeError) -> (
     client: InvitedClient, token: String
   ) {
@@ -30,7 +30,7 @@ extension HomeDatabase {
     return (client, token)
   }
 
-  /// The clients that were invited, by name.
+  /// The invited clients, by name.
   public func clients() throws(HomeError) -> [InvitedClient] {
     try read { database in
       var clients: [InvitedClient] = []
@@ -46,8 +46,8 @@ extension HomeDatabase {
     }
   }
 
-  /// Takes a client's token back: of the one of exactly this name, else of the one whose name differs in case alone.
-  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  /// Revokes a client's invitation. An exact match of the name is preferred to one that differs in case.
+  /// - Throws: ``HomeError`` `notFound` with similar names.
   public func revoke(_ name: String) throws(HomeError) -> InvitedClient {
     let known = try clients()
     let exact = known.first { $0.name == name }

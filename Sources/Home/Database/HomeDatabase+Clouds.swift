@@ -4,12 +4,12 @@ internal import MatterModel
 
 // The accounts at makers' clouds. A token is kept as it is, since it has to be sent: in a file that only the user may read.
 extension HomeDatabase {
-  /// Adds an account, or gives the one of this name another address and another token.
+  /// Adds an account, or replaces the address and token of the account with this name.
   /// - Parameters:
-  ///   - address: of its cloud-to-cloud fulfilment: `https://…`, or `http://` on this machine.
+  ///   - address: the URL of its cloud-to-cloud fulfillment: `https://…`, or `http://` on this machine.
   ///   - token: is sent with each request as `Authorization: Bearer`.
-  /// - Returns: the account, and whether it was there before.
-  /// - Throws: ``HomeError`` `badArguments` for a name, an address or a token that can't be.
+  /// - Returns: the account, and whether it existed before.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token.
   public func addCloudAccount(
     _ name: String, address: String, token: String
   ) throws(HomeError) -> (account: CloudAccount, wasThere: Bool) {
@@ -36,7 +36,7 @@ extension HomeDatabase {
     }
   }
 
-  /// The accounts, by name.
+  /// The cloud accounts, by name.
   public func cloudAccounts() throws(HomeError) -> [CloudAccount] { try storedCloudAccounts().map(\.account) }
 
   func storedCloudAccounts() throws(HomeError) -> [StoredCloudAccount] { try read { try self.cloudAccounts($0) } }
@@ -67,10 +67,10 @@ extension HomeDatabase {
     return accounts
   }
 
-  /// Takes an account out of the home, with the ways to devices that it was. A device with another way lives on.
+  /// Removes an account from the home, with its sources of devices. A device with another source remains.
   /// - Parameter time: now, in microseconds since 1970.
-  /// - Returns: the account, and the names of the devices that went with it.
-  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  /// - Returns: the account, and the names of the removed devices.
+  /// - Throws: ``HomeError`` `notFound` with similar names.
   public func removeCloudAccount(_ name: String, at time: Int64) throws(HomeError) -> (
     account: CloudAccount, devices: [String]
   ) {

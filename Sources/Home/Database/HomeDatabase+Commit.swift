@@ -2,22 +2,22 @@ internal import GRDB
 public import MatterModel
 internal import Synchronization
 
-/// Where updates came to be in the log.
+/// The positions of committed updates in the log.
 public struct CommittedUpdates: Hashable, Sendable {
-  /// The place behind all of them.
+  /// The position after all updates.
   public var anchor: Anchor
-  /// The place behind each, in their order.
+  /// The position after each update, in order.
   public var anchors: [Anchor]
 }
 
 extension HomeDatabase {
-  /// Stores what the process that follows the devices heard: the state after all updates, and each change in the log,
-  /// in one transaction.
+  /// Stores updates of the process that follows the devices: the resulting state, and each change in the log, in one
+  /// transaction.
   /// - Parameters:
-  ///   - updates: in the order they happened. Every change has to have been applied to the state that ``load()`` gave, or
-  ///     be ready to: what fits nothing is logged, and changes nothing. What is to be added and is there already is left out: two
-  ///     processes may hear the same of a new device.
-  ///   - contacts: when nodes were heard last, of those where it changed. Not logged.
+  ///   - updates: the updates in order, based on the state that ``load()`` returned. Changes that don't apply are
+  ///     logged without effect. An addition of an existing object is skipped, because two processes may report the same
+  ///     new device.
+  ///   - contacts: the changed times of last contact. Not logged.
   @discardableResult
   public func commit(
     _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
@@ -51,13 +51,13 @@ extension HomeDatabase {
     }
   }
 
-  /// Changes names, rooms or devices: several processes may, and each sees what the others did before.
+  /// Changes names, rooms or devices in a transaction that sees the changes of all other processes.
   /// - Parameters:
-  ///   - origin: the client whose call it is.
+  ///   - origin: the client that made the call.
   ///   - time: now, in microseconds since 1970.
-  ///   - body: gets the home without its values, and says what is to be changed. Nothing is where it throws.
-  /// - Returns: what was done, the place in the log behind it, and what `body` had to say.
-  /// - Throws: what `body` throws.
+  ///   - body: receives the home without attribute values, and returns the changes. If it throws, nothing is changed.
+  /// - Returns: the update, the position after it in the log, and the result of `body`.
+  /// - Throws: the error of `body`.
   public func change<R: Sendable>(
     origin: String?, at time: Int64,
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)

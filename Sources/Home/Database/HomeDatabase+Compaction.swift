@@ -5,12 +5,12 @@ internal import Synchronization
 
 // The log does not grow for ever: it is bounded in number, in age, and in what the file takes of the disk.
 extension HomeDatabase {
-  /// Makes the log shorter: what is over the count or older than the time goes, whole updates at a time. The home stays
-  /// as it is, but for what is known of nodes that no device has.
+  /// Removes changes beyond the count or older than the time from the log, as whole updates. The home is not changed,
+  /// except that data of nodes without a device is removed.
   /// - Parameters:
-  ///   - keeping: how many changes stay at most.
-  ///   - time: changes before it go, in microseconds since 1970.
-  /// - Returns: how many changes went.
+  ///   - keeping: the maximum number of remaining changes.
+  ///   - time: changes before this time are removed, in microseconds since 1970.
+  /// - Returns: the number of removed changes.
   @discardableResult
   public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
     try write { database in

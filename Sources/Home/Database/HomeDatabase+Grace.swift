@@ -1,17 +1,17 @@
 // How long a device must be away before its settled connectivity says so, as the user set it.
 extension HomeDatabase {
-  /// The longest that can be set.
+  /// The maximum grace time.
   public static let longestGrace: Duration = .seconds(86_400)
   /// In milliseconds.
   private static let graceKey = "grace"
 
-  /// Nil where nothing was set.
+  /// Returns the stored grace time; nil if none was set.
   public func grace() throws(HomeError) -> Duration? {
     try setting(Self.graceKey).flatMap { Int64($0) }.map { min(.milliseconds(max(0, $0)), Self.longestGrace) }
   }
 
-  /// Nil: as if nothing had been set.
-  /// - Throws: ``HomeError`` `badArguments` for one that is negative, or longer than a day.
+  /// Stores the grace time; nil removes it.
+  /// - Throws: ``HomeError`` `badArguments` for a negative time, or one longer than a day.
   public func setGrace(_ grace: Duration?) throws(HomeError) {
     guard let grace else { return try set(nil, for: Self.graceKey) }
     guard grace >= .zero, grace <= Self.longestGrace else {

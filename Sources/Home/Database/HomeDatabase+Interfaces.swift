@@ -2,12 +2,12 @@
 extension HomeDatabase {
   private static let interfacesKey = "interfaces"
 
-  /// The interfaces, by name; empty: none were set.
+  /// Returns the names of the stored interfaces; empty if none were set.
   public func interfaces() throws(HomeError) -> [String] {
     (try setting(Self.interfacesKey) ?? "").split(separator: " ").map(String.init)
   }
 
-  /// Counts from the next process on.
+  /// Stores the names of the interfaces, effective for processes that start later.
   public func setInterfaces(_ names: [String]) throws(HomeError) {
     try set(names.isEmpty ? nil : names.joined(separator: " "), for: Self.interfacesKey)
   }

@@ -2,19 +2,19 @@ internal import Foundation
 internal import GRDB
 public import MatterModel
 
-/// A home as it is stored.
+/// A home as loaded from the database.
 public struct StoredHome: Sendable {
   public var state: HomeState
-  /// When nodes were heard.
+  /// The times of last contact, by node.
   public var contacts: [NodeID: Contact] = [:]
-  /// The versions of clusters of which every attribute is known, by node: a subscription that names them gets only what
-  /// changed since.
+  /// The data versions of completely known clusters, by node: a subscription with these versions receives only later
+  /// changes.
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
-  /// The devices that were otherwise for less than the grace time, by their ids.
+  /// The devices whose changed connectivity has not settled yet, by their ids.
   public var trials: [String: DebounceTrial] = [:]
   /// What was asked for when nodes were paired that have not told yet what they are.
   var wishes: [NodeID: PairingWish] = [:]
-  /// The place in the log that the state is at.
+  /// The position of the state in the log.
   public var anchor: Anchor
 
   package init(state: HomeState, contacts: [NodeID: Contact] = [:], anchor: Anchor) {
@@ -23,10 +23,10 @@ public struct StoredHome: Sendable {
 }
 
 extension HomeDatabase {
-  /// The home without the values of its devices.
+  /// Loads the home without the attribute values of its devices.
   public func names() throws(HomeError) -> HomeState { try read { try self.names($0) } }
 
-  /// The whole home, all of one moment.
+  /// Loads the whole home, in one transaction.
   public func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
 
   func load(_ database: Database) throws -> StoredHome {

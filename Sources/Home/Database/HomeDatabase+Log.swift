@@ -1,36 +1,36 @@
 internal import GRDB
 internal import MatterModel
 
-/// What other processes wrote.
+/// Updates of other processes.
 public struct OtherUpdates: Sendable {
-  /// In the order they were written.
+  /// The updates, in the order of the log.
   public var updates: [LoggedUpdate] = []
-  /// The anchor to ask with the next time; behind updates of our own, too.
+  /// The anchor for the next read, also behind own updates.
   public var next: Anchor
-  /// Whether the log goes no further back than this: load the home again.
+  /// Whether the log no longer reaches back to the anchor, so that the home must be reloaded.
   public var mustReload = false
-  /// Whether these are all; else there are more behind `next`.
+  /// Whether these are all updates; else more follow after `next`.
   public var isComplete = true
 }
 
-/// An update that is in the log.
+/// An update in the log.
 public struct LoggedUpdate: Hashable, Sendable {
-  /// The log keeps no versions of clusters: what is read from it has none.
+  /// The update, without data versions of clusters, which are not logged.
   public var update: HomeUpdate
-  /// The place behind it.
+  /// The position after the update.
   public var anchor: Anchor
-  /// Whose its changes are, by device, in their order; nil: no device's.
+  /// The device of each change, in order; nil: not about a device.
   public var devices: [String?]
 }
 
 extension HomeDatabase {
-  /// The place behind all that happened so far.
+  /// Returns the position at the end of the log.
   public func anchor() throws(HomeError) -> Anchor { try read { try self.end($0) } }
 
-  /// What others, processes or instances, wrote since.
+  /// Returns the updates of other processes and instances after an anchor.
   /// - Parameters:
-  ///   - anchor: as ``load()``, a commit of ours or this function gave it.
-  ///   - limit: of changes; an update is never divided.
+  ///   - anchor: a position returned by ``load()``, a commit or this method.
+  ///   - limit: the maximum number of changes; an update is never split.
   /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
   public func updates(after anchor: Anchor, limit: Int = 10_000) throws(HomeError) -> OtherUpdates {
     try checkLog(anchor)
@@ -69,13 +69,13 @@ extension HomeDatabase {
     return result
   }
 
-  /// What happened after an anchor.
+  /// Returns the samples after an anchor.
   /// - Parameters:
-  ///   - anchor: nil: from the beginning.
-  ///   - limit: how many samples at most; 0: all that there are.
-  /// - Returns: the samples; a reset with the whole home where the log does not go back so far: never a gap that one
-  ///   can't see.
-  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log, and for a limit below 0.
+  ///   - anchor: the position; nil: the beginning of the log.
+  ///   - limit: the maximum number of samples; 0: no limit.
+  /// - Returns: the samples, or a reset with the whole home if the log no longer reaches back to the anchor: there is
+  ///   never an undetected gap.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log, and for a negative limit.
   public func samples(
     after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
   ) throws(HomeError) -> AnchoredResult {

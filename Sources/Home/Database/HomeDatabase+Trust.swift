@@ -3,10 +3,10 @@ extension HomeDatabase {
   private static let trustKey = "trust"
   private static let productionOnly = "production"
 
-  /// Whether devices are accepted whose attestation depends on public test keys. True where nothing was set.
+  /// Whether devices with public test certificates are accepted. True by default.
   public func trustsTestDevices() throws(HomeError) -> Bool { try setting(Self.trustKey) != Self.productionOnly }
 
-  /// Counts from the next pairing on.
+  /// Sets whether devices with public test certificates are accepted, effective for later pairings.
   public func setTrustsTestDevices(_ isTrusting: Bool) throws(HomeError) {
     try set(isTrusting ? nil : Self.productionOnly, for: Self.trustKey)
   }

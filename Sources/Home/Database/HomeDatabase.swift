@@ -6,14 +6,14 @@ internal import MatterModel
 internal import Runtime
 internal import Synchronization
 
-/// Where a home is kept: its structures, rooms, devices and last known values, and the log of all that happened to it.
+/// The database of a home: its structures, rooms, devices and last known values, and the log of all changes.
 ///
-/// One file of SQLite in write-ahead mode, which several processes may have open: each change is one transaction, there
-/// or not there after a kill at any moment. Every call may wait for the disk, or, for five seconds at most, for another
-/// process that writes.
+/// One SQLite file in write-ahead mode, which several processes may have open. Each change is one transaction, atomic
+/// even if the process is killed. Every call may wait for the disk, or at most five seconds for another process that
+/// writes.
 public final class HomeDatabase: Sendable {
   let pool: any DatabaseWriter
-  /// Of the file, for messages.
+  /// The path of the file, for messages.
   public let path: String
   /// Tells the log from all others.
   let logID: UInt32
@@ -31,16 +31,16 @@ public final class HomeDatabase: Sendable {
   /// together before it takes it over, 1000 pages, so that in quiet times the file is neither made longer nor cut off.
   static let journalSize: Int64 = 1000 * 4096
 
-  /// Opens a home, makes it where there is none yet, and brings it up to this version's form.
+  /// Opens a home, creates it if it does not exist, and migrates it to the current version.
   /// - Parameters:
-  ///   - path: of the file. It and what SQLite puts beside it are for the user alone (0600).
-  ///   - isPassing: whether nobody but this process has it, and it need not outlive this process, as in a simulation: then there
-  ///     is no file, see `PassingHomes`.
-  ///   - random: for the log's id, by which anchors tell it from any other.
-  ///   - boot: tells this run of the machine from all others, since what was written last may be lost between two of them;
-  ///     nil: as the system says.
-  /// - Throws: ``HomeError`` `internalError` where the file can't be opened, belongs to another program, or was written by
-  ///   a later version of this one.
+  ///   - path: the path of the file. It and the files beside it are accessible only by the user (0600).
+  ///   - isPassing: whether the home is private to this process and not persistent, as in a simulation: then it has no
+  ///     file, see `PassingHomes`.
+  ///   - random: the source for the id of a new log, which identifies its anchors.
+  ///   - boot: identifies the boot of the machine, because the last changes may be lost in a power failure; nil: as
+  ///     reported by the system.
+  /// - Throws: ``HomeError`` `internalError` if the file can't be opened, belongs to another program, or was written by
+  ///   a later version.
   public static func open(
     _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), boot: Int64? = nil
   ) throws(HomeError) -> HomeDatabase {
@@ -99,7 +99,7 @@ public final class HomeDatabase: Sendable {
     writer = Int64.random(in: 1...Int64.max, using: &random)
   }
 
-  /// Closes the file. Calls after it throw.
+  /// Closes the file. Later calls throw.
   public func close() throws(HomeError) {
     isClosed.store(true, ordering: .relaxed)
     guard !isPassing else { return }
@@ -173,14 +173,14 @@ public final class HomeDatabase: Sendable {
 
   // MARK: Settings
 
-  /// What the user set, as the grace time of connectivity. Nil where nothing was.
+  /// Returns a setting of the user, such as the grace time; nil if it is not set.
   public func setting(_ key: String) throws(HomeError) -> String? {
     try read {
       try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
     }
   }
 
-  /// Everything that the user set.
+  /// Returns all settings of the user.
   public func settings() throws(HomeError) -> [String: String] {
     try read { database in
       var settings: [String: String] = [:]
@@ -190,7 +190,7 @@ public final class HomeDatabase: Sendable {
     }
   }
 
-  /// Keeps a setting; nil forgets it.
+  /// Stores a setting; nil removes it.
   public func set(_ value: String?, for key: String) throws(HomeError) {
     try write { database in
       if let value {

@@ -1,33 +1,32 @@
 public import MatterModel
 public import MatterProtocol
 
-/// The kinds of samples that one can ask for. See <doc:TheHomeModel>, “Observer queries”.
+/// The kinds of samples. See <doc:TheHomeModel>, “Observer queries”.
 public enum SampleType: String, Hashable, Sendable, CaseIterable, Codable {
   case attribute
   case event
-  /// A way to a device came, went, or changed its reason.
+  /// A source of a device was added, removed, or changed its status.
   case connectivity
-  /// Structures, rooms, devices, their names and what they are.
+  /// Structures, rooms and devices, with their names and types.
   case topology
   case all
 }
 
-/// One change of a home, as the log keeps it for good: an observer reads each exactly once, in order.
+/// One change of a home in the log: an observer reads each exactly once, in order.
 public struct HomeSample: Hashable, Sendable {
-  /// The place behind this sample.
+  /// The position after this sample.
   public var anchor: Anchor
-  /// In microseconds since 1970.
+  /// The time, in microseconds since 1970.
   public var time: Int64
-  /// What happened.
+  /// The change of the home.
   public var change: HomeChange
-  /// The device that it happened to, if it did to one.
+  /// The device that the change is about, if any.
   public var device: String?
-  /// What it was called, of a device, a room or a structure that is removed: it is found nowhere else any more. Nil in a log
-  /// that an earlier version wrote.
+  /// The name of a removed device, room or structure, which is stored nowhere else. Nil in logs of earlier versions.
   public var name: String?
-  /// The client whose call it was; nil: nobody's, a device did it.
+  /// The client that made the change; nil: a device.
   public var origin: String?
-  /// The same for all that belonged together: one report, one command, one loss.
+  /// The number of the update, equal for all changes of one report, command or loss.
   public var update: Int64
 
   package init(
@@ -38,40 +37,40 @@ public struct HomeSample: Hashable, Sendable {
     (self.device, self.name, self.origin, self.update) = (device, name, origin, update)
   }
 
-  /// Grows with each sample of a log; has gaps.
+  /// The sequence number in the log: increasing, with gaps.
   public var sequence: Int64 { anchor.sequence }
 
-  /// Never `all`.
+  /// The type of the sample; never `all`.
   public var type: SampleType { change.sampleType }
 
-  /// Whether it tells that something is gone: an attribute, a device, a room.
+  /// Whether the sample is a removal of an attribute, a device, a room or the like.
   public var isDeletion: Bool { change.isDeletion }
 
-  /// The node that it came from, of an attribute, an event or a source.
+  /// The node of an attribute, event or source.
   public var node: NodeID? { change.source?.node }
 
-  /// The attribute and its new value, of an attribute's sample.
+  /// The attribute and its new value, for a sample of an attribute.
   public var attribute: (path: ConcreteAttributePath, value: [UInt8]?)? {
     if case .attribute(_, let path, let value) = change { (path, value) } else { nil }
   }
 
-  /// Of an event's sample.
+  /// The event, for a sample of an event.
   public var event: EventData? { if case .event(_, let data) = change { data } else { nil } }
 
   /// The cluster of an attribute or event.
   public var cluster: ClusterID? { attribute?.path.cluster ?? event?.path.cluster }
 }
 
-/// Which samples are wanted: those that every condition lets through. An empty or missing condition lets all through.
+/// A filter of samples, whose conditions must all match. A missing condition matches all samples.
 public struct SampleFilter: Hashable, Sendable, Codable {
   public var type: SampleType
-  /// Ids of devices; nil: of all, and what is about none.
+  /// The ids of devices; nil: all, including samples about no device.
   public var devices: Set<String>?
-  /// Endpoints of nodes.
+  /// The endpoints of nodes.
   public var endpoints: Set<EndpointID>?
-  /// Clusters of attributes and events: samples of other types are not let through.
+  /// The clusters of attributes and events; excludes samples of other types.
   public var clusters: Set<ClusterID>?
-  /// Attributes: samples of other types are not let through.
+  /// The attributes; excludes samples of other types.
   public var attributes: Set<AttributeID>?
 
   public init(
@@ -88,7 +87,7 @@ public struct SampleFilter: Hashable, Sendable, Codable {
   /// All samples.
   public static let all = Self()
 
-  /// Whether every condition lets this sample through.
+  /// Whether all conditions match this sample.
   public func contains(_ sample: HomeSample) -> Bool { contains(sample.change, device: sample.device) }
 
   package func contains(_ change: HomeChange, device: String?) -> Bool {
@@ -129,7 +128,7 @@ public struct SampleFilter: Hashable, Sendable, Codable {
 }
 
 extension HomeChange {
-  /// Never `all`.
+  /// The type of the sample for this change; never `all`.
   public var sampleType: SampleType {
     switch self {
     case .attribute: .attribute
@@ -139,7 +138,7 @@ extension HomeChange {
     }
   }
 
-  /// Whether it tells that something is gone.
+  /// Whether the change removes something.
   public var isDeletion: Bool {
     switch self {
     case .structureRemoved, .roomRemoved, .deviceRemoved, .sourceRemoved: true
@@ -161,28 +160,29 @@ extension HomeChange {
   }
 }
 
-/// What happened after an anchor.
+/// The result of a query after an anchor.
 public enum AnchoredResult: Sendable {
+  /// The samples after the anchor.
   /// - Parameters:
-  ///   - samples: in the order they happened.
-  ///   - next: the anchor to ask with the next time.
-  ///   - isComplete: whether these are all; else there are more behind `next`.
+  ///   - samples: the samples in order.
+  ///   - next: the anchor for the next query.
+  ///   - isComplete: whether these are all samples; else more follow after `next`.
   case samples([HomeSample], next: Anchor, isComplete: Bool)
-  /// The log goes no further back than this home, never came as far as the anchor, or is one that others went on with from a copy: take the home, and go on from its
-  /// anchor.
+  /// The log does not reach back to the anchor, or not as far as the anchor, or was restored from a copy and continued:
+  /// use this home, and continue from its anchor.
   case reset(StoredHome)
 
-  /// What was added or altered.
+  /// The samples of additions and changes.
   public var added: [HomeSample] {
     if case .samples(let samples, _, _) = self { samples.filter { !$0.isDeletion } } else { [] }
   }
 
-  /// What is gone.
+  /// The samples of removals.
   public var deleted: [HomeSample] {
     if case .samples(let samples, _, _) = self { samples.filter(\.isDeletion) } else { [] }
   }
 
-  /// The anchor to ask with the next time.
+  /// The anchor for the next query.
   public var next: Anchor {
     switch self {
     case .samples(_, let next, _): next

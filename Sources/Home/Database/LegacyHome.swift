@@ -3,8 +3,8 @@ internal import GRDB
 internal import Glibc
 internal import MatterModel
 
-/// What earlier versions kept of a home in files of JSON: `home.json` with names, rooms and what devices are, `last.json`
-/// with what they said last. Taken over into the database once.
+/// The JSON files of earlier versions: `home.json` with names, rooms and descriptions of devices, and `last.json` with
+/// last known values. Migrated into the database once.
 public struct LegacyHome: Sendable {
   private let directory: StateDirectory
   private var names: String { directory.home + "/home.json" }
@@ -15,13 +15,13 @@ public struct LegacyHome: Sendable {
   /// Whether there is anything to take over.
   var isThere: Bool { access(names, F_OK) == 0 || access(values, F_OK) == 0 }
 
-  /// Takes the files over, where there are any and it was not done yet, and gives them the ending `.migrated`. May be
-  /// killed at any moment: the next call does the rest.
+  /// Migrates the files into the database, if they exist and were not migrated before, and adds the suffix `.migrated`
+  /// to their names. May be interrupted at any point: the next call continues.
   /// - Parameters:
-  ///   - database: is to be empty; what it has already stays.
+  ///   - database: should be empty; existing contents are kept.
   ///   - time: now, in microseconds since 1970.
-  /// - Returns: whether something was taken over.
-  /// - Throws: ``HomeError`` `internalError` where `home.json` can't be read.
+  /// - Returns: whether a file was migrated.
+  /// - Throws: ``HomeError`` `internalError` if `home.json` can't be read.
   @discardableResult
   public func migrate(into database: HomeDatabase, at time: Int64) throws(HomeError) -> Bool {
     guard isThere else { return false }

@@ -2,20 +2,20 @@ internal import MatterProtocol
 public import NIOCore
 public import Runtime
 
-/// Rings for observers of a home: queries in this process, and, in the process that owns the home, targets that are woken
-/// in the background. Notices what other processes write, too.
+/// Notifies observers of a home: queries in this process, and background deliveries in the process that owns the home.
+/// Also detects writes of other processes.
 public actor ObserverCenter {
-  /// Told of what other processes wrote, in order. Returns the place in the log to go on from: the next, or where the log
-  /// did not go back far enough and the home was loaded again, that of the home. Asked again where it throws.
+  /// Handles updates of other processes, in order. Returns the position to continue from: the next one, or, if the home
+  /// was reloaded because the log did not reach back, that of the home. Retried if it throws.
   public typealias Others = @Sendable (OtherUpdates) async throws -> Anchor
 
-  /// How long the log is.
+  /// The limits of the log.
   public struct Retention: Hashable, Sendable {
-    /// In changes.
+    /// The maximum number of changes.
     public var count: Int
-    /// How old the oldest change may be.
+    /// The maximum age of a change.
     public var age: Duration
-    /// How large the file may be, in bytes.
+    /// The maximum size of the file in bytes.
     public var size: Int64
 
     public init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400), size: Int64 = 512 << 20) {
@@ -81,11 +81,11 @@ public actor ObserverCenter {
   private var timerDeadline: Instant?
 
   /// - Parameters:
-  ///   - anchor: of the home that was loaded: what others wrote after it is told.
-  ///   - worker: asks the database; not ended with this.
-  ///   - limits: for queries, and for targets all but the period.
-  ///   - retention: what is kept of the log, by the process that owns the home; nil: everything.
-  ///   - onForeignWrite: another process wrote, be it something that is not in the log.
+  ///   - anchor: the position of the loaded home: later updates of other processes are reported.
+  ///   - worker: runs database calls; not closed with this object.
+  ///   - limits: the limits of queries, and those of deliveries except the period.
+  ///   - retention: the limits of the log, for the process that owns the home; nil: unlimited.
+  ///   - onForeignWrite: is called after another process wrote to the database, also outside of the log.
   public init(
     _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
     limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
@@ -102,8 +102,9 @@ public actor ObserverCenter {
     foreignAnchor = anchor
   }
 
-  /// Begins. Deliveries of earlier runs are restored before anything rings.
-  /// - Parameter inBackground: whether targets are woken and the log is kept short; only by one process of a home.
+  /// Starts. Deliveries of earlier runs are restored before the first notification.
+  /// - Parameter inBackground: whether to make background deliveries and compact the log, which only one process of a
+  ///   home may do.
   public func start(inBackground: Bool = false) async throws(HomeError) {
     guard poll == nil else { return }
     ear = database.bell.add { [weak self] news in
@@ -122,7 +123,8 @@ public actor ObserverCenter {
     await keepLogShort()
   }
 
-  /// From now on targets are woken, too: this process has become the one that does. Where they can't be restored, none is.
+  /// Also makes background deliveries from now on, after this process took them over. If they can't be restored, none
+  /// is made.
   public func deliverInBackground() async throws(HomeError) {
     guard poll != nil, !deliversInBackground else { return }
     deliversInBackground = true
@@ -156,8 +158,8 @@ public actor ObserverCenter {
     }
   }
 
-  /// Ends: nobody is woken any more. Deliveries that run are given up, and come again at the next start.
-  /// - Parameter recording: whether it is stored that they were given up; where it is not, they count as failed.
+  /// Stops all notifications. Running deliveries are abandoned, and repeated at the next start.
+  /// - Parameter recording: whether to store that they were abandoned; else they count as failed.
   public func stop(recording: Bool = true) {
     if let ear { database.bell.remove(ear) }
     (ear, deliversInBackground, isRestored, ownsLog) = (nil, false, false, false)
@@ -181,8 +183,8 @@ public actor ObserverCenter {
 
   // MARK: Queries
 
-  /// Begins to ring for a query. Its handler is called once at first, for all that may have come before.
-  /// - Throws: ``HomeError`` `badArguments` where the query was executed already.
+  /// Executes a query. Its handler is first called once, for all earlier changes.
+  /// - Throws: ``HomeError`` `badArguments` if the query was already executed.
   public func execute(_ query: ObserverQuery) throws(HomeError) {
     guard query.execute() else {
       throw HomeError(.badArguments, "an observer query is executed once; make another one")
@@ -202,7 +204,7 @@ public actor ObserverCenter {
     return lastNumber
   }
 
-  /// The query's handler is called no more.
+  /// Stops a query, whose handler is not called again.
   public func stop(_ query: ObserverQuery) {
     entries.removeValue(forKey: .query(ObjectIdentifier(query)))?.calls?.stop()
     arm()

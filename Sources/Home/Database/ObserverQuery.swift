@@ -1,23 +1,24 @@
 internal import Synchronization
 
-/// A doorbell: its handler is called when there is something new that it asks for, with no data. The handler reads them
-/// with an ``AnchoredQuery``. See <doc:TheHomeModel>, “Observer queries”.
+/// A notification of new samples: its handler is called without data, and reads them with an ``AnchoredQuery``. See
+/// <doc:TheHomeModel>, “Observer queries”.
 ///
-/// Immutable; executed once by an ``ObserverCenter``, runs until it is stopped there.
+/// Immutable; can be executed once by an ``ObserverCenter``, and runs until it is stopped there.
 public final class ObserverQuery: Sendable {
-  /// Gets the query, what is to be called when the data were read, and what went wrong, after which it is called no more.
+  /// Receives the query, a completion to call after the data was read, and an error after which there are no more
+  /// calls.
   ///
-  /// While it has not completed it is not called again; what came in between rings once afterwards.
+  /// The handler is not called again before it completes; changes in between cause one call afterwards.
   public typealias Handler = @Sendable (ObserverQuery, ObserverCompletion, HomeError?) -> Void
 
-  /// Of samples that ring.
+  /// The type of samples to notify of.
   public let type: SampleType
-  /// What is asked of them beside the type.
+  /// The conditions on samples besides the type.
   public let predicate: SampleFilter
   package let handler: Handler
   private let wasExecuted = Mutex(false)
 
-  /// - Parameter predicate: its own type is not looked at.
+  /// - Parameter predicate: conditions on the samples; its own type is ignored.
   public init(_ type: SampleType, _ predicate: SampleFilter = .all, handler: @escaping Handler) {
     var filter = predicate
     filter.type = type
@@ -35,25 +36,26 @@ public final class ObserverQuery: Sendable {
   }
 }
 
-/// Says that an observer has read what it was woken for.
+/// Completes a notification after the observer has read the data.
 public struct ObserverCompletion: Sendable {
   let body: @Sendable (Bool) -> Void
 
   package init(_ body: @escaping @Sendable (Bool) -> Void) { self.body = body }
 
-  /// - Parameter isSuccess: false: it could not, and is to be called again.
+  /// Completes the notification.
+  /// - Parameter isSuccess: false requests a retry.
   public func callAsFunction(_ isSuccess: Bool = true) { body(isSuccess) }
 }
 
-/// What was added and deleted after an anchor, and the next anchor: asked of a home with ``Home/results(of:)``.
-/// See <doc:TheHomeModel>, “Observer queries”.
+/// A query for the samples after an anchor, executed with ``Home/results(of:)``. See <doc:TheHomeModel>, “Observer
+/// queries”.
 public struct AnchoredQuery: Sendable {
   public var type: SampleType
-  /// What the samples have to be like besides being of the type.
+  /// The conditions on samples besides the type.
   public var predicate: SampleFilter
-  /// Nil: from the beginning of the log.
+  /// The position to read from; nil: the beginning of the log.
   public var anchor: Anchor?
-  /// Of samples, at most.
+  /// The maximum number of samples.
   public var limit: Int
 
   public init(_ type: SampleType, _ predicate: SampleFilter = .all, after anchor: Anchor?, limit: Int = 10_000) {
@@ -63,8 +65,8 @@ public struct AnchoredQuery: Sendable {
     self.limit = limit
   }
 
-  /// The same of a database that nobody has open as a home.
-  /// - Throws: ``HomeError`` `badArguments` for the anchor of another log.
+  /// Executes the query on a database that is not open as a home.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
   public func results(in database: HomeDatabase) throws(HomeError) -> AnchoredResult {
     try database.samples(after: anchor, filter, limit: limit)
   }

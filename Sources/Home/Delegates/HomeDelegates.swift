@@ -6,53 +6,58 @@ public import MatterModel
 // reports because this client commanded it or wrote to it, see `OwnRequests`. The messages of one delegate come in order and
 // one at a time: the next waits until the method has returned. All methods may be left out.
 
-/// Told which homes there are.
+/// Receives changes of the list of homes.
 public protocol HomeManagerDelegate: AnyObject, Sendable {
-  /// Everything may be different: load it all again. Sent once after the first synchronisation, also where there is no home,
-  /// and once after each ``HomeManager/resume()``.
+  /// Everything may have changed and should be loaded again. Sent once after the first synchronization, even if there
+  /// is no home, and once after each ``HomeManager/resume()``.
   func homeManagerDidUpdateHomes(_ manager: HomeManager) async
-  /// Another home is ``HomeManager/primaryHome`` now, or none is.
+  /// ``HomeManager/primaryHome`` changed.
   func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async
-  /// Somebody else made a home.
+  /// Another client added a home.
   func homeManager(_ manager: HomeManager, didAdd home: ManagedHome) async
-  /// - Parameter home: as it was last.
+  /// Another client removed a home.
+  /// - Parameter home: the home before its removal.
   func homeManager(_ manager: HomeManager, didRemove home: ManagedHome) async
 }
 
-/// Told what changes in the homes of a manager.
+/// Receives changes within the homes of a manager.
 public protocol HomeDelegate: AnyObject, Sendable {
-  /// Somebody else gave the home another name: `home` has it.
+  /// Another client renamed the home; `home` has the new name.
   func homeDidUpdateName(_ home: ManagedHome) async
-  /// Of a bridge, this is sent for each device behind it, and not for itself.
+  /// A device was added. For a bridge this is sent for each bridged device, and not for the bridge itself.
   func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async
-  /// - Parameter accessory: as it was last.
+  /// A device was removed.
+  /// - Parameter accessory: the device before its removal.
   func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async
-  /// - Parameter room: in which there is no device yet.
+  /// Another client added a room.
+  /// - Parameter room: the new room, without devices.
   func home(_ home: ManagedHome, didAdd room: Room) async
-  /// What becomes of its devices was told before.
-  /// - Parameter room: as it was last.
+  /// Another client removed a room; moves of its devices were reported before.
+  /// - Parameter room: the room before its removal.
   func home(_ home: ManagedHome, didRemove room: Room) async
-  /// Somebody else gave a room another name: `room` has it.
+  /// Another client renamed a room; `room` has the new name.
   func home(_ home: ManagedHome, didUpdateNameOf room: Room) async
-  /// Sent beside ``AccessoryDelegate/accessoryDidUpdateName(_:)``, for who has only this delegate.
+  /// Another client renamed a device. Also sent as ``AccessoryDelegate/accessoryDidUpdateName(_:)``.
   func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async
-  /// - Parameter room: where it is now; the room for the entire home, where nobody gave it another.
+  /// Another client moved a device.
+  /// - Parameter room: its new room; the room for the entire home if it is in no other.
   func home(_ home: ManagedHome, didUpdate room: Room, for accessory: HomeDevice) async
-  /// Another process follows the devices now, or this one, or nobody.
+  /// The process that follows the devices changed.
   func home(_ home: ManagedHome, didUpdate hubState: HubState) async
 }
 
-/// Told what changes in the devices of a manager's homes.
+/// Receives changes of the devices of a manager's homes.
 public protocol AccessoryDelegate: AnyObject, Sendable {
-  /// Somebody else gave the device another name: `accessory` has it.
+  /// Another client renamed the device; `accessory` has the new name.
   func accessoryDidUpdateName(_ accessory: HomeDevice) async
-  /// See ``HomeDevice/isReachable``.
+  /// ``HomeDevice/isReachable`` changed.
   func accessoryDidUpdateReachability(_ accessory: HomeDevice) async
-  /// It has other types or traits.
+  /// The types or traits of the device changed.
   func accessoryDidUpdateServices(_ accessory: HomeDevice) async
+  /// An attribute changed.
   /// - Parameters:
-  ///   - attribute: of the device's node.
-  ///   - value: one TLV element with an anonymous tag; nil: the device has the attribute no more.
+  ///   - attribute: the path on the device's node.
+  ///   - value: one TLV element with an anonymous tag; nil: the attribute was removed.
   func accessory(
     _ accessory: HomeDevice, didUpdate attribute: ConcreteAttributePath, to value: [UInt8]?
   ) async
@@ -86,12 +91,12 @@ extension AccessoryDelegate {
   ) async {}
 }
 
-/// Who follows the devices of a home.
+/// The process that follows the devices of a home.
 public enum HubState: String, Hashable, Sendable, CaseIterable {
-  /// Nobody, as far as this process knows: it does not keep the home up to date.
+  /// None, as far as this process knows: it does not keep the home up to date.
   case notAvailable
-  /// Another process; this one reads what it writes down.
+  /// Another process; this one reads its updates from the log.
   case connected
-  /// The one that asks.
+  /// This process.
   case thisProcess
 }

@@ -5,25 +5,26 @@ public import MatterController
 extension HomeManager {
   // MARK: Homes
 
-  /// - Throws: ``HomeError`` `badArguments` where the name is not allowed or taken.
+  /// Adds a home.
+  /// - Throws: ``HomeError`` `badArguments` if the name is invalid or in use.
   @discardableResult
   public func addHome(_ name: String) async throws(HomeError) -> Structure {
     try await home.backend.addStructure(name, origin: id)
   }
 
-  /// Gives a home another name, cut at 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another home has the name.
+  /// Renames a home; the name is truncated to 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` if another home has the name.
   public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
     try await change(.renameStructure(homeID, name: name))
   }
 
-  /// Makes a home the primary one.
+  /// Selects the primary home.
   /// - Throws: ``HomeError`` `notFound`.
   public func updatePrimaryHome(_ homeID: String) async throws(HomeError) {
     try await change(.choosePrimaryStructure(homeID))
   }
 
-  /// Removes a home with its rooms. Where it was the primary home, the first that remains is.
+  /// Removes a home with its rooms. If it was the primary home, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeHome(_ homeID: String) async throws(HomeError) {
     try await change(.removeStructure(homeID))
@@ -31,39 +32,41 @@ extension HomeManager {
 
   // MARK: Rooms
 
-  /// - Parameter homeID: nil: the primary home, which is made where there is none.
+  /// Adds a room.
+  /// - Parameter homeID: the home; nil: the primary home, which is created if there is none.
   @discardableResult
   public func addRoom(_ name: String, to homeID: String? = nil) async throws(HomeError) -> Room {
     try await home.backend.addRoom(name, to: homeID, origin: id)
   }
 
-  /// Gives a room another name, cut at 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and where another room of the
+  /// Renames a room; the name is truncated to 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
   ///   home has the name.
   public func renameRoom(_ roomID: String, to name: String) async throws(HomeError) {
     try await change(.renameRoom(roomID, name: name))
   }
 
-  /// Removes a room; its devices stay, in the room for the entire home.
+  /// Removes a room; its devices move to the room for the entire home.
   public func removeRoom(_ roomID: String) async throws(HomeError) {
     try await change(.removeRoom(roomID))
   }
 
   // MARK: Devices
 
-  /// Names are cut at 60 Unicode code points.
+  /// Renames a device; the name is truncated to 60 Unicode code points.
   @discardableResult
   public func rename(_ accessory: String, to name: String) async throws(HomeError) -> NamedDevice {
     try await client.setName(name, of: accessory)
   }
 
-  /// - Parameter roomID: nil: takes it out of its room.
+  /// Moves a device to a room.
+  /// - Parameter roomID: the room; nil removes the device from its room.
   public func move(_ accessory: String, to roomID: String?) async throws(HomeError) {
     try await change(.moveDevice(accessory, roomID: roomID))
   }
 
-  /// Commissions a device, reads what it is, and gives it a name.
-  /// - Parameter name: nil: what it calls itself.
+  /// Commissions a device, reads its description, and names it.
+  /// - Parameter name: the name; nil: the name that the device reports.
   public func addAccessory(
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
@@ -74,9 +77,9 @@ extension HomeManager {
     return try await Home.pair(request, name: name, room: room, try options, onStep: onStep)
   }
 
-  /// Takes a device out of the fabric and the home; of a bridge, with all that is behind it.
-  /// - Parameter force: also where it can't be told.
-  /// - Throws: ``HomeError`` `badArguments` for a device behind a bridge: that can't be removed by itself.
+  /// Removes a device from the fabric and the home; a bridge with all its bridged devices.
+  /// - Parameter force: removes the device even if it can't be reached.
+  /// - Throws: ``HomeError`` `badArguments` for a bridged device, which can't be removed separately.
   public func removeAccessory(_ accessory: String, force: Bool = false) async throws(HomeError) {
     if try isAlone {
       _ = try await home.remove(device: accessory, force: force, origin: id)
@@ -105,7 +108,7 @@ extension HomeManager {
 }
 
 extension HomeState {
-  /// Its rooms go with it.
+  /// Returns the changes that remove a structure and its rooms.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removingStructure(_ id: String) throws(HomeError) -> [HomeChange] {
     guard let structure = structure(id) else { throw HomeError(.notFound, "there is no structure \(id)") }

@@ -1,11 +1,11 @@
 internal import NIOCore
 internal import Synchronization
 
-/// One client of the homes of a user, with HomeKit's contract: its delegates are told of what everybody else does to the
-/// homes and of what devices report, never of what is done through this manager. See <doc:TheHomeModel>, “Delegates”.
+/// One client of the homes of a user, with HomeKit's contract: its delegates receive the changes by other clients and
+/// the reports of devices, but no changes made through this manager. See <doc:TheHomeModel>, “Delegates”.
 ///
-/// A process has as many as it likes; others have theirs, in this process or another. What other processes do is heard as
-/// long as the home is kept up to date, with ``Home/follow()``. Delegates are held weakly.
+/// There may be any number of managers, in one or several processes. Changes of other processes are received while the
+/// home is kept up to date, with ``Home/follow()``. Delegates are held weakly.
 public final class HomeManager: Sendable {
   private struct Inside {
     var mirror: HomeMirror?
@@ -28,13 +28,13 @@ public final class HomeManager: Sendable {
     }
   }
 
-  /// Tells this client from all others.
+  /// The id of this client, unique among all clients.
   public let id: String
   let home: Home
   let client: HomeClient
   private let inside = Mutex(Inside())
 
-  /// - Parameter home: is kept open as long as this is there, but not closed at its end.
+  /// - Parameter home: is retained by the manager, but not closed with it.
   public init(_ home: Home, delegate: (any HomeManagerDelegate)? = nil) {
     id = Identifiers.new()
     self.home = home
@@ -46,10 +46,11 @@ public final class HomeManager: Sendable {
 
   // MARK: Homes
 
-  /// The homes as they are now. Empty before the first synchronisation; as they were, while suspended.
+  /// The current homes; empty before the first synchronization, and unchanged while suspended.
   public var homes: [ManagedHome] { inside.withLock { $0.mirror }?.homes ?? [] }
 
-  /// The home that is meant where none is named: the one that somebody chose, see ``updatePrimaryHome(_:)``, else the first. Nil before the first synchronisation, and where there is none.
+  /// The home that is used where none is named: the one selected with ``updatePrimaryHome(_:)``, else the first. Nil
+  /// before the first synchronization, and if there is none.
   public var primaryHome: ManagedHome? { inside.withLock { $0.mirror }?.primaryHome }
 
   /// Whether the homes have ever been loaded.
@@ -57,7 +58,7 @@ public final class HomeManager: Sendable {
 
   // MARK: Delegates
 
-  /// Who is told which homes there are; held weakly.
+  /// The delegate for the list of homes; held weakly.
   public var delegate: (any HomeManagerDelegate)? {
     get { inside.withLock { $0.delegate } }
     set {
@@ -69,7 +70,7 @@ public final class HomeManager: Sendable {
     }
   }
 
-  /// Told of all homes.
+  /// The delegate for all homes; held weakly.
   public var homeDelegate: (any HomeDelegate)? {
     get { inside.withLock { $0.homeDelegate } }
     set {
@@ -80,7 +81,7 @@ public final class HomeManager: Sendable {
     }
   }
 
-  /// Told of all devices.
+  /// The delegate for all devices; held weakly.
   public var accessoryDelegate: (any AccessoryDelegate)? {
     get { inside.withLock { $0.accessoryDelegate } }
     set {
@@ -93,7 +94,7 @@ public final class HomeManager: Sendable {
 
   // MARK: Coming and going
 
-  /// From now on nothing is sent, and nothing is kept for later. A call that has begun comes to its end.
+  /// Suspends all messages; changes in the meantime are not queued. A call in progress completes.
   public func suspend() {
     inside.withLock { inside in
       guard !inside.isSuspended else { return }
@@ -103,7 +104,7 @@ public final class HomeManager: Sendable {
     }
   }
 
-  /// Ends a suspension: the homes are loaded again, then `homeManagerDidUpdateHomes` is sent, once.
+  /// Ends a suspension: loads the homes again, and then sends `homeManagerDidUpdateHomes` once.
   public func resume() {
     let turn: Int? = inside.withLock { inside in
       guard inside.isSuspended else { return nil }

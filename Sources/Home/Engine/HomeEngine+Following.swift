@@ -23,7 +23,7 @@ struct Followed: Sendable {
 
 // One subscription to everything that a node has: connectivity follows it.
 extension HomeEngine {
-  /// Begins to follow all nodes of the fabric, and those that come.
+  /// Starts to follow all current and future nodes of the fabric.
   public mutating func follow(at now: Instant) {
     guard !isFollowing else { return }
     beginFollowing(at: now)
@@ -47,10 +47,10 @@ extension HomeEngine {
     callMore(at: now)
   }
 
-  /// Takes over nodes that another process commissioned, and forgets those that it removed.
+  /// Adopts nodes that another process commissioned, and removes those that it removed.
   /// - Parameters:
-  ///   - stored: what the controller's store holds now.
-  ///   - wishes: what was asked for nodes that have not told yet what they are.
+  ///   - stored: the current contents of the controller's store.
+  ///   - wishes: the pairing wishes for nodes that were not described yet.
   public mutating func adopt(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
     let fabric = controller.fabric.compressedFabricID
     let (added, removed) = perform(at: now) { controller, now in controller.adopt(stored, at: now) }
@@ -128,8 +128,8 @@ extension HomeEngine {
     callMore(at: now)
   }
 
-  /// Whoever asked can't wait any longer: what was called and has not answered by now is away, until it does. Of those that
-  /// it is not the turn of yet, or only just now, nothing is known.
+  /// Marks nodes as lost that were called and have not answered yet, after the wait for them timed out. Nodes that were
+  /// not called yet, or only recently, remain unknown.
   public mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
     let uncalled = Set(uncalled)

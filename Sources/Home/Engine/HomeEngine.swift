@@ -3,46 +3,46 @@ public import MatterController
 public import MatterModel
 public import MatterProtocol
 
-/// How a home follows its devices.
+/// Options for following the devices of a home.
 public struct HomeConfiguration: Hashable, Sendable {
-  /// The most time without a report, whole seconds; a device may choose a longer one of its own. It is how long a device may
-  /// be gone without a word before that is noticed.
+  /// The maximum reporting interval, in whole seconds; a device may select a longer one. It limits the time until an
+  /// unannounced loss is detected.
   public var maxInterval: Duration = .seconds(60)
-  /// How long a device must be away before its settled connectivity says so. Nil: as long as the user set for the home, and no
-  /// time where nothing was set.
+  /// The time for which a device must be unreachable before its settled connectivity changes. Nil: the time set by the
+  /// user for the home, which is zero by default.
   public var grace: Duration?
-  /// How often it is stored when devices were heard, where nothing else is stored of them: a kill takes no more than that.
+  /// The interval for storing times of last contact, if nothing else is stored of the device: the maximum loss if the
+  /// process is killed.
   public var contactPeriod: Duration = .seconds(60)
-  /// How many devices are called at the same time at the start.
+  /// The maximum number of concurrent connection attempts at the start.
   public var maximumCalls = 128
-  /// How long a device that does not answer keeps others from being called.
+  /// The time after which an attempt without an answer no longer counts for ``maximumCalls``.
   public var callTimeout: Duration = .milliseconds(1500)
-  /// Whether it wakes observers that last while it is followed, if nobody else does: false for who ends soon by himself, and would
-  /// end a command that he has just begun.
+  /// Whether to make background deliveries while the home is followed, unless another process makes them: false for
+  /// short-lived processes, which would terminate the command of a delivery.
   public var wakesObservers = true
-  /// The client that the home is opened for, if it is for one alone: all changes are its own.
+  /// The client of a home that is opened for one client only: the origin of all changes.
   public var origin: String?
 
   public init() {}
 }
 
-/// What a home tells whoever drives it.
+/// An event of the home engine.
 public enum HomeEvent: Sendable {
-  /// Something changed. The engine's state has it already.
+  /// The home changed. The engine's state includes the changes.
   case updated(HomeUpdate)
-  /// Devices were heard, which is no change. The engine's state has it already.
+  /// Contacts with devices, which are not changes. The engine's state includes them.
   case contacts([NodeID: Contact])
-  /// What the controller has to say to whoever asked it for something.
+  /// An event of an operation of the controller.
   case controller(ControllerEvent)
 }
 
-/// A home without I/O: the controller, and what it makes of what the controller hears. Driven by sockets or by a simulation
-/// alike.
+/// A home without I/O: the controller, and the reducer of its events. Driven by sockets or by a simulation.
 public struct HomeEngine: Engine {
   public typealias Event = HomeEvent
 
   public let configuration: HomeConfiguration
-  /// Commissions, and holds the sessions and subscriptions.
+  /// The controller, which commissions devices and holds sessions and subscriptions.
   public private(set) var controller: ControllerEngine
   public private(set) var reducer: HomeReducer
   private var clock: HomeClock
@@ -63,9 +63,9 @@ public struct HomeEngine: Engine {
   var probes: [NodeID: SubscriptionProbe] = [:]
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
-  /// Whether it subscribes to all devices, and to those that come.
+  /// Whether the engine subscribes to all current and future devices.
   public private(set) var isFollowing = false
-  /// Whether another process follows the devices: what they tell us is its business then, but for those that are new.
+  /// Whether another process follows the devices: then reports are ignored, except those of new devices.
   public private(set) var isPassive = false
 
   private var events: [HomeEvent] = []
@@ -78,8 +78,8 @@ public struct HomeEngine: Engine {
   private var origins: [NodeID: String] = [:]
 
   /// - Parameters:
-  ///   - state: what is stored of the home.
-  ///   - epoch: what is added to an instant to make it microseconds since 1970.
+  ///   - state: the stored home.
+  ///   - epoch: the offset from an instant to microseconds since 1970.
   public init(
     _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
     state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
@@ -100,11 +100,11 @@ public struct HomeEngine: Engine {
     }
   }
 
-  /// Now, in microseconds since 1970.
+  /// The current time, in microseconds since 1970.
   public var time: Int64 { clock.time(of: now) }
 
-  /// Says what time it is. Where the clock was set, or the machine slept, everything has the new time from now on; what is on
-  /// trial or due goes on for as long as it still had.
+  /// Notes the wall-clock time. After the clock was set, or the machine slept, everything uses the new time; trials and
+  /// deadlines keep their remaining time.
   /// - Parameter time: microseconds since 1970.
   public mutating func noteClock(_ time: Int64, at now: Instant) {
     guard let step = clock.note(time, at: now) else { return }
@@ -114,7 +114,7 @@ public struct HomeEngine: Engine {
 
   // MARK: Commands
 
-  /// Does something with the controller.
+  /// Calls the controller and processes its effects.
   public mutating func perform<R, F: Error>(
     at now: Instant, _ body: (inout ControllerEngine, Instant) throws(F) -> R
   ) throws(F) -> R {
@@ -122,8 +122,9 @@ public struct HomeEngine: Engine {
     return try body(&controller, now)
   }
 
-  /// Begins an operation of the controller's.
-  /// - Parameter node: which node it is about: its answers tell how that node is, and what it reads is taken in.
+  /// Begins an operation of the controller.
+  /// - Parameter node: the node of the operation: its answers update the node's connectivity, and the values that it
+  ///   reads are stored.
   public mutating func begin(
     _ node: NodeID?, at now: Instant, _ body: (inout ControllerEngine, Instant) -> OperationID
   ) -> OperationID {
@@ -133,13 +134,13 @@ public struct HomeEngine: Engine {
     return id
   }
 
-  /// Takes in something that happened.
+  /// Handles an input.
   public mutating func take(_ input: HomeInput, at now: Instant) {
     self.now = now
     reduce(input)
   }
 
-  /// Takes over when devices were heard, from the process that follows them. What was heard here since is no less true.
+  /// Merges the times of last contact of the process that follows the devices. Newer contacts of this process are kept.
   public mutating func take(_ known: [NodeID: Contact]) {
     var known = known
     for (node, time) in overheard where known[node]?.last.map({ $0 < time }) ?? true { known[node]?.last = time }
@@ -170,14 +171,15 @@ public struct HomeEngine: Engine {
     for node in nodes { origins[node] = origin }
   }
 
-  /// How long a device must be away from now on before its settled connectivity says so; those that are away already, too.
+  /// Sets the time for which a device must be unreachable before its settled connectivity changes, also for devices
+  /// that are unreachable now.
   public mutating func setGrace(_ grace: Duration, at now: Instant) {
     self.now = now
     reducer.grace = grace
     if let update = reducer.advance(to: time) { tell(update) }
   }
 
-  /// Says whether another process follows the devices.
+  /// Sets whether another process follows the devices.
   public mutating func setPassive(_ isPassive: Bool, at now: Instant) {
     self.now = now
     self.isPassive = isPassive
@@ -209,7 +211,7 @@ public struct HomeEngine: Engine {
     noteFollowers()
   }
 
-  /// Takes a home as it is stored for what is the case.
+  /// Replaces the state with a home loaded from the database.
   public mutating func reload(_ stored: StoredHome, at now: Instant) {
     self.now = now
     reducer.reload(

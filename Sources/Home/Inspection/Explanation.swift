@@ -2,15 +2,15 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterTLV
 
-/// One line of an explained message or TLV, with what is inside it.
+/// One line of an explained message or TLV, with its children.
 public struct Explanation: Hashable, Sendable {
-  /// What it is: "AttributeReports", "tag 3", "Exchange".
+  /// The name of the element: "AttributeReports", "tag 3", "Exchange".
   public var label: String
   /// The value as text, empty for a container.
   public var value: String
-  /// What the value means: "LevelControl.CurrentLevel".
+  /// The meaning of the value: "LevelControl.CurrentLevel".
   public var note: String?
-  /// What is inside it, in the order of the bytes.
+  /// The contained elements, in the order of the bytes.
   public var children: [Explanation]
 
   public init(_ label: String, _ value: String = "", note: String? = nil, children: [Explanation] = []) {
@@ -29,9 +29,9 @@ public struct Explanation: Hashable, Sendable {
   }
 }
 
-/// What the bytes given to `Explanation.init(bytes:as:)` are.
+/// The format of the bytes passed to ``Explanation/of(_:as:)``.
 public enum ExplainedFormat: Hashable, Sendable {
-  /// TLV where the bytes are one whole element, a message otherwise.
+  /// TLV if the bytes are one complete element, else a message.
   case automatic
   case tlv
   case message
@@ -41,7 +41,7 @@ public enum ExplainedFormat: Hashable, Sendable {
 
 extension Explanation {
   /// Explains bytes.
-  /// - Throws: `badArguments` where the bytes are not what they are said to be.
+  /// - Throws: `badArguments` if the bytes don't have the format.
   public static func of(_ bytes: [UInt8], as format: ExplainedFormat = .automatic) throws(HomeError) -> Explanation {
     guard !bytes.isEmpty else { throw HomeError(.badArguments, "no bytes to decode") }
     switch format {

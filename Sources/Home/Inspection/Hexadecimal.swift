@@ -4,8 +4,8 @@ func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
 }
 
 extension [UInt8] {
-  /// Bytes from hexadecimal digits; blanks, colons, commas and `0x` in front are passed over, and a digit may stand by itself.
-  /// Nil for anything else, and for nothing.
+  /// Parses hexadecimal digits; blanks, colons, commas and a `0x` prefix are skipped, and a single digit is allowed.
+  /// Nil for any other text, and for an empty one.
   public init?(hexadecimal text: some StringProtocol) {
     self = []
     for word in text.split(whereSeparator: { $0.isWhitespace || $0 == ":" || $0 == "," }) {

@@ -1,27 +1,27 @@
-/// Whether something can be reached. See <doc:TheHomeModel>, “Connectivity and locality”.
+/// The reachability of a device or a part of it. See <doc:TheHomeModel>, “Connectivity and locality”.
 public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable {
-  /// Nobody has tried yet, or nothing feeds it.
+  /// Not determined yet, or without a source.
   case unknown
   case online
   case offline
-  /// Only of an aggregate: some of its parts are online.
+  /// For aggregates only: some of the parts are online.
   case partiallyOnline
 }
 
-/// Where the data of something come from. See <doc:TheHomeModel>, “Connectivity and locality”.
+/// The location of a data source. See <doc:TheHomeModel>, “Connectivity and locality”.
 public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codable {
-  /// From nowhere yet: it was restored and not reached.
+  /// Not known yet: the data was restored and its source not reached.
   case unspecified
-  /// Straight from the device, no hub between.
+  /// The device itself, without a hub in between.
   case peer
-  /// Through a hub on the local network.
+  /// A hub on the local network.
   case local
-  /// Through the internet: a hub reached from outside, or a maker's cloud.
+  /// The internet: a remote hub, or a manufacturer's cloud.
   case remote
-  /// Only of an aggregate: by several of these.
+  /// For aggregates only: several locations.
   case mixed
 
-  /// Other names of the same.
+  /// Aliases.
   public static let direct = Self.peer, localPeer = Self.local
 
   /// The nearer, the smaller.
@@ -36,7 +36,7 @@ public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codabl
   }
 }
 
-/// Whether the source of some data can be reached, and where it is.
+/// The reachability and location of a data source.
 public struct SourceConnectivity: Hashable, Sendable {
   public var connectivityState: ConnectivityState
   public var dataSourceLocality: DataSourceLocality
@@ -46,10 +46,10 @@ public struct SourceConnectivity: Hashable, Sendable {
     self.dataSourceLocality = dataSourceLocality
   }
 
-  /// Of what has no source.
+  /// The value without a source.
   public static let unknown = Self(.unknown, .unspecified)
 
-  /// The state of a whole, from those of all its parts: the order, repetitions and grouping of the parts don't count.
+  /// Aggregates the states of all parts; independent of their order, repetition and grouping.
   public init(of parts: some Sequence<SourceConnectivity>) {
     var fold = Fold()
     for part in parts { fold.add(part) }
@@ -113,30 +113,30 @@ public struct SourceConnectivity: Hashable, Sendable {
   }
 }
 
-/// Why something can't be reached. A closed list for programs; ``text`` is for people.
+/// The reason why a device can't be reached, as a closed list; ``text`` is for users.
 public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
-  /// Nobody knows where it is: no address was found.
+  /// No address was found.
   case noAddress
-  /// It does not answer at any address that is known.
+  /// The device does not answer at any known address.
   case timedOut
-  /// It answered, and would not open a session.
+  /// The device answered, but rejected the session.
   case sessionRefused
-  /// It did not report in time.
+  /// The device did not report in time.
   case subscriptionLost
-  /// Its bridge says that it can't reach it.
+  /// The bridge reports the device as unreachable.
   case bridgeSaysUnreachable
-  /// It said that it shuts down.
+  /// The device announced its shutdown.
   case poweredOffAnnounced
-  /// The cloud of its maker does not answer.
+  /// The manufacturer's cloud does not answer.
   case cloudUnreachable
-  /// The cloud of its maker does not let us in: the account's token is not valid, or not any more.
+  /// The manufacturer's cloud rejected the account's token.
   case cloudRefused
-  /// The cloud of its maker says that it can't reach it.
+  /// The manufacturer's cloud reports the device as unreachable.
   case cloudSaysUnreachable
-  /// The hub that it is seen through can't be reached, nor any other way to it.
+  /// The hub can't be reached, and there is no other source.
   case hubUnreachable
 
-  /// “no address”, “timed out”, …: for a table, after the device's name.
+  /// “no address”, “timed out”, …: a text for tables, after the device's name.
   public var text: String {
     switch self {
     case .noAddress: "no address"
@@ -163,11 +163,11 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   }
 }
 
-/// When something was heard, and when it is to be heard again. Not part of any equality: it changes with each message.
+/// The times of the last and the next contact. Not part of any equality, because they change with each message.
 public struct Contact: Hashable, Sendable {
-  /// The last authenticated message, in microseconds since 1970; nil: never.
+  /// The time of the last authenticated message, in microseconds since 1970; nil: never.
   public var last: Int64?
-  /// When the next report is due at the latest, in the same terms; nil: none is promised.
+  /// The latest time of the next report, in microseconds since 1970; nil if none is expected.
   public var nextReport: Int64?
 
   public init(last: Int64? = nil, nextReport: Int64? = nil) { (self.last, self.nextReport) = (last, nextReport) }

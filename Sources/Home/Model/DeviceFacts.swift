@@ -1,15 +1,15 @@
 public import MatterModel
 
-/// A place where a device is found: a whole node of our fabric, a bridged endpoint with what is below it, or, by the temporary
-/// local node id that the home gave it, what a cloud account tells of.
+/// The id of a source of a device: a node of this home's fabric, a bridged endpoint with its parts, or a cloud device,
+/// by the temporary local node id that the home assigned.
 public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var node: NodeID
-  /// `.root` for the whole node; else the endpoint of the bridged device.
+  /// `.root` for a node; else the endpoint of the bridged device.
   public var endpoint: EndpointID
 
   public init(_ node: NodeID, _ endpoint: EndpointID = .root) { (self.node, self.endpoint) = (node, endpoint) }
 
-  /// Reads what ``description`` writes.
+  /// Parses the format of ``description``.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let first = parts.first, let node = UInt64(first), parts.count <= 2 else { return nil }
@@ -23,25 +23,25 @@ public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   public static func < (left: Self, right: Self) -> Bool { (left.node, left.endpoint) < (right.node, right.endpoint) }
 
-  /// Whether it is an endpoint of a bridge.
+  /// Whether the source is an endpoint of a bridge.
   public var isBridged: Bool { endpoint != .root }
 
-  /// Whether it is a way through a maker's cloud.
+  /// Whether the source is a manufacturer's cloud.
   public var isCloud: Bool { node.isTemporaryLocal }
 
-  /// `5`, or `7/3` for what is behind a bridge.
+  /// `5`, or `7/3` for a bridged device.
   public var description: String { isBridged ? "\(node.rawValue)/\(endpoint)" : "\(node.rawValue)" }
 }
 
-/// An endpoint as its Descriptor tells it. Matter Core § 9.5.
+/// The description of an endpoint, from its Descriptor cluster. Matter Core § 9.5.
 public struct DeviceEndpoint: Hashable, Sendable {
   public var id: EndpointID
   public var deviceTypes: [DeviceTypeID]
-  /// ServerList: the clusters that it serves.
+  /// ServerList: the server clusters.
   public var servers: [ClusterID]
-  /// ClientList: the clusters that it uses of others.
+  /// ClientList: the client clusters.
   public var clients: [ClusterID]
-  /// PartsList: the endpoints that belong to it.
+  /// PartsList: the endpoints that are parts of this one.
   public var parts: [EndpointID]
 
   public init(
@@ -56,29 +56,30 @@ public struct DeviceEndpoint: Hashable, Sendable {
   }
 }
 
-/// Who made a device, and what tells it from all others: from Basic Information, or Bridged Device Basic Information.
+/// The manufacturer, product and unique id of a device, from Basic Information or Bridged Device Basic Information.
 public struct DeviceIdentity: Hashable, Sendable {
   public var vendorID: VendorID?
-  /// Given by the maker; together with the vendor's it names the model.
+  /// The product id, which identifies the model together with the vendor id.
   public var productID: UInt16?
-  /// 32 bytes at most.
+  /// The vendor name, at most 32 bytes.
   public var vendorName: String?
-  /// 32 bytes at most.
+  /// The product name, at most 32 bytes.
   public var productName: String?
-  /// A name of the product for people, 64 bytes at most.
+  /// The product label for users, at most 64 bytes.
   public var productLabel: String?
-  /// What people called it, in the device itself: 32 bytes at most. Not the home's name for it.
+  /// The NodeLabel stored in the device, at most 32 bytes. Not the home's name for it.
   public var nodeLabel: String?
-  /// 32 bytes at most.
+  /// The serial number, at most 32 bytes.
   public var serialNumber: String?
-  /// Tells it from all others of its maker. Matter Core § 11.1.
+  /// The unique id among the devices of the manufacturer. Matter Core § 11.1.
   public var uniqueID: String?
-  /// As people read it: SoftwareVersionString, 64 bytes at most.
+  /// SoftwareVersionString, at most 64 bytes.
   public var softwareVersion: String?
 
   public init() {}
 
-  /// Whether this is the same device seen through another way: the same unique id, from the same maker as far as both tell.
+  /// Whether both identities are of one device: the unique ids are equal, and the vendor and product ids as far as both
+  /// are known.
   public func isSameDevice(as other: DeviceIdentity) -> Bool {
     guard let uniqueID, !uniqueID.isEmpty, uniqueID == other.uniqueID else { return false }
     return Self.agree(vendorID, other.vendorID) && Self.agree(productID, other.productID)
@@ -91,11 +92,11 @@ public struct DeviceIdentity: Hashable, Sendable {
 
   // MARK: Cloud identity
 
-  /// "0xfff1", empty where it is not known.
+  /// "0xfff1"; empty if unknown.
   public var matterOriginalVendorID: String { vendorID.map { Self.hexadecimal($0.rawValue) } ?? "" }
-  /// "0x8000", empty where it is not known.
+  /// "0x8000"; empty if unknown.
   public var matterOriginalProductID: String { productID.map { Self.hexadecimal($0) } ?? "" }
-  /// Empty where it is not known.
+  /// The unique id; empty if unknown.
   public var matterUniqueID: String { uniqueID ?? "" }
 
   private static func hexadecimal(_ number: UInt16) -> String {

@@ -1,13 +1,13 @@
-/// A device of a home as it was at one moment: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
+/// A snapshot of a device: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
 ///
-/// Two are equal when their metadata are: name, room, connectivity, types and traits. Attributes and the time of the last
-/// contact don't count.
+/// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes and the time of
+/// the last contact are not compared.
 public struct HomeDevice: Sendable, Identifiable {
   let entry: DeviceEntry
   /// Of the node of the active source.
   let values: NodeValues
   public let contact: Contact
-  /// Connectivity that lasted for the home's grace time at least.
+  /// The connectivity that lasted at least for the home's grace time.
   public let settledConnectivity: SourceConnectivity
   let home: any HomeAccess
 
@@ -21,29 +21,30 @@ public struct HomeDevice: Sendable, Identifiable {
     self.home = home
   }
 
-  /// Stays the same as long as the device is in the home: `5`, or `7/3` for what is behind a bridge.
+  /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
   public var id: String { entry.id }
-  /// The home's name for it. ``setName(_:)`` gives a new value with another.
+  /// The name in the home. ``setName(_:)`` returns a renamed value.
   public var name: String { entry.name }
-  /// The building that it is in.
+  /// The id of its structure.
   public var structureID: String? { entry.structureID }
-  /// Nil: the room for the entire home.
+  /// The id of its room; nil: the room for the entire home.
   public var roomID: String? { entry.roomID }
-  /// Whether it was commissioned into our fabric, or is behind a bridge that was. Others are told of by a cloud account alone.
+  /// Whether the device was commissioned into this home's fabric, or is behind a bridge that was. Other devices are
+  /// known only from a cloud account.
   public var isMatterDevice: Bool { entry.sources.contains { !$0.id.isCloud } }
-  /// Why it is offline, if it is.
+  /// The reason why the device is offline; nil if it is not.
   public var offlineReason: OfflineReason? { source?.status.reason }
-  /// Who made it.
+  /// The manufacturer, product and unique id.
   public var identity: DeviceIdentity { source?.identity ?? DeviceIdentity() }
-  /// Where it is reached, or would be: the way that counts.
+  /// The active source.
   public var source: DeviceSource? { entry.active }
 
-  /// All ways to it, in the order of their ids.
+  /// All sources, in the order of their ids.
   public var sources: [DeviceSource] { entry.sources }
 
-  /// Gives the device another name in the home; its NodeLabel is another thing.
-  /// - Parameter name: is cut at 60 Unicode code points.
-  /// - Returns: a new value, and whether the name was cut.
+  /// Renames the device in the home; its NodeLabel is not changed.
+  /// - Parameter name: is truncated to 60 Unicode code points.
+  /// - Returns: a new value, and whether the name was truncated.
   /// - Throws: ``HomeError`` `badArguments` for an empty name, or one that another device of the room has.
   public func setName(_ name: String) async throws(HomeError) -> NamedDevice { try await home.setName(name, of: id) }
 }

@@ -1,16 +1,16 @@
 public import MatterModel
 
-/// What a client of a home may do.
+/// The role of a client, which determines its permissions.
 public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Codable {
-  /// May look.
+  /// May read.
   case guest
-  /// May control the devices, too.
+  /// May also control the devices.
   case member
-  /// May do everything; but devices are paired and removed, and the grace time is set, where the hub runs.
+  /// Unrestricted, except that pairing, removal and the grace time require the hub's machine.
   case owner
 
-  /// The privilege that a device would have to grant for it: what the role may do with a device is what the standard lets
-  /// that privilege do. Matter Core § 6.6.2.
+  /// The privilege that corresponds to the role: a role may do with a device what the standard allows for the
+  /// privilege. Matter Core § 6.6.2.
   public var privilege: Privilege {
     switch self {
     case .guest: .view
@@ -22,12 +22,12 @@ public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Coda
   public static func < (left: Self, right: Self) -> Bool { left.privilege < right.privilege }
 }
 
-/// A client that was invited: who has its token is it.
+/// An invited client, identified by its token.
 public struct InvitedClient: Hashable, Sendable {
-  /// Tells it from the others, in any case.
+  /// The unique name, compared without case.
   public var name: String
   public var role: HomeRole
-  /// In seconds since 1970.
+  /// The time of the invitation, in seconds since 1970.
   public var created: Int64
   /// The SHA-256 of its token. The handshake of the hub proves possession of this hash, not of the token, so the hash is the
   /// credential itself: a copy of the home's database is enough to connect as this client. Keep backups of the state directory

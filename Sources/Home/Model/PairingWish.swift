@@ -1,9 +1,9 @@
-/// What was asked for when a device was paired: kept from before it is in the fabric until it has told what it is, so that an end
-/// of the process at any moment takes neither the device nor its name.
+/// The name and room requested when a device was paired. Stored before the commissioning and until the device is
+/// described, so that they survive an interruption of the process.
 public struct PairingWish: Hashable, Sendable {
-  /// Nil: what it calls itself.
+  /// The name; nil: the name that the device reports.
   public var name: String?
-  /// The room as it was then, or is to be made; nil: none.
+  /// The room at the time of the request, which is created if necessary; nil: none.
   public var room: Room?
 
   public init(name: String? = nil, room: Room? = nil) { (self.name, self.room) = (name, room) }

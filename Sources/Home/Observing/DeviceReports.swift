@@ -1,8 +1,8 @@
 internal import Runtime
 
-/// What happens to one device, as it is then: now, and after each update that is about it.
+/// The current state of a device, and its state after each update that affects it.
 ///
-/// To be gone through once. Whoever keeps it keeps all that came since.
+/// Can be iterated once. A retained sequence retains all elements since its creation.
 public struct DeviceReports: AsyncSequence, Sendable {
   typealias Place = Broadcast<DeviceReport>.Place
 
@@ -21,7 +21,7 @@ public struct DeviceReports: AsyncSequence, Sendable {
     return DeviceReports(first: place, reading: Reading {})
   }
 
-  /// The reports from now on, the device as it is now first.
+  /// Returns an iterator that begins with the current state.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, reading: reading, access: access) }
 
   public struct AsyncIterator: AsyncIteratorProtocol {

@@ -1,8 +1,8 @@
 internal import MatterModel
 internal import Runtime
 
-/// A part of a device as it is now, and again after each report that changed something in it. See ``HomeUpdates`` for how
-/// it treats slow observers.
+/// The current state of a part of a device, and its state after each report that changes it. See ``HomeUpdates`` for
+/// slow observers.
 public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
   let home: any HomeAccess
   let device: String

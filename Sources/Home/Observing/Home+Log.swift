@@ -4,16 +4,16 @@ internal import Runtime
 // The home's log, for who must not lose anything: what happened is read from it, and queries ring when there is more.
 // See the article “The home model”, “Observer queries”.
 extension Home {
-  /// The place in the log behind all that happened so far.
+  /// Returns the position at the end of the log.
   public func anchor() async throws(HomeError) -> Anchor {
     try await backend.anchor()
   }
 
-  /// What happened after an anchor, what is not in the file yet included.
+  /// Returns the samples after an anchor, including updates that are not written yet.
   /// - Parameters:
-  ///   - anchor: nil: from the beginning of the log.
-  ///   - limit: of samples, at most.
-  /// - Returns: a reset where the log does not go back so far.
+  ///   - anchor: the position; nil: the beginning of the log.
+  ///   - limit: the maximum number of samples.
+  /// - Returns: the samples, or a reset if the log does not reach back to the anchor.
   /// - Throws: ``HomeError`` `badArguments` for an anchor of another home.
   public func samples(
     after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
@@ -21,21 +21,23 @@ extension Home {
     try await backend.samples(after: anchor, filter, limit: limit)
   }
 
-  /// What was added and deleted after the anchor of a query, and the next anchor; as an ``ObserverQuery``'s handler reads it.
+  /// Returns the samples after the anchor of a query, and the next anchor; called by the handler of an
+  /// ``ObserverQuery``.
   /// - Throws: ``HomeError`` `badArguments` for an anchor of another home.
   public func results(of query: AnchoredQuery) async throws(HomeError) -> AnchoredResult {
     try await backend.samples(after: query.anchor, query.filter, limit: query.limit)
   }
 
-  /// The devices of a home that was loaded, as a reset has it: node by node. Where nobody follows them, nobody knows how they are.
+  /// Returns the devices of a loaded home, such as that of a reset, in the order of their nodes. Their connectivity is
+  /// unknown if no process follows them.
   public func devices(of stored: StoredHome) async -> [HomeDevice] { await backend.devices(of: stored) }
 
-  /// Begins to ring for a query, until it is stopped or the home is closed. Its handler is called once at first.
-  /// - Throws: ``HomeError`` `badArguments` where the query was executed already, or nobody follows the home: see
+  /// Executes a query until it is stopped or the home is closed. Its handler is first called once.
+  /// - Throws: ``HomeError`` `badArguments` if the query was already executed, or the home is not followed: see
   ///   ``follow()``.
   public func execute(_ query: ObserverQuery) async throws(HomeError) { try await backend.execute(query) }
 
-  /// The query's handler is called no more.
+  /// Stops a query, whose handler is not called again.
   public func stop(_ query: ObserverQuery) async { await backend.stop(query) }
 }
 

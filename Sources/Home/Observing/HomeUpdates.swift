@@ -1,14 +1,14 @@
 internal import Runtime
 
-/// Values that come as a home changes: an `AsyncSequence` that also gives its values to a closure.
+/// A sequence of values that follow the changes of a home, which can also be delivered to a closure.
 ///
-/// Each iteration is an observer of its own, with a queue of its own that is as long as it must be: a slow observer loses
-/// nothing, pays with memory, and never stalls another or the home.
+/// Each iteration is a separate observer with its own unbounded queue: a slow observer loses nothing at the cost of
+/// memory, and delays neither the home nor other observers.
 public protocol HomeUpdates<Element>: AsyncSequence, Sendable where Element: Sendable, Failure == Never {}
 
 extension HomeUpdates {
-  /// Gives each value to a closure, one after another, from now on.
-  /// - Returns: a handle; observing stops at its `cancel()`, or when it is let go.
+  /// Calls a closure with each further value, one at a time.
+  /// - Returns: a handle; the observation ends at its `cancel()`, or when it is released.
   public func sink(_ receive: @escaping @Sendable (Element) async -> Void) -> ObservationHandle {
     // Begun here and not in the task, so that nothing that happens after this call is missed.
     let iterator = makeAsyncIterator()
@@ -26,9 +26,9 @@ extension HomeUpdates {
   }
 }
 
-/// What happens to a home. See ``Home/updates()``. Ends when the home is closed.
+/// The updates of a home. See ``Home/updates()``. Ends when the home is closed.
 ///
-/// To be gone through once. Whoever keeps it keeps all that came since.
+/// Can be iterated once. A retained sequence retains all elements since its creation.
 public struct HomeEvents: HomeUpdates {
   let stream: AsyncStream<HomeUpdate>
   public func makeAsyncIterator() -> UpdateIterator<HomeUpdate> {
@@ -36,7 +36,7 @@ public struct HomeEvents: HomeUpdates {
   }
 }
 
-/// One who goes through what becomes of a home, or of something in it.
+/// An iterator of the updates of a home, or of a part of it.
 public struct UpdateIterator<Element: Sendable>: AsyncIteratorProtocol {
   private var stream: AsyncStream<Element>.Iterator
   /// To be told if it never comes.
@@ -50,7 +50,7 @@ public struct UpdateIterator<Element: Sendable>: AsyncIteratorProtocol {
     self.init(stream, waitingFor: "a change of what the home has: \(items)")
   }
 
-  /// What comes next; nil: the home was closed, or the task cancelled.
+  /// Returns the next element; nil if the home was closed or the task canceled.
   public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
     let wait = PendingWork.begin(what)
     defer { wait?.end() }

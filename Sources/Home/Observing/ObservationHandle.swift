@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Somebody's interest in values to come: it ends at ``cancel()``, or when the last reference to this is let go.
+/// A handle of an observation, which ends at ``cancel()``, or when the handle is released.
 public final class ObservationHandle: Sendable {
   private let task: Mutex<Task<Void, Never>?>
 
@@ -9,7 +9,7 @@ public final class ObservationHandle: Sendable {
 
   deinit { cancel() }
 
-  /// Ends it. A call of the observer that has begun comes to its end; no other begins. Harmless when repeated.
+  /// Ends the observation. A call in progress completes, and no other begins. May be repeated.
   public func cancel() {
     task.withLock { task in
       task?.cancel()

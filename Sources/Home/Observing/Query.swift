@@ -1,20 +1,20 @@
 internal import Runtime
 
-/// A collection of things in a home, to be listed or followed. See <doc:TheHomeModel>, “Observing”.
+/// A collection of objects in a home, to list or observe. See <doc:TheHomeModel>, “Observing”.
 public struct Query<Item: Identifiable & Sendable>: Sendable {
   let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
   let snapshots: @Sendable () -> AsyncStream<[Item]>
   let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
 
-  /// What is there now. PendingWork for the first synchronisation.
-  /// - Throws: ``HomeError`` `timedOut` where that did not come in time.
+  /// Returns the current elements, after waiting for the first synchronization.
+  /// - Throws: ``HomeError`` `timedOut` if the synchronization does not complete in time.
   public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] {
     let wait = PendingWork.begin("the home to list what it has: \(Item.self)")
     defer { wait?.end() }
     return try await snapshot(timeout)
   }
 
-  /// The whole collection, at once and again after every change of it. Identical consecutive ones are not repeated.
+  /// Returns the whole collection, at once and after every change. Equal consecutive collections are not repeated.
   public func batched() -> CollectionSnapshots<Item> { CollectionSnapshots(begin: snapshots) }
 
   /// Only the item with an id.
@@ -48,20 +48,20 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
     return result
   }
 
-  /// Only what changes from now on, in order.
+  /// Returns all further changes, in order.
   public func stream() -> CollectionChanges<Item> { CollectionChanges(begin: changes) }
 }
 
-/// What changed in a collection.
+/// A change of a collection.
 public enum CollectionChange<Item: Sendable>: Sendable {
-  /// It was not in the collection before.
+  /// A new element.
   case added(Item)
-  /// The same by its id, with the values before and after.
+  /// An element with the same id, before and after the change.
   case updated(old: Item, new: Item)
-  /// As it was last.
+  /// A removed element, with its last value.
   case removed(Item)
 
-  /// What it is about; after the change, where it is there then.
+  /// The changed element; after the change, unless it was removed.
   public var item: Item {
     switch self {
     case .added(let item), .updated(_, let item), .removed(let item): item
@@ -69,13 +69,13 @@ public enum CollectionChange<Item: Sendable>: Sendable {
   }
 }
 
-/// See ``Query/batched()``. Ends when the home is closed.
+/// A sequence of snapshots; see ``Query/batched()``. Ends when the home is closed.
 public struct CollectionSnapshots<Item: Identifiable & Sendable>: HomeUpdates {
   let begin: @Sendable () -> AsyncStream<[Item]>
   public func makeAsyncIterator() -> UpdateIterator<[Item]> { UpdateIterator(begin(), changeOf: Item.self) }
 }
 
-/// See ``Query/stream()``. Ends when the home is closed.
+/// A sequence of changes; see ``Query/stream()``. Ends when the home is closed.
 public struct CollectionChanges<Item: Identifiable & Sendable>: HomeUpdates {
   let begin: @Sendable () -> AsyncStream<CollectionChange<Item>>
   public func makeAsyncIterator() -> UpdateIterator<CollectionChange<Item>> {

@@ -1,15 +1,15 @@
 public import MatterModel
 public import MatterProtocol
 
-/// Where devices are, from a file, for networks without multicast.
+/// A file with addresses of devices, for networks without multicast.
 ///
-/// A line is a device, a colon and its address: `kitchen/ceiling: 192.168.1.20:5540`. The device is a name as everywhere, a node id,
-/// or, for those to be paired, `discriminator 3840`. An address that begins with a bracket is IPv6: `[fd00::20]:5540`. What
-/// stands behind a `#`, and empty lines, say nothing.
+/// A line is a device, a colon and its address: `kitchen/ceiling: 192.168.1.20:5540`. The device is a target, a node
+/// id, or, for devices to be paired, `discriminator 3840`. An IPv6 address is in brackets: `[fd00::20]:5540`. Text
+/// after a `#` and empty lines are ignored.
 public struct AddressBook: Hashable, Sendable {
   /// A line of the file.
   public struct Entry: Hashable, Sendable {
-    /// Which device, as it was written.
+    /// The device, as written in the file.
     public var key: String
     public var address: SocketAddress
   }
@@ -18,11 +18,11 @@ public struct AddressBook: Hashable, Sendable {
 
   public init() {}
 
-  /// Reads the text of a file.
+  /// Parses the text of a file.
   /// - Parameters:
-  ///   - name: of the file, for errors.
-  ///   - address: makes an address from `HOST:PORT`, whose host may be a name.
-  /// - Throws: `badDefinition` with line and column for the first line that can't be read.
+  ///   - name: the file name, for errors.
+  ///   - address: parses an address `HOST:PORT`, whose host may be a name.
+  /// - Throws: `badDefinition` with line and column of the first invalid line.
   public init(
     parsing text: String, name: String, _ address: (String) throws(HomeError) -> SocketAddress
   ) throws(HomeError) {
@@ -54,8 +54,8 @@ public struct AddressBook: Hashable, Sendable {
     }
   }
 
-  /// The addresses of devices that the home knows, by node.
-  /// - Throws: where a name stands for several devices. One that stands for none is passed over: it may be paired later.
+  /// Returns the addresses of the home's devices, by node.
+  /// - Throws: if a name matches several devices. Unknown names are skipped: the device may be paired later.
   public func addresses(in registry: HomeRegistry) throws(HomeError) -> [NodeID: SocketAddress] {
     var result: [NodeID: SocketAddress] = [:]
     for entry in entries where Self.discriminatorText(entry.key) == nil {
@@ -70,7 +70,7 @@ public struct AddressBook: Hashable, Sendable {
     return result
   }
 
-  /// The addresses of devices to be paired that may be meant by a setup code, in the order of the file.
+  /// Returns the addresses of devices to be paired that match a discriminator, in the order of the file.
   public func addresses(of discriminator: SetupDiscriminator) -> [SocketAddress] {
     entries.compactMap { entry in
       guard let value = Self.discriminatorText(entry.key).flatMap({ UInt16($0) }) else { return nil }

@@ -1,38 +1,38 @@
 public import MatterModel
 
-/// What a home knows of a device's place: its names, the node and the endpoints that it is found at.
+/// The names of a device, and the node and endpoints where it is reached.
 public struct DeviceRecord: Hashable, Sendable {
-  /// As the device's Descriptor tells it.
+  /// An endpoint, described by its Descriptor cluster.
   public typealias Endpoint = DeviceEndpoint
 
-  /// One way to it: a node, or an endpoint of a bridge.
+  /// A source of the device: a node, or an endpoint of a bridge.
   public struct Way: Hashable, Sendable {
-    /// The node, and of a bridge the endpoint that stands for the device.
+    /// The node, and for a bridged device its endpoint.
     public var id: SourceID
     /// In the order of their ids.
     public var endpoints: [Endpoint]
-    /// As it is told by this way.
+    /// The identity reported by this source.
     public var identity: DeviceIdentity
   }
 
-  /// Stays the same as long as the device is in the home: `5`, or `7/3` for what is behind a bridge.
+  /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
   public var id: String
   public var nodeID: NodeID
-  /// `.root` for a whole node; of what is behind a bridge, the endpoint that stands for it.
+  /// `.root` for a node; for a bridged device its endpoint.
   public var mainEndpoint: EndpointID = .root
-  /// The home's name for the device, which is not its NodeLabel.
+  /// The name in the home, which is not its NodeLabel.
   public var name: String
-  /// What to call it in a message: its name, with the room in front where another device of the home has the same name.
+  /// The name for messages, with the room if another device of the home has the same name.
   public var label: String
-  /// Nil: in no room.
+  /// The name of the room; nil: none.
   public var room: String?
   /// In the order of their ids.
   public var endpoints: [Endpoint]
   public var identity = DeviceIdentity()
-  /// All ways to it, in the order of their ids; node and endpoints are those of one of them.
+  /// All sources, in the order of their ids; `nodeID` and `endpoints` are those of one of them.
   public private(set) var ways: [Way]
 
-  /// A whole node, reached directly; its label is its name.
+  /// Creates a record of a node, whose label is its name.
   public init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
     id = SourceID(nodeID).description
     self.nodeID = nodeID
@@ -42,8 +42,8 @@ public struct DeviceRecord: Hashable, Sendable {
     ways = [Way(id: SourceID(nodeID), endpoints: endpoints, identity: identity)]
   }
 
-  /// The device by the way that counts.
-  /// - Returns: nil for a device without a way to it.
+  /// Creates a record of a device with its active source.
+  /// - Returns: nil for a device without a source.
   public init?(_ entry: DeviceEntry, room: String?) {
     guard let source = entry.active else { return nil }
     id = entry.id
@@ -67,19 +67,19 @@ public struct DeviceRecord: Hashable, Sendable {
   /// The same by the first of its ways of which that is true; nil: it is true of none.
   func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
 
-  /// Whether it is behind a bridge.
+  /// Whether the device is bridged.
   public var isBridged: Bool { mainEndpoint != .root }
 
-  /// The way that counts, as people name it: `10`, or `7/3` for what is behind a bridge. The device's id is its first one's.
+  /// The id of the selected source: `10`, or `7/3` for a bridged device. The device's id is that of its first source.
   public var way: SourceID { SourceID(nodeID, mainEndpoint) }
 
-  /// The name with the room in front: `kitchen/lamp`.
+  /// The name with its room: `kitchen/lamp`.
   public var fullName: String { room.map { "\($0)/\(name)" } ?? name }
 
-  /// The endpoints that do something for people: all but the root.
+  /// The application endpoints: all but the root.
   public var applicationEndpoints: [Endpoint] { endpoints.filter { $0.id != .root } }
 
-  /// The endpoint to send a cluster's commands to where nobody named one: the first that has it, the root last.
+  /// Returns the endpoint for commands of a cluster if none was named: the first that has it, with the root last.
   public func endpoint(serving cluster: ClusterID) -> EndpointID? {
     (applicationEndpoints + endpoints.filter { $0.id == .root }).first { $0.servers.contains(cluster) }?.id
   }

@@ -1,13 +1,13 @@
 internal import MatterController
 public import MatterModel
 
-/// The names in a home at one moment: its rooms, and its devices with their rooms, to find what a text means.
+/// A snapshot of the names in a home, of its rooms and devices, for resolving texts.
 ///
-/// Names keep the case they were given in and are compared without it.
+/// Names keep their case and are compared without it.
 public struct HomeRegistry: Hashable, Sendable {
-  /// The names of the rooms, in the order they were added.
+  /// The names of the rooms, in the order in which they were added.
   public private(set) var rooms: [String] = []
-  /// Node by node; what is behind a bridge comes behind it.
+  /// The devices, in the order of their nodes; bridged devices follow their bridge.
   public private(set) var devices: [DeviceRecord] = []
   private(set) var roomTargets: [RoomTarget] = []
   /// Nil: not known, as through a hub.
@@ -15,7 +15,7 @@ public struct HomeRegistry: Hashable, Sendable {
 
   public init() {}
 
-  /// The names in a home as it is now, the devices in the order of their nodes.
+  /// Creates a registry of a home, with the devices in the order of their nodes.
   public init(_ state: HomeState) {
     rooms = state.rooms.map(\.name)
     var records: [(record: DeviceRecord, room: String?)] = state.orderedDevices.compactMap { entry in
@@ -45,7 +45,7 @@ public struct HomeRegistry: Hashable, Sendable {
     return copy
   }
 
-  /// The device that a node is, by this way; of a bridge, the bridge itself.
+  /// Returns the device of a node, with this source; for a bridge, the bridge itself.
   public func device(_ node: NodeID) -> DeviceRecord? { device(SourceID(node)) }
 
   /// The device that is found there, by this way.

@@ -4,14 +4,14 @@ internal import MatterModel
 internal import MatterProtocol
 internal import Runtime
 
-/// The names of a home without its controller: for whoever only wants to know or change what things are called.
+/// Access to the names of a home without its controller.
 public struct StoredNames: Sendable {
   private let directory: StateDirectory
   private var path: String { directory.database }
 
   public init(_ directory: StateDirectory) { self.directory = directory }
 
-  /// The names as they are stored now.
+  /// Loads the stored names.
   public func registry() throws(HomeError) -> HomeRegistry {
     HomeRegistry(try state()).with(GroupRecord.groups(in: try stored()))
   }
@@ -21,7 +21,7 @@ public struct StoredNames: Sendable {
     do { return try StateStore.snapshot(of: directory.controller) } catch { throw HomeError(opening: error) }
   }
 
-  /// The home without the values of its devices.
+  /// Loads the home without the attribute values of its devices.
   public func state() throws(HomeError) -> HomeState {
     guard access(path, F_OK) == 0 || LegacyHome(directory).isThere else { return HomeState() }
     return try withDatabase { database throws(HomeError) in try database.names() }
@@ -38,32 +38,32 @@ public struct StoredNames: Sendable {
     return nodes.filter { wishes[$0] != nil }.sorted().map { SourceID($0).description }
   }
 
-  /// How long a device must be away before its settled connectivity says so.
+  /// Returns the time for which a device must be unreachable before its settled connectivity changes.
   public func grace() throws(HomeError) -> Duration {
     guard access(path, F_OK) == 0 else { return .zero }
     return try withDatabase { database throws(HomeError) in try database.grace() } ?? .zero
   }
 
-  /// Whether devices with public test certificates are accepted.
+  /// Returns whether devices with public test certificates are accepted.
   public func trustsTestDevices() throws(HomeError) -> Bool {
     guard access(path, F_OK) == 0 else { return true }
     return try withDatabase { database throws(HomeError) in try database.trustsTestDevices() }
   }
 
-  /// The network interfaces that the home was paired on first, by name; empty: none were named.
+  /// Returns the names of the network interfaces of the first pairing; empty if none were named.
   public func interfaces() throws(HomeError) -> [String] {
     guard access(path, F_OK) == 0 else { return [] }
     return try withDatabase { database throws(HomeError) in try database.interfaces() }
   }
 
-  /// Remembers network interfaces, unless some are already.
+  /// Stores network interfaces, unless some are stored already.
   public func remember(interfaces: [String]) throws(HomeError) {
     try withDatabase { database throws(HomeError) in
       if try database.interfaces().isEmpty { try database.setInterfaces(interfaces) }
     }
   }
 
-  /// Changes names, rooms or devices in one transaction. Whoever has the home open is told.
+  /// Changes names, rooms or devices in one transaction. Processes that have the home open are notified.
   public func change<R: Sendable>(
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> R {
@@ -72,7 +72,7 @@ public struct StoredNames: Sendable {
     }
   }
 
-  /// Opens the home's database for a moment; makes it where there is none yet.
+  /// Calls the body with the home's database, which is created if it does not exist, and closes it.
   public func withDatabase<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
     try directory.check()
     let database = try HomeDatabase.open(path)

@@ -1,10 +1,10 @@
 internal import MatterProtocol
 
-/// A device is otherwise than it was, and has not been so for long enough to have settled.
+/// A changed connectivity of a device that has not lasted long enough to settle.
 public struct DebounceTrial: Hashable, Sendable {
-  /// What counts until it has.
+  /// The settled connectivity until then.
   public var settled: SourceConnectivity
-  /// Since when it has been otherwise, in microseconds since 1970.
+  /// The time of the change, in microseconds since 1970.
   public var since: Int64
 
   public init(settled: SourceConnectivity, since: Int64) { (self.settled, self.since) = (settled, since) }

@@ -1,12 +1,12 @@
 public import MatterModel
 
-/// How one way to a device is doing.
+/// The status of a source of a device.
 public struct SourceStatus: Hashable, Sendable {
   public var connectivity: SourceConnectivity
-  /// Why it is offline; nil while it is not.
+  /// The reason why the source is offline; nil if it is not.
   public var reason: OfflineReason?
-  /// When a device was last reached that its bridge does not reach now, in microseconds since 1970. Nil: when its node was, or
-  /// never.
+  /// The last contact with a device that its bridge can't reach now, in microseconds since 1970. Nil: the last contact
+  /// with the node, or never.
   public var lastContact: Int64?
 
   public init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil, lastContact: Int64? = nil) {
@@ -21,7 +21,7 @@ public struct SourceStatus: Hashable, Sendable {
   }
 }
 
-/// One way to a device: where it is found, and what it is there.
+/// A source of a device: its id, description and status.
 public struct DeviceSource: Hashable, Sendable {
   public var id: SourceID
   public var endpoints: [DeviceEndpoint] = []
@@ -30,32 +30,32 @@ public struct DeviceSource: Hashable, Sendable {
 
   public init(_ id: SourceID) { self.id = id }
 
-  /// The endpoint that stands for the device: where its name and maker are told.
+  /// The endpoint of the device that has its name and identity.
   public var mainEndpoint: EndpointID { id.endpoint }
 
   /// The endpoint with this id, nil if it has none.
   public func endpoint(_ id: EndpointID) -> DeviceEndpoint? { endpoints.first { $0.id == id } }
 }
 
-/// A device as the home keeps it: the name and room that people gave it, and the ways to it.
+/// A stored device: its name, room and sources.
 public struct DeviceEntry: Hashable, Sendable, Identifiable {
-  /// The first way it was seen by; stays the same as long as the device is in the home.
+  /// The id, that of the first source, constant while the device is in the home.
   public var id: String
-  /// The home's name for it, 60 Unicode code points at most.
+  /// The name in the home, at most 60 Unicode code points.
   public var name: String
-  /// Nil: the room for the entire home.
+  /// The id of its room; nil: the room for the entire home.
   public var roomID: String?
-  /// The building that it is in.
+  /// The id of its structure.
   public var structureID: String
-  /// In the order of their ids; at least one.
+  /// The sources, in the order of their ids; at least one.
   public var sources: [DeviceSource] = []
 
   public init(id: String, name: String, roomID: String? = nil, structureID: String) {
     (self.id, self.name, self.roomID, self.structureID) = (id, name, roomID, structureID)
   }
 
-  /// The way that counts: the nearest that works, else the nearest of the others, else the first. What has a bridge in between
-  /// is farther than the device itself, by the same kind of route.
+  /// The active source: the nearest reachable one, else the nearest of the others, else the first. A bridged source is
+  /// farther than a direct one with the same locality.
   public var active: DeviceSource? {
     sources.min { left, right in
       let ranks = (Self.rank(left), Self.rank(right))
@@ -69,6 +69,6 @@ public struct DeviceEntry: Hashable, Sendable, Identifiable {
       + (source.id.isBridged ? 1 : 0)
   }
 
-  /// The way with this id, nil if it is none of its own.
+  /// Returns the source with this id; nil if the device does not have it.
   public func source(_ id: SourceID) -> DeviceSource? { sources.first { $0.id == id } }
 }

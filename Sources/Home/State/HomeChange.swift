@@ -1,45 +1,45 @@
 public import MatterModel
 public import MatterProtocol
 
-/// Something that happened in a home: what the reducer says, what the log keeps, what observers get.
+/// A change of a home: produced by the reducer, stored in the log, and delivered to observers.
 ///
-/// A home is what its changes made of it: nothing else alters a ``HomeState``.
+/// The state is the result of its changes: a ``HomeState`` is modified in no other way.
 public enum HomeChange: Hashable, Sendable {
-  /// A building, which becomes the primary one where there was none.
+  /// A new structure, which becomes the primary one if there was none.
   case structureAdded(Structure)
-  /// A building's new name.
+  /// The new name of a structure.
   case structureRenamed(id: String, name: String)
-  /// Another becomes the primary one, if it was.
+  /// A removed structure. If it was the primary one, another becomes primary.
   case structureRemoved(id: String)
-  /// The structure that is meant where none is named.
+  /// The structure that is used where none is named.
   case primaryStructureChosen(id: String)
 
   /// An empty room.
   case roomAdded(Room)
   /// A room's new name.
   case roomRenamed(id: String, name: String)
-  /// A room without devices: they are moved before.
+  /// A removed room. Its devices are moved before.
   case roomRemoved(id: String)
 
-  /// A device without sources yet; they follow.
+  /// A new device; its sources follow.
   case deviceAdded(id: String, name: String, roomID: String?, structureID: String)
-  /// The device, its sources and what was known of it.
+  /// A removed device, with its sources and values.
   case deviceRemoved(id: String)
   /// The home's new name for a device.
   case deviceRenamed(id: String, name: String)
-  /// Nil: into the room for the entire home.
+  /// The new room of a device; nil: the room for the entire home.
   case deviceMoved(id: String, roomID: String?)
 
-  /// Another way to a device, or the first one. It may have been another device's: all that is known by it is kept.
+  /// A source of a device. If it was a source of another device, its values are kept.
   case sourceAdded(SourceID, device: String)
-  /// A way to a device is there no more, and what was known only by it goes, too.
+  /// A removed source, with the values that were known only from it.
   case sourceRemoved(SourceID)
-  /// What the device is there: its types, traits and maker.
+  /// The description by a source: endpoints with types and clusters, and identity.
   case topology(SourceID, [DeviceEndpoint], DeviceIdentity)
-  /// Whether a device can be reached by this way, by which kind of route, and if not, why.
+  /// The status of a source: reachability, locality, and offline reason.
   case connectivity(SourceID, SourceStatus)
 
-  /// An attribute's new value, one element with an anonymous tag; nil: the node has it no more.
+  /// The new value of an attribute, as one TLV element with an anonymous tag; nil: the attribute was removed.
   case attribute(NodeID, ConcreteAttributePath, value: [UInt8]?)
   /// An event that a node reported.
   case event(NodeID, EventData)
@@ -59,18 +59,17 @@ extension HomeChange {
   }
 }
 
-/// Changes that belong together: one report, one command, one loss. They are stored together, and observers get them
-/// together.
+/// Changes of one report, command or loss, which are stored and delivered together.
 public struct HomeUpdate: Hashable, Sendable {
   public var changes: [HomeChange]
-  /// In microseconds since 1970.
+  /// The time, in microseconds since 1970.
   public var time: Int64
-  /// The client whose call it was, so that it is not told what it knows; nil: nobody's, a device did it.
+  /// The client that made the change, which is not notified of it; nil: a device.
   public var origin: String?
-  /// The versions of clusters of which every attribute is known now, by node, so that the next start need not ask again.
+  /// The data versions of completely known clusters, by node, which the next start uses for its subscriptions.
   public var versions: [NodeID: [ClusterPath: UInt32]]
-  /// The devices whose settled connectivity is another now, or of which nobody knew how they are; not kept in the log, since
-  /// it follows from the rest.
+  /// The devices whose settled connectivity changed, or was unknown before; not logged, because it follows from the
+  /// other changes.
   public var settled: Set<String> = []
   /// The trials of connectivity that began with it, and, nil, those that ended, by device: stored, not logged.
   var trials: [String: DebounceTrial?] = [:]
@@ -86,7 +85,7 @@ public struct HomeUpdate: Hashable, Sendable {
     self.versions = versions
   }
 
-  /// The same happened: what follows from it, and whether somebody has written it down, don't count.
+  /// Compares the changes without derived data, and regardless of whether they are logged.
   public static func == (left: Self, right: Self) -> Bool {
     left.changes == right.changes && left.time == right.time && left.origin == right.origin
       && left.versions == right.versions

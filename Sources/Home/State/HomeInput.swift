@@ -1,43 +1,44 @@
 public import MatterModel
 public import MatterProtocol
 
-/// What reaches the home from outside.
+/// An input of the home reducer.
 public enum HomeInput: Sendable {
-  /// A node of our fabric: new, or known from an earlier start. A new one becomes a device when it has told what it is. What was
-  /// asked for when it was paired is for that device.
+  /// A node of this home's fabric, new or known from an earlier start. A new node becomes a device when it is
+  /// described, with the name and room of its pairing wish.
   case node(NodeID, wish: PairingWish? = nil)
-  /// A node is not in our fabric any more.
+  /// A node was removed from this home's fabric.
   case nodeRemoved(NodeID)
-  /// Nothing is known of how the nodes are: the process that follows them has just begun.
+  /// The process that follows the nodes has started: their connectivity is unknown.
   case started
   /// A node reported, or answered a read.
   case report(NodeReport)
-  /// A node keeps us informed from now on; the next report is due at `deadline` at the latest.
+  /// A subscription to a node was established; the next report is due by `deadline`.
   case established(NodeID, deadline: Int64)
-  /// A node was heard; the next report is due at `deadline` at the latest, if any is.
+  /// A message of a node was received; the next report is due by `deadline`, if any.
   case heard(NodeID, deadline: Int64?)
-  /// A node answered a request of somebody who does not follow it.
+  /// A node answered a request of a process that does not follow it.
   case answered(NodeID)
-  /// A node can't be reached any more, and why.
+  /// A node became unreachable, with the reason.
   case lost(NodeID, OfflineReason)
-  /// What somebody else did to the home: a command's changes, or another process's.
+  /// An update by another client or process.
   case update(HomeUpdate)
-  /// What is told of a home that others keep.
+  /// An input of a client that uses the home through routes.
   case route(RouteInput)
 }
 
-/// All that a node had to say at one time.
+/// The contents of one report of a node.
 public struct NodeReport: Sendable {
   public var node: NodeID
-  /// In the order of the report.
+  /// The attributes, in the order of the report.
   public var attributes: [AttributeData]
-  /// In the order of their numbers.
+  /// The events, in the order of their numbers.
   public var events: [EventData]
-  /// Whether it comes of a subscription to everything, so that nothing is missing but what did not change.
+  /// Whether the report is of a subscription to everything, so that it lacks only unchanged values.
   public var isWhole: Bool
-  /// When the next one is due at the latest, in microseconds since 1970.
+  /// The latest time of the next report, in microseconds since 1970.
   public var deadline: Int64?
-  /// Whether it comes of a subscription that stands: the node is there, whatever it said before.
+  /// Whether the report is of an established subscription, so that the node is reachable regardless of earlier
+  /// announcements.
   public var isOfEstablished = false
 
   public init(_ node: NodeID, _ attributes: [AttributeData], events: [EventData] = [], isWhole: Bool) {

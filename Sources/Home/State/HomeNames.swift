@@ -1,14 +1,14 @@
 internal import MatterCrypto
 internal import MatterModel
 
-/// The rules that names in a home keep. Names keep the case they were given in and are compared without it.
+/// The rules for names in a home. Names keep their case and are compared without it.
 public enum HomeNames {
-  /// The longest name, in Unicode code points; longer ones are cut.
+  /// The maximum length of a name, in Unicode code points; longer names are truncated.
   public static let longestName = 60
 
-  /// A name without the blanks around it, cut where it is too long.
-  /// - Returns: the name, and whether it was cut.
-  /// - Throws: ``HomeError`` `badArguments` where nothing is left, or where it can't be told from a path.
+  /// Returns a name without surrounding whitespace, truncated if it is too long.
+  /// - Returns: the name, and whether it was truncated.
+  /// - Throws: ``HomeError`` `badArguments` if nothing is left, or the name could be taken for a path.
   public static func checked(_ name: String) throws(HomeError) -> (name: String, wasCut: Bool) {
     let scalars = Array(name.unicodeScalars)
     guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -29,7 +29,7 @@ public enum HomeNames {
     return (String(cut), true)
   }
 
-  /// Whether two names are the same to people.
+  /// Whether two names are equal regardless of case.
   public static func same(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 
   /// Whether a name is another one, or that with a number behind it, as ``HomeState/availableName(_:in:of:except:)`` makes it.
@@ -66,8 +66,9 @@ public enum HomeNames {
 extension HomeState {
   // MARK: Structures
 
-  /// - Parameter id: for the new structure; must be one that no structure ever had.
-  /// - Throws: ``HomeError`` `badArguments` where the name is taken or is none.
+  /// Returns a new structure and the changes that add it.
+  /// - Parameter id: the id of the new structure, which must never have been used.
+  /// - Throws: ``HomeError`` `badArguments` if the name is in use or invalid.
   public func addingStructure(_ name: String, id: String) throws(HomeError) -> (Structure, [HomeChange]) {
     let name = try HomeNames.checked(name).name
     guard !structures.contains(where: { HomeNames.same($0.name, name) }) else {
@@ -77,7 +78,8 @@ extension HomeState {
     return (structure, [.structureAdded(structure)])
   }
 
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` where the name is taken or is none.
+  /// Returns the changes that rename a structure.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` if the name is in use or invalid.
   public func renamingStructure(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
     let name = try HomeNames.checked(name).name
@@ -87,14 +89,14 @@ extension HomeState {
     return [.structureRenamed(id: id, name: name)]
   }
 
-  /// - Returns: none where it is the primary one already.
+  /// Returns the changes that select the primary structure; none if it is already the primary one.
   public func choosingPrimaryStructure(_ id: String) throws(HomeError) -> [HomeChange] {
     guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
     return id == primaryStructureID ? [] : [.primaryStructureChosen(id: id)]
   }
 
-  /// The structure of this name, in any case.
-  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  /// Returns the structure with this name, in any case.
+  /// - Throws: ``HomeError`` `notFound` with similar names.
   public func knownStructure(_ name: String) throws(HomeError) -> Structure {
     if let structure = structures.first(where: { HomeNames.same($0.name, name) }) { return structure }
     throw HomeError(
@@ -104,14 +106,14 @@ extension HomeState {
 
   // MARK: Rooms
 
-  /// The room of this name in any case, of a structure.
+  /// Returns the room of a structure with this name, in any case.
   public func room(named name: String, in structureID: String) -> Room? {
     rooms.first { HomeNames.same($0.name, name) && $0.structureID == structureID }
   }
 
-  /// The room of this name in any case, or of this name behind its structure's: `Cottage/Kitchen`.
-  /// - Returns: nil where there is none.
-  /// - Throws: ``HomeError`` `ambiguousTarget` with all that it may mean, where several structures have such a room.
+  /// Returns the room with this name, in any case, optionally after the name of its structure: `Cottage/Kitchen`.
+  /// - Returns: nil if there is none.
+  /// - Throws: ``HomeError`` `ambiguousTarget` with all matches, if several structures have such a room.
   public func room(called text: String) throws(HomeError) -> Room? {
     let found = rooms.filter { HomeNames.same($0.name, text) || HomeNames.same(fullName(of: $0), text) }
     guard found.count > 1 else { return found.first }
@@ -143,15 +145,16 @@ extension HomeState {
     "\(structure(room.structureID)?.name ?? room.structureID)/\(room.name)"
   }
 
-  /// The room of this name; see ``room(called:)``.
-  /// - Throws: ``HomeError`` `notFound` with what may have been meant, `ambiguousTarget` with all that it may mean.
+  /// Returns the room with this name; see ``room(called:)``.
+  /// - Throws: ``HomeError`` `notFound` with similar names, `ambiguousTarget` with all matches.
   public func knownRoom(_ name: String) throws(HomeError) -> Room {
     if let room = try room(called: name) { return room }
     throw HomeError(
       .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
   }
 
-  /// - Parameter id: for the new room; must be one that no room ever had.
+  /// Returns a new room and the changes that add it.
+  /// - Parameter id: the id of the new room, which must never have been used.
   public func addingRoom(
     _ name: String, id: String, in structureID: String
   ) throws(HomeError) -> (Room, [HomeChange]) {
@@ -164,9 +167,10 @@ extension HomeState {
     return (room, [.roomAdded(room)])
   }
 
+  /// Returns the changes that add a room, and the room.
   /// - Parameters:
-  ///   - structureID: nil: the primary structure, which is made where there is none.
-  ///   - id: for the new room; must be one that no room ever had. nil: one is drawn.
+  ///   - structureID: the structure; nil: the primary one, which is created if there is none.
+  ///   - id: the id of the new room, which must never have been used; nil: a random one.
   public func addingRoom(
     _ name: String, to structureID: String? = nil, id: String? = nil
   ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
@@ -182,9 +186,9 @@ extension HomeState {
     return ([first] + changes, room)
   }
 
-  /// - Returns: nothing where it has the name already.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another room of the structure has the name, and for the
-  ///   room for the entire home.
+  /// Returns the changes that rename a room; none if it already has the name.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` if another room of the structure has the name, and for the room
+  ///   for the entire home.
   public func renamingRoom(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     let room = try changeableRoom(id)
     let name = try HomeNames.checked(name).name
@@ -194,7 +198,7 @@ extension HomeState {
     return name == room.name ? [] : [.roomRenamed(id: id, name: name)]
   }
 
-  /// Its devices go to the room for the entire home.
+  /// Returns the changes that remove a room and move its devices to the room for the entire home.
   public func removingRoom(_ id: String) throws(HomeError) -> [HomeChange] {
     let room = try changeableRoom(id)
     var changes: [HomeChange] = []
@@ -218,7 +222,8 @@ extension HomeState {
 
   // MARK: Devices
 
-  /// - Returns: whether the name was cut, and the changes; none where it has this name already.
+  /// Returns the changes that rename a device.
+  /// - Returns: whether the name was truncated, and the changes; none if it already has the name.
   public func renamingDevice(
     _ id: String, to name: String
   ) throws(HomeError) -> (wasCut: Bool, changes: [HomeChange]) {
@@ -230,9 +235,10 @@ extension HomeState {
     return (wasCut, name == device.name ? [] : [.deviceRenamed(id: id, name: name)])
   }
 
-  /// - Parameter roomID: nil, or the id of the room for the entire home: takes it out of its room.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another device of the room has its name, and for a room of
-  ///   another structure than its own.
+  /// Returns the changes that move a device.
+  /// - Parameter roomID: the room; nil, or the id of the room for the entire home, removes the device from its room.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` if another device of the room has its name, and for a room of
+  ///   another structure.
   public func movingDevice(_ id: String, to roomID: String?) throws(HomeError) -> [HomeChange] {
     let device = try knownDevice(id)
     var target: String?

@@ -1,27 +1,26 @@
 package import MatterModel
 
-/// What reaches somebody who sees a home by routes to those who keep it, a hub or a controller.
-/// See <doc:TheHomeModel>, “Routes”.
+/// An input of a client that uses the home through routes, to a hub or a controller. See <doc:TheHomeModel>, “Routes”.
 public enum RouteInput: Sendable {
-  /// The whole home by a route of this locality; what happened to it is known by what is different now.
+  /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)
-  /// What happened to it.
+  /// An update of the home.
   case update(HomeUpdate, by: DataSourceLocality)
-  /// How its connectivity settles.
+  /// The debouncing of its connectivity.
   case settling(DebouncerState, by: DataSourceLocality)
-  /// The route that was used last works again; what was missed follows.
+  /// The last used route works again; missed updates follow.
   case resumed
   /// No route works.
   case lost
 }
 
-/// How connectivity settles, for whoever sees the same home from elsewhere and is to say the same of it.
+/// The state of the connectivity debouncer, for clients that must agree with it.
 public struct DebouncerState: Hashable, Sendable {
-  /// A device of which the settled connectivity is not the present one.
+  /// A device whose settled connectivity differs from the current one.
   public struct Trial: Hashable, Sendable {
-    /// What counts until the present one has lasted long enough.
+    /// The settled connectivity until the current one has lasted long enough.
     public var settled: SourceConnectivity
-    /// For how much longer it has to last.
+    /// The remaining time.
     public var remaining: Duration
 
     public init(settled: SourceConnectivity, remaining: Duration) {
@@ -29,9 +28,9 @@ public struct DebouncerState: Hashable, Sendable {
     }
   }
 
-  /// How long a device must be away before its settled connectivity says so.
+  /// The time for which a device must be unreachable before its settled connectivity changes.
   public var grace: Duration
-  /// By device.
+  /// The trials, by device.
   public var trials: [String: Trial]
 
   public init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }

@@ -2,36 +2,35 @@ internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
 
-/// Turns what reaches a home into changes of it. The only writer of connectivity and locality; a value without I/O, which
-/// knows no time but what it is given, in microseconds since 1970.
+/// Reduces inputs to changes of a home. The only writer of connectivity and locality; a value without I/O and clock,
+/// with times in microseconds since 1970.
 public struct HomeReducer: Sendable {
   public private(set) var state: HomeState
-  /// When each node was heard; not part of the state, since it changes with each message.
+  /// The times of contact, by node; not part of the state, because they change with each message.
   public private(set) var contacts: [NodeID: Contact]
   /// How each node is; what is behind a bridge may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
   /// What was asked for nodes that have not told yet what they are.
   private var wishes: [NodeID: PairingWish] = [:]
   var settling: ConnectivityDebouncer
-  /// Whether nobody follows the nodes: what is said of them is what was stored, and whether it still holds nobody knows, but of
-  /// those that were heard since.
+  /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
   public private(set) var isRestored = false
   /// The nodes that showed how they are since ``isRestored`` began.
   private(set) var seen: Set<NodeID> = []
   /// The ways that worked when the last route to whoever keeps the home was lost; nil: one works, or none is needed.
   var beforeLoss: [SourceID: SourceStatus]?
 
-  /// How long a device must be away before its settled connectivity says so.
+  /// The time for which a device must be unreachable before its settled connectivity changes.
   public var grace: Duration {
     get { settling.grace }
     set { settling.grace = newValue }
   }
 
-  /// Goes on from a home as it was kept.
+  /// Restores a stored home.
   /// - Parameters:
-  ///   - contacts: when each node was heard last.
-  ///   - grace: how long a device may be away before its settled state says so.
-  ///   - trials: of the devices that were away for a shorter time.
+  ///   - contacts: the times of contact, by node.
+  ///   - grace: the time for which a device must be unreachable before its settled connectivity changes.
+  ///   - trials: the devices that have been unreachable for a shorter time.
   ///   - time: now, in microseconds since 1970.
   public init(
     _ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero,
@@ -47,9 +46,9 @@ public struct HomeReducer: Sendable {
     _ = settling.advance(to: time)
   }
 
-  /// Takes in what happened.
+  /// Handles an input.
   /// - Parameter time: now, in microseconds since 1970.
-  /// - Returns: what changed by it, nil if nothing did.
+  /// - Returns: the resulting changes; nil if there are none.
   public mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
     var update = HomeUpdate([], at: time)
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
@@ -137,9 +136,9 @@ public struct HomeReducer: Sendable {
     state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
   }
 
-  /// Takes a home as it is stored for what is the case: where nobody can say any more what has changed.
+  /// Replaces the state with a stored home, if the changes since are not known.
   /// - Parameters:
-  ///   - trials: of connectivity, where whoever stored it knows them better. nil: nobody does.
+  ///   - trials: the trials of the process that stored the home; nil if unknown.
   ///   - time: now, in microseconds since 1970.
   public mutating func reload(
     _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
@@ -352,7 +351,7 @@ public struct HomeReducer: Sendable {
     return whole.state
   }
 
-  /// The structure of a home that has no other.
+  /// The default structure of a new home.
   public static let firstStructure = Structure(id: "home", name: "Home")
 
   private mutating func forget(
@@ -381,7 +380,7 @@ public struct HomeReducer: Sendable {
 
   // MARK: Connectivity
 
-  /// How a node is, without what it says of those behind it.
+  /// Returns the status of a node, without that of its bridged devices.
   public func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
 
   private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
@@ -428,7 +427,7 @@ public struct HomeReducer: Sendable {
 
   // MARK: ConnectivityDebouncer
 
-  /// The connectivity of a device that lasted for the grace time at least.
+  /// Returns the connectivity of a device that lasted at least for the grace time.
   public func settledConnectivity(of device: String) -> SourceConnectivity {
     if isRestored, state.devices[device]?.sources.contains(where: { seen.contains($0.id.node) }) != true {
       return .unknown
@@ -439,11 +438,11 @@ public struct HomeReducer: Sendable {
   /// The devices of which the connectivity has not lasted long enough to have settled.
   var trials: [String: DebounceTrial] { settling.trials }
 
-  /// When a connectivity will have lasted long enough, nil if none is on trial.
+  /// The time when the next trial ends; nil if there is none.
   public var nextDeadline: Int64? { settling.nextDeadline }
 
-  /// Time passed.
-  /// - Returns: which devices' settled connectivity changed.
+  /// Advances the time.
+  /// - Returns: an update with the devices whose settled connectivity changed.
   public mutating func advance(to time: Int64) -> HomeUpdate? {
     let settled = settling.advance(to: time)
     guard !settled.isEmpty else { return nil }

@@ -1,20 +1,20 @@
 public import MatterModel
 internal import MatterProtocol
 
-/// A whole home at one moment, as a value: names, rooms, devices, what they are and what they said last.
+/// A snapshot of a whole home: names, rooms, devices, their descriptions and last values.
 ///
-/// Altered by ``apply(_:)`` alone. When something was heard last is not part of it; see ``Contact``.
+/// Modified only by ``apply(_:)``. Times of last contact are not part of it; see ``Contact``.
 public struct HomeState: Equatable, Sendable {
-  /// In the order they were added.
+  /// The structures, in the order in which they were added.
   public private(set) var structures: [Structure] = []
-  /// The structure that is meant where none is named: the one that was chosen last; where that is gone or nobody chose, the
-  /// first. Nil where there is none.
+  /// The structure that is used where none is named: the last selected one, or the first if that was removed or none
+  /// was selected. Nil if there is none.
   public private(set) var primaryStructureID: String?
-  /// In the order they were added.
+  /// The rooms, in the order in which they were added.
   public private(set) var rooms: [Room] = []
-  /// By their ids.
+  /// The devices, by their ids.
   public private(set) var devices: [String: DeviceEntry] = [:]
-  /// What each node said last, whichever devices it stands for.
+  /// The last known attribute values, by node.
   public private(set) var values: [NodeID: NodeValues] = [:]
   /// The number of the last event that each node reported.
   public private(set) var lastEvents: [NodeID: UInt64] = [:]
@@ -39,36 +39,36 @@ public struct HomeState: Equatable, Sendable {
 
   // MARK: Looking
 
-  /// The structure with this id, nil if there is none.
+  /// Returns the structure with this id; nil if there is none.
   public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
-  /// See ``primaryStructureID``.
+  /// The structure with the ``primaryStructureID``.
   public var primaryStructure: Structure? { primaryStructureID.flatMap { structure($0) } }
-  /// The room with this id, nil if there is none. The room for the entire home is not among them.
+  /// Returns the room with this id; nil if there is none. The room for the entire home is not among them.
   public func room(_ id: String) -> Room? { rooms.first { $0.id == id } }
 
-  /// The devices in the order of their first sources: node by node.
+  /// The devices, in the order of the nodes of their first sources.
   public var orderedDevices: [DeviceEntry] {
     devices.values.sorted { ($0.sources.first?.id).precedes($1.sources.first?.id, else: $0.id < $1.id) }
   }
 
-  /// The device that a source belongs to.
+  /// Returns the device of a source.
   public func device(of source: SourceID) -> DeviceEntry? { deviceID(of: source).flatMap { devices[$0] } }
 
   private func deviceID(of source: SourceID) -> String? { nodes[source.node]?.devices[source.endpoint] }
 
-  /// The id of the device that an endpoint of a node belongs to.
+  /// Returns the id of the device that an endpoint of a node belongs to.
   public func deviceID(of node: NodeID, _ endpoint: EndpointID) -> String? {
     guard let parts = nodes[node] else { return nil }
     return parts.devices[parts.sources[endpoint] ?? .root]
   }
 
-  /// The sources of a node, in order.
+  /// Returns the sources of a node, in order.
   public func sources(of node: NodeID) -> [DeviceSource] {
     (nodes[node]?.devices ?? [:]).sorted { $0.key < $1.key }
       .compactMap { endpoint, device in devices[device]?.source(SourceID(node, endpoint)) }
   }
 
-  /// The way with this id, to whichever device it leads.
+  /// Returns the source with this id, of any device.
   public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
 
   /// The device that a change is about, as things are now: what is taken away is nobody's any more when it was.
@@ -86,7 +86,7 @@ public struct HomeState: Equatable, Sendable {
     }
   }
 
-  /// The last known value of an attribute.
+  /// Returns the last known value of an attribute.
   public func value(_ node: NodeID, _ path: ConcreteAttributePath) -> [UInt8]? { values[node]?[path] }
 
   /// The levels that an endpoint can have; those of a light where that is not known.
@@ -96,7 +96,7 @@ public struct HomeState: Equatable, Sendable {
 
   // MARK: Changing
 
-  /// Makes a change. One that fits nothing (a device that is not there) changes nothing.
+  /// Applies a change. A change that does not apply (of a device that does not exist) has no effect.
   public mutating func apply(_ change: HomeChange) {
     switch change {
     case .structureAdded(let structure):
@@ -180,12 +180,12 @@ public struct HomeState: Equatable, Sendable {
 
   // MARK: Restoring
 
-  /// Puts what is stored of a cluster in its place, without a change for each value.
+  /// Restores the stored values of a cluster, without a change for each value.
   public mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {
     self.values[node, default: NodeValues()][path.endpoint, path.cluster] = values
   }
 
-  /// Puts the stored number of a node's last event in its place.
+  /// Restores the stored number of a node's last event.
   public mutating func restore(lastEvent number: UInt64, of node: NodeID) { lastEvents[node] = number }
 }
 

@@ -2,21 +2,21 @@ public import MatterModel
 
 /// The last known attributes of one cluster of one endpoint.
 ///
-/// A sorted table and no dictionary: a home has tens of thousands of these, most with a handful of entries.
+/// A sorted table instead of a dictionary, because a home has tens of thousands of them, most with a few entries.
 public struct ClusterValues: Hashable, Sendable {
-  /// One attribute and what it was last.
+  /// An attribute and its last value.
   public struct Entry: Hashable, Sendable {
     public var attribute: AttributeID
-    /// One element with an anonymous tag.
+    /// The value, as one TLV element with an anonymous tag.
     public var value: [UInt8]
   }
 
-  /// In the order of their ids.
+  /// The entries, in the order of their ids.
   public private(set) var entries: [Entry] = []
 
   public init() {}
 
-  /// The value of an attribute, one element with an anonymous tag; nil: it is not known.
+  /// The value of an attribute, as one TLV element with an anonymous tag; nil if unknown.
   public subscript(attribute: AttributeID) -> [UInt8]? {
     get {
       let index = position(of: attribute)
@@ -52,10 +52,10 @@ public struct NodeValues: Hashable, Sendable {
 
   public init() {}
 
-  /// Whether nothing is known of the node.
+  /// Whether no attribute of the node is known.
   public var isEmpty: Bool { endpoints.isEmpty }
 
-  /// The value of an attribute, one element with an anonymous tag; nil: it is not known.
+  /// The value of an attribute, as one TLV element with an anonymous tag; nil if unknown.
   public subscript(path: ConcreteAttributePath) -> [UInt8]? {
     get { endpoints[path.endpoint]?[path.cluster]?[path.attribute] }
     set {
@@ -70,7 +70,7 @@ public struct NodeValues: Hashable, Sendable {
     }
   }
 
-  /// All that is known of one cluster; nil: nothing.
+  /// The known attributes of a cluster; nil if there are none.
   public subscript(endpoint: EndpointID, cluster: ClusterID) -> ClusterValues? {
     get { endpoints[endpoint]?[cluster] }
     set {
@@ -79,10 +79,10 @@ public struct NodeValues: Hashable, Sendable {
     }
   }
 
-  /// All clusters of an endpoint that something is known of.
+  /// The clusters of an endpoint with known attributes.
   public subscript(endpoint: EndpointID) -> [ClusterID: ClusterValues] { endpoints[endpoint] ?? [:] }
 
-  /// The endpoints that something is known of, in order.
+  /// The endpoints with known attributes, in order.
   public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
 
   /// Clusters of which other attributes, or other values, are known than there.
@@ -97,7 +97,7 @@ public struct NodeValues: Hashable, Sendable {
     return result
   }
 
-  /// An attribute by its declaration, nil where it is not known or not of its type.
+  /// Returns an attribute by its declaration; nil if it is unknown or of another type.
   public func value<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID) -> Value?
   {
     self[attribute.path(on: endpoint)].flatMap { try? Value(tlv: $0) }

@@ -1,12 +1,12 @@
 internal import MatterClusters
 public import MatterModel
 
-/// Names and values of clusters' elements for people and for JSON; numbers for what isn't declared.
+/// Names and values of cluster elements for users and for JSON; numbers for undeclared elements.
 public enum ElementNames {
   /// Whether the names of a cluster and its elements are known.
   public static func isKnown(_ cluster: ClusterID) -> Bool { ClusterCatalogue.cluster(cluster) != nil }
 
-  /// The name of a status that a cluster defines itself; nil: it is not known. Matter Core § 10.6.17.
+  /// Returns the name of a cluster-specific status; nil if unknown. Matter Core § 10.6.17.
   public static func clusterStatus(_ code: UInt8, of cluster: ClusterID) -> String? {
     let names: [UInt64: String]? =
       switch cluster {
@@ -28,7 +28,7 @@ public enum ElementNames {
     info(id, of: cluster).map { camelCase($0.name) } ?? "\(id)"
   }
 
-  /// `levelControl.currentLevel`; numbers where nobody declares them.
+  /// `levelControl.currentLevel`; numbers for undeclared elements.
   public static func attribute(_ path: ConcreteAttributePath) -> String {
     "\(self.cluster(path.cluster)).\(attribute(path.attribute, of: path.cluster))"
   }
@@ -50,28 +50,28 @@ public enum ElementNames {
     ClusterCatalogue.cluster(cluster)?.event(id).map { camelCase($0.name) } ?? "\(id)"
   }
 
-  /// How the attribute is declared; nil: nobody does. The global attributes are those of every cluster.
+  /// Returns the declaration of an attribute, including global ones; nil if it is undeclared.
   public static func info(_ id: AttributeID, of cluster: ClusterID) -> AttributeInfo? {
     ClusterCatalogue.cluster(cluster)?.attribute(id)
       ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
   }
 
-  /// The shape of an attribute's value; `Schema.any` where nobody declares it.
+  /// Returns the schema of an attribute's value; `Schema.any` if it is undeclared.
   public static func schema(_ path: ConcreteAttributePath) -> Schema {
     info(path.attribute, of: path.cluster)?.schema ?? .any
   }
 
-  /// How the command is declared; nil: nobody does.
+  /// Returns the declaration of a command; nil if it is undeclared.
   public static func command(_ path: CommandPath) -> CommandInfo? {
     ClusterCatalogue.cluster(path.cluster)?.command(path.command)
   }
 
-  /// The shape of an answer, by the id of the response command.
+  /// Returns the schema of a response, by the id of the response command.
   public static func response(_ id: CommandID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.commands.compactMap(\.response).first { $0.id == id }?.schema ?? .any
   }
 
-  /// The shape of what an event carries; `Schema.any` where nobody declares it.
+  /// Returns the schema of an event's payload; `Schema.any` if it is undeclared.
   public static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.event(id)?.payload ?? .any
   }

@@ -1,36 +1,36 @@
 internal import MatterClusters
 public import MatterModel
 
-/// A path of one node, of attributes or to a command, with names for people.
+/// A path to attributes, a command or an event of one device, parsed from names or numbers.
 public struct ElementPath: Hashable, Sendable {
   public var target: Target
-  /// Nil stands for any.
+  /// The endpoint; nil: any.
   public var endpoint: EndpointID?
   public var cluster: ClusterID?
-  /// The attribute's or the command's number; nil stands for any.
+  /// The number of the attribute or command; nil: any.
   public var element: UInt32?
 
   public var attributePath: AttributePath {
     AttributePath(endpoint: endpoint, cluster: cluster, attribute: element.map { AttributeID($0) })
   }
 
-  /// Whether one attribute of one cluster of one endpoint is meant.
+  /// Whether the path is without wildcards.
   public var isConcrete: Bool { endpoint != nil && cluster != nil && element != nil }
 }
 
-/// What the last part of a path names.
+/// The kind of element in the last part of a path.
 public enum ElementKind: String, Hashable, Sendable {
   case attribute, command
 }
 
 extension HomeRegistry {
-  /// Reads a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` stands for any; numbers, decimal or
-  /// with `0x`, may stand for names and the other way round. A target alone means all of its attributes.
+  /// Parses a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` is a wildcard; numbers,
+  /// decimal or with `0x`, and names can be mixed. A target alone means all of its attributes.
   ///
   /// Without an endpoint, it is the first one that has the cluster.
-  /// - Returns: one path for each device that the target names, which are several for `*`, a room and a group; of what is behind a
-  ///   bridge, one for each of its endpoints where none is named.
   /// - Parameter isForOne: whether a target that stands for several devices is an error.
+  /// - Returns: one path for each device of the target, which are several for `*`, a room and a group; for a bridged
+  ///   device, one for each of its endpoints if none is named.
   public func paths(
     _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
   ) throws(HomeError) -> [ElementPath] {
@@ -133,7 +133,7 @@ extension HomeRegistry {
     return result
   }
 
-  /// Reads `onOff.toggle`: a command of no device in particular.
+  /// Parses `onOff.toggle`: a command without a device.
   public static func command(_ text: String) throws(HomeError) -> (ClusterID, CommandID) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let cluster = try cluster(parts[0]),
@@ -142,7 +142,7 @@ extension HomeRegistry {
     return (cluster, CommandID(command))
   }
 
-  /// A cluster by name or number; nil for `*`.
+  /// Parses a cluster name or number; nil for `*`.
   public static func cluster(_ text: String) throws(HomeError) -> ClusterID? {
     if text == "*" { return nil }
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
@@ -179,7 +179,7 @@ extension HomeRegistry {
       candidates: NearestName.suggestions(for: text, in: names).map { camelCase($0) })
   }
 
-  /// A cluster's name, its number where it is not known.
+  /// Returns a cluster's name, or its number if it is unknown.
   public static func name(of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.name ?? "\(cluster)"
   }
@@ -189,7 +189,7 @@ extension HomeRegistry {
   }
 }
 
-/// A name of the standard as a path and JSON have it: "OnOff" → "onOff", "HVACSystem" → "hvacSystem".
+/// Converts a name of the standard to the form in paths and JSON: "OnOff" → "onOff", "HVACSystem" → "hvacSystem".
 public func camelCase(_ name: String) -> String {
   var letters = Array(name)
   for index in letters.indices {

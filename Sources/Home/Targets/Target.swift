@@ -1,9 +1,9 @@
 internal import MatterClusters
 public import MatterModel
 
-/// A device that somebody named, and the endpoint if they named that too.
+/// A resolved target: a device, and the endpoint if one was named.
 public struct Target: Hashable, Sendable {
-  /// The one device that the text can only have meant.
+  /// The device that the text identifies unambiguously.
   public var device: DeviceRecord
   public var endpoint: EndpointID?
 
@@ -12,16 +12,16 @@ public struct Target: Hashable, Sendable {
     self.endpoint = endpoint
   }
 
-  /// The endpoint to use for a cluster.
-  /// - Throws: `notFound` where the device has no such cluster.
+  /// Returns the endpoint to use for a cluster.
+  /// - Throws: `notFound` if the device has no such cluster.
   public func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
     if let endpoint { return endpoint }
     if let found = device.endpoint(serving: cluster) { return found }
     throw HomeError(.notFound, "no \(name) cluster; `hearth describe` lists the clusters", device: device.name)
   }
 
-  /// The endpoints that a command for the whole device is meant for: the one that was named, else all that have the cluster.
-  /// - Throws: `notFound` where there is none: also for a bridge, since what is behind it are devices of their own.
+  /// Returns the endpoints for a command to the whole device: the named one, else all that have the cluster.
+  /// - Throws: `notFound` if there is none: also for a bridge, because its bridged devices are separate devices.
   public func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
     let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
     guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
@@ -30,11 +30,10 @@ public struct Target: Hashable, Sendable {
 }
 
 extension HomeRegistry {
-  /// Finds the device that a text names, by the way that counts, or by the one that it names: `room/name`, a name that only one
-  /// device has, a node id, `NODE/ENDPOINT`, or the beginning of one device's name. An endpoint may also stand behind a name:
-  /// `kitchen/lamp/2`.
+  /// Resolves a text to a device with its active source, or with the named one: `room/name`, an unambiguous name, a
+  /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2`.
   ///
-  /// - Throws: `notFound`, with near names; `ambiguousTarget`, with all that it may mean.
+  /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches.
   public func resolve(_ text: String) throws(HomeError) -> Target {
     if let device = try exact(text) { return Target(device) }
     // What stands behind the last stroke may be an endpoint.

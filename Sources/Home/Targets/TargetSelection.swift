@@ -35,12 +35,12 @@ extension HomeRegistry {
   /// What begins the name of a group.
   private static let groupPrefix = "group:"
 
-  /// The targets of a command's texts, each once: all devices for `*`, those of a room for its name or `ROOM/*`, the members of a
-  /// group for `group:NAME`, else the device that the text names.
+  /// Resolves the target texts of a command without duplicates: all devices for `*`, those of a room for its name or
+  /// `ROOM/*`, the members of a group for `group:NAME`, else the named device.
   /// - Parameters:
-  ///   - cluster: what a device must serve to be a target of a wildcard, a room or a group; nil: nothing in particular.
+  ///   - cluster: the cluster that a device of a wildcard, a room or a group must serve; nil: none.
   ///   - isAble: whether a device can be a target of a wildcard, a room or a group.
-  /// - Throws: ``HomeError`` `notFound`, with near names; `ambiguousTarget`, with all that a text may mean.
+  /// - Throws: ``HomeError`` `notFound` with similar names; `ambiguousTarget` with all matches.
   public func resolve(
     all texts: [String], serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
@@ -49,7 +49,7 @@ extension HomeRegistry {
     return Target.unique(targets)
   }
 
-  /// The same for one text.
+  /// Resolves one text; see ``resolve(all:serving:where:)``.
   public func resolveAll(
     _ text: String, serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {

@@ -1,7 +1,7 @@
 internal import MatterClusters
 public import MatterModel
 
-/// What tells a device type from all others of a home: one for each endpoint and type.
+/// The id of a device type in a home: device, endpoint and type.
 public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {
   /// The ``HomeDevice/id`` of its device.
   public var device: String
@@ -16,16 +16,16 @@ public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(device), \(endpoint)/\(ElementNames.deviceType(type))" }
 }
 
-/// What is known of a device type besides its traits.
+/// The metadata of a device type.
 public struct DeviceTypeMetadata: Hashable, Sendable {
-  /// Whether this is what its endpoint is in the first place.
+  /// Whether this is the primary type of its endpoint.
   ///
-  /// The first type that the endpoint lists and that people would name when asked what it is: not one of the utility types
-  /// (Power Source, OTA Requestor, Bridged Node and the like), which say something of a device that is another thing
-  /// besides, and not Root Node. A type that the project does not know can't be told from a utility type, so it is primary
-  /// only where the endpoint lists no application type that is known.
+  /// The primary type is the first listed application type: not Root Node, and not one of the utility types (Power
+  /// Source, OTA Requestor, Bridged Node and the like), which describe an additional aspect of a device. An unknown
+  /// type can't be distinguished from a utility type, so it is primary only if the endpoint lists no known application
+  /// type.
   public var isPrimaryType: Bool
-  /// Of all the traits of its endpoint together.
+  /// The aggregate connectivity of all traits of its endpoint.
   public var sourceConnectivity: SourceConnectivity
 
   public init(isPrimaryType: Bool, sourceConnectivity: SourceConnectivity) {
@@ -33,8 +33,8 @@ public struct DeviceTypeMetadata: Hashable, Sendable {
   }
 }
 
-/// A device type of an endpoint as it was at one moment, whichever type it is: those that the project does not know are only
-/// to be had so. See <doc:TheHomeModel>, “Objects”.
+/// A snapshot of any device type of an endpoint; the only representation of types without a Swift type. See
+/// <doc:TheHomeModel>, “Objects”.
 public struct AnyDeviceType: Sendable, Identifiable {
   let device: HomeDevice
   public let id: HomeDeviceTypeID
@@ -45,9 +45,9 @@ public struct AnyDeviceType: Sendable, Identifiable {
   }
 
   public var endpoint: EndpointID { id.endpoint }
-  /// What the Device Library says of it; nil: the project does not know it.
+  /// The declaration in the Device Library; nil for unknown types.
   public var deviceType: DeviceType? { DeviceTypes.named(id.type) }
-  /// "Dimmable Light", or its number where the project does not know it.
+  /// "Dimmable Light", or the number of an unknown type.
   public var name: String { ElementNames.deviceType(id.type) }
 
   /// The traits of its endpoint.
@@ -61,7 +61,7 @@ public struct AnyDeviceType: Sendable, Identifiable {
       sourceConnectivity: device.connectivity { $0 == id.endpoint })
   }
 
-  /// This as a type of its own, nil if it is another: `type.as(DimmableLightDeviceType.self)`.
+  /// Converts to a Swift type; nil for another type: `type.as(DimmableLightDeviceType.self)`.
   public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceType.id ? T(self) : nil }
 
   /// Whether two are the same type with the same connectivity and the same set of traits.

@@ -2,7 +2,7 @@ internal import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
-/// What tells a trait from all others of a home: two of the same cluster may be on two endpoints of one device.
+/// The id of a trait in a home: device, endpoint and cluster.
 public struct TraitID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The ``HomeDevice/id`` of its device.
   public var device: String
@@ -21,11 +21,12 @@ public struct TraitID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { "\(device), \(endpoint)/\(ElementNames.cluster(cluster))" }
 }
 
-/// What is known of a trait besides its attributes.
+/// The metadata of a trait.
 public struct TraitMetadata: Hashable, Sendable {
-  /// Of the subscription that feeds it, and of the bridged device that it belongs to.
+  /// The connectivity of the subscription that updates the trait, and of the bridged device.
   public var sourceConnectivity: SourceConnectivity
-  /// Why it is offline, if it is: for the reason that its device is, or since the bridge does not reach this part of it.
+  /// The reason why the trait is offline: that of its device, or that the bridge can't reach this part; nil if it is
+  /// not.
   public var offlineReason: OfflineReason?
 
   public init(sourceConnectivity: SourceConnectivity, offlineReason: OfflineReason? = nil) {
@@ -33,8 +34,7 @@ public struct TraitMetadata: Hashable, Sendable {
   }
 }
 
-/// A cluster of an endpoint as it was at one moment, whichever cluster it is; ``Trait`` knows its attributes by name.
-/// See <doc:TheHomeModel>, “Objects”.
+/// A snapshot of any cluster of an endpoint; ``Trait`` has named attributes. See <doc:TheHomeModel>, “Objects”.
 public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let id: TraitID
   public let metadata: TraitMetadata
@@ -55,20 +55,20 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
     self.home = home
   }
 
-  /// The same trait, with the same attributes, reached as well.
+  /// Compares the ids, attributes and connectivity.
   public static func == (left: Self, right: Self) -> Bool {
     left.id == right.id && left.metadata == right.metadata && left.values == right.values
   }
 
   public var endpoint: EndpointID { id.endpoint }
-  /// `OnOff`, or its number where the project does not know it.
+  /// `OnOff`, or the number of an unknown cluster.
   public var name: String { ClusterCatalogue.cluster(id.cluster)?.name ?? "\(id.cluster)" }
-  /// Whether its attributes are what was known last, and not what is the case now: nothing reaches it, or nothing has yet.
+  /// Whether the attributes may be outdated because the device is not online.
   public var isStale: Bool { metadata.sourceConnectivity.connectivityState != .online }
 
-  /// The last known value of an attribute, one element with an anonymous tag.
+  /// Returns the last known value of an attribute, as one TLV element with an anonymous tag.
   public func value(_ attribute: AttributeID) -> [UInt8]? { values[attribute] }
-  /// The attributes of which a value is known, in the order of their ids.
+  /// The attributes with a known value, in the order of their ids.
   public var knownAttributes: [AttributeID] { values.entries.map(\.attribute) }
 
   func value<Value: ModelValue>(_ attribute: AttributeID, as _: Value.Type = Value.self) -> Value? {
@@ -77,31 +77,31 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
 
   // MARK: What it can do
 
-  /// The bits of its FeatureMap. Matter Core § 7.13.2.
+  /// FeatureMap. Matter Core § 7.13.2.
   public var featureMap: UInt32? { value(GlobalAttribute.featureMap) }
-  /// Matter Core § 7.13.1.
+  /// ClusterRevision. Matter Core § 7.13.1.
   public var clusterRevision: UInt16? { value(GlobalAttribute.clusterRevision) }
-  /// Matter Core § 7.13.3.
+  /// AttributeList. Matter Core § 7.13.3.
   public var attributeList: [AttributeID]? { value(GlobalAttribute.attributeList) }
-  /// Matter Core § 7.13.4.
+  /// AcceptedCommandList. Matter Core § 7.13.4.
   public var acceptedCommandList: [CommandID]? { value(GlobalAttribute.acceptedCommandList) }
-  /// Matter Core § 7.13.5.
+  /// GeneratedCommandList. Matter Core § 7.13.5.
   public var generatedCommandList: [CommandID]? { value(GlobalAttribute.generatedCommandList) }
 
-  /// Whether the device says that it has the attribute; false while nobody knows.
+  /// Whether the device reports the attribute as supported; false if unknown.
   public func supports(_ attribute: AttributeID) -> Bool {
     attributeList?.contains(attribute) ?? (values[attribute] != nil)
   }
 
-  /// Whether the device says that it takes the command; false while nobody knows.
+  /// Whether the device reports the command as accepted; false if unknown.
   public func supports(_ command: CommandID) -> Bool { acceptedCommandList?.contains(command) ?? false }
 
-  /// Whether the device says that it has the feature; false while nobody knows.
+  /// Whether the device reports the feature as supported; false if unknown.
   public func supports(_ feature: Feature) -> Bool { (featureMap ?? 0) & feature.mask != 0 }
 
   // MARK: Commands and writes
 
-  /// The same trait, whose commands and writes wait so long for a device that can't be reached.
+  /// Returns the same trait with a timeout for which commands and writes wait for an unreachable device.
   public func waiting(_ timeout: Duration) -> Self {
     var copy = self
     copy.timeout = timeout
@@ -110,12 +110,12 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
 
   /// Invokes a command by its number.
   /// - Parameters:
-  ///   - fields: a structure with an anonymous tag.
-  ///   - isTimed: whether it has to be a timed interaction.
-  /// - Returns: the response command, nil where the answer is a status alone.
-  /// - Throws: ``HomeError`` `unreachable` at once where nothing reaches the device, unless ``waiting(_:)`` was asked for;
-  ///   `refused` or `accessDenied` for what the device says; where the device is reached another way by now than when this
-  ///   value was made, `notFound` or `ambiguousTarget` if nothing by that way is sure to be this trait.
+  ///   - fields: a TLV structure with an anonymous tag.
+  ///   - isTimed: whether to use a timed interaction.
+  /// - Returns: the response command, or nil if the response is only a status.
+  /// - Throws: ``HomeError`` `unreachable` at once if the device is unreachable, unless ``waiting(_:)`` was used;
+  ///   `refused` or `accessDenied` for an error status; `notFound` or `ambiguousTarget` if the device has another
+  ///   active source than at the time of this value, which has no certain counterpart of this trait.
   @discardableResult
   public func invoke(
     _ command: CommandID, fields: [UInt8] = NoFields().tlv, isTimed: Bool = false
@@ -126,8 +126,8 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   }
 
   /// Writes attributes by their numbers, in one request.
-  /// - Parameter values: one element with an anonymous tag for each.
-  /// - Throws: as ``invoke(_:fields:isTimed:)``; what the device says of the first write that it refuses.
+  /// - Parameter values: the attributes, each with one TLV element with an anonymous tag.
+  /// - Throws: as ``invoke(_:fields:isTimed:)``; the status of the first rejected write.
   public func write(_ values: [(AttributeID, [UInt8])], isTimed: Bool = false) async throws(HomeError) {
     guard !values.isEmpty else { return }
     let writes = values.map { attribute, value in

@@ -1,11 +1,11 @@
 internal import MatterClusters
 public import MatterModel
 
-/// Device types that people call by one name: there is no type "light", it is four. See <doc:TheHomeModel>, “Objects”.
+/// A named family of device types, such as lights, which comprise four types. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceFamily: Hashable, Sendable {
-  /// As `hearth devices --kind` takes it.
+  /// The name for `hearth devices --kind`.
   public let name: String
-  /// Whatever is of one of these is of the family.
+  /// The device types of the family.
   public let types: Set<DeviceTypeID>
 
   private init(_ name: String, _ types: [DeviceType]) {
@@ -13,25 +13,25 @@ public struct DeviceFamily: Hashable, Sendable {
     self.types = Set(types.map(\.id))
   }
 
-  /// Whether this device type is one of the family's.
+  /// Whether the family includes a device type.
   public func contains(_ type: DeviceTypeID) -> Bool { types.contains(type) }
 
-  /// On/off, dimmable, colour temperature, extended colour.
+  /// Lights: on/off, dimmable, color temperature, extended color.
   public static let light = Self(
     "light",
     [
       DeviceTypes.onOffLight, DeviceTypes.dimmableLight, DeviceTypes.colorTemperatureLight,
       DeviceTypes.extendedColorLight,
     ])
-  /// What is put between a wall and something else.
+  /// Plug-in units between a socket and an appliance.
   public static let plug = Self("plug", [DeviceTypes.onOffPlugInUnit, DeviceTypes.dimmablePlugInUnit])
-  /// What people press or turn.
+  /// Switches and controls operated by users.
   public static let `switch` = Self(
     "switch",
     [
       DeviceTypes.onOffLightSwitch, DeviceTypes.dimmerSwitch, DeviceTypes.colorDimmerSwitch, DeviceTypes.genericSwitch,
     ])
-  /// What measures or detects and does nothing else. An On/Off Sensor has nothing to read, but is one by its name.
+  /// Sensors. Includes On/Off Sensor because of its name, although it has nothing to read.
   public static let sensor = Self(
     "sensor",
     [
@@ -43,7 +43,7 @@ public struct DeviceFamily: Hashable, Sendable {
   public static let lock = Self("lock", [DeviceTypes.doorLock])
   /// Blinds, shades and curtains.
   public static let covering = Self("covering", [DeviceTypes.windowCovering])
-  /// What makes air or water warmer, cooler or cleaner.
+  /// Devices that heat, cool or clean air or water.
   public static let climate = Self(
     "climate",
     [
@@ -52,23 +52,23 @@ public struct DeviceFamily: Hashable, Sendable {
     ])
   public static let media = Self(
     "media", [DeviceTypes.speaker, DeviceTypes.basicVideoPlayer, DeviceTypes.castingVideoPlayer])
-  /// What other devices are behind.
+  /// Bridges.
   public static let bridge = Self("bridge", [DeviceTypes.aggregator])
 
-  /// Every family that has a name.
+  /// All families.
   public static let all: [DeviceFamily] = [light, plug, `switch`, sensor, lock, covering, climate, media, bridge]
 
-  /// The family with this name, in any case and in the plural too; nil if there is none.
+  /// Returns the family with this name, in any case, singular or plural; nil if there is none.
   public static func named(_ name: String) -> DeviceFamily? {
     let name = name.lowercased()
     return all.first { name == $0.name || name == $0.name + "s" || name == $0.name + "es" }
   }
 
-  /// The families that a type is in.
+  /// Returns the families of a device type.
   public static func of(_ type: DeviceTypeID) -> [DeviceFamily] { all.filter { $0.contains(type) } }
 }
 
 extension HomeDevice {
-  /// Whether one of its endpoints is a light of any kind. A light switch is no light.
+  /// Whether an endpoint is a light of any type. A light switch is not a light.
   public var isLight: Bool { types.contains(.light) }
 }

@@ -1,80 +1,80 @@
 public import MatterModel
 
-/// The types of a device, one for each endpoint and type, as they were at one moment.
-/// See <doc:TheHomeModel>, “Objects”.
+/// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceTypeCollection: Sendable, Sequence {
   let device: HomeDevice
 
   private var endpoints: [DeviceEndpoint] { device.source?.endpoints.sorted { $0.id < $1.id } ?? [] }
 
-  /// In the order of endpoints, those of an endpoint in the order that it lists them.
+  /// Iterates in the order of endpoints, and of the types that an endpoint lists.
   public func makeIterator() -> IndexingIterator<[AnyDeviceType]> {
     endpoints.flatMap { endpoint in
       endpoint.deviceTypes.map { AnyDeviceType(device, endpoint.id, $0) }
     }.makeIterator()
   }
 
-  /// Types of all endpoints together.
+  /// The number of types of all endpoints.
   public var count: Int { endpoints.reduce(0) { $0 + $1.deviceTypes.count } }
-  /// Whether the device has not told any type yet.
+  /// Whether no type of the device is known yet.
   public var isEmpty: Bool { count == 0 }
 
   // MARK: One type
 
-  /// The type, nil if the device lacks it. Where several endpoints are of it, the first.
+  /// Returns the type on the first endpoint that has it; nil if the device lacks it.
   public func get<T: HomeDeviceType>(_: T.Type) -> T? { get(T.deviceType.id).map { T($0) } }
 
-  /// The type on an endpoint, nil if it is not of it.
+  /// Returns the type on an endpoint; nil if the endpoint lacks it.
   public func get<T: HomeDeviceType>(_: T.Type, on endpoint: EndpointID) -> T? {
     get(T.deviceType.id, on: endpoint).map { T($0) }
   }
 
-  /// The type with a number, on an endpoint or on the first that is of it; nil if the device lacks it.
+  /// Returns the type with a number, on an endpoint or on the first that has it; nil if the device lacks it.
   public func get(_ type: DeviceTypeID, on endpoint: EndpointID? = nil) -> AnyDeviceType? {
     let found = endpoints.first { (endpoint == nil || $0.id == endpoint) && $0.deviceTypes.contains(type) }
     return found.map { AnyDeviceType(device, $0.id, type) }
   }
 
-  /// The type on every endpoint that is of it.
+  /// Returns the type on every endpoint that has it.
   public func all<T: HomeDeviceType>(_: T.Type) -> [T] {
     endpoints.filter { $0.deviceTypes.contains(T.deviceType.id) }.map {
       T(AnyDeviceType(device, $0.id, T.deviceType.id))
     }
   }
 
-  /// The type, nil if the device lacks it: the same as `get(_:)`, to be written in brackets.
+  /// The type on the first endpoint that has it, as `get(_:)`.
   public subscript<T: HomeDeviceType>(_ type: T.Type) -> T? { self.get(type) }
 
-  /// Whether any endpoint is of the type.
+  /// Whether any endpoint has the type.
   public func contains<T: HomeDeviceType>(_: T.Type) -> Bool { contains(T.deviceType.id) }
-  /// Whether any endpoint is of the type with this id.
+  /// Whether any endpoint has the type with this id.
   public func contains(_ type: DeviceTypeID) -> Bool { endpoints.contains { $0.deviceTypes.contains(type) } }
 
   // MARK: Families
 
-  /// The types of a family, all of them: `types.all(in: .light)`.
+  /// Returns all types of a family: `types.all(in: .light)`.
   public func all(in family: DeviceFamily) -> [AnyDeviceType] { filter { family.contains($0.id.type) } }
-  /// Whether any endpoint is of one of the family's types.
+  /// Whether any endpoint has a type of the family.
   public func contains(_ family: DeviceFamily) -> Bool {
     endpoints.contains { $0.deviceTypes.contains(where: family.contains) }
   }
 
   // MARK: Following
 
-  /// A type as it is now, then once for each report that changed something in it: an attribute, its connectivity, its
-  /// traits. A report that changed nothing gives nothing. Where several endpoints are of it, it is the first.
+  /// Returns the current state of a type, and its state after each report that changes an attribute, its connectivity
+  /// or its traits. For several endpoints with the type, it is the first.
   ///
-  /// Ends when the device has the type no more; for one that it lacks it ends at once, empty.
+  /// Ends when the type is removed from the device; for a type that the device lacks, at once.
   public func subscribe<T: HomeDeviceType>(_ type: T.Type) -> DeviceUpdates<T> {
     updates { $0.types.get(type) }
   }
 
-  /// The same for the type on one endpoint.
+  /// Subscribes to the type on one endpoint; see ``subscribe(_:)``.
   public func subscribe<T: HomeDeviceType>(_ type: T.Type, on endpoint: EndpointID) -> DeviceUpdates<T> {
     updates { $0.types.get(type, on: endpoint) }
   }
 
-  /// All types of the device, now and after each report that changed something in one of them. Ends with the device.
+  /// Returns all types of the device, at once and after each report that changes one of them. Ends when the device is
+  /// removed.
   public func subscribeAll() -> DeviceUpdates<DeviceTypeCollection> {
     DeviceUpdates(home: device.home, device: device.id, select: { $0.types }) { old, new, changed in
       guard old.device == new.device || old.elementsEqual(new, by: { $0.hasSameMetadata(as: $1) }) else { return true }

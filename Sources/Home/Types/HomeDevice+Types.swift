@@ -1,18 +1,17 @@
 internal import MatterModel
 
 extension HomeDevice {
-  /// What it is, endpoint by endpoint.
+  /// The device types, in the order of endpoints.
   public var types: DeviceTypeCollection { DeviceTypeCollection(device: self) }
 
-  /// The traits of all its endpoints, those of the root endpoint of a whole node included. Of a device behind a bridge, only
-  /// those of its own endpoints.
+  /// The traits of all endpoints, for a node including the root endpoint. For a bridged device, only those of its own
+  /// endpoints.
   public var traits: TraitCollection { TraitCollection(device: self, endpoint: nil) }
 
-  /// Whether it can be reached, and from where: of all its traits together.
+  /// The reachability and locality, aggregated over all traits.
   public var sourceConnectivity: SourceConnectivity { connectivity { _ in true } }
 
-  /// Who made it: from Basic Information, of a device behind a bridge from Bridged Device Basic Information. Nil before the
-  /// device told what it has.
+  /// Basic Information, or Bridged Device Basic Information for a bridged device. Nil before the device is described.
   public var basicInformation: BasicInformationTrait? {
     source.flatMap { traits[BasicInformationTrait.self, on: $0.mainEndpoint] }
   }
@@ -35,8 +34,8 @@ extension HomeDevice {
 }
 
 extension HomeDevice: Equatable {
-  /// Whether two have the same metadata. It changes for exactly five reasons: connectivity (as it is or settled), name, room,
-  /// the set of traits, the set of types. An attribute is not one of them, nor is the time of the last contact.
+  /// Compares the metadata, which changes for exactly five reasons: connectivity (current or settled), name, room, the
+  /// set of traits, the set of types. Attributes and the time of the last contact are not compared.
   public static func == (left: Self, right: Self) -> Bool {
     left.id == right.id && left.name == right.name && left.roomID == right.roomID
       && left.structureID == right.structureID && left.settledConnectivity == right.settledConnectivity
@@ -64,9 +63,9 @@ extension HomeDevice: Equatable {
 }
 
 extension Sequence<HomeDevice> {
-  /// The devices that have a trait: `devices.devices(having: OnOffTrait.self)`.
+  /// Returns the devices that have a trait: `devices.devices(having: OnOffTrait.self)`.
   public func devices<T: MatterTrait>(having _: T.Type) -> [HomeDevice] { filter { $0.traits.contains(T.self) } }
 
-  /// The devices that have a type of a family: `devices.devices(in: .light)`.
+  /// Returns the devices that have a type of a family: `devices.devices(in: .light)`.
   public func devices(in family: DeviceFamily) -> [HomeDevice] { filter { $0.types.contains(family) } }
 }

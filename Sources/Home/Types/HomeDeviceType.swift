@@ -1,9 +1,9 @@
 public import MatterModel
 
-/// A device type to ask a device for: `device.types.get(DimmableLightDeviceType.self)`.
-/// See <doc:TheHomeModel>, “Objects”.
+/// A Swift type of a device type, for `device.types.get(DimmableLightDeviceType.self)`. See <doc:TheHomeModel>,
+/// “Objects”.
 ///
-/// A maker's own is declared in three lines:
+/// A manufacturer-specific type is declared as follows:
 ///
 ///     struct SpinnerDeviceType: HomeDeviceType {
 ///       static let deviceType = DeviceType(0xFFF1_0001, revision: 1, name: "Spinner", servers: [Spinner.id])
@@ -11,11 +11,11 @@ public import MatterModel
 ///       init(_ untyped: AnyDeviceType) { self.untyped = untyped }
 ///     }
 public protocol HomeDeviceType: Sendable, Identifiable where ID == HomeDeviceTypeID {
-  /// What the Device Library, or its maker, says of it.
+  /// The declaration of the type in the Device Library or by the manufacturer.
   static var deviceType: DeviceType { get }
-  /// The same without its name.
+  /// The untyped value.
   var untyped: AnyDeviceType { get }
-  /// Gives a type its name; asked only for one whose id is ``deviceType``'s.
+  /// Wraps an untyped value, whose id must be that of ``deviceType``.
   init(_ untyped: AnyDeviceType)
 }
 

@@ -1,5 +1,5 @@
-/// The traits of an endpoint by name: `type.matterTraits.levelControlTrait`. Each is nil where the endpoint lacks the
-/// cluster. What the project has no declaration of is among ``TraitCollection``.
+/// The named traits of an endpoint: `type.matterTraits.levelControlTrait`. Each is nil if the endpoint lacks the
+/// cluster. Undeclared clusters are in ``TraitCollection``.
 public struct MatterTraits: Sendable {
   let traits: TraitCollection
 
@@ -17,7 +17,7 @@ public struct MatterTraits: Sendable {
   public var bindingTrait: BindingTrait? { traits[BindingTrait.self] }
   /// Access Control. Matter Core § 9.10.
   public var accessControlTrait: AccessControlTrait? { traits[AccessControlTrait.self] }
-  /// Who made it: Basic Information, on a bridged endpoint Bridged Device Basic Information.
+  /// Basic Information, or Bridged Device Basic Information on a bridged endpoint.
   public var basicInformationTrait: BasicInformationTrait? { traits[BasicInformationTrait.self] }
   /// OTA Software Update Requestor. Matter Core § 11.20.7.
   public var otaSoftwareUpdateRequestorTrait: OtaSoftwareUpdateRequestorTrait? {

@@ -2,23 +2,23 @@ internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
 
-/// A type of trait, to ask a device or a device type for.
+/// A Swift type of a trait, for queries of devices and device types.
 ///
-/// A maker declares a cluster and has its trait: `enum ExampleOrganization { typealias SpinnerTrait = Trait<Spinner> }`.
+/// A manufacturer declares a cluster and obtains its trait: `enum ExampleOrganization { typealias SpinnerTrait =
+/// Trait<Spinner> }`.
 public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == TraitID {
-  /// Whether a cluster is seen as a trait of this type.
+  /// Whether a cluster is represented by this trait.
   static func isServed(by cluster: ClusterID) -> Bool
-  /// Nil where the cluster is another.
+  /// Wraps an untyped trait; nil for another cluster.
   init?(_ trait: AnyTrait)
 }
 
-/// A cluster of an endpoint as it was at one moment: a value, never a live reference.
-/// See <doc:TheHomeModel>, “Objects”.
+/// A snapshot of a cluster of an endpoint: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
 ///
-/// Attributes are read as `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`. Every attribute and
-/// command that the cluster declares is there under its name.
+/// Attributes are read as `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`. All attributes
+/// and commands that the cluster declares are available by name.
 @dynamicMemberLookup public struct Trait<C: Cluster>: MatterTrait {
-  /// The same without the names of its cluster.
+  /// The untyped trait.
   public private(set) var untyped: AnyTrait
 
   public init?(_ trait: AnyTrait) {
@@ -26,8 +26,8 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
     untyped = trait
   }
 
-  /// What a bridge tells of a device behind it has the ids and types of Basic Information (Matter Core § 9.13), and stands
-  /// for it.
+  /// Whether a cluster is represented by this trait. Bridged Device Basic Information has the ids and types of Basic
+  /// Information (Matter Core § 9.13), and is represented by its trait.
   public static func isServed(by cluster: ClusterID) -> Bool {
     cluster == C.id || (C.id == BasicInformation.id && cluster == BridgedDeviceBasicInformation.id)
   }
@@ -35,44 +35,44 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   public var id: TraitID { untyped.id }
   public var endpoint: EndpointID { untyped.id.endpoint }
   public var metadata: TraitMetadata { untyped.metadata }
-  /// Whether its attributes are what was known last, and not what is the case now: nothing reaches it, or nothing has yet.
+  /// Whether the attributes may be outdated because the device is not online.
   public var isStale: Bool { untyped.isStale }
   public var attributes: TraitAttributes<C> { TraitAttributes(trait: untyped) }
 
   // MARK: What it can do
 
-  /// Whether the device says that it has the attribute; false while nobody knows.
+  /// Whether the device reports the attribute as supported; false if unknown.
   public func supports<Value>(_ attribute: Attribute<C, Value>) -> Bool { untyped.supports(attribute.id) }
-  /// Whether the device says that it takes the command; false while nobody knows.
+  /// Whether the device reports the command as accepted; false if unknown.
   public func supports<Request, Response>(_ command: Command<C, Request, Response>) -> Bool {
     untyped.supports(command.id)
   }
-  /// Whether the device says that it has the feature; false while nobody knows.
+  /// Whether the device reports the feature as supported; false if unknown.
   public func supports(_ feature: Feature) -> Bool { untyped.supports(feature) }
 
   // MARK: Commands
 
-  /// The same trait, whose commands and writes wait so long for a device that can't be reached:
-  /// `try await trait.waiting(.seconds(5)).on()`.
+  /// Returns the same trait with a timeout for which commands and writes wait for an unreachable device: `try await
+  /// trait.waiting(.seconds(5)).on()`.
   public func waiting(_ timeout: Duration) -> Self {
     var copy = self
     copy.untyped = untyped.waiting(timeout)
     return copy
   }
 
-  /// All commands by their names, those too that have a method with labels, with their fields as a whole:
+  /// All commands by name, also those with a labeled method, with a request struct:
   /// `trait.commands.moveToLevel(fields)`, `trait.commands.moveToLevel.isSupported`.
   public var commands: TraitCommands<C> { TraitCommands(trait: self) }
 
-  /// A command by its name, to be called.
+  /// A callable command by its name.
   public subscript<Request, Response>(
     dynamicMember key: KeyPath<C.Type, Command<C, Request, Response>>
   ) -> TraitCommand<C, Request, Response> { TraitCommand(trait: self, command: C.self[keyPath: key]) }
 
-  /// Invokes a command by its declaration, in a timed interaction if it needs one.
-  /// - Throws: ``HomeError`` `unreachable` at once where nothing reaches the device, unless ``waiting(_:)`` was asked for;
-  ///   `refused` or `accessDenied` for what the device says, in its status or in the response command, which
-  ///   ``HomeError/response(to:)`` has then.
+  /// Invokes a command by its declaration, in a timed interaction if required.
+  /// - Throws: ``HomeError`` `unreachable` at once if the device is unreachable, unless ``waiting(_:)`` was used;
+  ///   `refused` or `accessDenied` for an error in the status or the response command, which
+  ///   ``HomeError/response(to:)`` returns.
   @discardableResult
   public func invoke<Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ fields: Request
@@ -92,7 +92,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   }
 }
 
-/// The commands of a trait by the names of the standard; see ``Trait/commands``.
+/// The commands of a trait by their names in the standard; see ``Trait/commands``.
 @dynamicMemberLookup public struct TraitCommands<C: Cluster>: Sendable {
   let trait: Trait<C>
 
@@ -102,7 +102,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   ) -> TraitCommand<C, Request, Response> { TraitCommand(trait: trait, command: C.self[keyPath: key]) }
 }
 
-/// A command of a trait, to be called like a method.
+/// A callable command of a trait.
 public struct TraitCommand<C: Cluster, Request: ModelStruct, Response: ModelStruct>: Sendable {
   let trait: Trait<C>
   let command: Command<C, Request, Response>
@@ -113,12 +113,12 @@ public struct TraitCommand<C: Cluster, Request: ModelStruct, Response: ModelStru
     try await trait.invoke(command, fields)
   }
 
-  /// Whether the device says that it takes the command; false while nobody knows.
+  /// Whether the device reports the command as accepted; false if unknown.
   public var isSupported: Bool { trait.supports(command) }
 }
 
 extension TraitCommand where Request == NoFields {
-  /// Invokes a command that has no fields; see ``Trait/invoke(_:_:)``.
+  /// Invokes a command without fields; see ``Trait/invoke(_:_:)``.
   @discardableResult
   public func callAsFunction() async throws(HomeError) -> Response { try await trait.invoke(command, NoFields()) }
 }

@@ -1,36 +1,36 @@
 public import MatterModel
 
-/// The last known attributes of a trait by the names of the standard: `trait.attributes.currentLevel`.
+/// The last known attributes of a trait by their names in the standard: `trait.attributes.currentLevel`.
 ///
-/// Every attribute that the cluster declares is here. All are optional: nil is what nobody knows yet, what the device lacks,
-/// and what is not of its type. For one that may be null, null is nil too; `attributes[LevelControl.currentLevel]` tells the
-/// two apart.
+/// All attributes that the cluster declares are available, and optional: nil if the value is unknown, unsupported or of
+/// another type. For nullable attributes, null is also nil; `attributes[LevelControl.currentLevel]` distinguishes the
+/// two.
 @dynamicMemberLookup public struct TraitAttributes<C: Cluster>: Sendable {
   let trait: AnyTrait
 
-  /// The attribute with this name in the cluster's declaration; nil where it is not known.
+  /// The attribute with this name; nil if it is unknown.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Value>>) -> Value? {
     self[C.self[keyPath: key]]
   }
 
-  /// An attribute that may be null, which is nil here as what is not known is.
+  /// A nullable attribute; nil if it is null or unknown.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Nullable<Value>>>) -> Value? {
     self[C.self[keyPath: key]]?.wrapped
   }
 
-  /// An attribute by its declaration; nil where it is not known or not of its type.
+  /// An attribute by its declaration; nil if it is unknown or of another type.
   public subscript<Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Value? { trait.value(attribute.id) }
 
   // MARK: Those that every cluster has. Matter Core § 7.13.
 
-  /// The bits of the features that the device has.
+  /// FeatureMap: the bits of the supported features. Matter Core § 7.13.
   public var featureMap: UInt32? { trait.featureMap }
-  /// Of the cluster, as the device has it. Matter Core § 7.13.
+  /// ClusterRevision. Matter Core § 7.13.
   public var clusterRevision: UInt16? { trait.clusterRevision }
-  /// The attributes that the device has. Matter Core § 7.13.
+  /// AttributeList: the supported attributes. Matter Core § 7.13.
   public var attributeList: [AttributeID]? { trait.attributeList }
-  /// The commands that the device takes. Matter Core § 7.13.
+  /// AcceptedCommandList: the accepted commands. Matter Core § 7.13.
   public var acceptedCommandList: [CommandID]? { trait.acceptedCommandList }
-  /// The commands that the device answers with. Matter Core § 7.13.
+  /// GeneratedCommandList: the response commands. Matter Core § 7.13.
   public var generatedCommandList: [CommandID]? { trait.generatedCommandList }
 }

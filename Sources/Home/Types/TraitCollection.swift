@@ -1,9 +1,9 @@
 public import MatterModel
 
-/// The traits of a device, or of one of its endpoints, as they were at one moment; in the order of endpoints and clusters.
+/// A snapshot of the traits of a device, or of one of its endpoints, in the order of endpoints and clusters.
 ///
-/// They are keyed by endpoint and cluster: a speaker that is a dimmable light as well has two of On/Off and two of Level
-/// Control.
+/// They are keyed by endpoint and cluster: a speaker that is also a dimmable light has two On/Off traits and two Level
+/// Control traits.
 public struct TraitCollection: Sendable, Sequence {
   let device: HomeDevice
   /// Nil: all.
@@ -20,14 +20,14 @@ public struct TraitCollection: Sendable, Sequence {
       .makeIterator()
   }
 
-  /// Traits of all endpoints together.
+  /// The number of traits of all endpoints.
   public var count: Int { endpoints.reduce(0) { $0 + $1.servers.count } }
-  /// Whether the device has not told any trait yet.
+  /// Whether no trait of the device is known yet.
   public var isEmpty: Bool { count == 0 }
-  /// What tells each of them from the others.
+  /// The ids of the traits.
   public var ids: [TraitID] { map(\.id) }
 
-  /// The trait of this type; of a device with several, that of the first endpoint. Nil if there is none.
+  /// The trait of this type on the first endpoint that has it; nil if there is none.
   public subscript<T: MatterTrait>(_: T.Type) -> T? {
     for endpoint in endpoints {
       if let trait: T = find(in: endpoint) { return trait }
@@ -35,12 +35,12 @@ public struct TraitCollection: Sendable, Sequence {
     return nil
   }
 
-  /// The trait of this type on an endpoint, nil if there is none.
+  /// The trait of this type on an endpoint; nil if there is none.
   public subscript<T: MatterTrait>(_ type: T.Type, on endpoint: EndpointID) -> T? {
     endpoints.first { $0.id == endpoint }.flatMap { find(in: $0) }
   }
 
-  /// All traits of this type, one for each endpoint that has it, in the order of endpoints.
+  /// Returns the traits of this type, in the order of endpoints.
   public func all<T: MatterTrait>(_: T.Type) -> [T] { endpoints.compactMap { find(in: $0) } }
 
   /// Whether there is a trait of this type.

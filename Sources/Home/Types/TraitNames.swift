@@ -16,8 +16,7 @@ public typealias DescriptorTrait = Trait<Descriptor>
 public typealias BindingTrait = Trait<Binding>
 /// Access Control. Matter Core § 9.10.
 public typealias AccessControlTrait = Trait<AccessControl>
-/// The maker and the product: Basic Information (Matter Core § 11.1), or what a bridge tells of a device behind it
-/// (§ 9.13).
+/// Basic Information (Matter Core § 11.1), or Bridged Device Basic Information (§ 9.13) for a bridged device.
 public typealias BasicInformationTrait = Trait<BasicInformation>
 /// OTA Software Update Requestor. Matter Core § 11.20.7.
 public typealias OtaSoftwareUpdateRequestorTrait = Trait<OtaSoftwareUpdateRequestor>

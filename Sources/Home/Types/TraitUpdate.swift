@@ -1,26 +1,26 @@
 public import MatterModel
 
-/// Attributes to be written together: `try await trait.update { $0.onLevel = 128; $0.onTransitionTime = nil }`.
+/// Attributes to write in one request: `try await trait.update { $0.onLevel = 128; $0.onTransitionTime = nil }`.
 ///
-/// For an attribute that may be null, nil writes null; for any other, nil takes back what was set before.
+/// For a nullable attribute, nil writes null; for any other, nil removes a previous assignment.
 @dynamicMemberLookup public struct TraitUpdate<C: Cluster>: Sendable {
   private(set) var writes: [(info: AttributeInfo, value: [UInt8])] = []
 
   init() {}
 
-  /// What is to be written to the attribute with this name; nil: nothing.
+  /// The value to write to the attribute with this name; nil: none.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Value>>) -> Value? {
     get { self[C.self[keyPath: key]] }
     set { self[C.self[keyPath: key]] = newValue }
   }
 
-  /// What is to be written to an attribute that may be null; set to nil, it becomes null.
+  /// The value to write to a nullable attribute; nil writes null.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Nullable<Value>>>) -> Value? {
     get { self[C.self[keyPath: key]]?.wrapped }
     set { self[C.self[keyPath: key]] = Nullable(newValue) }
   }
 
-  /// What is to be written to an attribute; nil: nothing.
+  /// The value to write to an attribute; nil: none.
   public subscript<Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Value? {
     get { writes.first { $0.info.id == attribute.id }.flatMap { try? Value(tlv: $0.value) } }
     set {
@@ -31,17 +31,17 @@ public import MatterModel
 }
 
 extension Trait {
-  /// Writes an attribute, in a timed interaction if it needs one.
-  /// - Throws: ``HomeError`` `badArguments` where the cluster has it as read only; else as ``invoke(_:_:)``.
+  /// Writes an attribute, in a timed interaction if required.
+  /// - Throws: ``HomeError`` `badArguments` for a read-only attribute; else as ``invoke(_:_:)``.
   public func write<Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) async throws(HomeError) {
     var update = TraitUpdate<C>()
     update[attribute] = value
     try await write(update)
   }
 
-  /// Writes several attributes in one request, in the order they were set.
-  /// - Throws: ``HomeError`` `badArguments` where the cluster has one as read only, and nothing is written then; else as
-  ///   ``invoke(_:_:)``, what the device says of the first write that it refuses.
+  /// Writes several attributes in one request, in the order of assignment.
+  /// - Throws: ``HomeError`` `badArguments` for a read-only attribute, and then nothing is written; else as
+  ///   ``invoke(_:_:)``, with the status of the first rejected write.
   public func update(_ change: (inout TraitUpdate<C>) -> Void) async throws(HomeError) {
     var update = TraitUpdate<C>()
     change(&update)

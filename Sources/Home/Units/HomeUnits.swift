@@ -1,9 +1,9 @@
-/// Between the wire's numbers and people's.
+/// Conversions of wire values to units for users.
 public enum HomeUnits {
-  /// A level of 0 to 254 in percent; what is more than nothing is at least 1.
+  /// Converts a level of 0 to 254 to percent; a level above 0 is at least 1 percent.
   public static func percent(_ level: UInt8) -> Int { LevelRange.standard.percent(level) }
 
-  /// A colour temperature in kelvins; rounded to tens, as lamps are sold: a mired is more than that.
+  /// Converts a color temperature to kelvin, rounded to tens, because one mired is more than that.
   public static func kelvin(mireds: UInt16) -> Int {
     guard mireds > 0 else { return 1_000_000 }
     let kelvin = 1_000_000 / Double(mireds)

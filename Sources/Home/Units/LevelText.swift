@@ -28,11 +28,11 @@ package struct LevelRange: Hashable, Sendable {
   }
 }
 
-/// A level as somebody wants it.
+/// A requested level.
 public enum WantedLevel: Hashable, Sendable {
-  /// 0 to 254.
+  /// A level on the wire, 0 to 254.
   case wire(UInt8)
-  /// Of the highest level that the device has.
+  /// A percentage of the device's maximum level.
   case percent(Double)
 
   /// What is more than nothing is not nothing, and at least the lowest level.

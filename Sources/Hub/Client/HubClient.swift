@@ -7,9 +7,9 @@ package import NIOCore
 public import Runtime
 
 extension Home {
-  /// Opens a home of which another process, or another machine, has the devices. It is used as any other, as far as the role
-  /// allows that the hub gives: what is not allowed throws ``HomeError`` `accessDenied`.
-  /// - Throws: ``HomeError`` `notRunning`, `unreachable`, `timedOut` or `accessDenied` where no route leads there.
+  /// Opens a home that is served by another process, on this machine or another one. It is used like any other home
+  /// within the permissions of the role: other calls throw ``HomeError`` `accessDenied`.
+  /// - Throws: ``HomeError`` `notRunning`, `unreachable`, `timedOut` or `accessDenied` if no route works.
   public convenience init(through options: HubClient.Options) async throws(HomeError) {
     let client = HubClient(options)
     do throws(HomeError) {
@@ -21,8 +21,8 @@ extension Home {
     self.init(client)
   }
 
-  /// How the hub is doing that the home is seen through; for its owner.
-  /// - Throws: ``HomeError`` `notRunning` where it is seen through none.
+  /// The status of the hub; for owners.
+  /// - Throws: ``HomeError`` `notRunning` if the home is not used through a hub.
   public var hubStatus: HubStatus {
     get async throws(HomeError) {
       guard case .status(let status) = try await hub.ask(.status) else { throw HubClient.surprise() }
@@ -30,13 +30,13 @@ extension Home {
     }
   }
 
-  /// Tells the hub that clients were invited or revoked.
+  /// Notifies the hub of changed invitations.
   public func tellHubOfClients() async throws(HomeError) { _ = try await hub.ask(.lookAgain) }
 
-  /// PendingWork until no route leads to the home any more because the last one that did refuses this client: its invitation was taken
-  /// back. Where that is so it stays so, and what observes the home hears nothing of it but that the hub can't be reached.
-  /// - Returns: what the hub said; nil: the task was cancelled, or the home closed.
-  /// - Throws: ``HomeError`` `notRunning` where it is seen through no hub.
+  /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
+  /// state is final; observers of the home are notified only that the hub is unreachable.
+  /// - Returns: the error of the hub; nil if the task was canceled, or the home closed.
+  /// - Throws: ``HomeError`` `notRunning` if the home is not used through a hub.
   public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
 
   private var hub: HubClient {
@@ -49,32 +49,32 @@ extension Home {
   }
 }
 
-/// A home that is seen through routes to it, the nearest that works. An actor on an event loop of its own choice.
+/// A home used through routes, of which the nearest working one is active. An actor on its own event loop.
 public actor HubClient {
-  /// Which routes a client tries, in which order, and how patient it is with them.
+  /// The routes of a client, and their timeouts.
   public struct Options: Sendable {
-    /// The nearest first.
+    /// The routes, the nearest first.
     public var routes: [HubRoute]
-    /// What the owner sees of this client among those that are connected; who has a token is called as it was invited.
+    /// The name of this client in the hub's list of clients; clients with a token have the name of their invitation.
     public var name: String
-    /// As the owner gave it; nil: for processes of the hub's own user.
+    /// The token of the invitation; nil for processes of the hub's own user.
     public var token: String?
-    /// For each request, and for the first synchronisation. A hub has a little longer for what it asks a device for.
+    /// The timeout of requests and of the first synchronization. Requests to a device have a slightly longer one.
     public var timeout: Duration = .seconds(10)
-    /// Between attempts to reach a hub: from this…
+    /// The delay of the first reconnection attempt, doubled for each further one.
     public var firstPause: Duration = .milliseconds(100)
-    /// … twice as long each time, up to this.
+    /// The maximum delay between reconnection attempts.
     public var longestPause: Duration = .seconds(5)
-    /// How long a connection may take to come about before its route counts as failed.
+    /// The timeout of a connection attempt, after which its route counts as failed.
     public var connectTimeout: Duration = .seconds(5)
-    /// A hub that says nothing for so long is gone; it says something every five seconds.
+    /// The time without a message after which a hub counts as lost; it sends one every five seconds.
     public var silence: Duration = .seconds(20)
     /// So often a controller of our own tells when it heard the devices.
     package var heartbeat: Duration = .seconds(5)
-    /// For observer queries, all but the period: how long their handlers may take, and how often they may fail.
+    /// The limits of observer queries, except the period: timeout and retries of their handlers.
     public var delivery = DeliverySchedule.Limits()
     public var logger: Logger
-    /// What it runs on; the network is this process's all the same.
+    /// The machine that the client runs on, except its network.
     public var machine: any Machine = HostMachine()
 
     public init(routes: [HubRoute], name: String, logger: Logger) {

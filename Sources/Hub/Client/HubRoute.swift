@@ -1,19 +1,19 @@
 public import Home
 internal import MatterModel
 
-/// A way to a home. See the article “The home model”, “Routes”.
+/// A route to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
-  /// A controller of our own, on the home's state: straight to the devices. Which route is the nearest that works is a matter of
-  /// the home as a whole: this one works as long as any device can be reached by it, and a device that it alone does not reach is
-  /// offline, whatever a further route would say of it.
+  /// A controller in this process, on the home's state, that reaches the devices directly. The nearest working route is
+  /// selected for the home as a whole: this one works while it reaches any device, and a device that it can't reach is
+  /// offline, even if a farther route could reach it.
   case peer(HomeController.Options)
   /// A hub on the local network.
   case local(HubAddress)
-  /// A hub that is reached through the internet. The cloud of a maker is no route to a home: it is a way to some of its devices,
-  /// for whoever follows these, and what it tells is `remote` whatever route it is seen by.
+  /// A hub on the internet. A manufacturer's cloud is not a route: it is a source of some devices of the process that
+  /// follows them, and its data is `remote` on any route.
   case remote(HubAddress)
 
-  /// Of what comes this way.
+  /// The locality of data through this route.
   public var locality: DataSourceLocality {
     switch self {
     case .peer: .peer

@@ -232,7 +232,7 @@ extension Hub {
     }
   }
 
-  /// How the hub is doing.
+  /// The current status of the hub, with its clients.
   public var status: HubStatus {
     let devices = controller.view.reducer.state.devices.values
     return HubStatus(

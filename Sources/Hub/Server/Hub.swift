@@ -8,20 +8,20 @@ public import NIOCore
 internal import NIOPosix
 internal import Runtime
 
-/// A home that other processes use through this one: it tells them of every change, and does what they ask, as far as their
-/// roles allow. An actor on the event loop of the home's controller. See the article “The home model”, “Routes”.
+/// Serves a home to other processes: sends them all changes, and performs their requests within the permissions of
+/// their roles. An actor on the event loop of the home's controller. See the article “The home model”, “Routes”.
 public actor Hub {
-  /// Where a hub listens, and how much it keeps for clients that are slow or away.
+  /// The addresses of a hub, and its limits for slow or disconnected clients.
   public struct Options: Sendable {
-    /// Where to listen besides the socket in the state directory.
+    /// Addresses to listen at, besides the socket in the state directory.
     public var addresses: [HubAddress] = []
-    /// How many updates are kept for clients that were away, or are slow. Who missed more loads the home again.
+    /// The number of updates kept for slow or disconnected clients. A client that missed more reloads the home.
     public var journal = 4096
-    /// What may wait for a client that is slow, in bytes. What happens meanwhile it is told when it has taken that.
+    /// The maximum number of bytes queued for a slow client. Further updates are sent once the queue is drained.
     public var backlog = 1 << 19
-    /// How often a client is told that the hub is there.
+    /// The interval of heartbeats to clients.
     public var heartbeat: Duration = .seconds(5)
-    /// How long a client may take nothing of what waits for it before it is hung up on.
+    /// The time without progress in sending to a client after which its connection is closed.
     public var timeout: Duration = .seconds(60)
     public var logger: Logger
 
@@ -68,8 +68,8 @@ public actor Hub {
     journal = HubJournal(hub: random.next(), limit: options.journal)
   }
 
-  /// Keeps a home up to date, and serves it. To be ended with ``close()``, before the home is.
-  /// - Throws: `HomeError` where another hub serves the home, or an address can't be had.
+  /// Keeps a home up to date, and serves it. Must be closed with ``close()`` before the home.
+  /// - Throws: ``HomeError`` if another hub serves the home, or an address is not available.
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> Hub {
     let controller = try home.controller
     let state = controller.options.state
@@ -105,7 +105,7 @@ public actor Hub {
     for address in options.addresses { try await listen(address, mode: 0o666) }
   }
 
-  /// Hangs up, and listens no more.
+  /// Closes all connections and stops listening.
   public func close() async {
     guard !isClosed else { return }
     isClosed = true

@@ -31,16 +31,16 @@ package enum HubReply: Sendable {
   case status(HubStatus)
 }
 
-/// How a hub is doing.
+/// The status of a hub.
 public struct HubStatus: Hashable, Sendable {
-  /// A client that is connected.
+  /// A connected client.
   public struct Client: Hashable, Sendable {
-    /// As it was invited, or what it calls itself where it is of the hub's own user.
+    /// The name of its invitation, or, for processes of the hub's own user, the name that it reported.
     public var name: String
     public var role: HomeRole
-    /// Where it comes from: `local` or an address.
+    /// `local` or the remote address.
     public var address: String
-    /// Since when, in microseconds since 1970.
+    /// The time of the connection, in microseconds since 1970.
     public var since: Int64
 
     public init(name: String, role: HomeRole, address: String, since: Int64) {
@@ -48,21 +48,21 @@ public struct HubStatus: Hashable, Sendable {
     }
   }
 
-  /// The hub's process.
+  /// The process id of the hub.
   public var process: Int32
-  /// Whether it is the one that follows the devices; else it reads what that one writes down.
+  /// Whether the hub's process follows the devices; else it reads the updates of the process that does.
   public var isFollower: Bool
-  /// Since when it runs, in microseconds since 1970.
+  /// The start time of the hub, in microseconds since 1970.
   public var since: Int64
-  /// How many the home has.
+  /// The number of devices.
   public var devices: Int
-  /// How many of them can be reached.
+  /// The number of reachable devices.
   public var devicesOnline: Int
-  /// Where it listens.
+  /// The addresses where the hub listens.
   public var addresses: [String]
-  /// In the order they came.
+  /// The connected clients, in the order of connection.
   public var clients: [Client]
-  /// Messages of devices, and of others, that its controller did not take in since it runs, by reason.
+  /// Counts of messages that the controller dropped since the start, by reason.
   public var drops: [String: Int]
 }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Home
 
-/// Delegates, as specified in The home model, “Delegates”.
+/// Delegates, as specified in the article “The home model”.
 @Suite("Delegates") struct DelegateTests {
   private let directory = ScratchDirectory()
 
@@ -146,10 +146,12 @@ import Testing
   @Test func suspendDropsQueuedMessages() async throws {
     let offline = try await OfflineHome(directory)
     let first = HomeManager(offline.home)
-    let slow = await RecordingClient(offline.home, delay: .seconds(6))
+    let slow = await RecordingClient(offline.home)
+    slow.delegate.isHeld = true
     for name in ["A", "B", "C"] { try await first.addHome(name) }
     slow.manager.suspend()
     slow.manager.resume()
+    slow.delegate.isHeld = false
     #expect(await slow.delegate.waits(for: "homes"))
     // Calls in progress complete.
     #expect(slow.delegate.messages.filter { !["+home A", "primary A"].contains($0) } == ["homes"])

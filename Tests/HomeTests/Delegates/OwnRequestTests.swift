@@ -5,7 +5,7 @@ import Testing
 
 @testable import Home
 
-/// Attribution of reported changes to the client's own requests. The home model, “Delegates”.
+/// Attribution of reported changes to the client's own requests. See the article “The home model”, “Delegates”.
 @Suite("Own requests") struct OwnRequestTests {
   private static let onOff = OnOff.onOff.path(on: 1), level = LevelControl.currentLevel.path(on: 1)
 

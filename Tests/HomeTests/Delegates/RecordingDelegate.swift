@@ -11,6 +11,7 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
   private struct State {
     var messages: [String] = []
     var isBusy = false
+    var isHeld = false
     var overlaps = 0
   }
 
@@ -33,6 +34,12 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
     return false
   }
 
+  /// Whether calls wait before they return.
+  var isHeld: Bool {
+    get { recorded.withLock(\.isHeld) }
+    set { recorded.withLock { $0.isHeld = newValue } }
+  }
+
   func forget() { recorded.withLock { $0.messages = [] } }
 
   private func note(_ message: String) async {
@@ -40,6 +47,7 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
       if recorded.isBusy { recorded.overlaps += 1 }
       recorded.isBusy = true
     }
+    while isHeld { try? await Task.sleep(for: .milliseconds(5)) }
     if delay > .zero { try? await Task.sleep(for: delay) }
     recorded.withLock { recorded in
       recorded.messages.append(message)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Home
 
-/// The home model, “Connectivity and locality”: aggregation of the states of parts, tested exhaustively.
+/// The article “The home model”, “Connectivity and locality”: aggregation of the states of parts, tested exhaustively.
 @Suite("Aggregated connectivity") struct ConnectivityTests {
   private static let alphabet = ConnectivityState.allCases.flatMap { state in
     DataSourceLocality.allCases.map { SourceConnectivity(state, $0) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Home
 
-/// The reducer. The home model, “Connectivity and locality”.
+/// The reducer. See the article “The home model”, “Connectivity and locality”.
 @Suite("Reducer") struct ReducerTests {
   private let reachable2 = BridgedDeviceBasicInformation.reachable.path(on: 2)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Home
 
-/// The reducer of a client that reaches the home through routes. The home model, “Routes”.
+/// The reducer of a client that reaches the home through routes. See the article “The home model”, “Routes”.
 @Suite("Route reducer") struct RouteReducerTests {
   private static func lamp(_ connectivity: ConnectivityState, _ locality: DataSourceLocality) -> HomeState {
     var state = HomeState()

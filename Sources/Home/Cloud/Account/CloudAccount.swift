@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// An account at the cloud of a maker, as the home has it. Its token is not told.
+/// An account at a manufacturer's cloud, without its token.
 public struct CloudAccount: Hashable, Sendable {
-  /// What the user calls it.
+  /// The name given by the user.
   public var name: String
-  /// Where its cloud-to-cloud fulfilment is: `https://…`.
+  /// The URL of its cloud-to-cloud fulfillment: `https://…`.
   public var address: String
-  /// When its cloud answered last, in microseconds since 1970, give or take a minute; nil: never.
+  /// The time of the cloud's last answer, in microseconds since 1970, accurate to about a minute; nil: never.
   public var lastContact: Int64?
-  /// What is wrong with it now, for people; nil: nothing, or it was not asked yet.
+  /// The current failure, as text for users; nil: none, or no request was sent yet.
   public var failure: String?
-  /// The ids of its devices in the home, with those that have another way, too.
+  /// The ids of its devices in the home, including those with further sources.
   public var devices: [String] = []
 }
 

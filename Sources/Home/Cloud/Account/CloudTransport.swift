@@ -1,22 +1,22 @@
-/// Carries requests to makers' clouds. A simulation and tests have their own.
+/// Sends requests to manufacturers' clouds. Simulations and tests have their own implementations.
 public protocol CloudTransport: Sendable {
-  /// Posts JSON. May be cancelled when nobody waits any more.
+  /// Posts JSON. The task is canceled if the answer is no longer needed.
   /// - Parameters:
   ///   - body: the JSON.
-  ///   - address: where to: the account's own, and never another's.
-  ///   - token: what the account is opened by, to be sent as `Bearer`.
-  ///   - limit: the most bytes that the answer may have.
-  /// - Throws: ``CloudTransportError``, or whatever says why nobody answered.
+  ///   - address: the URL of the account; the request must not be sent to any other.
+  ///   - token: the access token of the account, to be sent as `Bearer`.
+  ///   - limit: the maximum size of the answer in bytes.
+  /// - Throws: ``CloudTransportError``, or another error that describes why there is no answer.
   func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply
 }
 
-/// What a cloud answered, whatever it is.
+/// The answer of a cloud, with any status.
 public struct CloudReply: Hashable, Sendable {
-  /// Of HTTP: 200 where it worked.
+  /// The HTTP status: 200 for success.
   public var status: Int
-  /// The bytes of the answer.
+  /// The body of the answer.
   public var body: [UInt8]
-  /// The field Retry-After, where there is one.
+  /// The value of the Retry-After field, if present.
   public var retryAfter: String?
 
   public init(status: Int, body: [UInt8], retryAfter: String? = nil) {
@@ -24,31 +24,32 @@ public struct CloudReply: Hashable, Sendable {
   }
 }
 
-/// What a transport itself has against an answer.
+/// An error of the transport itself.
 public enum CloudTransportError: Error, Hashable, Sendable {
-  /// It has more bytes than it may have.
+  /// The answer exceeds the size limit.
   case tooLarge
-  /// Nobody answers there; why, in words.
+  /// The server can't be reached, with a description of the reason.
   case unreachable(String)
 }
 
-/// How a home asks the clouds that it has accounts at.
+/// Options for requests to clouds.
 public struct CloudOptions: Sendable {
-  /// What carries the requests.
+  /// The transport of the requests.
   public var transport: any CloudTransport = WebTransport()
-  /// How often it is asked what devices an account has.
+  /// The interval between requests for the list of an account's devices.
   public var syncInterval: Duration = .seconds(900)
-  /// How often it is asked how the devices are.
+  /// The interval between requests for the states of the devices.
   public var queryInterval: Duration = .seconds(30)
   /// The time after which a device that the account no longer lists is removed.
   public var removalDelay: Duration = .seconds(86_400)
-  /// How soon after a command that is asked, since the device may not be done when the command is.
+  /// The delay of the state request after a command, because the device may complete the command later than the cloud.
   public var settlingTime: Duration = .seconds(2)
-  /// The longest time between two attempts at a cloud that does not answer. The first comes after ``queryInterval``.
+  /// The maximum interval between retries of a cloud that does not answer. The first retry follows after
+  /// ``queryInterval``.
   public var longestRetry: Duration = .seconds(600)
-  /// How long an answer may take.
+  /// The timeout of a request.
   public var timeout: Duration = .seconds(10)
-  /// The most bytes that an answer may have.
+  /// The maximum size of an answer in bytes.
   public var largestAnswer = 1 << 20
 
   public init() {}

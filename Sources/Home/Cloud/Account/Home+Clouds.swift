@@ -3,19 +3,19 @@ internal import Runtime
 
 // The accounts at makers' clouds, for whoever has the home open.
 extension Home {
-  /// The accounts that the home has at makers' clouds, by name. Not the tokens.
-  /// - Throws: ``HomeError`` `accessDenied` where the home is seen through a hub.
+  /// The home's cloud accounts, by name, without their tokens.
+  /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub.
   public var cloudAccounts: [CloudAccount] {
     get async throws(HomeError) { try await controller.withDatabase { try $0.cloudAccounts() } }
   }
 
-  /// Adds an account, or gives the one of this name another address and another token. Its devices come into the home as soon as
-  /// whoever follows the devices has asked for them.
+  /// Adds an account, or replaces the address and token of the account with this name. Its devices are added to the
+  /// home after the first request of the process that follows the devices.
   /// - Parameters:
-  ///   - address: of its cloud-to-cloud fulfilment: `https://…`, or `http://` on this machine.
-  ///   - token: is sent with each request as `Authorization: Bearer`, to that address alone.
-  /// - Throws: ``HomeError`` `badArguments` for a name, an address or a token that can't be; `accessDenied` where the home is
-  ///   seen through a hub.
+  ///   - address: the URL of its cloud-to-cloud fulfillment: `https://…`, or `http://` on this machine.
+  ///   - token: is sent with each request as `Authorization: Bearer`, to this address only.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token; `accessDenied` if the home is used
+  ///   through a hub.
   @discardableResult
   public func addCloudAccount(
     _ name: String, address: String, token: String
@@ -28,8 +28,10 @@ extension Home {
     return account
   }
 
-  /// Asks an account at once for its devices and how they are, whoever follows them. Whoever does takes over what is new.
-  /// - Throws: ``HomeError`` `notFound`; `unreachable`, `timedOut`, `accessDenied` or `refused` where its cloud is the cause.
+  /// Requests the devices of an account and their states at once, from any process. The process that follows the
+  /// devices adopts new ones.
+  /// - Throws: ``HomeError`` `notFound`; `unreachable`, `timedOut`, `accessDenied` or `refused` for a failure of the
+  ///   cloud.
   public func refreshCloudAccount(_ name: String) async throws(HomeError) {
     let link = try await controller.cloud(named: name)
     try await link.refresh()
@@ -37,9 +39,9 @@ extension Home {
     try await controller.flush()
   }
 
-  /// Takes an account out of the home, with the ways to devices that it was. A device with another way lives on.
-  /// - Returns: the names of the devices that went with it.
-  /// - Throws: ``HomeError`` `notFound`; `accessDenied` where the home is seen through a hub.
+  /// Removes an account from the home, with its sources of devices. A device with another source remains.
+  /// - Returns: the names of the removed devices.
+  /// - Throws: ``HomeError`` `notFound`; `accessDenied` if the home is used through a hub.
   @discardableResult
   public func removeCloudAccount(_ name: String) async throws(HomeError) -> [String] {
     let controller = try controller

@@ -5,7 +5,8 @@ internal import Synchronization
   internal import FoundationNetworking
 #endif
 
-/// Posts to clouds by HTTP. It follows no redirection: the token is for the account's own address alone.
+/// Posts to clouds over HTTP. Redirections are not followed, because the token must be sent to the account's own
+/// address only.
 public struct WebTransport: CloudTransport {
   public init() {}
 

@@ -66,7 +66,7 @@ public struct PumpDeviceType: HomeDeviceType {
   public init(_ untyped: AnyDeviceType) { self.untyped = untyped }
 }
 
-/// The name that the Google Home APIs have for it.
+/// The name in the Google Home APIs.
 public typealias OnOffPluginUnitDeviceType = OnOffPlugInUnitDeviceType
-/// The name that the Google Home APIs have for it.
+/// The name in the Google Home APIs.
 public typealias DimmablePluginUnitDeviceType = DimmablePlugInUnitDeviceType
