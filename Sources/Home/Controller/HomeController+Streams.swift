@@ -13,7 +13,7 @@ public enum SubscriptionNews: Sendable {
   case event(EventData)
   /// The error status of a path.
   case status(AttributePath, Status)
-  /// The end of a report.
+  /// All attributes and events of one report were delivered.
   case reportEnd
   /// The subscription was lost; the next attempt follows after `retryingIn`.
   case lost(HomeError, retryingIn: Duration)

@@ -97,6 +97,6 @@ public enum HubState: String, Hashable, Sendable, CaseIterable {
   case notAvailable
   /// Another process; this one reads its updates from the log.
   case connected
-  /// This process.
+  /// The home is followed here, without a hub in another process.
   case thisProcess
 }

@@ -52,7 +52,7 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
   public func stream() -> CollectionChanges<Item> { CollectionChanges(begin: changes) }
 }
 
-/// A change of a collection.
+/// An element that was added to, updated in, or removed from an observed collection.
 public enum CollectionChange<Item: Sendable>: Sendable {
   /// A new element.
   case added(Item)

@@ -16,7 +16,7 @@ public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(device), \(endpoint)/\(ElementNames.deviceType(type))" }
 }
 
-/// The metadata of a device type.
+/// The properties of a device type besides its traits: its rank on the device, and its connectivity.
 public struct DeviceTypeMetadata: Hashable, Sendable {
   /// Whether this is the primary type of its endpoint.
   ///

@@ -21,7 +21,7 @@ public struct TraitID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { "\(device), \(endpoint)/\(ElementNames.cluster(cluster))" }
 }
 
-/// The metadata of a trait.
+/// The properties of a trait besides its attributes: the connectivity of their source.
 public struct TraitMetadata: Hashable, Sendable {
   /// The connectivity of the subscription that updates the trait, and of the bridged device.
   public var sourceConnectivity: SourceConnectivity

@@ -31,7 +31,7 @@ package enum HubReply: Sendable {
   case status(HubStatus)
 }
 
-/// The status of a hub.
+/// The process, the devices and the connected clients of a hub.
 public struct HubStatus: Hashable, Sendable {
   /// A connected client.
   public struct Client: Hashable, Sendable {
