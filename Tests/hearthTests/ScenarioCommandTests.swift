@@ -398,7 +398,8 @@ import Testing
     // Traces with an invalid seed or an unknown defect.
     let whole = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8)
     for (broken, found) in [
-      ("\"seed\":-5", "c.trace:1:1: found an invalid “seed”"), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
+      ("\"seed\":-5", "c.trace:1:1: found an invalid “seed”"),
+      ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
       ("\"seed\":99999999999999999999", "expected a whole number from 0 to 1844"),
       ("\"mutant\":\"unknown\",\"seed\":5", "c.trace:1:1: found defect “unknown”, expected one of sendsOnce"),
     ] {

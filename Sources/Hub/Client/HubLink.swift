@@ -53,7 +53,8 @@ actor HubLink: RouteLink {
   }
 
   /// - Parameter tell: is called on the event loop.
-  init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteListener) {
+  init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteListener)
+  {
     self.address = address
     self.options = options
     self.eventLoop = eventLoop

@@ -214,7 +214,8 @@ actor CloudLink {
       options.logger.warning("the cloud account “\(account.name)” has too many devices; the rest are ignored")
     }
     note(missing: known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
-    let gone = missing.filter { $0.value + .nanoseconds(settings.removalDelay.nanoseconds) <= eventLoop.now }.keys.sorted()
+    let gone = missing.filter { $0.value + .nanoseconds(settings.removalDelay.nanoseconds) <= eventLoop.now }.keys
+      .sorted()
     kept = kept.mapValues { $0.without(gone) }
     let before = nodes
     nodes = kept.filter(\.value.isDevice)

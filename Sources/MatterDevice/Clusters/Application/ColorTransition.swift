@@ -63,7 +63,6 @@ struct ColorTransition: Sendable {
   /// Whether a recalled scene started the transition, in which case it does not invalidate the scene.
   private var isScene = false
 
-
   /// Returns the track of an axis; nil if it does not move.
   static func track(_ axis: ColorAxis, _ context: ServerContext) -> ColorTrack? {
     context[scratch: ColorTransition.self]?.tracks.first { $0.axis == axis }

@@ -15,7 +15,6 @@ public enum OnOffServer {
     var duration: Duration
   }
 
-
   /// Returns the server.
   /// - Parameters:
   ///   - features: `lighting` for lights and plugs.

@@ -41,7 +41,6 @@ public enum SwitchServer {
     return server
   }
 
-
   /// Moves the switch, as a user would. Moves still queued from an earlier call are canceled.
   static let move = ServerHook<Switch, [SwitchMove]>("move")
 
