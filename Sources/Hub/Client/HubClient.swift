@@ -8,8 +8,8 @@ public import Runtime
 
 extension Home {
   /// Opens a home that is served by another process, on this machine or another one. It is used like any other home
-  /// within the permissions of the role: other calls throw ``HomeError`` `accessDenied`.
-  /// - Throws: ``HomeError`` `notRunning`, `unreachable`, `timedOut` or `accessDenied` if no route works.
+  /// within the permissions of the role: other calls throw `HomeError` `accessDenied`.
+  /// - Throws: `HomeError` `notRunning`, `unreachable`, `timedOut` or `accessDenied` if no route works.
   public convenience init(through options: HubClient.Options) async throws(HomeError) {
     let client = HubClient(options)
     do throws(HomeError) {
@@ -22,7 +22,7 @@ extension Home {
   }
 
   /// The status of the hub; for owners.
-  /// - Throws: ``HomeError`` `notRunning` if the home is not used through a hub.
+  /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
   public var hubStatus: HubStatus {
     get async throws(HomeError) {
       guard case .status(let status) = try await hub.ask(.status) else { throw HubClient.surprise() }
@@ -36,7 +36,7 @@ extension Home {
   /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
   /// state is final; observers of the home are notified only that the hub is unreachable.
   /// - Returns: the error of the hub; nil if the task was canceled, or the home closed.
-  /// - Throws: ``HomeError`` `notRunning` if the home is not used through a hub.
+  /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
   public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
 
   private var hub: HubClient {

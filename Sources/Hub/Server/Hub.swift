@@ -69,7 +69,7 @@ public actor Hub {
   }
 
   /// Keeps a home up to date, and serves it. Must be closed with ``close()`` before the home.
-  /// - Throws: ``HomeError`` if another hub serves the home, or an address is not available.
+  /// - Throws: `HomeError` if another hub serves the home, or an address is not available.
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> Hub {
     let controller = try home.controller
     let state = controller.options.state
