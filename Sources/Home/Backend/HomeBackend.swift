@@ -20,7 +20,7 @@ package protocol HomeBackend: HomeAccess, Actor {
 
   /// Keeps the home up to date from now on.
   func follow() async throws(HomeError)
-  /// PendingWork until the home was loaded for the first time.
+  /// Waits until the home was loaded for the first time.
   func synchronize(within timeout: Duration) async throws(HomeError)
   func close() async
 

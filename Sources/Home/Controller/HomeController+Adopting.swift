@@ -80,7 +80,7 @@ extension HomeController {
   /// Whether a node is in the home, in the fabric or not any more: what is asked for another one of its id is not for this one.
   private func isDevice(_ node: NodeID) -> Bool { !state.sources(of: node).isEmpty }
 
-  /// Forgets what was asked for devices that are there by now, or that did not come into the fabric. PendingWork until everything
+  /// Forgets what was asked for devices that are there by now, or that did not come into the fabric. Waits until everything
   /// that happened so far is in the database.
   func forgetWishes(for candidates: [NodeID] = []) async throws(HomeError) {
     let known = fabricNodes

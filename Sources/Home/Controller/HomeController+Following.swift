@@ -217,7 +217,7 @@ extension HomeController {
     return done.result
   }
 
-  /// PendingWork until everything that happened so far is in the database.
+  /// Waits until everything that happened so far is in the database.
   func flush() async throws(HomeError) {
     do { try await edge.value.keeper.perform { _ in }.get() } catch { throw HomeError(error) }
   }

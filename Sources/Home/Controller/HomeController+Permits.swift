@@ -24,7 +24,7 @@ extension HomeController {
     options.state.controller + "/sessions/" + String(node.rawValue, radix: 16)
   }
 
-  /// PendingWork until no other process has a session with the node for its requests.
+  /// Waits until no other process has a session with the node for its requests.
   /// - Returns: whether ``leave(_:)`` is to be called.
   func enter(_ node: NodeID?) async -> Bool {
     guard let node, options.machine.sharesFiles, follower == nil,

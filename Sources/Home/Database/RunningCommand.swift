@@ -63,7 +63,7 @@ final class RunningCommand: Sendable {
     if isUnwanted { end() }
   }
 
-  /// PendingWork for its end, and for nothing that it left behind.
+  /// Waits for its end, and for nothing that it left behind.
   private func wait(for number: pid_t) {
     var information = siginfo_t()
     while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}

@@ -180,7 +180,7 @@ public actor HubClient {
     }
   }
 
-  /// PendingWork until a route works.
+  /// Waits until a route works.
   /// - Throws: why none does, as soon as none does.
   private func reach(within timeout: Duration) async throws(HomeError) {
     try await wait(timeout) { client throws(HomeError) in
@@ -193,7 +193,7 @@ public actor HubClient {
     }
   }
 
-  /// PendingWork until the home was told for the first time; what is known of it is as good when no route works.
+  /// Waits until the home was told for the first time; what is known of it is as good when no route works.
   package func synchronize(within timeout: Duration) async throws(HomeError) {
     try await wait(timeout) { $0.source != nil }
   }
