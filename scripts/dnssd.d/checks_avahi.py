@@ -216,6 +216,8 @@ def choice(a, b):
     expect("no Avahi daemon answers" in a.output(process), a.output(process)[-300:])
     found(b)
     a.stop(process)
+    # Avahi keeps a withdrawn record for a second.
+    wait_for(lambda: not b.browse("_matterc._udp"), 6, "the withdrawn device is still found")
     a.start_avahi()
     process = a.devices(LAMP, "lamp")
     expect("DNS-SD by avahi" in a.output(process), a.output(process)[-300:])
