@@ -59,20 +59,21 @@ import Testing
   @Test("warns of devices that run already", .timeLimit(.minutes(5))) func clashes() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let fleet = try await Fleet(hearth, lamp: "Lamp")
+    let fleet = try await Fleet(hearth, lamp: "Clash")
     defer { fleet.stop() }
     let code = try hearth("sim", "ps", "--json").output
     func number(_ key: String) -> Substring {
       (code.split(separator: "\"\(key)\":", maxSplits: 1).last ?? "").prefix { $0.isNumber }
     }
     // The same name in another process, and another name with the same code.
-    let same = try file(hearth, "devices:\n  - { name: Lamp, type: on/off light }\n")
+    let same = try file(hearth, "devices:\n  - { name: Clash, type: on/off light }\n")
     let sameID = try hearth("run", same, "--check")
     #expect(
-      sameID.errors.hasPrefix("hearth: warning: Lamp: has the unique id of Lamp, which runs in process "), "\(sameID)")
+      sameID.errors.hasPrefix("hearth: warning: Clash: has the unique id of Clash, which runs in process "), "\(sameID)"
+    )
     // The state of the device is also in use.
     let refused = try hearth("run", same)
-    #expect(refused.status == 2 && refused.errors.contains("has the unique id of Lamp"), "\(refused)")
+    #expect(refused.status == 2 && refused.errors.contains("has the unique id of Clash"), "\(refused)")
     // A fleet with another state directory, of the same user.
     let base = FileManager.default.temporaryDirectory.appending(path: "hearth-clash-" + UUID().uuidString)
     let (output, errors) = (base.appendingPathExtension("out"), base.appendingPathExtension("err"))
@@ -82,14 +83,14 @@ import Testing
     let process = try elsewhere.start(
       ["run", "--check", same], output: output, errors: errors, environment: ["XDG_RUNTIME_DIR": hearth.state])
     process.waitUntilExit()
-    #expect(try String(contentsOf: errors, encoding: .utf8).contains("warning: Lamp: has the unique id of Lamp"))
+    #expect(try String(contentsOf: errors, encoding: .utf8).contains("warning: Clash: has the unique id of Clash"))
     let other = try hearth(
       "run", "--check",
       try file(
         hearth,
         "devices:\n  - { name: B, type: plug, passcode: \(number("passcode")), discriminator: \(number("discriminator")) }\n"
       ))
-    #expect(other.status == 0 && other.errors.contains("warning: B: has the setup code of Lamp"), "\(other)")
+    #expect(other.status == 0 && other.errors.contains("warning: B: has the setup code of Clash"), "\(other)")
     let free = try hearth("run", "--check", try file(hearth, "devices:\n  - { name: C, type: plug }\n"))
     #expect(free.status == 0 && free.errors.isEmpty, "\(free)")
   }
