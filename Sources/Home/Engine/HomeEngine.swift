@@ -198,11 +198,10 @@ public struct HomeEngine: Engine {
     if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { tell(update) }
   }
 
-  /// This process follows them from now on, and how they are is unknown before anything else is said of them. Also where another
-  /// process has followed them until now: no subscription feeds what that one said, and a device that has gone since, or that it is
-  /// not the turn of for a while, would be online for as long as nobody asks it.
-  /// See <doc:TheHomeModel>, “Connectivity and locality”. The settled
-  /// connectivity is for who does not want to hear of such moments.
+  /// Starts to follow the devices in this process. The connectivity of all of them is unknown until each one reports, even
+  /// if another process followed them before: no subscription feeds its last states, and a device that has left since would
+  /// remain online. The settled connectivity hides such short changes.
+  /// See <doc:TheHomeModel>, “Connectivity and locality”.
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true

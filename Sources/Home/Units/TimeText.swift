@@ -22,8 +22,8 @@ package enum TimeText {
     return .milliseconds(Int64((seconds * 1000).rounded()))
   }
 
-  /// Returns what is expected instead of a number without a unit, where milliseconds are usual and it would be seconds.
-  /// - Returns: nil for a time with a unit, and for 0.
+  /// Rejects a number without a unit for an option whose values are usually milliseconds, since it would mean seconds.
+  /// - Returns: the expected text; nil for a time with a unit, and for 0.
   package static func missingUnit(_ text: String) -> String? {
     guard text.last?.isLetter == false, let duration = duration(text), duration != .zero else { return nil }
     return "a time with a unit, such as \(text)ms"
