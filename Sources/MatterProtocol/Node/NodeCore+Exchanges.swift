@@ -214,7 +214,7 @@ extension NodeCore {
       sendAck(of: owed.counter, on: id, at: now)
     }
     if var message = exchange.unacknowledged, message.deadline <= now {
-      guard message.transmissions < Retransmission.maximumTransmissions, configuration.defect != .sendsOnce,
+      guard message.transmissions < configuration.hooks.maximumTransmissions,
         let peer = peer(of: id.session, at: now)
       else {
         return fail(id, .noAcknowledgement)

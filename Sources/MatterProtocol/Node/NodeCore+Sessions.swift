@@ -124,7 +124,7 @@ extension NodeCore {
     let busy = Set(exchanges.keys.map(\.session))
     let counts = Dictionary(grouping: secured.row, by: \.info.fabric).mapValues(\.count)
     let share = max(3, configuration.maximumSessions / max(1, counts.count))
-    let isUnfair = configuration.defect == .evictsAnybody
+    let isUnfair = !configuration.hooks.hasFairShares
     let order = { (info: SessionInfo) in
       ((counts[info.fabric] ?? 0) >= share || isUnfair ? 0 : 1, busy.contains(info.id) ? 1 : 0, info.lastUsed, info.id)
     }

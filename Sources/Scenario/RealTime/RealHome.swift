@@ -92,7 +92,7 @@ actor RealHome: Stage {
       // With the host name of the same device in another test, the addresses of that device would also count for this
       // one.
       surroundings.hostName = MatterService.hostName(drawnFrom: &random)
-      surroundings.defect = defect
+      if let defect { surroundings.configure = { defect.install(in: &$0) } }
       let started = try await loop.submit { [loop, surroundings] in
         NIOLoopBound(
           try VirtualDevice(device, port: nil, random: SystemRandomSource(), in: surroundings), eventLoop: loop)
@@ -113,7 +113,7 @@ actor RealHome: Stage {
     options.access = .exclusive
     options.discovery = .builtin
     options.machine = hub
-    options.defect = defect
+    if let defect { options.configure = { defect.install(in: &$0, &$1) } }
     hub.restorePower()
     let home = try await Home(options)
     opened = home
