@@ -21,11 +21,12 @@ public enum ClusterCatalogue {
   /// Returns the cluster by its name, in any spelling ("LevelControl", "level control", "levelControl"), or by its
   /// number.
   public static func cluster(named name: String) -> (any Cluster.Type)? {
-    byName[SpokenName(name)] ?? number(name).flatMap { byID[ClusterID($0)] }
+    byName[NormalizedName(name)] ?? number(name).flatMap { byID[ClusterID($0)] }
   }
 
   private static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-  private static let byName = Dictionary(all.map { (SpokenName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+  private static let byName = Dictionary(
+    all.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
 
   static func number(_ text: String) -> UInt32? {
     text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
@@ -39,8 +40,8 @@ extension Cluster {
 
   /// Returns the attribute by its name (`CurrentLevel`, `current-level`) or number; nil if there is none.
   public static func attribute(named name: String) -> AttributeInfo? {
-    let spoken = SpokenName(name)
-    return allAttributes.first { SpokenName($0.name) == spoken }
+    let normalized = NormalizedName(name)
+    return allAttributes.first { NormalizedName($0.name) == normalized }
       ?? ClusterCatalogue.number(name).flatMap { attribute(AttributeID($0)) }
   }
 
@@ -49,8 +50,8 @@ extension Cluster {
 
   /// Returns the command by its name (`MoveToLevel`, `move-to-level`) or number; nil if there is none.
   public static func command(named name: String) -> CommandInfo? {
-    let spoken = SpokenName(name)
-    return commands.first { SpokenName($0.name) == spoken }
+    let normalized = NormalizedName(name)
+    return commands.first { NormalizedName($0.name) == normalized }
       ?? ClusterCatalogue.number(name).flatMap { command(CommandID($0)) }
   }
 
@@ -59,8 +60,8 @@ extension Cluster {
 
   /// Returns the event by its name (`SwitchLatched`, `switch-latched`) or number; nil if there is none.
   public static func event(named name: String) -> EventInfo? {
-    let spoken = SpokenName(name)
-    return events.first { SpokenName($0.name) == spoken }
+    let normalized = NormalizedName(name)
+    return events.first { NormalizedName($0.name) == normalized }
       ?? ClusterCatalogue.number(name).flatMap { event(EventID($0)) }
   }
 

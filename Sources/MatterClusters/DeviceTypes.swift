@@ -177,8 +177,9 @@ public enum DeviceTypes {
   public static func named(_ id: DeviceTypeID) -> DeviceType? { byID[id] }
 
   /// Returns the device type by its name, in any spelling: "On/Off Light", "onOffLight".
-  public static func named(_ name: String) -> DeviceType? { byName[SpokenName(name)] }
+  public static func named(_ name: String) -> DeviceType? { byName[NormalizedName(name)] }
 
   private static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-  private static let byName = Dictionary(all.map { (SpokenName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+  private static let byName = Dictionary(
+    all.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
 }

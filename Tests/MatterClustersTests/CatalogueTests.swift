@@ -6,7 +6,7 @@ import Testing
 struct CatalogueTests {
   @Test func usesUniqueIDsAndNames() {
     #expect(Set(ClusterCatalogue.all.map { $0.id }).count == ClusterCatalogue.all.count)
-    #expect(Set(ClusterCatalogue.all.map { SpokenName($0.name) }).count == ClusterCatalogue.all.count)
+    #expect(Set(ClusterCatalogue.all.map { NormalizedName($0.name) }).count == ClusterCatalogue.all.count)
     #expect(ClusterCatalogue.all.map { $0.id } == ClusterCatalogue.all.map { $0.id }.sorted())
   }
 
@@ -31,7 +31,8 @@ struct CatalogueTests {
     for cluster in ClusterCatalogue.all {
       let name = cluster.name
       #expect(Set(cluster.allAttributes.map(\.id)).count == cluster.allAttributes.count, "\(name): attribute ids")
-      #expect(Set(cluster.allAttributes.map { SpokenName($0.name) }).count == cluster.allAttributes.count, "\(name)")
+      #expect(
+        Set(cluster.allAttributes.map { NormalizedName($0.name) }).count == cluster.allAttributes.count, "\(name)")
       #expect(Set(cluster.commands.map(\.id)).count == cluster.commands.count, "\(name): command ids")
       #expect(Set(cluster.events.map(\.id)).count == cluster.events.count, "\(name): event ids")
       #expect(Set(cluster.features.map(\.bit)).count == cluster.features.count, "\(name): feature bits")
@@ -51,13 +52,13 @@ struct CatalogueTests {
       case .list(let inner), .nullable(let inner): check(inner, path)
       case .structure(let members):
         #expect(Set(members.map(\.id)).count == members.count, "\(path): field numbers")
-        #expect(Set(members.map { SpokenName($0.name) }).count == members.count, "\(path): field names")
+        #expect(Set(members.map { NormalizedName($0.name) }).count == members.count, "\(path): field names")
         for member in members { check(member.schema, path + "." + member.name) }
       case .bitmap(let bits, let names, _):
         #expect(names.keys.allSatisfy { (0..<bits).contains($0) }, "\(path): bits")
       case .enumeration(let bits, let names):
         #expect(names.keys.allSatisfy { bits == 64 || $0 >> UInt64(bits) == 0 }, "\(path): values")
-        #expect(Set(names.values.map { SpokenName($0) }).count == names.count, "\(path): names of values")
+        #expect(Set(names.values.map { NormalizedName($0) }).count == names.count, "\(path): names of values")
       default: break
       }
     }
@@ -104,7 +105,7 @@ struct CatalogueTests {
 
   @Test func deviceTypes() {
     #expect(Set(DeviceTypes.all.map(\.id)).count == DeviceTypes.all.count)
-    #expect(Set(DeviceTypes.all.map { SpokenName($0.name) }).count == DeviceTypes.all.count)
+    #expect(Set(DeviceTypes.all.map { NormalizedName($0.name) }).count == DeviceTypes.all.count)
     #expect(DeviceTypes.named("on/off light") == DeviceTypes.onOffLight)
     #expect(DeviceTypes.named(0x0101) == DeviceTypes.dimmableLight)
     #expect(DeviceTypes.onOffPlugInUnit.revision == 4 && DeviceTypes.onOffLight.revision == 3)

@@ -60,7 +60,7 @@ struct DeclarationTests {
     let elements = source.text.matches(
       of: /static let `?(\w+)`? = (Attribute|Command|Event)<[^(]*\(\s*0x[0-9A-F]+, "(\w+)"/)
     for element in elements {
-      let expected = SpokenName.camelCase(String(element.3))
+      let expected = NormalizedName.camelCase(String(element.3))
       #expect(
         element.1 == expected || element.1 == expected + element.2,
         "\(source.path): rename '\(element.1)' to '\(expected)'; the name in the standard is \(element.3)")

@@ -20,10 +20,10 @@ import VirtualDevices
 
     var now: Duration { stage.now }
     func sleep(for time: Duration) async throws { try await stage.sleep(for: time) }
-    func sleepUntilNews(within time: Duration, pace: Duration) async throws {
+    func sleepUntilNextEvent(within time: Duration, pace: Duration) async throws {
       checks.count.wrappingAdd(1, ordering: .relaxed)
       if checksAlways { return try await stage.sleep(for: min(time, pace)) }
-      try await stage.sleepUntilNews(within: time, pace: pace)
+      try await stage.sleepUntilNextEvent(within: time, pace: pace)
     }
     func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R {
       try await stage.naming(what, body)

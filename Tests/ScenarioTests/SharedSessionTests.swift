@@ -25,12 +25,12 @@ import VirtualDevices
     let machine = HostMachine()
     let loop = machine.nextEventLoop()
     return try await loop.submit { [logger] in
-      var surroundings = VirtualDevice.Surroundings(
+      var environment = VirtualDevice.Environment(
         machine: machine,
         discovery: try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger),
         loop: loop, interfaces: .loopback, directory: directory + "/device", logger: logger)
-      surroundings.configure = { $0.limits.maximumSessions = 3 }
-      let device = try VirtualDevice(definition, port: nil, random: SystemRandomSource(), in: surroundings)
+      environment.configure = { $0.limits.maximumSessions = 3 }
+      let device = try VirtualDevice(definition, port: nil, random: SystemRandomSource(), in: environment)
       return NIOLoopBound(device, eventLoop: loop)
     }.get()
   }

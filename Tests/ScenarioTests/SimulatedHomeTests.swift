@@ -392,7 +392,7 @@ import VirtualDevices
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
       try await world.inject("Lamp", .conditions(LinkConditions(latency: .seconds(1))))
       let begin = await world.simulation.now
-      try await world.rival(at: "Lamp", times: 1)
+      try await world.compete(for: "Lamp", times: 1)
       return await world.simulation.now - begin
     }
     // Commissioning takes dozens of messages, one after the other.
@@ -402,8 +402,8 @@ import VirtualDevices
   /// A second administrator is granted a limited number of subscriptions, which stay alive.
   @Test func limitsSubscriptionsOfCompetingController() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
-      let some = try await world.rival(at: "Lamp", subscriptions: 2)
-      let many = try await world.rival(at: "Lamp", subscriptions: 80)
+      let some = try await world.compete(for: "Lamp", subscriptions: 2)
+      let many = try await world.compete(for: "Lamp", subscriptions: 80)
       try await world.simulation.sleep(for: .seconds(600))
       let before = try await world.machine(of: "Lamp").packetCount
       try await world.simulation.sleep(for: .seconds(600))

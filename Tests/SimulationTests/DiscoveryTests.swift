@@ -18,7 +18,7 @@ import Testing
 
   /// A service whose publisher becomes unreachable while its announcement is in flight expires with its records.
   @Test func expiresAnnouncementOfAnUnreachablePublisher() {
-    var entry = HeardService()
+    var entry = CachedService()
     entry.look(light, at: at(0)) { .seconds(5) }
     entry.look(nil, at: at(2)) { nil }
     #expect(text(entry.hear(until: at(5), hasWay: true)) == ["found"])
@@ -30,7 +30,7 @@ import Testing
   /// A goodbye is in flight, the announcement after it was lost, and the publisher is unreachable: the service must be
   /// found again later.
   @Test func announcesAgainAfterGoodbyeAndLoss() {
-    var entry = HeardService()
+    var entry = CachedService()
     entry.look(light, at: at(0)) { .zero }
     #expect(text(entry.hear(until: at(0), hasWay: true)) == ["found"])
     entry.goodbye(at: at(1)) { .seconds(5) }

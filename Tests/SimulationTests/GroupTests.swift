@@ -104,10 +104,14 @@ import Testing
     let stays = try isOn(home)
     let light = home.light.id
     for isSilent in [true, false] {
-      if isSilent { home.world.network.silent = [light] } else { home.world.network.places = [light: "iot"] }
+      if isSilent {
+        home.world.network.withoutMulticast = [light]
+      } else {
+        home.world.network.networks = [light: "iot"]
+      }
       try send(home, stays ? OnOff.off.id : OnOff.on.id)
       #expect(try isOn(home) == stays)
-      (home.world.network.silent, home.world.network.places) = ([], [:])
+      (home.world.network.withoutMulticast, home.world.network.networks) = ([], [:])
     }
     #expect(home.world.network.losses[.multicast] == 2)
 

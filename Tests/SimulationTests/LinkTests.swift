@@ -27,13 +27,13 @@ import Testing
     first.bytesPerSecond = 100
     var second = LinkConditions(latency: .milliseconds(4), loss: Ratio(1, of: 2), duplication: Ratio(1, of: 4))
     second.maximumDatagramSize = 50
-    let both = first.followed(by: second)
+    let both = first.chained(with: second)
     #expect(both.latency == .milliseconds(7))
     #expect(both.loss == Ratio(750_000, of: 1_000_000))
     #expect(both.duplication == Ratio(250_000, of: 1_000_000))
     #expect((both.bytesPerSecond, both.maximumDatagramSize) == (100, 50))
-    #expect(LinkConditions(loss: .always).followed(by: second).loss == Ratio(1_000_000, of: 1_000_000))
-    #expect(LinkConditions(loss: .never).followed(by: LinkConditions(loss: .never)).loss.numerator == 0)
+    #expect(LinkConditions(loss: .always).chained(with: second).loss == Ratio(1_000_000, of: 1_000_000))
+    #expect(LinkConditions(loss: .never).chained(with: LinkConditions(loss: .never)).loss.numerator == 0)
   }
 
   @Test func reordersDatagrams() {

@@ -24,10 +24,10 @@ import Testing
     return try await loop.submit {
       let discovery = try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger)
       defer { discovery.stop() }
-      let surroundings = VirtualDevice.Surroundings(
+      let environment = VirtualDevice.Environment(
         machine: machine, discovery: discovery, loop: loop, interfaces: .loopback, directory: directory, logger: logger)
       let device = try VirtualDevice(
-        definition, port: definition.port, random: SystemRandomSource(), isFresh: isFresh, in: surroundings)
+        definition, port: definition.port, random: SystemRandomSource(), isFresh: isFresh, in: environment)
       defer { device.stop() }
       return device.status.port
     }.get()

@@ -346,7 +346,8 @@ public struct HomeEngine: Engine {
   private mutating func notice(_ event: ControllerEvent) {
     switch event {
     case .attributeReport(_, let path, _, _)
-    where !configuration.hooks.appliesReachable && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
+    where !configuration.hooks.appliesReachable
+      && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
       break
     case .attributeReport(let id, let path, let value, let version):
       collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }

@@ -228,6 +228,6 @@ extension Shape {
   static let messageNames = all.map(\.name)
 
   static func message(named name: String) -> Shape? {
-    all.first { SpokenName($0.name) == SpokenName(name) }
+    all.first { NormalizedName($0.name) == NormalizedName(name) }
   }
 }

@@ -93,7 +93,7 @@ package struct DeviceCondition: Sendable {
     var names: [String] = []
     for id in Set(endpoints.flatMap(\.servers)).sorted() {
       guard let cluster = ClusterCatalogue.cluster(id) else { continue }
-      if cluster.attributes.contains(where: { SpokenName($0.name) == SpokenName(name) }) {
+      if cluster.attributes.contains(where: { NormalizedName($0.name) == NormalizedName(name) }) {
         found.append(camelCase(cluster.name))
       }
       names += cluster.attributes.map { camelCase($0.name) }

@@ -204,6 +204,6 @@ public func camelCase(_ name: String) -> String {
 /// The attributes that every cluster has, by name.
 private enum GlobalNames {
   static func attribute(named name: String) -> AttributeID? {
-    OnOff.globalAttributes.first { SpokenName($0.name) == SpokenName(name) }?.id
+    OnOff.globalAttributes.first { NormalizedName($0.name) == NormalizedName(name) }?.id
   }
 }

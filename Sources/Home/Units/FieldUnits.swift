@@ -5,14 +5,14 @@ internal import MatterModel
 extension AttributeUnits {
   private struct FieldName: Hashable {
     var cluster: ClusterID
-    var name: SpokenName
+    var name: NormalizedName
   }
 
   /// A cluster gives all fields and members of one name the same unit.
   private static let fieldUnits: [FieldName: Unit] = {
     var units: [FieldName: Unit] = [:]
     func add<C: Cluster>(_ unit: Unit, _ cluster: C.Type, _ names: String...) {
-      for name in names { units[FieldName(cluster: C.id, name: SpokenName(name))] = unit }
+      for name in names { units[FieldName(cluster: C.id, name: NormalizedName(name))] = unit }
     }
     add(.level, LevelControl.self, "Level")
     add(.levelStep, LevelControl.self, "StepSize", "Rate")
@@ -39,7 +39,7 @@ extension AttributeUnits {
   }()
 
   static func fieldUnit(_ cluster: ClusterID, _ name: String) -> Unit? {
-    fieldUnits[FieldName(cluster: cluster, name: SpokenName(name))]
+    fieldUnits[FieldName(cluster: cluster, name: NormalizedName(name))]
   }
 
   /// Whether members of the attribute's structures have units.

@@ -36,7 +36,7 @@ extension DeviceEngine {
   }
 
   /// Returns whether the cluster belongs to a bridged device without power. Commands and writes to it fail.
-  public func isOutOfReach(_ path: ClusterPath) -> Bool { context.node.isOutOfReach(path) }
+  public func isUnreachable(_ path: ClusterPath) -> Bool { context.node.isUnreachable(path) }
 
   /// Moves the node's clock by the same step as the host's clock, whichever source had set it, since the node has no
   /// other clock.

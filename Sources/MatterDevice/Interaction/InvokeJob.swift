@@ -143,7 +143,7 @@ struct InvokeJob: Sendable {
     guard !info.quality.contains(.fabricScoped) || context.subject.fabric != .none else {
       throw StatusError(.unsupportedAccess)
     }
-    guard !context.node.isOutOfReach(clusterPath) else { throw StatusError(.failure) }
+    guard !context.node.isUnreachable(clusterPath) else { throw StatusError(.failure) }
     let fields = try context.enter(index) { (context) throws(StatusError) in
       try served.run(&context, command.fieldsRange?.lowerBound, bytes)
     }

@@ -85,7 +85,7 @@ struct WriteJob: Sendable {
     if let version = write.dataVersion, version != context.node.clusters[index].dataVersion {
       throw StatusError(.dataVersionMismatch)
     }
-    guard !context.node.isOutOfReach(clusterPath) else { throw StatusError(.failure) }
+    guard !context.node.isUnreachable(clusterPath) else { throw StatusError(.failure) }
     granted.insert(path)
     if served.isList { lists.insert(StoreKey.attribute(path)) }
     try context.enter(index) { (context) throws(StatusError) in

@@ -32,6 +32,6 @@ public indirect enum Schema: Hashable, Sendable {
     }
 
     /// Whether the text form of a structure names the member, by its name or its id.
-    package func isNamed(_ text: String) -> Bool { SpokenName(text) == SpokenName(name) || text == "\(id)" }
+    package func isNamed(_ text: String) -> Bool { NormalizedName(text) == NormalizedName(name) || text == "\(id)" }
   }
 }

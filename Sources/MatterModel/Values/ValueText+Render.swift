@@ -122,7 +122,7 @@ extension Schema {
   ) -> [(name: String, schema: Schema, value: TLVElement.Value)] {
     fields.map { field in
       if case .context(let number) = field.tag, let member = members.first(where: { $0.id == number }) {
-        (SpokenName.camelCase(member.name), member.schema, field.value)
+        (NormalizedName.camelCase(member.name), member.schema, field.value)
       } else {
         (label(field.tag), .any, field.value)
       }

@@ -21,7 +21,7 @@ extension Schema {
     let trimmed = String(text.trimming { $0.isWhitespace })
     switch self {
     case .nullable(let wrapped):
-      return SpokenName(trimmed) == SpokenName("null") && !trimmed.hasPrefix("\"")
+      return NormalizedName(trimmed) == NormalizedName("null") && !trimmed.hasPrefix("\"")
         ? .word("null") : try wrapped.syntax(of: text)
     case .string:
       return trimmed.hasPrefix("\"") ? try .parse(trimmed) : .word(text)
@@ -142,9 +142,9 @@ extension Schema {
     switch syntax {
     case .word(let text), .quoted(let text):
       // Names have precedence, because some look like numbers (a battery named "523").
-      let spoken = SpokenName(text)
+      let normalized = NormalizedName(text)
       let known = names.sorted { $0.key < $1.key }
-      guard let match = known.first(where: { SpokenName($0.value) == spoken }) else {
+      guard let match = known.first(where: { NormalizedName($0.value) == normalized }) else {
         guard Self.isNumeric(text) else { throw .unknownName(text, known: known.map(\.value)) }
         return try unsigned(syntax, bits: bits, or: "a number")
       }
@@ -171,9 +171,9 @@ extension Schema {
         value |= try unsigned(.word(part), bits: bits, or: "a number")
         continue
       }
-      let spoken = SpokenName(part)
+      let normalized = NormalizedName(part)
       let known = names.sorted { $0.key < $1.key }
-      guard let match = known.first(where: { SpokenName($0.value) == spoken }) else {
+      guard let match = known.first(where: { NormalizedName($0.value) == normalized }) else {
         throw .unknownName(part, known: known.map(\.value))
       }
       value |= 1 << UInt64(match.key)
@@ -193,7 +193,7 @@ extension Schema {
     var values: [UInt8: ValueSyntax] = [:]
     for field in given {
       guard let member = members.first(where: { $0.isNamed(field.name) }) else {
-        throw .unknownField(field.name, known: members.map { SpokenName.camelCase($0.name) })
+        throw .unknownField(field.name, known: members.map { NormalizedName.camelCase($0.name) })
       }
       guard values.updateValue(field.value, forKey: member.id) == nil else { throw .duplicateField(field.name) }
     }
@@ -202,7 +202,7 @@ extension Schema {
       if let value = values[member.id] {
         try member.schema.encode(value, to: &writer, .context(member.id))
       } else if !member.isOptional {
-        throw .missingField(SpokenName.camelCase(member.name))
+        throw .missingField(NormalizedName.camelCase(member.name))
       }
     }
     writer.end()

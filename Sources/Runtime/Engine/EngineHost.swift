@@ -113,7 +113,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
       carryOut(effect)
       count &+= 1
       // In virtual time, an engine that never runs out of effects would block the simulation forever, so it is stopped.
-      if count & 0xFFF == 0, !transport.goesOn(afterEffects: count) { stop(silently: true) }
+      if count & 0xFFF == 0, !transport.mayContinue(afterEffects: count) { stop(silently: true) }
     }
     isDraining = false
     if !isStopped { timer?.arm(Self.deadline(&engine)) }

@@ -107,12 +107,12 @@ public protocol DatagramTransport: AnyObject {
   /// Returns whether the engine may perform more effects without time passing. Called every few thousand effects; if
   /// false, the host stops the node silently.
   /// - Parameter count: the number of effects so far.
-  func goesOn(afterEffects count: Int) -> Bool
+  func mayContinue(afterEffects count: Int) -> Bool
 }
 
 extension DatagramTransport {
   /// True: in real time, no guard against a busy engine is needed.
-  public func goesOn(afterEffects count: Int) -> Bool { true }
+  public func mayContinue(afterEffects count: Int) -> Bool { true }
 }
 
 /// Service discovery for the nodes of one process. May be called from any thread.

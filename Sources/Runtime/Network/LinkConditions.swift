@@ -90,7 +90,7 @@ public struct LinkConditions: Hashable, Codable, Sendable {
   package static let leastDatagramSize = 8 + 10 + 8 + 16
 
   /// Returns the conditions of a path over this link and then another one.
-  public func followed(by other: LinkConditions) -> LinkConditions {
+  public func chained(with other: LinkConditions) -> LinkConditions {
     func narrower(_ one: Int, _ two: Int) -> Int { one == 0 ? two : two == 0 ? one : min(one, two) }
     var both = LinkConditions(
       latency: latency + other.latency, jitter: jitter + other.jitter, loss: loss.or(other.loss),

@@ -74,22 +74,23 @@ struct DeviceNames: Sendable {
 
   /// Returns the attributes of a device with this name.
   func attributes(of device: DeviceDefinition, cluster: String?, _ name: String) -> [AttributePlace] {
-    clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.compactMap {
-      cluster in
-      cluster.attribute(named: name).map { info in
-        var place = AttributePlace(cluster.id, info.id)
-        if cluster.id == LevelControl.id { place.levels = device.levels }
-        return place
+    clusters(of: device).filter { cluster == nil || NormalizedName($0.name) == NormalizedName(cluster ?? "") }
+      .compactMap {
+        cluster in
+        cluster.attribute(named: name).map { info in
+          var place = AttributePlace(cluster.id, info.id)
+          if cluster.id == LevelControl.id { place.levels = device.levels }
+          return place
+        }
       }
-    }
   }
 
   /// Returns the events of a device with this name.
   func events(of device: DeviceDefinition, cluster: String?, _ name: String) -> [(cluster: ClusterID, event: EventInfo)]
   {
-    clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.flatMap {
+    clusters(of: device).filter { cluster == nil || NormalizedName($0.name) == NormalizedName(cluster ?? "") }.flatMap {
       cluster in
-      cluster.events.filter { SpokenName($0.name) == SpokenName(name) }.map { (cluster.id, $0) }
+      cluster.events.filter { NormalizedName($0.name) == NormalizedName(name) }.map { (cluster.id, $0) }
     }
   }
 
@@ -97,18 +98,18 @@ struct DeviceNames: Sendable {
   func commands(
     of device: DeviceDefinition, cluster: String?, _ name: String
   ) -> [(cluster: ClusterID, command: CommandInfo)] {
-    clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.flatMap {
+    clusters(of: device).filter { cluster == nil || NormalizedName($0.name) == NormalizedName(cluster ?? "") }.flatMap {
       cluster in
-      cluster.commands.filter { SpokenName($0.name) == SpokenName(name) }.map { (cluster.id, $0) }
+      cluster.commands.filter { NormalizedName($0.name) == NormalizedName(name) }.map { (cluster.id, $0) }
     }
   }
 
   func commandNames(of device: DeviceDefinition) -> [String] {
-    clusters(of: device).flatMap { $0.commands.map { SpokenName.camelCase($0.name) } }
+    clusters(of: device).flatMap { $0.commands.map { NormalizedName.camelCase($0.name) } }
   }
 
   func eventNames(of device: DeviceDefinition) -> [String] {
-    clusters(of: device).flatMap { $0.events.map { SpokenName.camelCase($0.name) } }
+    clusters(of: device).flatMap { $0.events.map { NormalizedName.camelCase($0.name) } }
   }
 
   func attributeNames(of device: DeviceDefinition) -> [String] {

@@ -66,7 +66,7 @@ public struct ScenarioStep: Sendable {
     /// Sets the drift of a machine's clocks, in parts per million; negative: slow.
     case drift(device: String, millionths: Int64)
     /// Commissions a device into a second fabric, which opens `times` sessions without closing any.
-    case rival(device: String, times: Int)
+    case compete(device: String, times: Int)
     /// Commissions a device into a second fabric, which requests `count` subscriptions and keeps those it is granted.
     case subscriptions(device: String, count: Int)
     /// Sends a command to the home.

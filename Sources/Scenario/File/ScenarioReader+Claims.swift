@@ -127,7 +127,7 @@ extension ScenarioReader {
     _ value: Node, of info: EventInfo, _ device: DeviceDefinition, into condition: inout Claim.EventCondition
   ) -> Bool {
     guard case .structure(let members) = info.payload else { return false }
-    let known = ["button"] + members.map { SpokenName.camelCase($0.name) }
+    let known = ["button"] + members.map { NormalizedName.camelCase($0.name) }
     let expected = "true, or fields of the event such as {\(known.dropFirst().first ?? "button"): …}"
     guard case .mapping(let mapping) = value else {
       if value.scalar.flatMap({ ScalarReading.boolean($0.string) }) == true { return true }
@@ -142,7 +142,7 @@ extension ScenarioReader {
       if name == "button" {
         guard let button = button(node, of: device.path) else { return false }
         condition.button = button
-      } else if let member = members.first(where: { SpokenName.camelCase($0.name) == name }) {
+      } else if let member = members.first(where: { NormalizedName.camelCase($0.name) == name }) {
         do throws(ValueTextError) {
           condition.fields[member.id] = try member.schema.parse(text: node.words)
         } catch {

@@ -175,7 +175,7 @@ struct ScenarioReader {
       return .network(device: device, fault)
     case "rival":
       guard let device = device(nameNode) else { return nil }
-      return rival(at: device, value)
+      return compete(for: device, value)
     case "clock":
       guard let device = machine(nameNode), let time = duration(value, signed: true) else { return nil }
       return .clock(device: device, by: time)
@@ -223,7 +223,7 @@ struct ScenarioReader {
   }
 
   /// Parses the load from a second administrator: a number of sessions, or `{ subscriptions: 80 }`.
-  private mutating func rival(at device: String, _ node: Node) -> ScenarioStep.Action? {
+  private mutating func compete(for device: String, _ node: Node) -> ScenarioStep.Action? {
     var (number, wantsSubscriptions) = (node, false)
     if case .mapping(let mapping) = node {
       guard let fields = fields(of: node, known: ["subscriptions"], what: "the load of the second administrator") else {
@@ -239,7 +239,7 @@ struct ScenarioReader {
       report(number, expected: "how often the second administrator comes, or {subscriptions: 80}")
       return nil
     }
-    return wantsSubscriptions ? .subscriptions(device: device, count: count) : .rival(device: device, times: count)
+    return wantsSubscriptions ? .subscriptions(device: device, count: count) : .compete(device: device, times: count)
   }
 
   // MARK: Building blocks

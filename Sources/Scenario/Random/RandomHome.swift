@@ -187,7 +187,7 @@ struct RandomRun {
     case .drift(let millionths): await world.simulation.perform { _ in machine.setDrift(millionths) }
     case .jump(let seconds): try await world.moveWallClock(of: name, by: .seconds(seconds))
     case .multicast(let isOn): await multicast(isOn, id)
-    case .place(let isOther): await network { $0.places[id] = isOther ? "other" : nil }
+    case .place(let isOther): await network { $0.networks[id] = isOther ? "other" : nil }
     case .family(let family, let isOn): await world.simulation.perform { _ in machine.setFamily(family, isOn: isOn) }
     case .bridged(let isOn): await world.power(isOn, bridgedOn: name)
     case .heal: await network { $0.heal() }
@@ -228,7 +228,7 @@ struct RandomRun {
 
   private func multicast(_ isOn: Bool, _ id: HostID) async {
     await world.simulation.perform { world in
-      if isOn { world.network.silent.remove(id) } else { world.network.silent.insert(id) }
+      if isOn { world.network.withoutMulticast.remove(id) } else { world.network.withoutMulticast.insert(id) }
     }
   }
 
@@ -263,8 +263,8 @@ struct RandomRun {
       world.network.heal()
       world.network.conditions = .perfect
       world.network.forgetLinks()
-      world.network.silent = []
-      world.network.places = [:]
+      world.network.withoutMulticast = []
+      world.network.networks = [:]
     }
     let hubs = [world.hub] + (await world.others.map(\.machine))
     await world.simulation.perform { _ in for hub in hubs { hub.effectsUntilPowerCut = nil } }

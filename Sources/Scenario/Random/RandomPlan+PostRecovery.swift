@@ -92,10 +92,10 @@ extension RandomRun {
       try await agreeSoon(after: step)
       await world.simulation.perform { $0.network.forgetLinks() }
     case .hubWithoutMulticast:
-      await world.simulation.perform { _ = $0.network.silent.insert(hub.id) }
+      await world.simulation.perform { _ = $0.network.withoutMulticast.insert(hub.id) }
       try await cycle(name, .seconds(5))
       try await agreeSoon(after: step)
-      await world.simulation.perform { _ = $0.network.silent.remove(hub.id) }
+      await world.simulation.perform { _ = $0.network.withoutMulticast.remove(hub.id) }
     case .hubClock(let years):
       try await world.moveWallClock(of: name, by: .seconds(years * 31_536_000))
       try await cycle(name, .seconds(5))

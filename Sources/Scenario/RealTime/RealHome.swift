@@ -86,16 +86,16 @@ actor RealHome: Stage {
     var random = SystemRandomSource()
     for device in definition.devices {
       let machine = RealMachine(device.path, on: loop, in: networks)
-      var surroundings = VirtualDevice.Surroundings(
+      var environment = VirtualDevice.Environment(
         machine: machine.impaired, discovery: ImpairedDiscovery(discovery, machine), loop: machine.loop,
         interfaces: .loopback, directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
       // With the host name of the same device in another test, the addresses of that device would also count for this
       // one.
-      surroundings.hostName = MatterService.hostName(drawnFrom: &random)
-      if let defect { surroundings.configure = { defect.install(in: &$0) } }
-      let started = try await loop.submit { [loop, surroundings] in
+      environment.hostName = MatterService.hostName(drawnFrom: &random)
+      if let defect { environment.configure = { defect.install(in: &$0) } }
+      let started = try await loop.submit { [loop, environment] in
         NIOLoopBound(
-          try VirtualDevice(device, port: nil, random: SystemRandomSource(), in: surroundings), eventLoop: loop)
+          try VirtualDevice(device, port: nil, random: SystemRandomSource(), in: environment), eventLoop: loop)
       }.get()
       let part = Part(device: started, definition: device, machine: machine)
       part.restorePower(on: loop)
@@ -211,7 +211,7 @@ actor RealHome: Stage {
     case .address(let device):
       let machine = try machine(of: device)
       try await machine.loop.submit { try machine.move() }.get()
-    case .rival(let device, let times): try await rival(at: device, times: times)
+    case .compete(let device, let times): try await compete(for: device, times: times)
     case .subscriptions(let device, let count):
       heldSubscriptions.append(try await addCompetingController().subscribe(to: device, of: home, count: count))
     case .set(let device, let place, let value):
@@ -250,7 +250,7 @@ actor RealHome: Stage {
     watcher = nil
   }
 
-  private func rival(at device: String, times: Int) async throws {
+  private func compete(for device: String, times: Int) async throws {
     try await addCompetingController().openSessions(device, of: home, times: times) { controller in
       try await controller.eventLoop.submit { controller.abandon() }.get()
     }

@@ -171,7 +171,7 @@ final class RealMachine: NetworkImpairment {
 
   func recordPublication(of service: MatterService.Kind) { networks.recordPublication(of: service, by: self) }
   func recordGoodbye(for service: MatterService.Kind) { networks.recordGoodbye(for: service) }
-  func makeSearch() -> (any SearchImpairment)? { HeardServices(of: self) }
+  func makeSearch() -> (any SearchImpairment)? { CachedServices(of: self) }
 
   // MARK: Power
 

@@ -159,7 +159,7 @@ actor ScenarioRunner {
         throw ScenarioFailure(
           "expected \(text)\(time == .zero ? "" : ", also after \(TimeText.text(time))")", at: first.claim.mark)
       }
-      try await stage.sleepUntilNews(within: rest, pace: pace)
+      try await stage.sleepUntilNextEvent(within: rest, pace: pace)
     }
   }
 

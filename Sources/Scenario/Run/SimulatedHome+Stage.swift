@@ -9,8 +9,8 @@ extension SimulatedHome: Stage {
 
   func sleep(for time: Duration) async throws { try await simulation.sleep(for: time) }
 
-  func sleepUntilNews(within time: Duration, pace: Duration) async throws {
-    try await simulation.sleepUntilNews(within: time, pace: pace)
+  func sleepUntilNextEvent(within time: Duration, pace: Duration) async throws {
+    try await simulation.sleepUntilNextEvent(within: time, pace: pace)
   }
 
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R {
@@ -26,8 +26,8 @@ extension SimulatedHome: Stage {
       if power != .off { try await restorePower(of: device) }
     case .powerCut(let device, let count): try machine(of: device).effectsUntilPowerCut = count
     case .network(let device, let fault): try inject(device, fault)
-    case .rival(let device, let count): try await rival(at: device, times: count)
-    case .subscriptions(let device, let count): try await rival(at: device, subscriptions: count)
+    case .compete(let device, let count): try await compete(for: device, times: count)
+    case .subscriptions(let device, let count): try await compete(for: device, subscriptions: count)
     case .address(let device): try move(device)
     case .clock(let device, let time): try moveWallClock(of: device, by: time)
     case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)

@@ -7,7 +7,7 @@ protocol Stage: Sendable {
   var now: Duration { get }
   func sleep(for time: Duration) async throws
   /// Sleeps for one `pace`, or for several if nothing changes until the last of them; at most for `time`.
-  func sleepUntilNews(within time: Duration, pace: Duration) async throws
+  func sleepUntilNextEvent(within time: Duration, pace: Duration) async throws
   /// Runs the body under a name, which is reported if it does not complete.
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R
   /// Adds a note to the trace, if there is one.
@@ -32,5 +32,5 @@ protocol Stage: Sendable {
 
 extension Stage {
   /// Sleeps for one `pace`, as the next event is not known.
-  func sleepUntilNews(within time: Duration, pace: Duration) async throws { try await sleep(for: min(time, pace)) }
+  func sleepUntilNextEvent(within time: Duration, pace: Duration) async throws { try await sleep(for: min(time, pace)) }
 }

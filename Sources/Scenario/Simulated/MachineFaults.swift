@@ -20,7 +20,7 @@ struct MachineFaults {
   /// Returns the combined conditions of the link to another machine; nil if neither end sets any.
   func conditions(towards other: MachineFaults) -> LinkConditions? {
     guard let conditions, let others = other.conditions else { return conditions ?? other.conditions }
-    return conditions.followed(by: others)
+    return conditions.chained(with: others)
   }
 
   mutating func inject(_ fault: NetworkFault) {

@@ -83,11 +83,11 @@ extension SimulatedHome {
     faults.inject(fault)
     self.faults[machine.id] = faults
     if faults.hasMulticast {
-      world.network.silent.remove(machine.id)
+      world.network.withoutMulticast.remove(machine.id)
     } else {
-      world.network.silent.insert(machine.id)
+      world.network.withoutMulticast.insert(machine.id)
     }
-    world.network.places[machine.id] = faults.place
+    world.network.networks[machine.id] = faults.place
     for family in IPFamily.allCases { machine.setFamily(family, isOn: !faults.familiesOff.contains(family)) }
     relink(machine)
     world.note("\(device): \(fault)")
@@ -141,7 +141,7 @@ extension SimulatedHome {
 
   /// Commissions a device into a second home, which opens `times` sessions without closing any: its power is cut each
   /// time.
-  public func rival(at device: String, times: Int) async throws {
+  public func compete(for device: String, times: Int) async throws {
     let (competitor, machine) = await addCompetingController(at: device)
     try await competitor.openSessions(device, of: home, times: times) { controller in
       machine.onPowerCut = [{ controller.abandon() }]
@@ -154,7 +154,7 @@ extension SimulatedHome {
   /// - Returns: the number of subscriptions granted.
   /// - Throws: `HomeError`, also if the device grants fewer than it guarantees to each fabric.
   @discardableResult
-  public func rival(at device: String, subscriptions count: Int) async throws -> Int {
+  public func compete(for device: String, subscriptions count: Int) async throws -> Int {
     let (competitor, machine) = await addCompetingController(at: device)
     let kept = try await competitor.subscribe(to: device, of: home, count: count)
     heldSubscriptions.append(kept)

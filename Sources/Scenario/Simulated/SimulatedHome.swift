@@ -65,12 +65,12 @@ public actor SimulatedHome {
     let world = simulation.world.value
     for device in definition.devices {
       let machine = world.addMachine(device.path)
-      var surroundings = VirtualDevice.Surroundings(
+      var environment = VirtualDevice.Environment(
         machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
         directory: "device", logger: options.logger)
-      if let defect = options.defect { surroundings.configure = { defect.install(in: &$0) } }
+      if let defect = options.defect { environment.configure = { defect.install(in: &$0) } }
       let started = try VirtualDevice(
-        device, port: device.port ?? 5540, random: machine.makeRandom(), in: surroundings)
+        device, port: device.port ?? 5540, random: machine.makeRandom(), in: environment)
       parts.append((started, machine))
       prepareForPowerCut(machine, started)
     }

@@ -52,7 +52,7 @@ public actor SimulatedWorld {
   ///   - time: the maximum duration, whether or not it is a multiple.
   ///   - pace: the polling interval.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
-  package func sleepUntilNews(within time: Duration, pace: Duration) async throws {
+  package func sleepUntilNextEvent(within time: Duration, pace: Duration) async throws {
     let start = now
     let next = await withCheckedContinuation { continuation in
       world.value.onNextEvent { continuation.resume(returning: $0) }

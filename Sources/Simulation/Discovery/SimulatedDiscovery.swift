@@ -5,7 +5,7 @@ internal import Runtime
 ///
 /// Announcements and goodbyes take the latency of the link to each browser. A browser that starts later queries for
 /// published services, which takes the latency of both directions. A slow link delays delivery, and a lost announcement
-/// is repeated, see `HeardService`.
+/// is repeated, see `CachedService`.
 ///
 /// A service whose host lost its power is not withdrawn; browsers lose it when its records expire, as on a real
 /// network.
@@ -25,12 +25,12 @@ public struct SimulatedDiscovery: Sendable {
     /// The position in the same sequence as publications: the browser has to query for those with a lower number.
     let number: Int
     /// The matching services, in the order of discovery.
-    var services: [(source: HostID, kind: MatterService.Kind, heard: HeardService)] = []
+    var services: [(source: HostID, kind: MatterService.Kind, heard: CachedService)] = []
 
     /// Returns the index of a published service, adding an entry if needed.
     mutating func slot(of kind: MatterService.Kind, by host: HostID) -> Int {
       if let slot = services.firstIndex(where: { $0.source == host && $0.kind == kind }) { return slot }
-      services.append((host, kind, HeardService()))
+      services.append((host, kind, CachedService()))
       return services.count - 1
     }
   }

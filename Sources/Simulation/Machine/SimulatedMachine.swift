@@ -145,7 +145,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
 
   /// Returns whether an engine may perform more effects without time passing. If not, the run ends and the machine
   /// loses power.
-  func goesOn(afterEffects count: Int) -> Bool {
+  func mayContinue(afterEffects count: Int) -> Bool {
     guard count > world.maximumEffects else { return isPowered }
     world.fault = .endlessEffects(at: world.now, host: name)
     cutPower()

@@ -57,7 +57,7 @@ final class SimulatedTransport: DatagramTransport {
     if let loss { world.reportLoss(from: machine.id, to: destination, loss) }
   }
 
-  func goesOn(afterEffects count: Int) -> Bool { machine?.goesOn(afterEffects: count) ?? false }
+  func mayContinue(afterEffects count: Int) -> Bool { machine?.mayContinue(afterEffects: count) ?? false }
 
   /// Delivers a datagram for this port, or for a group that the node has joined.
   func receive(

@@ -78,11 +78,11 @@ public struct SimulatedNetwork: Sendable {
   }
   /// The network that each host is in, by name; other hosts are in the home's own. A router between networks forwards
   /// unicast, but neither multicast nor service discovery.
-  public var places: [HostID: String] = [:] {
+  public var networks: [HostID: String] = [:] {
     didSet { version += 1 }
   }
   /// Hosts without multicast: they send and receive neither service discovery nor groupcast.
-  public var silent: Set<HostID> = [] {
+  public var withoutMulticast: Set<HostID> = [] {
     didSet { version += 1 }
   }
   /// The address families of hosts that do not have both.
@@ -167,7 +167,7 @@ public struct SimulatedNetwork: Sendable {
 
   /// Returns whether multicast of one host reaches the other.
   func isMulticastReceived(_ from: HostID, by to: HostID) -> Bool {
-    places[from] == places[to] && !silent.contains(from) && !silent.contains(to)
+    networks[from] == networks[to] && !withoutMulticast.contains(from) && !withoutMulticast.contains(to)
   }
 
   /// Returns the additional time of a service discovery packet over a link compared with a perfect one, or nil if it is

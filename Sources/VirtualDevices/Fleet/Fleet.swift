@@ -97,16 +97,16 @@ public final class Fleet: Sendable {
           try await loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
             let link = DeviceLink()
-            var surroundings = VirtualDevice.Surroundings(
+            var environment = VirtualDevice.Environment(
               machine: ImpairedMachine(host: HostMachine(), link), discovery: ImpairedDiscovery(discovery, link),
               loop: loop, interfaces: options.interfaces,
               directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
               onChange: { board.changed() })
-            surroundings.peers = options.peers
-            surroundings.resumesSubscriptions = options.resumesSubscriptions
-            surroundings.link = link
+            environment.peers = options.peers
+            environment.resumesSubscriptions = options.resumesSubscriptions
+            environment.link = link
             let device = try VirtualDevice(
-              definition, port: port, random: random, isFresh: options.isFresh, in: surroundings)
+              definition, port: port, random: random, isFresh: options.isFresh, in: environment)
             return NIOLoopBound(device, eventLoop: loop)
           }.get())
       } catch {

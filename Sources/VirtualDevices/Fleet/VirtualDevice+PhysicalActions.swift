@@ -44,7 +44,7 @@ extension VirtualDevice {
 
   /// Throws if a bridged device has no power.
   private func checkPower(_ path: ClusterPath, _ host: EngineHost<DeviceEngine>) throws(ControlError) {
-    guard !host.perform({ engine, _ in engine.isOutOfReach(path) }) else {
+    guard !host.perform({ engine, _ in engine.isUnreachable(path) }) else {
       throw ControlError(.noPower, "the device has no power")
     }
   }

@@ -11,7 +11,7 @@ package import Runtime
 /// A device of a fleet, running on its event loop. Confined to that loop.
 package final class VirtualDevice {
   /// The environment of a device.
-  package struct Surroundings: Sendable {
+  package struct Environment: Sendable {
     package let machine: any Machine
     package let discovery: any NodeDiscovery
     package let loop: any EventLoop
@@ -47,7 +47,7 @@ package final class VirtualDevice {
   private(set) var numbers = EndpointNumbers()
   /// The running engine; nil without power.
   package private(set) var host: EngineHost<DeviceEngine>?
-  private let surroundings: Surroundings
+  private let environment: Environment
   private var random: any RandomSource
   /// The port of the definition or the command line; nil to use the stored one or a free one.
   private let assignedPort: UInt16?
@@ -60,17 +60,17 @@ package final class VirtualDevice {
   /// - Parameter isFresh: whether the state of earlier runs is erased.
   package init(
     _ definition: DeviceDefinition, port: UInt16?, random: any RandomSource, isFresh: Bool = false,
-    in surroundings: Surroundings
+    in environment: Environment
   ) throws {
     self.definition = definition
     (assignedPort, self.port) = (port, port)
     self.random = random
-    self.surroundings = surroundings
+    self.environment = environment
     try boot(isFresh: isFresh)
   }
 
   private func boot(isFresh: Bool = false) throws {
-    let store = try surroundings.machine.openStore(surroundings.directory)
+    let store = try environment.machine.openStore(environment.directory)
     do { try boot(store, isFresh: isFresh) } catch {
       store.abandon()
       throw error
@@ -78,7 +78,7 @@ package final class VirtualDevice {
   }
 
   private func boot(_ store: any NodeStore, isFresh: Bool) throws {
-    let machine = surroundings.machine
+    let machine = environment.machine
     var state = try store.load()
     if isFresh {
       try store.commit(state.keys.sorted().map { StoreChange($0, nil, isDurable: true) })
@@ -91,21 +91,21 @@ package final class VirtualDevice {
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
-    if let name = surroundings.hostName { configuration.hostName = name }
-    configuration.peers = surroundings.peers
-    if !surroundings.resumesSubscriptions { configuration.resumesSubscriptions = false }
-    let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
+    if let name = environment.hostName { configuration.hostName = name }
+    configuration.peers = environment.peers
+    if !environment.resumesSubscriptions { configuration.resumesSubscriptions = false }
+    let now = Instant(nanoseconds: Int64(clamping: environment.loop.now.uptimeNanoseconds))
     configuration.epoch = epoch(at: now)
-    surroundings.configure(&configuration)
+    environment.configure(&configuration)
     var engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)
     for bridged in definition.bridged where withoutPower.contains(bridged.path) {
       try engine.power(false, bridgedOn: place(of: bridged).node, at: now)
     }
-    let logger = surroundings.logger
+    let logger = environment.logger
     let host = EngineHost(
-      engine, transport: transport, store: store, discovery: surroundings.discovery, logger: logger)
+      engine, transport: transport, store: store, discovery: environment.discovery, logger: logger)
     host.onEvent = { [weak self] event in self?.received(event) }
     host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
     self.host = host
@@ -116,21 +116,21 @@ package final class VirtualDevice {
 
   /// Opens the sockets on the port of the definition, or on the previous one, since controllers cache the address.
   private func openTransport(_ state: StoredState, _ store: any NodeStore) throws -> any DatagramTransport {
-    let machine = surroundings.machine
+    let machine = environment.machine
     if let assignedPort {
-      return try machine.openTransport(surroundings.interfaces, port: assignedPort, on: surroundings.loop)
+      return try machine.openTransport(environment.interfaces, port: assignedPort, on: environment.loop)
     }
     let stored = state[Self.portKey].flatMap { try? UInt16(tlv: $0) }.flatMap { $0 == 0 ? nil : $0 }
     var transport: (any DatagramTransport)?
     do {
       transport = try stored.map {
-        try machine.openTransport(surroundings.interfaces, port: $0, on: surroundings.loop)
+        try machine.openTransport(environment.interfaces, port: $0, on: environment.loop)
       }
     } catch let error as NetworkError {
       guard case .portInUse = error else { throw error }
-      surroundings.logger.warning("\(definition.path): \(error); using another port")
+      environment.logger.warning("\(definition.path): \(error); using another port")
     }
-    let opened = try transport ?? machine.openTransport(surroundings.interfaces, port: nil, on: surroundings.loop)
+    let opened = try transport ?? machine.openTransport(environment.interfaces, port: nil, on: environment.loop)
     port = opened.addresses.first?.port ?? opened.port
     if let port, port != stored { try store.commit([StoreChange(Self.portKey, port.tlv)]) }
     return opened
@@ -138,7 +138,7 @@ package final class VirtualDevice {
 
   /// Returns the epoch of the engine's clock by the machine's wall clock, even if that is wrong.
   private func epoch(at now: Instant) -> Int64 {
-    (surroundings.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000
+    (environment.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000
   }
 
   /// Updates the engine's clock after a change of the machine's wall clock.
@@ -146,8 +146,8 @@ package final class VirtualDevice {
 
   private func received(_ event: DeviceEvent) {
     switch event {
-    case .note(let text): surroundings.logger.info("\(definition.path): \(text)")
-    default: surroundings.onChange()
+    case .note(let text): environment.logger.info("\(definition.path): \(text)")
+    default: environment.onChange()
     }
   }
 
@@ -160,14 +160,14 @@ package final class VirtualDevice {
     lastStatus?.isPowered = false
     host.stop(silently: true)
     self.host = nil
-    surroundings.onChange()
+    environment.onChange()
   }
 
   /// Starts the device again from its stored state; does nothing if it has power.
   package func restorePower() throws {
     guard host == nil else { return }
     try boot()
-    surroundings.onChange()
+    environment.onChange()
   }
 
   /// Shuts the device down gracefully: notifies subscribers and withdraws its services.
@@ -181,7 +181,7 @@ package final class VirtualDevice {
 
   /// The present faults of the network, or nil for none.
   private var network: DeviceNetwork? {
-    surroundings.link.map(\.network).flatMap { $0 == DeviceNetwork() ? nil : $0 }
+    environment.link.map(\.network).flatMap { $0 == DeviceNetwork() ? nil : $0 }
   }
 
   /// Injects a fault into the device's network.
@@ -190,11 +190,11 @@ package final class VirtualDevice {
       throw ControlError(
         .refused, "a bridged device has no network of its own; use its bridge, “\(definition.path)”")
     }
-    guard let link = surroundings.link else {
+    guard let link = environment.link else {
       throw ControlError(.refused, "faults can't be injected into its network")
     }
     link.inject(fault)
-    surroundings.onChange()
+    environment.onChange()
   }
 
   // MARK: Interfaces
@@ -204,7 +204,7 @@ package final class VirtualDevice {
     guard let host else { return }
     let before = host.transport.addresses
     for failure in host.transport.follow(interfaces) {
-      surroundings.logger.warning("\(definition.path): \(failure)")
+      environment.logger.warning("\(definition.path): \(failure)")
     }
     let after = host.transport.addresses
     guard after != before else { return }

@@ -109,7 +109,7 @@ package final class ImpairedTransport: DatagramTransport {
     sockets.follow(impairment.withOwnAddresses(interfaces))
   }
 
-  package func goesOn(afterEffects count: Int) -> Bool { sockets.goesOn(afterEffects: count) }
+  package func mayContinue(afterEffects count: Int) -> Bool { sockets.mayContinue(afterEffects: count) }
 
   package func close() {
     isClosed = true

@@ -187,11 +187,11 @@ struct ValueTextTests {
   }
 }
 
-struct SpokenNameTests {
+struct NormalizedNameTests {
   @Test func ignoresCaseBlanksAndPunctuation() {
-    #expect(SpokenName("On/Off Light") == SpokenName("onOffLight"))
-    #expect(SpokenName("on-off_light") == SpokenName("ONOFFLIGHT"))
-    #expect(SpokenName("Light 1") != SpokenName("Light 2"))
+    #expect(NormalizedName("On/Off Light") == NormalizedName("onOffLight"))
+    #expect(NormalizedName("on-off_light") == NormalizedName("ONOFFLIGHT"))
+    #expect(NormalizedName("Light 1") != NormalizedName("Light 2"))
   }
 
   @Test(arguments: [
@@ -202,5 +202,5 @@ struct SpokenNameTests {
     ("already", "already"),
     ("", ""),
   ])
-  func convertsToCamelCase(_ name: String, _ expected: String) { #expect(SpokenName.camelCase(name) == expected) }
+  func convertsToCamelCase(_ name: String, _ expected: String) { #expect(NormalizedName.camelCase(name) == expected) }
 }

@@ -84,7 +84,7 @@ extension NodeState {
   ]
 
   /// Returns whether the cluster belongs to an unreachable bridged device. Commands and writes to it fail.
-  func isOutOfReach(_ path: ClusterPath) -> Bool {
+  func isUnreachable(_ path: ClusterPath) -> Bool {
     guard !Self.kept.contains(path.cluster) else { return false }
     return isUnreachable(path.endpoint)
       || endpoints.contains { $0.parts.contains(path.endpoint) && isUnreachable($0.id) }

@@ -5,13 +5,13 @@ internal import VirtualDevices
 
 /// The services that one search of a machine finds: announcements take the delay of the link or are lost, and records
 /// that are not refreshed expire.
-struct HeardServices: SearchImpairment {
+struct CachedServices: SearchImpairment {
   private struct Entry {
     /// The service as the underlying discovery reports it.
     var published: MatterService?
     /// The number of reports by the underlying discovery.
     var announcements = 0
-    var heard = HeardService()
+    var heard = CachedService()
   }
 
   private let machine: RealMachine

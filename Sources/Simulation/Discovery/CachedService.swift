@@ -10,7 +10,7 @@ package import Runtime
 ///
 /// The owner supplies the link and the time: call ``look(_:at:way:)`` when the publisher or the link has changed,
 /// ``hear(until:hasWay:)`` when an announcement may have arrived, and both again at ``nextDeadline``.
-package struct HeardService: Sendable {
+package struct CachedService: Sendable {
   /// The lifetime of host and service records without a refresh. RFC 6762 § 10.
   package static let recordLifetime = Duration.seconds(120)
 

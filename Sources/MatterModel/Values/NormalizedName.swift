@@ -1,5 +1,5 @@
 /// A name compared without case, blanks and punctuation: "On/Off Light", "onOffLight" and "on-off-light" are equal.
-public struct SpokenName: Hashable, Sendable, CustomStringConvertible {
+public struct NormalizedName: Hashable, Sendable, CustomStringConvertible {
   /// The lowercase letters and digits.
   public let description: String
 
@@ -13,7 +13,7 @@ public struct SpokenName: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension SpokenName {
+extension NormalizedName {
   /// Returns a name of the standard in camel case, as in Swift and JSON: "TransitionTime" is `transitionTime`,
   /// "CSRNonce" is `csrNonce`, "NOCs" is `nocs`.
   public static func camelCase(_ name: String) -> String {
