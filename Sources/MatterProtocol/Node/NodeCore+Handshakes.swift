@@ -91,7 +91,7 @@ extension NodeCore {
   }
 
   /// Whether the peer of an outbound handshake has sent any message yet, including a standalone acknowledgement.
-  public func isHeard(_ id: HandshakeID) -> Bool {
+  public func hasReceivedResponse(_ id: HandshakeID) -> Bool {
     for (exchange, handshake) in handshakes where handshake.id == id {
       return unsecured[exchange.session]?.lastHeard != nil
     }

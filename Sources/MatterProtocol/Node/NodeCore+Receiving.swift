@@ -48,7 +48,7 @@ extension NodeCore {
     if isNew {
       // Only the newest authenticated message changes the address, so that a replay can't redirect a session.
       if secured.row[position].window.maximum == header.counter { secured.row[position].info.peerAddress = address }
-      if secured.row[position].info.kind == .case { heard = secured.row[position].info.peerNodeID }
+      if secured.row[position].info.kind == .case { lastSender = secured.row[position].info.peerNodeID }
       secured.row[position].info.lastHeard = now
       secured.row[position].info.lastUsed = now
     }

@@ -135,13 +135,13 @@ public struct NodeCore: Sendable {
 
   /// The dropped messages by reason.
   public internal(set) var drops = DropCounts()
-  /// The sender of the latest authenticated message; nil after ``takeHeard()``.
-  var heard: NodeID?
+  /// The sender of the latest authenticated message; nil after ``takeLastSender()``.
+  var lastSender: NodeID?
 
   /// Returns the sender of the latest authenticated CASE message since the previous call, or nil if there was none.
-  public mutating func takeHeard() -> NodeID? {
-    defer { heard = nil }
-    return heard
+  public mutating func takeLastSender() -> NodeID? {
+    defer { lastSender = nil }
+    return lastSender
   }
 
   /// Counts a message that the layer above dropped without answering it.
