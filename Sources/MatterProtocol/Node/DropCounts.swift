@@ -1,6 +1,6 @@
 /// The reason why a message was dropped. Each dropped message counts once. A message that is answered with a status
 /// does not count, except for a refused handshake.
-public enum DropReason: String, CaseIterable, Codable, Sendable {
+public enum DropReason: String, Error, CaseIterable, Codable, Sendable {
   case oversized, malformedHeader, unknownVersion, unknownSession, decryptionFailed, malformedPayloadHeader
   case duplicate, unknownExchange, exchangesExhausted, unexpectedOpcode, unsecuredMessage, handshakesExhausted
   /// The address started too many handshakes in this second.

@@ -10,7 +10,7 @@ extension NodeCore {
     guard
       session.isUnsecured
         ? unsecured[session] != nil
-        : secured.position(of: UInt16(session.rawValue)).map({ !secured.row[$0].isExpiring }) == true
+        : secured.position(of: session).map({ !secured.row[$0].isExpiring }) == true
     else { return nil }
     var id: ExchangeID
     repeat {
@@ -45,10 +45,7 @@ extension NodeCore {
       return
     }
     exchanges[id] = nil
-    if !id.session.isUnsecured, let position = secured.position(of: UInt16(id.session.rawValue)),
-      secured.row[position].isExpiring,
-      !exchanges.keys.contains(where: { $0.session == id.session })
-    {
+    if secured.isExpiring(id.session), !exchanges.keys.contains(where: { $0.session == id.session }) {
       removeSession(id.session, .fabricRemoved)
     }
   }
@@ -72,7 +69,7 @@ extension NodeCore {
     guard let sent = transmit(header, on: id.session, at: now, capacity: capacity, body) else { return false }
     if isReliable {
       let deadline =
-        now + Retransmission.backoff(sent.interval, attempt: 0, jitter: Retransmission.jitter(&jitterSource))
+        now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitterSource))
       exchange.unacknowledged = .init(counter: sent.counter, bytes: sent.bytes, transmissions: 1, deadline: deadline)
     }
     switch then {
@@ -80,7 +77,8 @@ extension NodeCore {
       exchange.isClosing = true
       exchange.responseDeadline = nil
     case .expectResponse(let time):
-      exchange.responseDeadline = now + time + Retransmission.longest(sent.parameters, isActive: sent.isActive)
+      exchange.responseDeadline =
+        now + time + Retransmission.longest(sent.peer.parameters, isActive: sent.peer.isActive)
     case .keepOpen:
       exchange.responseDeadline = nil
     }
@@ -100,85 +98,31 @@ extension NodeCore {
     ) { $0.append(raw: payload) }
   }
 
-  struct Transmission {
-    var counter: UInt32
-    var bytes: [UInt8]
-    /// The peer's current retransmission interval.
-    var interval: Duration
-    var isActive: Bool
-    var parameters: SessionParameters
-  }
-
   /// Encodes a message, encrypts it if the session is secured, and sends it once.
-  mutating func transmit(
-    _ payloadHeader: PayloadHeader, on session: SessionID, at now: Instant, capacity: Int = 64,
-    _ body: (inout TLVWriter) -> Void
+  private mutating func transmit(
+    _ header: PayloadHeader, on session: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
   ) -> Transmission? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(capacity + 48)
-    let result: Transmission
-    let address: SocketAddress
-    let counter: UInt32
+    let sent: Transmission
     if session.isUnsecured {
-      guard var context = unsecured[session] else { return nil }
-      counter = unsecuredCounter
-      unsecuredCounter &+= 1
-      MessageHeader(
-        sessionID: 0, counter: counter, source: context.isInitiator ? context.ephemeralID : nil,
-        destination: context.isInitiator ? .none : .node(context.ephemeralID)
-      ).encode(to: &bytes)
-      payloadHeader.encode(to: &bytes)
-      var writer = TLVWriter(appendingTo: bytes)
-      bytes = []
-      body(&writer)
-      bytes = (consume writer).finish()
-      context.lastUsed = now
-      unsecured[session] = context
-      address = context.peerAddress
-      let isActive = context.isPeerActive(at: now)
-      result = Transmission(
-        counter: counter, bytes: bytes,
-        interval: isActive ? context.parameters.activeInterval : context.parameters.idleInterval, isActive: isActive,
-        parameters: context.parameters)
+      guard let message = unsecured.encode(header, on: session, at: now, capacity: capacity, body) else { return nil }
+      sent = message
     } else {
-      guard let position = secured.position(of: UInt16(session.rawValue)) else { return nil }
-      counter = secured.row[position].counter
-      // Counters of a session never wrap (§ 4.6.5.1): a session that has exhausted them is closed.
-      guard counter < .max else {
-        removeSession(session, .byUs)
+      do {
+        sent = try secured.seal(header, on: session, at: now, capacity: capacity, body)
+      } catch {
+        if error == .countersExhausted { removeSession(session, .byUs) }
         return nil
       }
-      secured.row[position].counter += 1
-      secured.row[position].info.lastUsed = now
-      let header = MessageHeader(sessionID: secured.row[position].peerSessionID, counter: counter)
-      header.encode(to: &bytes)
-      let clear = bytes.count
-      payloadHeader.encode(to: &bytes)
-      var writer = TLVWriter(appendingTo: bytes)
-      bytes = []
-      body(&writer)
-      bytes = (consume writer).finish()
-      let nonce = Nonce(
-        securityFlags: header.securityFlags, messageCounter: counter,
-        sourceNodeID: secured.row[position].info.localNodeID.rawValue)
-      let cipher = secured.row[position].encryption
-      guard (try? cipher.seal(&bytes, from: clear, nonce: nonce, aad: 0..<clear)) != nil else { return nil }
-      address = secured.row[position].info.peerAddress
-      let isActive = secured.row[position].isPeerActive(at: now)
-      let parameters = secured.row[position].info.parameters
-      result = Transmission(
-        counter: counter, bytes: bytes, interval: isActive ? parameters.activeInterval : parameters.idleInterval,
-        isActive: isActive, parameters: parameters)
     }
-    emit(.send(result.bytes, to: address))
+    emit(.send(sent.bytes, to: sent.peer.address))
     if let tracer {
       tracer(
         PacketTrace(
-          direction: .sent, session: session, exchange: payloadHeader.exchange, counter: counter,
-          acknowledged: payloadHeader.acknowledged, peer: address, protocolID: payloadHeader.protocolID,
-          opcode: payloadHeader.opcode, size: result.bytes.count))
+          direction: .sent, session: session, exchange: header.exchange, counter: sent.counter,
+          acknowledged: header.acknowledged, peer: sent.peer.address, protocolID: header.protocolID,
+          opcode: header.opcode, size: sent.bytes.count))
     }
-    return result
+    return sent
   }
 
   // MARK: Acknowledging
@@ -235,16 +179,8 @@ extension NodeCore {
     put(exchange, id)
   }
 
-  private func peer(of session: SessionID, at now: Instant) -> (address: SocketAddress, interval: Duration)? {
-    if session.isUnsecured {
-      guard let context = unsecured[session] else { return nil }
-      let isActive = context.isPeerActive(at: now)
-      return (context.peerAddress, isActive ? context.parameters.activeInterval : context.parameters.idleInterval)
-    }
-    guard let position = secured.position(of: UInt16(session.rawValue)) else { return nil }
-    let isActive = secured.row[position].isPeerActive(at: now)
-    let parameters = secured.row[position].info.parameters
-    return (secured.row[position].info.peerAddress, isActive ? parameters.activeInterval : parameters.idleInterval)
+  private func peer(of session: SessionID, at now: Instant) -> PeerState? {
+    session.isUnsecured ? unsecured.peer(of: session, at: now) : secured.peer(of: session, at: now)
   }
 
   private mutating func fail(_ id: ExchangeID, _ failure: ExchangeFailure) {

@@ -53,7 +53,7 @@ extension NodeCore {
     guard let fabric = fabricsByIndex[index], payload.count <= InteractionLimits.maximumPayload,
       let set = groupKeys(of: index).first(where: { $0.groups.contains(group) }), let key = set.current
     else { return false }
-    let (counter, reserved) = groupCounter.take(first: Self.initialCounter(&random))
+    let (counter, reserved) = groupCounter.take(first: random.initialMessageCounter())
     if let reserved { emit(.groupCounterReserved(reserved)) }
     let header = MessageHeader(
       sessionID: key.sessionID, sessionKind: .group, counter: counter, source: fabric.nodeID,

@@ -103,7 +103,7 @@ extension NodeCore {
     for exchange in handshakes.keys.sorted() where handshakes[exchange]?.id == id {
       handshakes[exchange] = nil
       exchanges[exchange] = nil
-      removeUnsecured(exchange.session)
+      unsecured.remove(exchange.session)
     }
   }
 
@@ -119,13 +119,13 @@ extension NodeCore {
     guard let number = reserveSessionNumber(), let (kind, action) = make(&self, number),
       let exchange = openExchange(on: session, at: now)
     else {
-      removeUnsecured(session)
+      unsecured.remove(session)
       emit(.handshakeFailed(id, .noResources))
       return id
     }
     let deadline = now + Handshake.timeLimit
     handshakes[exchange] = Handshake(kind: kind, id: id, sessionNumber: number, deadline: deadline)
-    unsecured[session]?.hasHandshake = true
+    unsecured.setHandshake(true, on: session)
     schedule(deadline)
     perform(action, on: exchange, at: now)
     return id
@@ -161,7 +161,7 @@ extension NodeCore {
       handshake.kind = .caseResponder(state)
     }
     handshakes[id] = handshake
-    unsecured[id.session]?.parameters = handshake.peerParameters
+    unsecured.setParameters(handshake.peerParameters, of: id.session)
     // A malformed status report is not answered, so it counts as dropped.
     if case .fail(.invalidMessage) = action { drops.count(.malformedMessage) }
     perform(action, on: id, at: now)
@@ -196,7 +196,7 @@ extension NodeCore {
     }
     let deadline = now + Handshake.timeLimit
     handshakes[id] = Handshake(kind: kind, id: nil, sessionNumber: number, deadline: deadline)
-    unsecured[id.session]?.hasHandshake = true
+    unsecured.setHandshake(true, on: id.session)
     schedule(deadline)
     return true
   }
@@ -309,7 +309,7 @@ extension NodeCore {
 
   private mutating func removeHandshake(_ id: ExchangeID) -> Handshake? {
     guard let handshake = handshakes.removeValue(forKey: id) else { return nil }
-    unsecured[id.session]?.hasHandshake = false
+    unsecured.setHandshake(false, on: id.session)
     if handshake.id == nil { admission.release(id) }
     return handshake
   }

@@ -22,15 +22,12 @@ extension NodeCore {
     if header.isUnsecured {
       receiveUnsecured(bytes, header, end, from: address, at: now)
     } else {
-      guard let position = secured.position(of: header.sessionID) else {
-        return drop(.unknownSession, header, address, bytes.count)
+      let position: Int
+      do {
+        position = try secured.open(&bytes, header, from: end)
+      } catch {
+        return drop(error, header, address, bytes.count)
       }
-      let nonce = Nonce(
-        securityFlags: header.securityFlags, messageCounter: header.counter,
-        sourceNodeID: secured.row[position].info.peerNodeID.rawValue)
-      guard bytes.count >= end + AESCCM.tagByteCount,
-        (try? secured.row[position].decryption.open(&bytes, from: end, nonce: nonce, aad: 0..<end)) != nil
-      else { return drop(.decryptionFailed, header, address, bytes.count) }
       receiveSecured(bytes, header, end, position, from: address, at: now)
     }
   }
@@ -44,14 +41,7 @@ extension NodeCore {
     }
     let id = SessionID(local: header.sessionID)
     guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
-    let isNew = secured.row[position].window.accept(header.counter)
-    if isNew {
-      // Only the newest authenticated message changes the address, so that a replay can't redirect a session.
-      if secured.row[position].window.maximum == header.counter { secured.row[position].info.peerAddress = address }
-      if secured.row[position].info.kind == .case { lastSender = secured.row[position].info.peerNodeID }
-      secured.row[position].info.lastHeard = now
-      secured.row[position].info.lastUsed = now
-    }
+    let isNew = secured.accept(header.counter, at: position, from: address, at: now)
     process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
   }
 
@@ -62,7 +52,11 @@ extension NodeCore {
       return drop(.malformedPayloadHeader, header, address, bytes.count)
     }
     guard payload.protocolID == .secureChannel else { return drop(.unsecuredMessage, header, address, bytes.count) }
-    if let source = header.source, inboundContexts[source] == nil {
+    let id: SessionID
+    if let known = unsecured.context(of: header) {
+      id = known
+    } else {
+      guard let source = header.source else { return drop(.unknownSession, header, address, bytes.count) }
       // Only the first message of a handshake creates a context.
       guard payload.isFromInitiator, payload.opcode != SecureChannelOpcode.standaloneAck else {
         return drop(.unknownExchange, header, address, bytes.count)
@@ -70,18 +64,10 @@ extension NodeCore {
       guard starts.allows(address, limit: configuration.maximumStartsPerSecond, at: now) else {
         return drop(.tooManyStarts, header, address, bytes.count)
       }
-    }
-    guard let id = unsecuredSession(for: header, from: address, at: now) else {
-      return drop(.unknownSession, header, address, bytes.count)
+      id = addUnsecured(ephemeralID: source, isInitiator: false, peer: address, parameters: .init(), at: now)
     }
     guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
-    guard let isNew = unsecured[id]?.window.accept(header.counter) else {
-      return drop(.unknownSession, header, address, bytes.count)
-    }
-    if isNew {
-      unsecured[id]?.lastHeard = now
-      unsecured[id]?.lastUsed = now
-    }
+    let isNew = unsecured.accept(header.counter, on: id, at: now)
     process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
   }
 

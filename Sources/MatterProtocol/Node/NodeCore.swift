@@ -92,14 +92,12 @@ public struct NodeCore: Sendable {
   let signatures: any SignatureScheme
 
   var fabricsByIndex: [FabricIndex: Fabric] = [:]
-  var secured = SessionTable()
-  var unsecured: [SessionID: UnsecuredSession] = [:]
+  var secured: SessionTable
+  var unsecured: UnsecuredSessionTable
   var exchanges: [ExchangeID: Exchange] = [:]
   var handshakes: [ExchangeID: Handshake] = [:]
   var admission = HandshakeAdmission()
   var starts: StartLimiter
-  /// The unsecured sessions of inbound handshakes, by the ephemeral node id of the initiator.
-  var inboundContexts: [NodeID: SessionID] = [:]
   var resumption: [ResumptionRecord]
   var pase: PASEParameters?
 
@@ -107,11 +105,8 @@ public struct NodeCore: Sendable {
   var groupPeers = GroupPeerTable()
   var groupCounter: GroupDataCounter
 
-  var nextSessionNumber: UInt16
-  var nextUnsecuredNumber: UInt32 = 0
   var nextExchangeNumber: UInt16
   var nextHandshakeNumber: UInt32 = 0
-  var unsecuredCounter: UInt32
 
   /// A lower bound of all deadlines.
   var earliestDeadline: Instant?
@@ -135,14 +130,9 @@ public struct NodeCore: Sendable {
 
   /// The dropped messages by reason.
   public internal(set) var drops = DropCounts()
-  /// The sender of the latest authenticated message; nil after ``takeLastSender()``.
-  var lastSender: NodeID?
 
   /// Returns the sender of the latest authenticated CASE message since the previous call, or nil if there was none.
-  public mutating func takeLastSender() -> NodeID? {
-    defer { lastSender = nil }
-    return lastSender
-  }
+  public mutating func takeLastSender() -> NodeID? { secured.takeLastSender() }
 
   /// Counts a message that the layer above dropped without answering it.
   public mutating func countDrop(_ reason: DropReason) { drops.count(reason) }
@@ -162,18 +152,17 @@ public struct NodeCore: Sendable {
     self.signatures = signatures
     self.resumption = resumption
     var random = random
-    nextSessionNumber = UInt16(truncatingIfNeeded: random.next())
+    secured = SessionTable(
+      capacity: configuration.maximumSessions, lastNumber: UInt16(truncatingIfNeeded: random.next()))
     nextExchangeNumber = UInt16(truncatingIfNeeded: random.next())
-    unsecuredCounter = Self.initialCounter(&random)
+    unsecured = UnsecuredSessionTable(
+      capacity: configuration.maximumUnsecuredSessions, counter: random.initialMessageCounter())
     jitterSource = SeededRandomSource(seed: random.next())
     var keySource = jitterSource
     starts = StartLimiter(key: keySource.next())
     self.random = random
     for fabric in fabrics { fabricsByIndex[fabric.index] = fabric }
   }
-
-  /// Returns a random initial counter of 28 bits, which leaves enough counters for a session. Matter Core § 4.6.1.1.
-  static func initialCounter(_ random: inout any RandomSource) -> UInt32 { UInt32(random.next() & 0x0FFF_FFFF) + 1 }
 
   // MARK: Outputs
 

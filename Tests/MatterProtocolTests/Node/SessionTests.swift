@@ -113,7 +113,7 @@ import Testing
 
   @Test func closesSessionWithExhaustedCounters() throws {
     var (pair, session, _) = try CorePair.connected()
-    pair.cores[0].secured[UInt16(session.rawValue)]?.counter = .max - 1
+    pair.cores[0].secured.row[0].counter = .max - 1
     _ = pair.request(on: session, isReliable: false, then: .close)
     #expect(pair.cores[0].session(session) != nil)
     _ = pair.request(on: session, isReliable: false, then: .close)

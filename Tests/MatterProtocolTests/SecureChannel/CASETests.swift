@@ -238,7 +238,7 @@ import Testing
     pair.beginCASE()
     try pair.settle()
     #expect(pair.handshakeErrors(0) == [.noResources])
-    #expect(pair.cores[0].exchanges.isEmpty && pair.cores[0].unsecured.isEmpty)
+    #expect(pair.cores[0].exchanges.isEmpty && pair.cores[0].unsecured.count == 0)
   }
 
   @Test func failsWhenFabricIsRemovedDuringHandshake() throws {
