@@ -1,3 +1,5 @@
+internal import MatterCrypto
+
 /// Identifies an exchange within a node. Matter Core § 4.10.
 public struct ExchangeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let session: SessionID
@@ -45,6 +47,14 @@ struct Exchange: Sendable {
     /// The number of transmissions so far.
     var transmissions: Int
     var deadline: Instant
+
+    /// Records a retransmission, and determines the deadline of the next one.
+    mutating func recordRetransmission(to peer: PeerState, at now: Instant, jitter: inout SeededRandomSource) {
+      deadline =
+        now
+        + Retransmission.backoff(peer.interval, attempt: transmissions, jitter: Retransmission.jitter(&jitter))
+      transmissions += 1
+    }
   }
 
   /// The counter of a received message that is not acknowledged yet, and the deadline for its acknowledgement.
@@ -58,5 +68,31 @@ struct Exchange: Sendable {
 
   var deadline: Instant? {
     .earlier(.earlier(owedAck?.deadline, unacknowledged?.deadline), responseDeadline)
+  }
+
+  /// Records a message that was sent on the exchange.
+  mutating func recordSending(
+    _ sent: Transmission, isReliable: Bool, then next: AfterSending, at now: Instant,
+    jitter: inout SeededRandomSource
+  ) {
+    if isReliable {
+      let deadline =
+        now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitter))
+      unacknowledged = Unacknowledged(counter: sent.counter, bytes: sent.bytes, transmissions: 1, deadline: deadline)
+    }
+    responseDeadline = nil
+    switch next {
+    case .close: isClosing = true
+    case .expectResponse(let time):
+      responseDeadline = now + time + Retransmission.longest(sent.peer.parameters, isActive: sent.peer.isActive)
+    case .keepOpen: break
+    }
+  }
+
+  /// Closes the exchange: it is kept only until its last message is acknowledged.
+  mutating func close() {
+    owedAck = nil
+    responseDeadline = nil
+    isClosing = true
   }
 }

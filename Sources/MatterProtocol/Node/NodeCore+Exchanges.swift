@@ -12,13 +12,7 @@ extension NodeCore {
         ? unsecured[session] != nil
         : secured.position(of: session).map({ !secured.row[$0].isExpiring }) == true
     else { return nil }
-    var id: ExchangeID
-    repeat {
-      nextExchangeNumber &+= 1
-      id = ExchangeID(session: session, number: nextExchangeNumber, isInitiator: true)
-    } while exchanges[id] != nil
-    exchanges[id] = Exchange()
-    return id
+    return exchanges.open(on: session)
   }
 
   /// Closes an exchange. Sends a pending acknowledgement at once and keeps retransmitting an unacknowledged message.
@@ -29,25 +23,13 @@ extension NodeCore {
       // A session that has exhausted its counters is removed with its exchanges.
       guard exchanges[id] != nil else { return }
     }
-    exchange.owedAck = nil
-    exchange.isClosing = true
-    exchange.responseDeadline = nil
+    exchange.close()
     put(exchange, id)
   }
 
   /// Stores the state of an exchange, or removes the exchange if it is finished.
-  ///
-  /// Entries are read and written as a whole, because changing one in place through a dictionary allocates several
-  /// times.
-  mutating func put(_ exchange: Exchange, _ id: ExchangeID) {
-    guard exchange.isFinished else {
-      exchanges[id] = exchange
-      return
-    }
-    exchanges[id] = nil
-    if secured.isExpiring(id.session), !exchanges.keys.contains(where: { $0.session == id.session }) {
-      removeSession(id.session, .fabricRemoved)
-    }
+  private mutating func put(_ exchange: Exchange, _ id: ExchangeID) {
+    if exchanges.store(exchange, id) { closeIfExpired(id.session) }
   }
 
   // MARK: Sending
@@ -67,22 +49,7 @@ extension NodeCore {
       isFromInitiator: id.isInitiator, needsAck: isReliable, opcode: opcode, exchange: id.number,
       protocolID: protocolID, acknowledged: owed)
     guard let sent = transmit(header, on: id.session, at: now, capacity: capacity, body) else { return false }
-    if isReliable {
-      let deadline =
-        now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitterSource))
-      exchange.unacknowledged = .init(counter: sent.counter, bytes: sent.bytes, transmissions: 1, deadline: deadline)
-    }
-    switch then {
-    case .close:
-      exchange.isClosing = true
-      exchange.responseDeadline = nil
-    case .expectResponse(let time):
-      exchange.responseDeadline =
-        now + time + Retransmission.longest(sent.peer.parameters, isActive: sent.peer.isActive)
-    case .keepOpen:
-      exchange.responseDeadline = nil
-    }
-    schedule(exchange.deadline)
+    exchange.recordSending(sent, isReliable: isReliable, then: then, at: now, jitter: &jitterSource)
     put(exchange, id)
     return true
   }
@@ -139,15 +106,13 @@ extension NodeCore {
 
   /// Retransmits messages, sends standalone acknowledgements and times out exchanges and handshakes that are due.
   public mutating func advance(to now: Instant) {
-    guard let earliest = earliestDeadline, earliest <= now else { return }
-    earliestDeadline = nil
-    let due = exchanges.compactMap { id, exchange in (exchange.deadline.map { $0 <= now } ?? false) ? id : nil }
-      .sorted()
-    for id in due { advance(id, to: now) }
+    guard let nextDeadline, nextDeadline <= now else { return }
+    for id in exchanges.due(at: now) { advance(id, to: now) }
     for id in handshakes.keys.sorted() where (handshakes[id]?.deadline).map({ $0 <= now }) ?? false {
       abandonHandshake(id, at: now)
     }
-    for exchange in exchanges.values { schedule(exchange.deadline) }
+    exchanges.updateEarliestDeadline()
+    handshakeDeadline = nil
     for handshake in handshakes.values { schedule(handshake.deadline) }
   }
 
@@ -156,6 +121,7 @@ extension NodeCore {
     if let owed = exchange.owedAck, owed.deadline <= now {
       exchange.owedAck = nil
       sendAck(of: owed.counter, on: id, at: now)
+      guard exchanges[id] != nil else { return }
     }
     if var message = exchange.unacknowledged, message.deadline <= now {
       guard message.transmissions < Retransmission.maximumTransmissions, configuration.defect != .sendsOnce,
@@ -168,11 +134,7 @@ extension NodeCore {
         PacketTrace(
           direction: .sentAgain, session: id.session, exchange: id.number, counter: message.counter,
           peer: peer.address, size: message.bytes.count))
-      message.deadline =
-        now
-        + Retransmission.backoff(
-          peer.interval, attempt: message.transmissions, jitter: Retransmission.jitter(&jitterSource))
-      message.transmissions += 1
+      message.recordRetransmission(to: peer, at: now, jitter: &jitterSource)
       exchange.unacknowledged = message
     }
     if let deadline = exchange.responseDeadline, deadline <= now { return fail(id, .noResponse) }
@@ -184,15 +146,12 @@ extension NodeCore {
   }
 
   private mutating func fail(_ id: ExchangeID, _ failure: ExchangeFailure) {
-    guard var exchange = exchanges[id] else { return }
-    let wasClosing = exchange.isClosing
-    exchange.unacknowledged = nil
-    exchange.owedAck = nil
-    exchange.isClosing = true
-    put(exchange, id)
+    guard let exchange = exchanges[id] else { return }
+    exchanges.remove(id)
+    closeIfExpired(id.session)
     if handshakes[id] != nil {
       failHandshake(id, .timedOut)
-    } else if !wasClosing {
+    } else if !exchange.isClosing {
       emit(.exchangeFailed(id, failure))
     }
   }

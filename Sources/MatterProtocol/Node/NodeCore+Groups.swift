@@ -58,9 +58,8 @@ extension NodeCore {
     let header = MessageHeader(
       sessionID: key.sessionID, sessionKind: .group, counter: counter, source: fabric.nodeID,
       destination: .group(group), hasPrivacy: hasPrivacy)
-    nextExchangeNumber &+= 1
     let payloadHeader = PayloadHeader(
-      isFromInitiator: true, needsAck: false, opcode: opcode, exchange: nextExchangeNumber,
+      isFromInitiator: true, needsAck: false, opcode: opcode, exchange: exchanges.takeNumber(),
       protocolID: .interactionModel)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + 48)

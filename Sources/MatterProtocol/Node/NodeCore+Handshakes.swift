@@ -102,7 +102,7 @@ extension NodeCore {
   public mutating func cancel(_ id: HandshakeID, at now: Instant) {
     for exchange in handshakes.keys.sorted() where handshakes[exchange]?.id == id {
       handshakes[exchange] = nil
-      exchanges[exchange] = nil
+      exchanges.remove(exchange)
       unsecured.remove(exchange.session)
     }
   }
@@ -226,7 +226,7 @@ extension NodeCore {
         return .certificates(random)
       }
       drops.count(.duplicate)
-      exchanges[id] = nil
+      exchanges.remove(id)
     }
     return nil
   }
@@ -323,14 +323,14 @@ extension NodeCore {
   /// Ends the handshakes in progress on a fabric. The peers are not notified; their handshakes time out.
   mutating func abandonHandshakes(of fabric: FabricIndex) {
     for id in handshakes.keys.sorted() where handshakes[id]?.fabric == fabric {
-      exchanges[id] = nil
+      exchanges.remove(id)
       failHandshake(id, .untrusted("the fabric was changed or removed"))
     }
   }
 
   /// Ends a handshake that timed out, was evicted, or is obsolete.
   mutating func abandonHandshake(_ id: ExchangeID, at now: Instant) {
-    exchanges[id] = nil
+    exchanges.remove(id)
     failHandshake(id, .timedOut)
   }
 }

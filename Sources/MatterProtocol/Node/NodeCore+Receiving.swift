@@ -40,9 +40,13 @@ extension NodeCore {
       return drop(.malformedPayloadHeader, header, address, bytes.count)
     }
     let id = SessionID(local: header.sessionID)
-    guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
+    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else {
+      return drop(.exchangesExhausted, header, address, bytes.count)
+    }
     let isNew = secured.accept(header.counter, at: position, from: address, at: now)
-    process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
+    process(
+      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: secured.row[position].isExpiring, from: address,
+      at: now)
   }
 
   private mutating func receiveUnsecured(
@@ -66,15 +70,18 @@ extension NodeCore {
       }
       id = addUnsecured(ephemeralID: source, isInitiator: false, peer: address, parameters: .init(), at: now)
     }
-    guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
+    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else {
+      return drop(.exchangesExhausted, header, address, bytes.count)
+    }
     let isNew = unsecured.accept(header.counter, on: id, at: now)
-    process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
+    process(
+      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: false, from: address, at: now)
   }
 
   /// Processes a message after decryption: duplicates, acknowledgements, exchanges. Matter Core § 4.7.2 and § 4.12.5.
   private mutating func process(
     _ bytes: [UInt8], _ header: MessageHeader, _ payload: PayloadHeader, _ offset: Int, on session: SessionID,
-    isNew: Bool, from address: SocketAddress, at now: Instant
+    isNew: Bool, isExpiring: Bool, from address: SocketAddress, at now: Instant
   ) {
     let id = ExchangeID(session: session, number: payload.exchange, isInitiator: !payload.isFromInitiator)
     if let tracer {
@@ -90,85 +97,29 @@ extension NodeCore {
       drops.count(.duplicate)
       return
     }
-    var exchange = exchanges[id]
-    let isSecureChannel = payload.protocolID == .secureChannel
-    let isStandaloneAck = isSecureChannel && payload.opcode == SecureChannelOpcode.standaloneAck
-    if let acknowledged = payload.acknowledged, exchange?.unacknowledged?.counter == acknowledged {
-      exchange?.unacknowledged = nil
-      // Other exchanges are stored below.
-      if let exchange, isStandaloneAck || exchange.isClosing { put(exchange, id) }
-    }
-    if isStandaloneAck {
-      if exchange == nil { drops.count(.unknownExchange) }
-      return
-    }
-
-    let isFirst = exchange == nil
-    if isFirst {
-      guard payload.isFromInitiator, mayOpenExchange(payload, session), !isExpiring(session) else {
-        if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
-        drops.count(.unknownExchange)
-        return
+    switch exchanges.receive(payload, counter: header.counter, on: id, isExpiring: isExpiring, at: now) {
+    case .message(let isFirst, let displacedAck):
+      if let displacedAck {
+        sendAck(of: displacedAck, on: id, at: now)
+        // A session that has exhausted its counters is removed with its exchanges.
+        guard exchanges[id] != nil else { return }
       }
-      exchange = Exchange()
-    } else if exchange?.isClosing == true {
-      if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
+      if payload.protocolID == .secureChannel {
+        receiveSecureChannel(payload.opcode, Array(bytes[offset...]), on: id, from: address, at: now)
+      } else {
+        emit(
+          .message(
+            InboundMessage(
+              exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
+              payload: offset..<bytes.count, isFirst: isFirst)))
+      }
+    case .acknowledgement(let isFinished):
+      if isFinished { closeIfExpired(session) }
+    case .unknownExchange(let isFinished):
+      if isFinished { closeIfExpired(session) }
+      if payload.needsAck, !payload.isStandaloneAck { sendAck(of: header.counter, on: id, at: now) }
       drops.count(.unknownExchange)
-      return
     }
-    if payload.needsAck {
-      // Only one acknowledgement can be pending for piggybacking.
-      if let owed = exchange?.owedAck { sendAck(of: owed.counter, on: id, at: now) }
-      exchange?.owedAck = (header.counter, now + Retransmission.standaloneAckDelay)
-    }
-    exchange?.responseDeadline = nil
-    exchanges[id] = exchange
-    schedule(exchange?.deadline)
-
-    if isSecureChannel {
-      receiveSecureChannel(payload.opcode, Array(bytes[offset...]), on: id, from: address, at: now)
-    } else {
-      emit(
-        .message(
-          InboundMessage(
-            exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
-            payload: offset..<bytes.count, isFirst: isFirst)))
-    }
-  }
-
-  /// Whether the limits permit the exchange that a message would open. Checked before the message counter is recorded,
-  /// so that a retransmission can succeed later; otherwise it would be a duplicate.
-  ///
-  /// Unsecured exchanges have a limit of their own, so that unauthenticated peers can't block authenticated ones.
-  private func hasCapacity(for payload: PayloadHeader, on session: SessionID) -> Bool {
-    guard payload.isFromInitiator else { return true }
-    if !session.isUnsecured && exchanges.count < configuration.maximumInboundExchanges / 2 { return true }
-    guard exchanges[ExchangeID(session: session, number: payload.exchange, isInitiator: false)] == nil else {
-      return true
-    }
-    if session.isUnsecured {
-      return exchanges.keys.count { $0.session == session } < Self.maximumUnsecuredExchanges
-    }
-    let limit = configuration.maximumInboundExchanges
-    let inbound = exchanges.keys.filter { !$0.isInitiator && !$0.session.isUnsecured }
-    guard inbound.count < limit else { return false }
-    // Beyond half of the limit, a fabric gets no more than its share, so that it can't block the others.
-    let fabrics = Set(secured.row.map(\.info.fabric))
-    guard fabrics.count > 1, inbound.count >= limit / 2 else { return true }
-    let fabric = self.session(session)?.fabric
-    return inbound.count { self.session($0.session)?.fabric == fabric } < limit / fabrics.count
-  }
-
-  /// The maximum number of concurrent exchanges in an unsecured session. A handshake needs one.
-  private static let maximumUnsecuredExchanges = 4
-
-  /// Whether a message may open an exchange. Other messages belong to exchanges that no longer exist.
-  private func mayOpenExchange(_ payload: PayloadHeader, _ session: SessionID) -> Bool {
-    if session.isUnsecured {
-      return payload.protocolID == .secureChannel
-        && (payload.opcode == SecureChannelOpcode.pbkdfParamRequest || payload.opcode == SecureChannelOpcode.sigma1)
-    }
-    return payload.protocolID != .secureChannel || payload.opcode == SecureChannelOpcode.statusReport
   }
 
   private mutating func receiveSecureChannel(

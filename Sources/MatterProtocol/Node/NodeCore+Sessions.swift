@@ -49,7 +49,7 @@ extension NodeCore {
     of fabric: FabricIndex, except kept: SessionID? = nil, reason: SessionCloseReason = .byUs, at now: Instant
   ) {
     for session in secured.infos where session.fabric == fabric && session.id != kept {
-      if exchanges.keys.contains(where: { $0.session == session.id && exchanges[$0]?.isClosing == false }) {
+      if exchanges.containsOpen(on: session.id) {
         secured.expire(session.id)
       } else {
         removeSession(session.id, reason)
@@ -59,17 +59,13 @@ extension NodeCore {
 
   mutating func removeSession(_ id: SessionID, _ reason: SessionCloseReason) {
     guard let info = secured.remove(id) else { return }
-    failExchanges(on: id)
+    for exchange in exchanges.removeAll(on: id) { emit(.exchangeFailed(exchange, .sessionClosed)) }
     emit(.sessionClosed(id, info, reason))
   }
 
-  func exchangeIDs(on session: SessionID) -> [ExchangeID] { exchanges.keys.filter { $0.session == session }.sorted() }
-
-  private mutating func failExchanges(on session: SessionID) {
-    for id in exchangeIDs(on: session) {
-      guard let exchange = exchanges.removeValue(forKey: id), !exchange.isClosing else { continue }
-      emit(.exchangeFailed(id, .sessionClosed))
-    }
+  /// Closes a session whose fabric was removed when its last exchange has ended.
+  mutating func closeIfExpired(_ id: SessionID) {
+    if secured.isExpiring(id), !exchanges.contains(on: id) { removeSession(id, .fabricRemoved) }
   }
 
   // MARK: Opening
@@ -85,7 +81,7 @@ extension NodeCore {
   ) throws(CryptoError) -> SessionID {
     if secured.isFull {
       let isUnfair = configuration.defect == .evictsAnybody
-      let candidate = secured.evictionCandidate(busy: Set(exchanges.keys.map(\.session)), isUnfair: isUnfair)
+      let candidate = secured.evictionCandidate(busy: exchanges.sessions, isUnfair: isUnfair)
       if let candidate { removeSession(candidate, .evicted) }
     }
     let localNodeID = kind == .case ? fabricsByIndex[keys.fabric]?.nodeID : nil
@@ -108,8 +104,8 @@ extension NodeCore {
     let (id, evicted) = unsecured.add(
       ephemeralID: ephemeralID, isInitiator: isInitiator, peer: peer, parameters: parameters, at: now)
     if let evicted {
-      for exchange in exchangeIDs(on: evicted) {
-        exchanges[exchange] = nil
+      for exchange in exchanges.ids(on: evicted) {
+        exchanges.remove(exchange)
         failHandshake(exchange, .noResources)
       }
     }

@@ -94,7 +94,7 @@ public struct NodeCore: Sendable {
   var fabricsByIndex: [FabricIndex: Fabric] = [:]
   var secured: SessionTable
   var unsecured: UnsecuredSessionTable
-  var exchanges: [ExchangeID: Exchange] = [:]
+  var exchanges: ExchangeTable
   var handshakes: [ExchangeID: Handshake] = [:]
   var admission = HandshakeAdmission()
   var starts: StartLimiter
@@ -105,11 +105,10 @@ public struct NodeCore: Sendable {
   var groupPeers = GroupPeerTable()
   var groupCounter: GroupDataCounter
 
-  var nextExchangeNumber: UInt16
   var nextHandshakeNumber: UInt32 = 0
 
-  /// A lower bound of all deadlines.
-  var earliestDeadline: Instant?
+  /// A lower bound of the deadlines of handshakes.
+  var handshakeDeadline: Instant?
 
   private var outputs: [NodeOutput?] = []
   private var outputsTaken = 0
@@ -154,7 +153,8 @@ public struct NodeCore: Sendable {
     var random = random
     secured = SessionTable(
       capacity: configuration.maximumSessions, lastNumber: UInt16(truncatingIfNeeded: random.next()))
-    nextExchangeNumber = UInt16(truncatingIfNeeded: random.next())
+    exchanges = ExchangeTable(
+      maximumInbound: configuration.maximumInboundExchanges, lastNumber: UInt16(truncatingIfNeeded: random.next()))
     unsecured = UnsecuredSessionTable(
       capacity: configuration.maximumUnsecuredSessions, counter: random.initialMessageCounter())
     jitterSource = SeededRandomSource(seed: random.next())
@@ -183,9 +183,9 @@ public struct NodeCore: Sendable {
   }
 
   /// The time at which ``advance(to:)`` is due; nil if no timer is running.
-  public var nextDeadline: Instant? { earliestDeadline }
+  public var nextDeadline: Instant? { .earlier(exchanges.earliestDeadline, handshakeDeadline) }
 
-  mutating func schedule(_ deadline: Instant?) { earliestDeadline = .earlier(earliestDeadline, deadline) }
+  mutating func schedule(_ deadline: Instant?) { handshakeDeadline = .earlier(handshakeDeadline, deadline) }
 
   // MARK: Fabrics
 

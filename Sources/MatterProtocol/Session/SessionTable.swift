@@ -42,6 +42,8 @@ struct SessionTable: Sendable {
   /// The properties of all sessions, sorted by id.
   var infos: [SessionInfo] { row.map(\.info).sorted { $0.id < $1.id } }
 
+  func fabric(of id: SessionID) -> FabricIndex? { positions[id].map { row[$0].info.fabric } }
+
   func isExpiring(_ id: SessionID) -> Bool { positions[id].map { row[$0].isExpiring } ?? false }
 
   func peer(of id: SessionID, at now: Instant) -> PeerState? { positions[id].map { row[$0].peer(at: now) } }
