@@ -101,9 +101,7 @@ public struct NodeCore: Sendable {
   var resumption: [ResumptionRecord]
   var pase: PASEParameters?
 
-  var groupKeys: [FabricGroupKeys] = []
-  var groupPeers = GroupPeerTable()
-  var groupCounter: GroupDataCounter
+  var groups: GroupMessaging
 
   var nextHandshakeNumber: UInt32 = 0
 
@@ -146,7 +144,7 @@ public struct NodeCore: Sendable {
     signatures: any SignatureScheme = OpenSSLSignatures(), fabrics: [Fabric] = [], resumption: [ResumptionRecord] = [],
     groupCounter: UInt32? = nil
   ) {
-    self.groupCounter = GroupDataCounter(stored: groupCounter)
+    groups = GroupMessaging(counter: groupCounter)
     self.configuration = configuration
     self.signatures = signatures
     self.resumption = resumption
@@ -208,7 +206,7 @@ public struct NodeCore: Sendable {
   /// closes when those end, so that the request that removed the fabric can be answered.
   public mutating func removeFabric(_ index: FabricIndex, at now: Instant) {
     fabricsByIndex[index] = nil
-    forgetGroups(of: index)
+    groups.forget(index)
     resumption.removeAll { $0.fabric == index }
     // The index may be reused: a handshake of the old fabric must not result in a session of the new one.
     abandonHandshakes(of: index)
