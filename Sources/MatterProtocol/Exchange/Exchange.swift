@@ -49,12 +49,23 @@ struct Exchange: Sendable {
     var deadline: Instant
 
     /// Records a retransmission, and determines the deadline of the next one.
-    mutating func recordRetransmission(to peer: PeerState, at now: Instant, jitter: inout SeededRandomSource) {
+    fileprivate mutating func recordRetransmission(
+      to peer: PeerState, at now: Instant, jitter: inout SeededRandomSource
+    ) {
       deadline =
         now
         + Retransmission.backoff(peer.interval, attempt: transmissions, jitter: Retransmission.jitter(&jitter))
       transmissions += 1
     }
+  }
+
+  /// The effects of the deadlines that have passed.
+  struct Due {
+    /// The counter of the received message to acknowledge.
+    var acknowledgement: UInt32?
+    /// The message to send again.
+    var retransmission: Unacknowledged?
+    var failure: ExchangeFailure?
   }
 
   /// The counter of a received message that is not acknowledged yet, and the deadline for its acknowledgement.
@@ -70,11 +81,12 @@ struct Exchange: Sendable {
     .earlier(.earlier(owedAck?.deadline, unacknowledged?.deadline), responseDeadline)
   }
 
-  /// Records a message that was sent on the exchange.
+  /// Records a message that was sent on the exchange with the pending acknowledgement.
   mutating func recordSending(
     _ sent: Transmission, isReliable: Bool, then next: AfterSending, at now: Instant,
     jitter: inout SeededRandomSource
   ) {
+    owedAck = nil
     if isReliable {
       let deadline =
         now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitter))
@@ -89,10 +101,23 @@ struct Exchange: Sendable {
     }
   }
 
-  /// Closes the exchange: it is kept only until its last message is acknowledged.
-  mutating func close() {
-    owedAck = nil
-    responseDeadline = nil
-    isClosing = true
+  /// Determines the effects of the deadlines that have passed. After a failure, the exchange must be removed.
+  /// - Parameter peer: nil if messages can't be sent again.
+  mutating func advance(to now: Instant, peer: PeerState?, jitter: inout SeededRandomSource) -> Due {
+    var due = Due()
+    if let owed = owedAck, owed.deadline <= now {
+      owedAck = nil
+      due.acknowledgement = owed.counter
+    }
+    if let message = unacknowledged, message.deadline <= now {
+      guard message.transmissions < Retransmission.maximumTransmissions, let peer else {
+        due.failure = .noAcknowledgement
+        return due
+      }
+      due.retransmission = message
+      unacknowledged?.recordRetransmission(to: peer, at: now, jitter: &jitter)
+    }
+    if let responseDeadline, responseDeadline <= now { due.failure = .noResponse }
+    return due
   }
 }

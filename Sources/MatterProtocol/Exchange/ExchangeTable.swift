@@ -85,6 +85,17 @@ struct ExchangeTable: Sendable {
     return false
   }
 
+  /// Closes an exchange: it is kept only until its last message is acknowledged. Returns nil if there is none.
+  /// - Returns: The counter of the message to acknowledge now, and whether the exchange is finished.
+  mutating func close(_ id: ExchangeID) -> (owedAck: UInt32?, isFinished: Bool)? {
+    guard var exchange = exchanges[id] else { return nil }
+    let owedAck = exchange.owedAck?.counter
+    exchange.owedAck = nil
+    exchange.responseDeadline = nil
+    exchange.isClosing = true
+    return (owedAck, store(exchange, id))
+  }
+
   mutating func remove(_ id: ExchangeID) { exchanges[id] = nil }
 
   /// Removes the exchanges of a session.
@@ -168,6 +179,13 @@ struct ExchangeTable: Sendable {
 }
 
 extension PayloadHeader {
+  /// Creates the header of a standalone acknowledgement.
+  init(acknowledging counter: UInt32, on id: ExchangeID) {
+    self.init(
+      isFromInitiator: id.isInitiator, needsAck: false, opcode: SecureChannelOpcode.standaloneAck, exchange: id.number,
+      protocolID: .secureChannel, acknowledged: counter)
+  }
+
   var isStandaloneAck: Bool { protocolID == .secureChannel && opcode == SecureChannelOpcode.standaloneAck }
 
   /// Whether a message may open an exchange. Other messages belong to exchanges that no longer exist.

@@ -24,7 +24,7 @@ struct GroupMessaging: Sendable {
   /// A message to be sent.
   struct Sealed {
     let header: MessageHeader
-    let exchange: UInt16
+    let payload: PayloadHeader
     let bytes: [UInt8]
     /// The multicast address of the group.
     let address: SocketAddress
@@ -93,7 +93,7 @@ struct GroupMessaging: Sendable {
     else { return nil }
     self.counter = counter
     let address = SocketAddress(set.address(of: group, fabricID: fabric.fabricID), port: Self.port)
-    return Sealed(header: header, exchange: payloadHeader.exchange, bytes: bytes, address: address, reserved: reserved)
+    return Sealed(header: header, payload: payloadHeader, bytes: bytes, address: address, reserved: reserved)
   }
 
   // MARK: Receiving

@@ -17,14 +17,9 @@ extension NodeCore {
 
   /// Closes an exchange. Sends a pending acknowledgement at once and keeps retransmitting an unacknowledged message.
   public mutating func close(_ id: ExchangeID, at now: Instant) {
-    guard var exchange = exchanges[id] else { return }
-    if let owed = exchange.owedAck {
-      sendAck(of: owed.counter, on: id, at: now)
-      // A session that has exhausted its counters is removed with its exchanges.
-      guard exchanges[id] != nil else { return }
-    }
-    exchange.close()
-    put(exchange, id)
+    guard let (owedAck, isFinished) = exchanges.close(id) else { return }
+    if let owedAck { sendAck(of: owedAck, on: id, at: now) }
+    if isFinished { closeIfExpired(id.session) }
   }
 
   /// Stores the state of an exchange, or removes the exchange if it is finished.
@@ -43,11 +38,9 @@ extension NodeCore {
     then: AfterSending, at now: Instant, capacity: Int = 128, _ body: (inout TLVWriter) -> Void
   ) -> Bool {
     guard var exchange = exchanges[id], !exchange.isClosing else { return false }
-    let owed = exchange.owedAck?.counter
-    exchange.owedAck = nil
     let header = PayloadHeader(
       isFromInitiator: id.isInitiator, needsAck: isReliable, opcode: opcode, exchange: id.number,
-      protocolID: protocolID, acknowledged: owed)
+      protocolID: protocolID, acknowledged: exchange.owedAck?.counter)
     guard let sent = transmit(header, on: id.session, at: now, capacity: capacity, body) else { return false }
     exchange.recordSending(sent, isReliable: isReliable, then: then, at: now, jitter: &jitterSource)
     put(exchange, id)
@@ -65,41 +58,35 @@ extension NodeCore {
     ) { $0.append(raw: payload) }
   }
 
+  /// Sends a status report, the last message of the exchange.
+  mutating func send(_ report: StatusReport, on id: ExchangeID, isReliable: Bool = true, at now: Instant) {
+    send(
+      SecureChannelOpcode.statusReport, protocolID: .secureChannel, payload: report.encoded, on: id,
+      isReliable: isReliable, then: .close, at: now)
+  }
+
   /// Encodes a message, encrypts it if the session is secured, and sends it once.
   private mutating func transmit(
     _ header: PayloadHeader, on session: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
   ) -> Transmission? {
     let sent: Transmission
-    if session.isUnsecured {
-      guard let message = unsecured.encode(header, on: session, at: now, capacity: capacity, body) else { return nil }
-      sent = message
-    } else {
-      do {
-        sent = try secured.seal(header, on: session, at: now, capacity: capacity, body)
-      } catch {
-        if error == .countersExhausted { removeSession(session, .byUs) }
-        return nil
-      }
+    do {
+      sent =
+        session.isUnsecured
+        ? try unsecured.encode(header, on: session, at: now, capacity: capacity, body)
+        : try secured.seal(header, on: session, at: now, capacity: capacity, body)
+    } catch {
+      if error == .countersExhausted { removeSession(session, .byUs) }
+      return nil
     }
     emit(.send(sent.bytes, to: sent.peer.address))
-    if let tracer {
-      tracer(
-        PacketTrace(
-          direction: .sent, session: session, exchange: header.exchange, counter: sent.counter,
-          acknowledged: header.acknowledged, peer: sent.peer.address, protocolID: header.protocolID,
-          opcode: header.opcode, size: sent.bytes.count))
-    }
+    tracer?(PacketTrace(sending: sent, header, on: session))
     return sent
   }
 
-  // MARK: Acknowledging
-
   /// Sends a standalone acknowledgement.
   mutating func sendAck(of counter: UInt32, on id: ExchangeID, at now: Instant) {
-    let header = PayloadHeader(
-      isFromInitiator: id.isInitiator, needsAck: false, opcode: SecureChannelOpcode.standaloneAck, exchange: id.number,
-      protocolID: .secureChannel, acknowledged: counter)
-    _ = transmit(header, on: id.session, at: now, capacity: 0) { _ in }
+    _ = transmit(PayloadHeader(acknowledging: counter, on: id), on: id.session, at: now, capacity: 0) { _ in }
   }
 
   // MARK: Time
@@ -108,36 +95,26 @@ extension NodeCore {
   public mutating func advance(to now: Instant) {
     guard let nextDeadline, nextDeadline <= now else { return }
     for id in exchanges.due(at: now) { advance(id, to: now) }
-    for id in handshakes.keys.sorted() where (handshakes[id]?.deadline).map({ $0 <= now }) ?? false {
-      abandonHandshake(id, at: now)
-    }
+    for id in handshakes.due(at: now) { abandonHandshake(id) }
     exchanges.updateEarliestDeadline()
-    handshakeDeadline = nil
-    for handshake in handshakes.values { schedule(handshake.deadline) }
+    handshakes.updateEarliestDeadline()
   }
 
   private mutating func advance(_ id: ExchangeID, to now: Instant) {
     guard var exchange = exchanges[id] else { return }
-    if let owed = exchange.owedAck, owed.deadline <= now {
-      exchange.owedAck = nil
-      sendAck(of: owed.counter, on: id, at: now)
+    let isRetransmitting = configuration.defect != .sendsOnce
+    let peer = isRetransmitting ? self.peer(of: id.session, at: now) : nil
+    let due = exchange.advance(to: now, peer: peer, jitter: &jitterSource)
+    if let counter = due.acknowledgement {
+      sendAck(of: counter, on: id, at: now)
+      // A session that has exhausted its counters is removed with its exchanges.
       guard exchanges[id] != nil else { return }
     }
-    if var message = exchange.unacknowledged, message.deadline <= now {
-      guard message.transmissions < Retransmission.maximumTransmissions, configuration.defect != .sendsOnce,
-        let peer = peer(of: id.session, at: now)
-      else {
-        return fail(id, .noAcknowledgement)
-      }
+    if let message = due.retransmission, let peer {
       emit(.send(message.bytes, to: peer.address))
-      tracer?(
-        PacketTrace(
-          direction: .sentAgain, session: id.session, exchange: id.number, counter: message.counter,
-          peer: peer.address, size: message.bytes.count))
-      message.recordRetransmission(to: peer, at: now, jitter: &jitterSource)
-      exchange.unacknowledged = message
+      tracer?(PacketTrace(resending: message, to: peer, on: id))
     }
-    if let deadline = exchange.responseDeadline, deadline <= now { return fail(id, .noResponse) }
+    if let failure = due.failure { return fail(id, failure) }
     put(exchange, id)
   }
 
@@ -149,7 +126,7 @@ extension NodeCore {
     guard let exchange = exchanges[id] else { return }
     exchanges.remove(id)
     closeIfExpired(id.session)
-    if handshakes[id] != nil {
+    if handshakes.contains(id) {
       failHandshake(id, .timedOut)
     } else if !exchange.isClosing {
       emit(.exchangeFailed(id, failure))

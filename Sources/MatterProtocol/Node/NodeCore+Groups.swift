@@ -24,26 +24,7 @@ extension NodeCore {
     else { return false }
     if let reserved = sealed.reserved { emit(.groupCounterReserved(reserved)) }
     emit(.send(sealed.bytes, to: sealed.address))
-    tracer?(
-      PacketTrace(
-        direction: .sent, session: SessionID(local: sealed.header.sessionID), exchange: sealed.exchange,
-        counter: sealed.header.counter, peer: sealed.address, protocolID: .interactionModel, opcode: opcode,
-        size: sealed.bytes.count))
+    tracer?(PacketTrace(sending: sealed))
     return true
-  }
-
-  mutating func receiveGroup(_ bytes: [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress) {
-    var (bytes, header) = (bytes, header)
-    do {
-      let (message, payload) = try groups.open(&bytes, &header, from: end)
-      tracer?(
-        PacketTrace(
-          direction: .received, session: SessionID(local: header.sessionID), exchange: payload.exchange,
-          counter: header.counter, peer: address, protocolID: payload.protocolID, opcode: payload.opcode,
-          size: bytes.count))
-      emit(.groupMessage(message))
-    } catch {
-      drop(error, header, address, bytes.count)
-    }
   }
 }

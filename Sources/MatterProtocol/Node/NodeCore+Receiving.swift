@@ -1,4 +1,3 @@
-import MatterCrypto
 internal import MatterModel
 
 extension NodeCore {
@@ -6,43 +5,42 @@ extension NodeCore {
   public mutating func receive(_ datagram: consuming [UInt8], from address: SocketAddress, at now: Instant) {
     guard datagram.count <= Self.largestDatagram else { return drop(.oversized, nil, address, datagram.count) }
     var bytes = datagram
-    let header: MessageHeader
+    var header: MessageHeader
     let end: Int
     do {
       (header, end) = try MessageHeader.decode(bytes)
     } catch {
-      if case .unknownVersion = error {
-        drop(.unknownVersion, nil, address, bytes.count)
-      } else {
-        drop(.malformedHeader, nil, address, bytes.count)
-      }
-      return
+      return drop(DropReason(error), nil, address, bytes.count)
     }
-    guard header.sessionKind == .unicast else { return receiveGroup(bytes, header, end, from: address) }
-    if header.isUnsecured {
-      receiveUnsecured(bytes, header, end, from: address, at: now)
-    } else {
-      let position: Int
-      do {
-        position = try secured.open(&bytes, header, from: end)
-      } catch {
-        return drop(error, header, address, bytes.count)
+    do throws(DropReason) {
+      if header.sessionKind == .group {
+        try receiveGroup(&bytes, &header, end, from: address)
+      } else if header.isUnsecured {
+        try receiveUnsecured(bytes, header, end, from: address, at: now)
+      } else {
+        try receiveSecured(&bytes, header, end, from: address, at: now)
       }
-      receiveSecured(bytes, header, end, position, from: address, at: now)
+    } catch {
+      drop(error, header, address, bytes.count)
     }
   }
 
+  private mutating func receiveGroup(
+    _ bytes: inout [UInt8], _ header: inout MessageHeader, _ end: Int, from address: SocketAddress
+  ) throws(DropReason) {
+    let (message, payload) = try groups.open(&bytes, &header, from: end)
+    let session = SessionID(local: header.sessionID)
+    tracer?(PacketTrace(receiving: header, payload, on: session, from: address, size: bytes.count))
+    emit(.groupMessage(message))
+  }
+
   private mutating func receiveSecured(
-    _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, _ position: Int,
-    from address: SocketAddress, at now: Instant
-  ) {
-    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else {
-      return drop(.malformedPayloadHeader, header, address, bytes.count)
-    }
+    _ bytes: inout [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress, at now: Instant
+  ) throws(DropReason) {
+    let position = try secured.open(&bytes, header, from: end)
+    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else { throw .malformedPayloadHeader }
     let id = SessionID(local: header.sessionID)
-    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else {
-      return drop(.exchangesExhausted, header, address, bytes.count)
-    }
+    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else { throw .exchangesExhausted }
     let isNew = secured.accept(header.counter, at: position, from: address, at: now)
     process(
       bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: secured.row[position].isExpiring, from: address,
@@ -51,31 +49,22 @@ extension NodeCore {
 
   private mutating func receiveUnsecured(
     _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress, at now: Instant
-  ) {
-    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else {
-      return drop(.malformedPayloadHeader, header, address, bytes.count)
-    }
-    guard payload.protocolID == .secureChannel else { return drop(.unsecuredMessage, header, address, bytes.count) }
+  ) throws(DropReason) {
+    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else { throw .malformedPayloadHeader }
+    guard payload.protocolID == .secureChannel else { throw .unsecuredMessage }
     let id: SessionID
     if let known = unsecured.context(of: header) {
       id = known
     } else {
-      guard let source = header.source else { return drop(.unknownSession, header, address, bytes.count) }
+      guard let source = header.source else { throw .unknownSession }
       // Only the first message of a handshake creates a context.
-      guard payload.isFromInitiator, payload.opcode != SecureChannelOpcode.standaloneAck else {
-        return drop(.unknownExchange, header, address, bytes.count)
-      }
-      guard starts.allows(address, limit: configuration.maximumStartsPerSecond, at: now) else {
-        return drop(.tooManyStarts, header, address, bytes.count)
-      }
+      guard payload.isFromInitiator, !payload.isStandaloneAck else { throw .unknownExchange }
+      guard handshakes.allowsStart(from: address, at: now) else { throw .tooManyStarts }
       id = addUnsecured(ephemeralID: source, isInitiator: false, peer: address, parameters: .init(), at: now)
     }
-    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else {
-      return drop(.exchangesExhausted, header, address, bytes.count)
-    }
+    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else { throw .exchangesExhausted }
     let isNew = unsecured.accept(header.counter, on: id, at: now)
-    process(
-      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: false, from: address, at: now)
+    process(bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: false, from: address, at: now)
   }
 
   /// Processes a message after decryption: duplicates, acknowledgements, exchanges. Matter Core § 4.7.2 and § 4.12.5.
@@ -84,13 +73,8 @@ extension NodeCore {
     isNew: Bool, isExpiring: Bool, from address: SocketAddress, at now: Instant
   ) {
     let id = ExchangeID(session: session, number: payload.exchange, isInitiator: !payload.isFromInitiator)
-    if let tracer {
-      tracer(
-        PacketTrace(
-          direction: .received, session: session, exchange: id.number, counter: header.counter,
-          acknowledged: payload.acknowledged, peer: address, protocolID: payload.protocolID, opcode: payload.opcode,
-          size: bytes.count, reason: isNew ? nil : .duplicate))
-    }
+    let reason: DropReason? = isNew ? nil : .duplicate
+    tracer?(PacketTrace(receiving: header, payload, on: session, from: address, size: bytes.count, reason: reason))
     guard isNew else {
       // The acknowledgement was lost: repeat it, even if the exchange no longer exists.
       if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
@@ -137,13 +121,8 @@ extension NodeCore {
     }
   }
 
-  mutating func drop(
-    _ reason: DropReason, _ header: MessageHeader?, _ address: SocketAddress, _ size: Int
-  ) {
+  private mutating func drop(_ reason: DropReason, _ header: MessageHeader?, _ address: SocketAddress, _ size: Int) {
     drops.count(reason)
-    tracer?(
-      PacketTrace(
-        direction: .dropped, session: header.map { SessionID(local: $0.sessionID) }, counter: header?.counter ?? 0,
-        peer: address, size: size, reason: reason))
+    tracer?(PacketTrace(dropping: reason, header, from: address, size: size))
   }
 }

@@ -37,9 +37,7 @@ extension NodeCore {
   public mutating func close(_ session: SessionID, notifyingPeer: Bool, at now: Instant) {
     guard secured.position(of: session) != nil else { return }
     if notifyingPeer, let exchange = openExchange(on: session, at: now) {
-      send(
-        SecureChannelOpcode.statusReport, protocolID: .secureChannel,
-        payload: StatusReport(.success, .closeSession).encoded, on: exchange, isReliable: false, then: .close, at: now)
+      send(StatusReport(.success, .closeSession), on: exchange, isReliable: false, at: now)
     }
     removeSession(session, .byUs)
   }
@@ -70,28 +68,22 @@ extension NodeCore {
 
   // MARK: Opening
 
-  /// Returns a session number that is used neither by a session nor by a handshake, or nil if all are in use.
-  mutating func reserveSessionNumber() -> UInt16? {
-    secured.reserveNumber(except: handshakes.values.lazy.map(\.sessionNumber))
-  }
-
   /// Adds the session of a finished handshake, evicting another one if the table is full.
   mutating func addSession(
-    _ keys: EstablishedKeys, number: UInt16, kind: SessionKind, isInitiator: Bool, peer: SocketAddress, at now: Instant
+    _ keys: EstablishedKeys, of handshake: Handshake, peer: SocketAddress, at now: Instant
   ) throws(CryptoError) -> SessionID {
     if secured.isFull {
       let isUnfair = configuration.defect == .evictsAnybody
       let candidate = secured.evictionCandidate(busy: exchanges.sessions, isUnfair: isUnfair)
       if let candidate { removeSession(candidate, .evicted) }
     }
+    let kind = handshake.sessionKind
     let localNodeID = kind == .case ? fabricsByIndex[keys.fabric]?.nodeID : nil
     let id = try secured.add(
-      keys, number: number, kind: kind, isInitiator: isInitiator, localNodeID: localNodeID ?? .unspecified, peer: peer,
-      counter: random.initialMessageCounter(), at: now)
+      keys, number: handshake.sessionNumber, kind: kind, isInitiator: handshake.id != nil,
+      localNodeID: localNodeID ?? .unspecified, peer: peer, counter: random.initialMessageCounter(), at: now)
     if let record = keys.resumption {
-      resumption.removeAll { $0.fabric == record.fabric && $0.peer == record.peer }
-      if resumption.count >= configuration.maximumResumptionRecords { resumption.removeFirst() }
-      resumption.append(record)
+      resumption.store(record)
       emit(.resumptionChanged(record))
     }
     return id
@@ -104,10 +96,7 @@ extension NodeCore {
     let (id, evicted) = unsecured.add(
       ephemeralID: ephemeralID, isInitiator: isInitiator, peer: peer, parameters: parameters, at: now)
     if let evicted {
-      for exchange in exchanges.ids(on: evicted) {
-        exchanges.remove(exchange)
-        failHandshake(exchange, .noResources)
-      }
+      for exchange in exchanges.ids(on: evicted) { abandonHandshake(exchange, .noResources) }
     }
     return id
   }

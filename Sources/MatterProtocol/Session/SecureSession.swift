@@ -21,6 +21,11 @@ public enum SessionKind: Sendable {
   case `case`
 }
 
+/// The reason why a session was closed.
+public enum SessionCloseReason: Hashable, Sendable {
+  case byPeer, byUs, evicted, fabricRemoved
+}
+
 /// The public properties of a session.
 public struct SessionInfo: Sendable {
   public let id: SessionID

@@ -7,14 +7,6 @@ internal import MatterTLV
 /// The sessions are stored in an array, so that a session can be changed in place for each message; changing one in a
 /// dictionary would copy the session or allocate.
 struct SessionTable: Sendable {
-  /// The reason why a message could not be sealed.
-  enum SealingError: Error {
-    case unknownSession
-    /// Counters of a session never wrap, so the session must be closed. Matter Core § 4.6.5.1.
-    case countersExhausted
-    case encryptionFailed
-  }
-
   private var positions: [SessionID: Int] = [:]
   /// The sessions in no particular order. Adding or removing a session invalidates positions.
   var row: [SecureSession] = []
@@ -131,7 +123,7 @@ struct SessionTable: Sendable {
   /// - Parameter capacity: The expected size of the payload in bytes.
   mutating func seal(
     _ payload: PayloadHeader, on id: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
-  ) throws(SealingError) -> Transmission {
+  ) throws(TransmissionError) -> Transmission {
     guard let position = positions[id] else { throw .unknownSession }
     let counter = row[position].counter
     guard counter < .max else { throw .countersExhausted }

@@ -6,6 +6,14 @@ struct Transmission: Sendable {
   let peer: PeerState
 }
 
+/// The reason why a message could not be encoded.
+enum TransmissionError: Error {
+  case unknownSession
+  /// The counters of a secured session never wrap, so it must be closed. Matter Core § 4.6.5.1.
+  case countersExhausted
+  case encryptionFailed
+}
+
 /// The address and the timing of a session's peer at a point in time.
 struct PeerState: Hashable, Sendable {
   let address: SocketAddress

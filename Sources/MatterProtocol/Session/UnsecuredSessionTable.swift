@@ -102,11 +102,10 @@ struct UnsecuredSessionTable: Sendable {
 
   /// Encodes a message with the payload written by `body`.
   /// - Parameter capacity: The expected size of the payload in bytes.
-  /// - Returns: nil if the context does not exist.
   mutating func encode(
     _ payload: PayloadHeader, on id: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
-  ) -> Transmission? {
-    guard var context = contexts[id] else { return nil }
+  ) throws(TransmissionError) -> Transmission {
+    guard var context = contexts[id] else { throw .unknownSession }
     let header = MessageHeader(
       sessionID: 0, counter: counter, source: context.isInitiator ? context.ephemeralID : nil,
       destination: context.isInitiator ? .none : .node(context.ephemeralID))

@@ -78,8 +78,7 @@ import Testing
 
   @Test func removesExchangesOfSession() {
     var table = table()
-    var closing = Self.awaitingAck(of: 1)
-    closing.close()
+    let closing = Self.awaitingAck(of: 1, then: .close)
     for number in [3, 1] as [UInt16] { _ = table.store(Exchange(), Self.inbound(number)) }
     _ = table.store(closing, Self.inbound(2))
     _ = table.store(closing, Self.inbound(2, on: Self.other))
@@ -89,6 +88,22 @@ import Testing
     let removed = table.removeAll(on: Self.session)
     #expect(removed == [1, 3].map { Self.inbound($0) }, "closing exchanges don't fail")
     #expect(table.count == 1 && !table.contains(on: Self.session) && table.contains(on: Self.other))
+  }
+
+  @Test func closesExchange() {
+    var table = table()
+    var result = table.close(Self.inbound())
+    #expect(result == nil)
+    _ = table.receive(Self.payload(), counter: 10, on: Self.inbound(), isExpiring: false, at: .zero)
+    result = table.close(Self.inbound())
+    #expect(result?.owedAck == 10 && result?.isFinished == true && table.isEmpty)
+    // An unacknowledged message keeps the exchange, but no response is expected.
+    _ = table.store(Self.awaitingAck(of: 5, then: .expectResponse(within: .seconds(1))), Self.inbound())
+    for _ in 0..<2 {
+      result = table.close(Self.inbound())
+      #expect(result?.owedAck == nil && result?.isFinished == false)
+      #expect(table[Self.inbound()]?.isClosing == true && table[Self.inbound()]?.responseDeadline == nil)
+    }
   }
 
   @Test func removesFinishedExchange() {
@@ -259,35 +274,5 @@ import Testing
     for number in [2, 4] as [UInt16] { table.remove(Self.inbound(number)) }
     table.updateEarliestDeadline()
     #expect(table.earliestDeadline == nil && table.count == 1)
-  }
-
-  @Test func determinesDeadlines() throws {
-    var random = SeededRandomSource(seed: 1)
-    let peer = Self.sent(5).peer
-    func backoff(_ attempt: Int) -> Duration {
-      Retransmission.backoff(peer.interval, attempt: attempt, jitter: Retransmission.jitter(&random))
-    }
-    var jitter = random
-    var exchange = Exchange()
-    exchange.owedAck = (1, Self.time(200))
-    #expect(exchange.deadline == Self.time(200))
-    exchange.owedAck = nil
-    let start = Self.time(1000)
-    exchange.recordSending(
-      Self.sent(5), isReliable: true, then: .expectResponse(within: .seconds(2)), at: start, jitter: &jitter)
-    #expect(exchange.responseDeadline == start + .seconds(2) + Retransmission.longest(.init(), isActive: true))
-    #expect(exchange.unacknowledged?.transmissions == 1 && exchange.deadline == start + backoff(0))
-    let again = Self.time(2000)
-    exchange.unacknowledged?.recordRetransmission(to: peer, at: again, jitter: &jitter)
-    #expect(exchange.unacknowledged?.transmissions == 2 && exchange.deadline == again + backoff(1))
-    // A closed exchange has no timeout for a response, but is retransmitted.
-    exchange.close()
-    #expect(exchange.responseDeadline == nil && exchange.unacknowledged != nil && !exchange.isFinished)
-    exchange.unacknowledged = nil
-    #expect(exchange.isFinished && exchange.deadline == nil)
-    // An unreliable message draws no jitter.
-    var unreliable = Exchange()
-    unreliable.recordSending(Self.sent(6), isReliable: false, then: .close, at: start, jitter: &jitter)
-    #expect(unreliable.isFinished && jitter.next() == random.next())
   }
 }

@@ -68,7 +68,7 @@ import Testing
     let result = seal([1, 2, 3], to: 8, hasPrivacy: hasPrivacy, exchange: 77)
     let sealed = try #require(result)
     #expect(sealed.address == SocketAddress(.multicast(fabricID: 0xFAB, group: 8), port: 5540))
-    #expect(sealed.header.source == 1 && sealed.header.destination == .group(8) && sealed.exchange == 77)
+    #expect(sealed.header.source == 1 && sealed.header.destination == .group(8) && sealed.payload.exchange == 77)
     var (header, end) = try MessageHeader.decode(sealed.bytes)
     #expect(header.sessionKind == .group && header.hasPrivacy == hasPrivacy)
     #expect((header.source == 1) == !hasPrivacy, "privacy hides the source")
@@ -280,12 +280,5 @@ import Testing
     #expect(table.accept(1001, from: 1, fabric: 1) == .duplicate, "no sender was evicted")
     table.forget(1)
     #expect(table.accept(1, from: 99, fabric: 1) == .new)
-  }
-}
-
-extension SeededRandomSource {
-  fileprivate var first: UInt64 {
-    var copy = self
-    return copy.next()
   }
 }

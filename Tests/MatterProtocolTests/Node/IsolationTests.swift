@@ -26,14 +26,14 @@ import Testing
   /// A new certificate ends handshakes and resumption under the old one; a new label does not.
   @Test func removesResumptionWhenCertificateChanges() throws {
     var (pair, _, _) = try CorePair.connected()
-    #expect(pair.cores[1].resumption.count == 1)
+    #expect(pair.cores[1].resumption.all.count == 1)
     var fabric = pair.cores[1].fabrics[0]
     fabric.label = "Home"
     pair.on(1) { core, _ in core.install(fabric) }
-    #expect(pair.cores[1].resumption.count == 1)
+    #expect(pair.cores[1].resumption.all.count == 1)
     let renewed = try TestFabrics.make(nodes: [1, 3])[1]
     pair.on(1) { core, _ in core.install(renewed) }
-    #expect(pair.cores[1].resumption.isEmpty)
+    #expect(pair.cores[1].resumption.all.isEmpty)
     // Only the new node id is answered.
     pair.beginCASE(peer: 2)
     try pair.run(for: .seconds(90))

@@ -81,7 +81,7 @@ import Testing
     #expect(pair.messages(0).map(\.content) == [[2, 1]])
     #expect(pair.closures(1) == [.fabricRemoved])
     #expect(pair.cores[1].session(peerSession) == nil)
-    #expect(pair.cores[1].fabrics.isEmpty && pair.cores[1].resumption.isEmpty)
+    #expect(pair.cores[1].fabrics.isEmpty && pair.cores[1].resumption.all.isEmpty)
     // The next request of the peer times out.
     _ = pair.request([3], on: session)
     try pair.settle()

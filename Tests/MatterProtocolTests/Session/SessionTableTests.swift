@@ -266,9 +266,9 @@ import Testing
     try add(1, to: &table, counter: .max - 1)
     #expect(try seal([], in: &table, 1).counter == .max - 1)
     for _ in 0..<2 {
-      #expect(throws: SessionTable.SealingError.countersExhausted) { try seal([], in: &table, 1) }
+      #expect(throws: TransmissionError.countersExhausted) { try seal([], in: &table, 1) }
     }
-    #expect(throws: SessionTable.SealingError.unknownSession) { try seal([], in: &table, 2) }
+    #expect(throws: TransmissionError.unknownSession) { try seal([], in: &table, 2) }
   }
 
   @Test func usesActiveIntervalWithinThreshold() throws {

@@ -24,8 +24,7 @@ import Testing
     let payload = PayloadHeader(
       isFromInitiator: true, needsAck: true, opcode: SecureChannelOpcode.sigma1, exchange: 1,
       protocolID: .secureChannel)
-    let sent = try #require(
-      table.encode(payload, on: id, at: Self.time(seconds), capacity: 8) { $0.append(raw: [1, 2, 3]) })
+    let sent = try table.encode(payload, on: id, at: Self.time(seconds), capacity: 8) { $0.append(raw: [1, 2, 3]) }
     let headers = try clearHeaders(sent.bytes)
     #expect(headers.payload == payload && headers.message.counter == sent.counter)
     #expect(sent.peer.address == Self.address)
@@ -100,8 +99,9 @@ import Testing
     table.remove(outbound)
     let payload = PayloadHeader(
       isFromInitiator: true, needsAck: false, opcode: 1, exchange: 1, protocolID: .secureChannel)
-    let sent = table.encode(payload, on: outbound, at: .zero, capacity: 0) { _ in }
-    #expect(sent == nil)
+    #expect(throws: TransmissionError.unknownSession) {
+      try table.encode(payload, on: outbound, at: .zero, capacity: 0) { _ in }
+    }
     #expect(try encode(in: &table, inbound).header.counter == 1, "a message without a context uses no counter")
   }
 
