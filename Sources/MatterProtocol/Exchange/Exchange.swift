@@ -102,15 +102,18 @@ struct Exchange: Sendable {
   }
 
   /// Determines the effects of the deadlines that have passed. After a failure, the exchange must be removed.
-  /// - Parameter peer: nil if messages can't be sent again.
-  mutating func advance(to now: Instant, peer: PeerState?, jitter: inout SeededRandomSource) -> Due {
+  /// - Parameter peer: nil if the session does not exist.
+  mutating func advance(
+    to now: Instant, peer: PeerState?, maximumTransmissions: Int = Retransmission.maximumTransmissions,
+    jitter: inout SeededRandomSource
+  ) -> Due {
     var due = Due()
     if let owed = owedAck, owed.deadline <= now {
       owedAck = nil
       due.acknowledgement = owed.counter
     }
     if let message = unacknowledged, message.deadline <= now {
-      guard message.transmissions < Retransmission.maximumTransmissions, let peer else {
+      guard message.transmissions < maximumTransmissions, let peer else {
         due.failure = .noAcknowledgement
         return due
       }

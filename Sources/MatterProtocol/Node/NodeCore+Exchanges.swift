@@ -102,9 +102,10 @@ extension NodeCore {
 
   private mutating func advance(_ id: ExchangeID, to now: Instant) {
     guard var exchange = exchanges[id] else { return }
-    let isRetransmitting = configuration.defect != .sendsOnce
-    let peer = isRetransmitting ? self.peer(of: id.session, at: now) : nil
-    let due = exchange.advance(to: now, peer: peer, jitter: &jitterSource)
+    let peer = peer(of: id.session, at: now)
+    let maximumTransmissions = configuration.defect == .sendsOnce ? 1 : Retransmission.maximumTransmissions
+    let due = exchange.advance(
+      to: now, peer: peer, maximumTransmissions: maximumTransmissions, jitter: &jitterSource)
     if let counter = due.acknowledgement {
       sendAck(of: counter, on: id, at: now)
       // A session that has exhausted its counters is removed with its exchanges.

@@ -53,6 +53,13 @@ import Testing
     #expect(jitter.next() == random.next(), "a failure draws no jitter")
   }
 
+  @Test mutating func limitsTransmissions() throws {
+    send()
+    let due = exchange.advance(
+      to: try #require(exchange.deadline), peer: Self.peer, maximumTransmissions: 1, jitter: &jitter)
+    #expect(due.retransmission == nil && due.failure == .noAcknowledgement)
+  }
+
   @Test mutating func failsWithoutPeer() throws {
     send()
     let due = advance(to: try #require(exchange.deadline), peer: nil)
