@@ -79,22 +79,6 @@ import Testing
     #expect(pair.cores[1].sessions.map(\.fabric.rawValue).sorted() == [1, 2, 2, 2])
   }
 
-  @Test func limitsExchangesPerFabric() throws {
-    var small = NodeConfiguration()
-    small.maximumInboundExchanges = 8
-    var pair = try twoFabrics(small)
-    try open(1, in: &pair)
-    try open(2, in: &pair)
-    let sessions = pair.established(0)
-    pair.serve = { _, _, _ in }
-    for _ in 0..<8 { _ = pair.request([2], on: sessions[1], then: .expectResponse(within: .seconds(30))) }
-    try pair.run(for: .milliseconds(50))
-    #expect(pair.messages(1).count == 4)
-    for _ in 0..<4 { _ = pair.request([1], on: sessions[0], then: .expectResponse(within: .seconds(30))) }
-    try pair.run(for: .milliseconds(50))
-    #expect(pair.messages(1).map(\.content) == [[2], [2], [2], [2], [1], [1], [1], [1]])
-  }
-
   @Test func dropsOversizedDatagrams() {
     var core = NodeCore(random: SeededRandomSource(seed: 5))
     core.receive([UInt8](repeating: 0, count: 1281), from: CorePair.addresses[0], at: .zero)
