@@ -107,6 +107,18 @@ enum Repository {
     }
   }
 
+  @Test("only Scenario replaces decisions of the engines") func installsHooksInScenarioOnly() {
+    var isFound = false
+    for (target, path, text) in Repository.sources {
+      for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      where Repository.code(line).contains(#/\bhooks(\.\w+)? = (?!\w+Hooks\(\))|\.configure = /#) {
+        isFound = true
+        #expect(target == "Scenario", "\(path):\(index + 1): \(target) may not install a hook")
+      }
+    }
+    #expect(isFound, "the hooks have another name")
+  }
+
   @Test("reads the imports of Package.swift") func readsManifest() {
     let manifest = PackageManifest(
       """

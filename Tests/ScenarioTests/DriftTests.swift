@@ -12,8 +12,8 @@ import Testing
 
   @Test func appliesDriftToClocks() throws {
     let world = World(seed: 1)
-    let machine = FaultyMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
-    let loop = machine.nextEventLoop()
+    let machine = RealMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
+    let loop: any EventLoop = machine.loop
     let (wall, start) = (machine.unixMicroseconds(), world.now)
     machine.setDrift(500_000)
     try world.run(for: .seconds(100))
@@ -35,8 +35,8 @@ import Testing
 
   @Test func appliesDriftToTimers() throws {
     let world = World(seed: 1)
-    let machine = FaultyMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
-    let loop = machine.nextEventLoop()
+    let machine = RealMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
+    let loop: any EventLoop = machine.loop
     let fired = Mutex<[String]>([])
     loop.scheduleTask(in: .seconds(100)) { fired.withLock { $0.append("old") } }
     let never = loop.scheduleTask(in: .seconds(100)) { fired.withLock { $0.append("never") } }

@@ -6,6 +6,7 @@ import Runtime
 import Simulation
 import Synchronization
 import Testing
+import VirtualDevices
 
 @testable import Scenario
 
@@ -60,7 +61,7 @@ import Testing
       }
     }
 
-    func inject(_ from: FaultyMachine, _ transport: any DatagramTransport, _ to: FaultyMachine) throws {
+    func inject(_ from: RealMachine, _ transport: any DatagramTransport, _ to: RealMachine) throws {
       switch self {
       case .cutSender: from.inject(.mute)
       case .cutReceiver: to.inject(.deaf)
@@ -85,7 +86,7 @@ import Testing
   }
 
   private typealias Ends = (
-    fault: InFlightFault, sender: FaultyMachine, from: any DatagramTransport, receiver: FaultyMachine,
+    fault: InFlightFault, sender: RealMachine, from: any DatagramTransport, receiver: RealMachine,
     to: any DatagramTransport
   )
 
@@ -129,9 +130,9 @@ import Testing
     let networks = RealNetworks()
     return try await loop.submit {
       let pairs = try InFlightFault.allCases.map { fault -> Ends in
-        let (sender, receiver) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-        let from = try sender.openTransport(.loopback, port: nil, on: loop)
-        let to = try receiver.openTransport(.loopback, port: nil, on: loop)
+        let (sender, receiver) = (RealMachine(on: loop, in: networks), RealMachine(on: loop, in: networks))
+        let from = try sender.impaired.openTransport(.loopback, port: nil, on: loop)
+        let to = try receiver.impaired.openTransport(.loopback, port: nil, on: loop)
         to.onDatagram = { bytes, _ in
           guard let header = try? MessageHeader.decode(bytes).header else { return }
           received.numbers.withLock { _ = $0.insert(header.counter) }

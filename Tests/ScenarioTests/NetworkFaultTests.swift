@@ -166,7 +166,7 @@ import VirtualDevices
   /// As in virtual time: a cut scheduled without power applies after the next restore; restoring power twice has no
   /// effect; and another loss of power cancels the cut.
   @Test func schedulesCutWithoutPowerInRealTime() {
-    let machine = FaultyMachine(on: MultiThreadedEventLoopGroup.singleton.any(), in: RealNetworks())
+    let machine = RealMachine(on: MultiThreadedEventLoopGroup.singleton.any(), in: RealNetworks())
     final class Cuts: Sendable { let count = Atomic(0) }
     let cuts = Cuts()
     machine.losePower()

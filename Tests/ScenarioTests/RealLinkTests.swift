@@ -9,15 +9,15 @@ import Testing
 /// The effects of link conditions in real time: each test fails if its fault had no effect.
 @Suite struct RealLinkTests {
   private let networks = RealNetworks()
-  private let lamp: FaultyMachine
-  private let hub: FaultyMachine
+  private let lamp: RealMachine
+  private let hub: RealMachine
   /// The address that the lamp sends from.
   private let source = SocketAddress(.loopback6, port: 50_001)
   private let hubs = SocketAddress(.loopback6, port: 50_002)
 
   init() {
     let loop = MultiThreadedEventLoopGroup.singleton.any()
-    (lamp, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    (lamp, hub) = (RealMachine(on: loop, in: networks), RealMachine(on: loop, in: networks))
     networks.registerSender(at: [source, SocketAddress(.loopback4, port: source.port)], lamp)
     networks.registerSender(at: [hubs, SocketAddress(.loopback4, port: hubs.port)], hub)
   }

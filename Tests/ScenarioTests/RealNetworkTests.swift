@@ -5,6 +5,7 @@ import Runtime
 import Simulation
 import Synchronization
 import Testing
+import VirtualDevices
 
 @testable import Scenario
 
@@ -42,11 +43,11 @@ import Testing
   @Test func dropsGroupMessagesWithoutMulticast() async throws {
     let loop = HostMachine().nextEventLoop()
     let networks = RealNetworks()
-    let (sender, receiver) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    let (sender, receiver) = (RealMachine(on: loop, in: networks), RealMachine(on: loop, in: networks))
     let received = ReceivedMessages()
     let (from, to) = try await loop.submit {
-      let from = try sender.openTransport(.loopback, port: nil, on: loop)
-      let to = try receiver.openTransport(.loopback, port: nil, on: loop)
+      let from = try sender.impaired.openTransport(.loopback, port: nil, on: loop)
+      let to = try receiver.impaired.openTransport(.loopback, port: nil, on: loop)
       to.onDatagram = { bytes, _ in received.add(bytes) }
       #expect(to.join(Self.group, port: 5540).isEmpty)
       return (NIOLoopBound(from, eventLoop: loop), NIOLoopBound(to, eventLoop: loop))
@@ -56,7 +57,7 @@ import Testing
     }
     try await send(1)
     #expect(await received.has(1))
-    let faults: [(FaultyMachine, NetworkFault)] = [
+    let faults: [(RealMachine, NetworkFault)] = [
       (sender, .multicast(false)), (receiver, .multicast(false)), (sender, .place("iot")), (receiver, .place("iot")),
     ]
     for (number, (machine, fault)) in faults.enumerated() {
@@ -167,12 +168,12 @@ import Testing
   }
 
   /// A mute machine is not found and a deaf one finds nothing, until the fault heals.
-  @Test func updatesServiceDiscoveryWithFaults() {
+  @Test func updatesServiceDiscoveryWithFaults() throws {
     let loop = HostMachine().nextEventLoop()
-    let plug = FaultyMachine(on: loop, in: RealNetworks())
+    let plug = RealMachine(on: loop, in: RealNetworks())
     let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
     let fake = FakeDiscovery(service, loop)
-    let discovery = plug.share(fake)
+    let discovery = ImpairedDiscovery(fake, plug)
     discovery.publish(service, on: nil, onConflict: nil)
     _ = discovery.browse(.commissionable(), on: loop) { _ in }
     #expect(fake.newCalls == ["publish", "browse"])
@@ -192,17 +193,17 @@ import Testing
     #expect(fake.newCalls == ["publish"])
     plug.inject(.family(.v4, isOn: false))
     #expect(fake.newCalls == ["hide", "stop"])
-    // A new port is announced.
+    // A new address is announced.
     plug.inject(.heal)
     #expect(fake.newCalls == ["publish", "browse"])
-    (discovery as? FaultyDiscovery)?.move(from: 5540, to: 5541)
+    try plug.move()
     #expect(fake.newCalls == ["publish"])
   }
 
   /// A cut scheduled without power applies after the next restore, as on virtual time; another loss of power cancels
   /// it.
   @Test func schedulesCutWithoutPower() {
-    let plug = FaultyMachine(on: HostMachine().nextEventLoop(), in: RealNetworks())
+    let plug = RealMachine(on: HostMachine().nextEventLoop(), in: RealNetworks())
     plug.losePower()
     plug.cutPower(afterEffects: 1)
     plug.losePower()
@@ -221,10 +222,10 @@ import Testing
   /// Creates a plug that publishes a service, and a hub that does not search for it yet.
   private static func machines(
     on loop: any EventLoop
-  ) -> (plug: FaultyMachine, hub: FaultyMachine, publisher: any NodeDiscovery) {
+  ) -> (plug: RealMachine, hub: RealMachine, publisher: any NodeDiscovery) {
     let networks = RealNetworks()
-    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    let publisher = plug.share(FakeDiscovery(service, loop))
+    let (plug, hub) = (RealMachine(on: loop, in: networks), RealMachine(on: loop, in: networks))
+    let publisher = ImpairedDiscovery(FakeDiscovery(service, loop), plug)
     publisher.publish(service, on: nil, onConflict: nil)
     return (plug, hub, publisher)
   }
@@ -234,7 +235,7 @@ import Testing
   ///   underlying discovery.
   private func found(
     _ body: (
-      _ world: World, _ hub: FaultyMachine, _ plug: FaultyMachine, _ end: (_ silently: Bool) -> Void, _ lost: () -> Int
+      _ world: World, _ hub: RealMachine, _ plug: RealMachine, _ end: (_ silently: Bool) -> Void, _ lost: () -> Int
     ) throws -> Void
   ) throws {
     let world = World(seed: 1)
@@ -243,7 +244,7 @@ import Testing
     let found = Atomic(0)
     let lost = Atomic(0)
     let fake = FakeDiscovery(Self.service, loop)
-    let discovery = hub.share(fake)
+    let discovery = ImpairedDiscovery(fake, hub)
     _ = discovery.browse(.commissionable(), on: loop) { event in
       if case .found = event { found.add(1, ordering: .relaxed) } else { lost.add(1, ordering: .relaxed) }
     }
@@ -282,7 +283,7 @@ import Testing
     try found { world, hub, plug, _, lost in
       plug.inject(fault)
       for _ in 0..<11 {
-        hub.updateSearches()
+        hub.updateDiscovery()
         try world.run(for: .seconds(10))
       }
       #expect(lost() == 0)
@@ -298,12 +299,12 @@ import Testing
     let (_, hub, publisher) = Self.machines(on: loop)
     hub.inject(.mute)
     let found = Atomic(0)
-    let discovery = hub.share(FakeDiscovery(Self.service, loop))
+    let discovery = ImpairedDiscovery(FakeDiscovery(Self.service, loop), hub)
     _ = discovery.browse(.commissionable(), on: loop) { _ in found.add(1, ordering: .relaxed) }
     try world.run(for: .seconds(100))
     #expect(found.load(ordering: .relaxed) == 0)
     publisher.publish(Self.service, on: nil, onConflict: nil)
-    hub.updateSearches()
+    hub.updateDiscovery()
     try world.run(for: .seconds(1))
     #expect(found.load(ordering: .relaxed) == 1)
   }
@@ -313,7 +314,7 @@ import Testing
     try found { world, hub, plug, _, lost in
       for fault in [NetworkFault.place("iot"), .heal, .place("iot")] {
         plug.inject(fault)
-        hub.updateSearches()
+        hub.updateDiscovery()
         try world.run(for: .seconds(50))
       }
       // 150 s after the first, 50 s after the second.
@@ -369,7 +370,7 @@ import Testing
   @Test func resolvesAddressAfterMove() async throws {
     let loop = HostMachine().nextEventLoop()
     let networks = RealNetworks()
-    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    let (plug, hub) = (RealMachine(on: loop, in: networks), RealMachine(on: loop, in: networks))
     var service = Self.service
     networks.recordPublication(of: service.kind, by: plug)
     func resolved(_ addresses: [IPAddress]) -> [IPAddress] {
@@ -399,8 +400,8 @@ import Testing
   @Test func bindsSocketsAtNewAddress() async throws {
     let loop = HostMachine().nextEventLoop()
     try await loop.submit {
-      let plug = FaultyMachine(on: loop, in: RealNetworks())
-      let transport = try plug.openTransport(.loopback, port: nil, on: loop)
+      let plug = RealMachine(on: loop, in: RealNetworks())
+      let transport = try plug.impaired.openTransport(.loopback, port: nil, on: loop)
       let before = Set(transport.addresses)
       try plug.move()
       #expect(before.isDisjoint(with: transport.addresses), "\(transport.addresses)")
@@ -408,7 +409,7 @@ import Testing
       // An update of the interfaces changes nothing.
       #expect(transport.follow(try NetworkInterfaces.select(.loopback)).isEmpty)
       #expect(transport.addresses.contains { $0.ip == plug.address4 })
-      let next = try plug.openTransport(.loopback, port: nil, on: loop)
+      let next = try plug.impaired.openTransport(.loopback, port: nil, on: loop)
       #expect(next.addresses.contains { $0.ip == plug.address4 } && !next.addresses.contains { $0.ip == .loopback4 })
       for transport in [transport, next] { transport.close() }
     }.get()
@@ -444,7 +445,7 @@ import Testing
     let (plug, hub, _) = Self.machines(on: loop)
     for machine in [plug, hub] { machine.inject(.conditions(LinkConditions(latency: .milliseconds(400)))) }
     let begin = HostClock.now()
-    let discovery = hub.share(FakeDiscovery(Self.service, loop))
+    let discovery = ImpairedDiscovery(FakeDiscovery(Self.service, loop), hub)
     let took: Duration = try await withCheckedThrowingContinuation { continuation in
       _ = discovery.browse(.commissionable(), on: loop) { _ in continuation.resume(returning: HostClock.now() - begin) }
     }

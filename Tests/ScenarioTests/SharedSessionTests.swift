@@ -29,7 +29,7 @@ import VirtualDevices
         machine: machine,
         discovery: try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger),
         loop: loop, interfaces: .loopback, directory: directory + "/device", logger: logger)
-      surroundings.limits.maximumSessions = 3
+      surroundings.configure = { $0.limits.maximumSessions = 3 }
       let device = try VirtualDevice(definition, port: nil, random: SystemRandomSource(), in: surroundings)
       return NIOLoopBound(device, eventLoop: loop)
     }.get()

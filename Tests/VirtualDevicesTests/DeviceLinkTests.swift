@@ -10,20 +10,6 @@ import Testing
 
 /// Fault injection into the network of one device.
 @Suite(.serialized) struct DeviceLinkTests {
-  /// Collects datagrams of one byte, in the order of arrival.
-  private final class Collector: Sendable {
-    let bytes = Mutex<[UInt8]>([])
-
-    /// Waits for a byte, up to two minutes for a busy machine.
-    func has(_ byte: UInt8) async -> Bool {
-      for _ in 0..<12_000 {
-        if bytes.withLock({ $0.contains(byte) }) { return true }
-        try? await Task.sleep(for: .milliseconds(10))
-      }
-      return false
-    }
-  }
-
   private typealias Ends = (
     link: DeviceLink, device: NIOLoopBound<any DatagramTransport>, other: NIOLoopBound<any DatagramTransport>,
     received: (device: Collector, other: Collector)
@@ -33,7 +19,7 @@ import Testing
   private func ends(on loop: any EventLoop) async throws -> Ends {
     let (link, device, other) = (DeviceLink(), Collector(), Collector())
     return try await loop.submit {
-      let sockets = try LinkedMachine(host: HostMachine(), link: link).openTransport(.loopback, port: nil, on: loop)
+      let sockets = try ImpairedMachine(host: HostMachine(), link).openTransport(.loopback, port: nil, on: loop)
       let others = try HostMachine().openTransport(.loopback, port: nil, on: loop)
       sockets.onDatagram = { bytes, _ in device.bytes.withLock { $0 += bytes } }
       others.onDatagram = { bytes, _ in other.bytes.withLock { $0 += bytes } }
@@ -113,29 +99,6 @@ import Testing
     }.get()
   }
 
-  /// Sockets that record sent datagrams and count accesses to their loop.
-  private final class Sockets: DatagramTransport {
-    let loop: any EventLoop
-    let received: Collector
-    var loopAccesses = 0
-    var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
-    init(_ loop: any EventLoop, _ received: Collector) { (self.loop, self.received) = (loop, received) }
-
-    var eventLoop: any EventLoop {
-      loopAccesses += 1
-      return loop
-    }
-    var port: UInt16 { 5540 }
-    var addresses: [MatterProtocol.SocketAddress] { [] }
-    var counters: UDPTransport.Counters { UDPTransport.Counters() }
-    func send(_ bytes: [UInt8], to _: MatterProtocol.SocketAddress) { received.bytes.withLock { $0 += bytes } }
-    func join(_: IPAddress, port _: UInt16) -> [NetworkError] { [] }
-    func leave(_: IPAddress) {}
-    func follow(_: [NetworkInterface]) -> [NetworkError] { [] }
-    func close() {}
-  }
-
-  private static let somewhere = MatterProtocol.SocketAddress(.loopback4, port: 5540)
   private static let slow = DeviceNetwork.Fault.conditions(LinkConditions(latency: .seconds(3_600)))
 
   /// The packet path of every device uses the link: without a fault it must not access the clock or the loop.
@@ -143,15 +106,15 @@ import Testing
     let loop = HostMachine().nextEventLoop()
     let (out, into, link) = (Collector(), Collector(), DeviceLink())
     let loopAccesses = try await loop.submit {
-      let sockets = Sockets(loop, out)
-      let transport = LinkedTransport(sockets, link)
+      let sockets = RecordingSockets(loop, out)
+      let transport = ImpairedTransport(sockets, link, on: loop)
       transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
-      transport.send([1], to: Self.somewhere)
-      sockets.onDatagram?([2], Self.somewhere)
+      transport.send([1], to: RecordingSockets.somewhere)
+      sockets.onDatagram?([2], RecordingSockets.somewhere)
       let before = sockets.loopAccesses
       link.inject(.conditions(LinkConditions(latency: .zero)))
-      transport.send([3], to: Self.somewhere)
-      sockets.onDatagram?([4], Self.somewhere)
+      transport.send([3], to: RecordingSockets.somewhere)
+      sockets.onDatagram?([4], RecordingSockets.somewhere)
       return [before, sockets.loopAccesses]
     }.get()
     #expect(loopAccesses == [0, 2])
@@ -163,12 +126,12 @@ import Testing
     let loop = HostMachine().nextEventLoop()
     let (out, into, link) = (Collector(), Collector(), DeviceLink())
     try await loop.submit {
-      let sockets = Sockets(loop, out)
-      let transport = LinkedTransport(sockets, link)
+      let sockets = RecordingSockets(loop, out)
+      let transport = ImpairedTransport(sockets, link, on: loop)
       transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
       link.inject(Self.slow)
-      for byte in UInt8(1)...20 { transport.send([byte], to: Self.somewhere) }
-      sockets.onDatagram?([21], Self.somewhere)
+      for byte in UInt8(1)...20 { transport.send([byte], to: RecordingSockets.somewhere) }
+      sockets.onDatagram?([21], RecordingSockets.somewhere)
       if isCut { link.inject(.partition) }
       transport.close()
       transport.close()
@@ -182,12 +145,12 @@ import Testing
     let loop = HostMachine().nextEventLoop()
     let (out, into, link) = (Collector(), Collector(), DeviceLink())
     try await loop.submit {
-      let sockets = Sockets(loop, out)
-      let transport = LinkedTransport(sockets, link)
+      let sockets = RecordingSockets(loop, out)
+      let transport = ImpairedTransport(sockets, link, on: loop)
       transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
       link.inject(.conditions(LinkConditions(latency: .milliseconds(50))))
-      transport.send([1], to: Self.somewhere)
-      sockets.onDatagram?([2], Self.somewhere)
+      transport.send([1], to: RecordingSockets.somewhere)
+      sockets.onDatagram?([2], RecordingSockets.somewhere)
       link.inject(.partition)
       link.inject(.heal)
     }.get()
@@ -197,49 +160,16 @@ import Testing
 
   // MARK: Service discovery
 
-  private final class RecordingDiscovery: NodeDiscovery {
-    let loop: any EventLoop
-    private let requests = Mutex<[String]>([])
-    init(_ loop: any EventLoop) { self.loop = loop }
-
-    /// The requests since the last read.
-    var newRequests: [String] {
-      requests.withLock { requests in
-        defer { requests = [] }
-        return requests
-      }
-    }
-
-    private func note(_ what: String) { requests.withLock { $0.append(what) } }
-
-    func publish(_: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?) {
-      note("publish")
-    }
-    func withdraw(_: MatterService, silently: Bool) { note(silently ? "hide" : "withdraw") }
-    func browse(
-      _: DiscoveryQuery, on _: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
-    ) -> ServiceDiscovery.Browse {
-      note("browse")
-      handler(.found(DeviceLinkTests.service))
-      return ServiceDiscovery.Browse(number: 1)
-    }
-    func stop(_: ServiceDiscovery.Browse) { note("stop") }
-    func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
-  }
-
-  fileprivate static let service = MatterService(
-    kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
-
   /// Cached services are reported at once; the handler may publish or stop.
   @Test(.timeLimit(.minutes(10))) func handlerMayCallBack() async throws {
     let loop = HostMachine().nextEventLoop()
     let (recorder, link) = (RecordingDiscovery(loop), DeviceLink())
-    let discovery = LinkedDiscovery(recorder, link)
+    let discovery = ImpairedDiscovery(recorder, link)
     let browse = Mutex<ServiceDiscovery.Browse?>(nil)
     try await loop.submit {
       browse.withLock {
         $0 = discovery.browse(.commissionable(), on: loop) { _ in
-          discovery.publish(Self.service, on: nil, onConflict: nil)
+          discovery.publish(RecordingDiscovery.service, on: nil, onConflict: nil)
           if let browse = browse.withLock(\.self) { discovery.stop(browse) }
         }
       }
@@ -251,8 +181,8 @@ import Testing
   @Test func cutLinkSuspendsDiscovery() {
     let loop = HostMachine().nextEventLoop()
     let (recorder, link) = (RecordingDiscovery(loop), DeviceLink())
-    let discovery = LinkedDiscovery(recorder, link)
-    discovery.publish(Self.service, on: nil, onConflict: nil)
+    let discovery = ImpairedDiscovery(recorder, link)
+    discovery.publish(RecordingDiscovery.service, on: nil, onConflict: nil)
     let browse = discovery.browse(.commissionable(), on: loop) { _ in }
     #expect(recorder.newRequests == ["publish", "browse"])
     link.inject(.conditions(LinkConditions(loss: Ratio(99, of: 100))))
@@ -268,18 +198,18 @@ import Testing
     // Requests during a cut take effect afterwards.
     link.inject(.partition)
     _ = recorder.newRequests
-    discovery.withdraw(Self.service, silently: false)
+    discovery.withdraw(RecordingDiscovery.service, silently: false)
     discovery.stop(browse)
     #expect(recorder.newRequests.isEmpty)
     link.inject(.heal)
     #expect(recorder.newRequests.isEmpty)
     link.inject(.partition)
-    discovery.publish(Self.service, on: nil, onConflict: nil)
+    discovery.publish(RecordingDiscovery.service, on: nil, onConflict: nil)
     _ = discovery.browse(.commissionable(), on: loop) { _ in }
     #expect(recorder.newRequests.isEmpty)
     link.inject(.heal)
     #expect(recorder.newRequests == ["publish", "browse"])
-    discovery.withdraw(Self.service, silently: false)
+    discovery.withdraw(RecordingDiscovery.service, silently: false)
     #expect(recorder.newRequests == ["withdraw"])
   }
 }

@@ -35,8 +35,8 @@ public actor HomeController {
     public var following = HomeConfiguration()
     /// The timeout of a request.
     public var timeout: Duration = .seconds(10)
-    /// A fault to inject, for tests only.
-    public var defect: SeededDefect?
+    /// Changes the configurations before the home opens, for tests only.
+    package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
     /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()
     /// The options for requests to clouds.
@@ -131,9 +131,10 @@ public actor HomeController {
           signatures: machine.signatures)
         options.trust?.extend(&configuration.attestation)
         configuration.attestation.acceptsTestKeys = trustsTestDevices
-        configuration.node.defect = options.defect
         configuration.mayStore = options.access == .exclusive
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
+        var following = following
+        options.configure(&following, &configuration)
         let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         var engine = HomeEngine(
@@ -277,8 +278,8 @@ public actor HomeController {
     let machine = options.machine
     // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
     let seconds = Int64(machine.matterSeconds())
-    let isRight = seconds > NodeCore.earliestHostTime || options.defect == .trustsAnyClock
     edge.value.host.perform { engine, now in
+      let isRight = seconds > NodeCore.earliestHostTime || !engine.configuration.hooks.rejectsUnsetClock
       engine.noteClock(machine.unixMicroseconds(), at: now)
       engine.perform(at: now) { controller, now in controller.setCurrentTime(isRight ? seconds : nil, at: now) }
     }

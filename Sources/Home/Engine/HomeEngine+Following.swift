@@ -29,7 +29,7 @@ extension HomeEngine {
     beginFollowing(at: now)
     listen(at: now)
     uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
-    if defect == .followsFirstCallsOnly { uncalled = uncalled.suffix(configuration.maximumCalls) }
+    if !configuration.hooks.followsAllNodes { uncalled = uncalled.suffix(configuration.maximumCalls) }
     callMore(at: now)
   }
 

@@ -34,7 +34,7 @@ extension HomeEngine {
   /// A node was announced that is taken to be there. Whether it knows us it is asked over the session that we have with it.
   /// - Parameter isCertain: it does not: it is not asked first.
   mutating func probe(_ node: NodeID, isCertain: Bool = false, at now: Instant) {
-    guard defect != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle else { return }
+    guard configuration.hooks.probesSubscriptions, let followed = followed[node], let handle = followed.handle else { return }
     // One that still has not answered is asked no second time. Where it has, this may be the same announcement on another
     // interface; or it was started again since, and its answer is worth nothing.
     if let probe = probes[node], probe.isCertain || probe.isAsked && !isHeard(node, probe) { return }

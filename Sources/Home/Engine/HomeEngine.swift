@@ -23,8 +23,23 @@ public struct HomeConfiguration: Hashable, Sendable {
   public var wakesObservers = true
   /// The client of a home that is opened for one client only: the origin of all changes.
   public var origin: String?
+  /// Replaced decisions, for tests only.
+  package var hooks = HomeHooks()
 
   public init() {}
+}
+
+/// Decisions of a home that a test replaces to check that it detects the error.
+package struct HomeHooks: Hashable, Sendable {
+  package var handlesAnnouncements = true
+  /// Whether a subscription is checked after its device has announced itself again.
+  package var probesSubscriptions = true
+  /// Whether the reachability that a bridge reports for its bridged devices is used.
+  package var appliesReachable = true
+  /// Whether nodes beyond the first batch of connections are followed.
+  package var followsAllNodes = true
+  /// Whether certificates are not checked against a clock that was never set.
+  package var rejectsUnsetClock = true
 }
 
 /// An event of the home engine.
@@ -331,7 +346,7 @@ public struct HomeEngine: Engine {
   private mutating func notice(_ event: ControllerEvent) {
     switch event {
     case .attributeReport(_, let path, _, _)
-    where defect == .ignoresReachable && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
+    where !configuration.hooks.appliesReachable && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
       break
     case .attributeReport(let id, let path, let value, let version):
       collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
@@ -348,14 +363,11 @@ public struct HomeEngine: Engine {
     case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
     case .completed(let id, let result): completed(id, result)
     case .serviceFound(let id, let service) where id == announcements:
-      if defect != .ignoresAnnouncements { announced(service, at: now) }
+      if configuration.hooks.handlesAnnouncements { announced(service, at: now) }
     case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
     case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
     }
   }
-
-  /// For tests alone.
-  var defect: SeededDefect? { controller.configuration.node.defect }
 
   private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
     guard let node = handles[id] ?? owners[id] else { return }

@@ -58,6 +58,8 @@ public struct ControllerConfiguration: Sendable {
 
   /// Limits of sessions and exchanges.
   public var node: NodeConfiguration
+  /// Replaced decisions, for tests only.
+  package var hooks = ControllerHooks()
   /// Signature scheme of certificates and handshakes.
   public var signatures: any SignatureScheme
 
@@ -74,6 +76,14 @@ public struct ControllerConfiguration: Sendable {
     node.maximumSessions = 1024
     node.maximumResumptionRecords = 1024
   }
+}
+
+/// Decisions of a controller that a test replaces to check that it detects the error.
+package struct ControllerHooks: Sendable {
+  /// Whether a node is tried at its stored address.
+  package var usesStoredAddress = true
+  /// Whether announced and received addresses of a node with a known address are used.
+  package var followsAddressChanges = true
 }
 
 /// Retry policy of lost subscriptions: attempts at a short interval for a while, then exponential back-off.

@@ -9,7 +9,7 @@ extension ControllerEngine {
       compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
     var connecting = Connecting(
       query: query, timeoutEnd: now + (timeout ?? configuration.discoveryTime), parameters: peer.record.parameters)
-    let last = configuration.node.defect == .needsDiscovery ? nil : peer.record.address
+    let last = configuration.hooks.usesStoredAddress ? peer.record.address : nil
     for case let address? in [peer.suggestedAddress, last] where !connecting.isKnown(address) {
       connecting.untried.append(address)
     }
@@ -27,7 +27,7 @@ extension ControllerEngine {
     guard var connecting = peers[node]?.connecting else { return }
     connecting.parameters = SessionParameters(service)
     let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
-    if configuration.node.defect == .staysAtAddress, peers[node]?.record.address != nil { return }
+    if !configuration.hooks.followsAddressChanges, peers[node]?.record.address != nil { return }
     for address in addresses
     where !connecting.isKnown(address) && connecting.failures[address, default: 0] < Connecting.maximumFailures {
       connecting.untried.append(address)
@@ -154,7 +154,7 @@ extension ControllerEngine {
   /// Stores the new address of a node that was received on its current session.
   mutating func noteAddress(of node: NodeID, on session: SessionID) {
     guard let address = core.session(session)?.peerAddress, let known = peers[node]?.record.address, known != address,
-      peers[node]?.session == session, configuration.node.defect != .staysAtAddress,
+      peers[node]?.session == session, configuration.hooks.followsAddressChanges,
       var record = peers[node]?.record
     else { return }
     record.address = address
@@ -284,7 +284,7 @@ extension ControllerEngine {
   /// Redirects a node's session to its newly announced address. An address that was never announced, as behind a NAT,
   /// is kept. A false announcement is used until a message of the node arrives.
   private mutating func redirectSession(of node: NodeID, from old: MatterService, to new: MatterService) {
-    guard configuration.node.defect != .staysAtAddress, let session = peers[node]?.session,
+    guard configuration.hooks.followsAddressChanges, let session = peers[node]?.session,
       let address = core.session(session)?.peerAddress, old.isAt(address), !new.isAt(address),
       let ip = new.addresses.first(where: { $0.family == address.ip.family }) ?? new.addresses.first
     else { return }

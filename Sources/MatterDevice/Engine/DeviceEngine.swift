@@ -140,7 +140,7 @@ public struct DeviceEngine: Engine {
 
   private mutating func start(_ failSafe: [UInt8]?) {
     // A crash interrupted commissioning: undo its changes as if the fail-safe had expired.
-    if let failSafe, configuration.limits.defect != .keepsHalfCommissioning {
+    if let failSafe, configuration.hooks.revertsCommissioningAtStart {
       context.node.commissioning.failSafe = FailSafe(undoing: failSafe, at: now)
       context.expireFailSafe()
       context.storeFailSafe()
@@ -153,7 +153,7 @@ public struct DeviceEngine: Engine {
   mutating func start(_ clusters: [Int]) {
     for cluster in clusters {
       let id = context.node.clusters[cluster].path.cluster
-      if configuration.limits.defect == .ignoresStartUp, id == OnOff.id { continue }
+      if id == OnOff.id, !configuration.hooks.appliesStartUpOnOff { continue }
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
   }

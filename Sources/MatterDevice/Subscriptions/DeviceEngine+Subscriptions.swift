@@ -27,8 +27,8 @@ extension DeviceEngine {
       throw StatusError(.invalidAction)
     }
     if subscriptions.count(where: { $0.subject.fabric == subject.fabric }) >= SubscriptionLimits.perFabric {
-      // Existing subscriptions are not evicted, except with this injected fault.
-      guard configuration.limits.defect == .endsOldestSubscription, let oldest = subscriptions.first else {
+      // Existing subscriptions are not evicted, except if a test asks for it.
+      guard configuration.hooks.evictsOldestSubscription, let oldest = subscriptions.first else {
         throw StatusError(.resourceExhausted)
       }
       end(oldest.id)
@@ -112,9 +112,9 @@ extension DeviceEngine {
     context.node.dirty.removeAll(keepingCapacity: true)
   }
 
-  /// Whether an injected fault drops changes while a report is in progress.
+  /// Whether a test drops changes while a report is in progress.
   private func dropsChanges(_ subscription: Subscription) -> Bool {
-    configuration.limits.defect == .reportsOneAtATime && subscription.exchange != nil
+    !configuration.hooks.recordsChangesDuringReports && subscription.exchange != nil
   }
 
   /// Sends the reports that are due.

@@ -18,8 +18,15 @@ public struct NodeConfiguration: Sendable {
   /// The maximum number of stored resumption records.
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own
-  /// The injected fault, for tests only.
-  public var defect: SeededDefect?
+  /// Replaced decisions, for tests only.
+  package var hooks = NodeHooks()
 
   public init() {}
+}
+
+/// Decisions of a node that a test replaces to check that it detects the error.
+package struct NodeHooks: Sendable {
+  package var maximumTransmissions = Retransmission.maximumTransmissions
+  /// Whether the eviction of sessions respects the shares of the fabrics.
+  package var hasFairShares = true
 }

@@ -103,9 +103,8 @@ extension NodeCore {
   private mutating func advance(_ id: ExchangeID, to now: Instant) {
     guard var exchange = exchanges[id] else { return }
     let peer = peer(of: id.session, at: now)
-    let maximumTransmissions = configuration.defect == .sendsOnce ? 1 : Retransmission.maximumTransmissions
     let due = exchange.advance(
-      to: now, peer: peer, maximumTransmissions: maximumTransmissions, jitter: &jitterSource)
+      to: now, peer: peer, maximumTransmissions: configuration.hooks.maximumTransmissions, jitter: &jitterSource)
     if let counter = due.acknowledgement {
       sendAck(of: counter, on: id, at: now)
       // A session that has exhausted its counters is removed with its exchanges.

@@ -73,8 +73,8 @@ extension NodeCore {
     _ keys: EstablishedKeys, of handshake: Handshake, peer: SocketAddress, at now: Instant
   ) throws(CryptoError) -> SessionID {
     if secured.isFull {
-      let isUnfair = configuration.defect == .evictsAnybody
-      let candidate = secured.evictionCandidate(busy: exchanges.sessions, isUnfair: isUnfair)
+      let candidate = secured.evictionCandidate(
+        busy: exchanges.sessions, hasFairShares: configuration.hooks.hasFairShares)
       if let candidate { removeSession(candidate, .evicted) }
     }
     let kind = handshake.sessionKind

@@ -96,12 +96,15 @@ struct SessionTable: Sendable {
   /// sessions.
   /// - Parameters:
   ///   - busy: The sessions with exchanges.
-  ///   - isUnfair: Whether to ignore the shares of the fabrics.
-  func evictionCandidate(busy: Set<SessionID>, isUnfair: Bool = false) -> SessionID? {
+  ///   - hasFairShares: Whether to respect the shares of the fabrics.
+  func evictionCandidate(busy: Set<SessionID>, hasFairShares: Bool = true) -> SessionID? {
     let counts: [FabricIndex: Int] = row.reduce(into: [:]) { $0[$1.info.fabric, default: 0] += 1 }
     let share = max(3, capacity / max(1, counts.count))
     let order = { (info: SessionInfo) in
-      ((counts[info.fabric] ?? 0) >= share || isUnfair ? 0 : 1, busy.contains(info.id) ? 1 : 0, info.lastUsed, info.id)
+      (
+        (counts[info.fabric] ?? 0) >= share || !hasFairShares ? 0 : 1, busy.contains(info.id) ? 1 : 0, info.lastUsed,
+        info.id
+      )
     }
     return row.min { order($0.info) < order($1.info) }?.info.id
   }

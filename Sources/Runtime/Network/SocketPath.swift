@@ -1,4 +1,4 @@
-public import Glibc
+internal import Glibc
 
 /// Works around the limit of 107 bytes on Unix socket paths, which state directories can exceed: opens the directory
 /// and names it by its descriptor. The socket's own name still has to fit.
@@ -22,7 +22,7 @@ public enum SocketPath {
   /// - Parameter mode: the permissions of the socket.
   /// - Returns: a descriptor that the caller owns; the caller also removes the file.
   /// - Throws: ``NetworkError`` if the directory doesn't exist, the socket's name is too long, or the path exists.
-  public static func listen(at path: String, mode: mode_t) throws(NetworkError) -> CInt {
+  public static func listen(at path: String, mode: UInt32) throws(NetworkError) -> CInt {
     guard let directory = Directory(of: path) else { throw .system(operation: path, code: errno) }
     defer { directory.close() }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

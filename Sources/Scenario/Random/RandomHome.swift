@@ -1,6 +1,5 @@
 internal import Home
 internal import MatterClusters
-public import MatterProtocol
 internal import Runtime
 internal import Simulation
 internal import VirtualDevices

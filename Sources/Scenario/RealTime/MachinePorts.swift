@@ -3,8 +3,6 @@
 struct MachinePorts {
   /// The ports at the current address, by the requested port.
   private var here: [UInt16: UInt16] = [:]
-  /// The ports at the previous address, by the requested port.
-  private var before: [UInt16: UInt16] = [:]
   private var hasMoved = false
 
   /// Returns the port for a node that requests one; nil for any free port.
@@ -16,12 +14,10 @@ struct MachinePorts {
     if let asked { here[asked] = port }
   }
 
-  /// Prepares for a move: no ports are in use at the new address.
-  mutating func leave() { (before, here, hasMoved) = (here, [:], true) }
-
-  /// Records the new port of a running node.
-  mutating func move(from old: UInt16, to new: UInt16) {
-    here[new] = new
-    for (asked, port) in before where port == old { here[asked] = new }
+  /// Records a move.
+  /// - Parameter ports: the new ports of the running nodes, by their old ones.
+  mutating func move(_ ports: [UInt16: UInt16]) {
+    (here, hasMoved) = (here.compactMapValues { ports[$0] }, true)
+    for new in ports.values { here[new] = new }
   }
 }

@@ -16,7 +16,7 @@ actor RealHome: Stage {
   private struct Part {
     let device: NIOLoopBound<VirtualDevice>
     let definition: DeviceDefinition
-    let machine: FaultyMachine
+    let machine: RealMachine
 
     /// Restores the machine's power, and has the device end when it is cut.
     func restorePower(on loop: any EventLoop) {
@@ -29,14 +29,14 @@ actor RealHome: Stage {
   /// The record of pairings.
   private let timeline: Timeline
   private let directory: String
-  private let hub: FaultyMachine
+  private let hub: RealMachine
   private let networks: RealNetworks
   private let discovery: any NodeDiscovery
   private let loop: any EventLoop
   private let logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
   private var parts: [Part] = []
   /// The machines of competing controllers.
-  private var competitors: [FaultyMachine] = []
+  private var competitors: [RealMachine] = []
   /// Subscriptions that competing controllers keep open.
   private var heldSubscriptions: [CompetingSubscriptions] = []
   private var opened: Home?
@@ -53,7 +53,7 @@ actor RealHome: Stage {
     let start = HostClock.now()
     self.start = start
     networks = RealNetworks { timeline.addLoss(from: $0, to: $1, $2, at: HostClock.now() - start) }
-    hub = FaultyMachine(ScenarioReader.hub, on: host.nextEventLoop(), in: networks)
+    hub = RealMachine(ScenarioReader.hub, on: host.nextEventLoop(), in: networks)
     let registry = StateDirectory(directory).responders
     try FileManager.default.createDirectory(atPath: registry, withIntermediateDirectories: true)
     discovery = try host.openDiscovery(.builtin, .loopback, registry: registry, on: loop, logger: logger)
@@ -62,7 +62,7 @@ actor RealHome: Stage {
   }
 
   /// The event loops of the devices and the home.
-  nonisolated var loops: [any EventLoop] { [loop, hub.nextEventLoop()] }
+  nonisolated var loops: [any EventLoop] { [loop, hub.loop] }
 
   /// Replaces the setup codes by random ones. Devices of the same definition may be running on this host, in `hearth
   /// run` or in another test, and could be commissioned instead.
@@ -85,14 +85,14 @@ actor RealHome: Stage {
     self.defect = defect
     var random = SystemRandomSource()
     for device in definition.devices {
-      let machine = FaultyMachine(device.path, on: loop, in: networks)
+      let machine = RealMachine(device.path, on: loop, in: networks)
       var surroundings = VirtualDevice.Surroundings(
-        machine: machine, discovery: machine.share(discovery), loop: machine.nextEventLoop(), interfaces: .loopback,
-        directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
+        machine: machine.impaired, discovery: ImpairedDiscovery(discovery, machine), loop: machine.loop,
+        interfaces: .loopback, directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
       // With the host name of the same device in another test, the addresses of that device would also count for this
       // one.
       surroundings.hostName = MatterService.hostName(drawnFrom: &random)
-      surroundings.defect = defect
+      if let defect { surroundings.configure = { defect.install(in: &$0) } }
       let started = try await loop.submit { [loop, surroundings] in
         NIOLoopBound(
           try VirtualDevice(device, port: nil, random: SystemRandomSource(), in: surroundings), eventLoop: loop)
@@ -112,8 +112,8 @@ actor RealHome: Stage {
     var options = HomeController.Options(state: StateDirectory(directory), logger: logger)
     options.access = .exclusive
     options.discovery = .builtin
-    options.machine = hub
-    options.defect = defect
+    options.machine = hub.impaired
+    if let defect { options.configure = { defect.install(in: &$0, &$1) } }
     hub.restorePower()
     let home = try await Home(options)
     opened = home
@@ -202,7 +202,7 @@ actor RealHome: Stage {
       if power != .off { try await switchPower(device, true) }
     case .network(let device, let fault):
       try machine(of: device).inject(fault)
-      for machine in [hub] + parts.map(\.machine) + competitors { machine.updateSearches() }
+      for machine in [hub] + parts.map(\.machine) + competitors { machine.updateDiscovery() }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time):
       try machine(of: device).moveWallClock(by: time)
@@ -210,7 +210,7 @@ actor RealHome: Stage {
     case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .address(let device):
       let machine = try machine(of: device)
-      try await machine.nextEventLoop().submit { try machine.move() }.get()
+      try await machine.loop.submit { try machine.move() }.get()
     case .rival(let device, let times): try await rival(at: device, times: times)
     case .subscriptions(let device, let count):
       heldSubscriptions.append(try await addCompetingController().subscribe(to: device, of: home, count: count))
@@ -257,11 +257,11 @@ actor RealHome: Stage {
   }
 
   private func addCompetingController() -> CompetingController {
-    let machine = FaultyMachine("rival \(competitors.count + 1)", on: loop, in: networks)
+    let machine = RealMachine("rival \(competitors.count + 1)", on: loop, in: networks)
     competitors.append(machine)
     return CompetingController(
-      machine: machine, interfaces: .loopback, state: StateDirectory(directory + "/rival \(competitors.count)"),
-      logger: logger)
+      machine: machine.impaired, interfaces: .loopback,
+      state: StateDirectory(directory + "/rival \(competitors.count)"), logger: logger)
   }
 
   private func switchPower(_ device: String, _ isOn: Bool) async throws {
@@ -302,7 +302,7 @@ actor RealHome: Stage {
     return part
   }
 
-  private func machine(of device: String) throws(HomeError) -> FaultyMachine {
+  private func machine(of device: String) throws(HomeError) -> RealMachine {
     device == ScenarioReader.hub ? hub : try find(device).machine
   }
 

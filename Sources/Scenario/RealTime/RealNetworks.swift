@@ -18,7 +18,7 @@ final class RealNetworks: Sendable {
   fileprivate struct Publication {
     let publisher: ObjectIdentifier
     /// The sequence number among all announcements and questions.
-    let number: Int
+    var number: Int
     /// Whether it was withdrawn with a goodbye.
     var sentGoodbye = false
   }
@@ -37,70 +37,63 @@ final class RealNetworks: Sendable {
     var links: [Link: DatagramLink] = [:]
 
     subscript(machine: ObjectIdentifier?) -> MachineFaults { machine.flatMap { faults[$0] } ?? MachineFaults() }
+
+    mutating func nextNumber() -> Int {
+      lastNumber += 1
+      return lastNumber
+    }
   }
 
   private let state = Mutex(State())
   /// Called for each lost datagram with the names of sender and receiver, if known, and the reason.
-  private let onLoss: @Sendable (String?, String?, LossReason) -> Void
+  let onLoss: @Sendable (String?, String?, LossReason) -> Void
 
   init(onLoss: @escaping @Sendable (String?, String?, LossReason) -> Void = { _, _, _ in }) { self.onLoss = onLoss }
 
   // MARK: Faults
 
   /// Injects a fault around a machine.
-  /// - Returns: all faults of the machine.
-  func inject(_ machine: FaultyMachine, _ fault: NetworkFault) -> MachineFaults {
+  func inject(_ machine: RealMachine, _ fault: NetworkFault) {
     let id = ObjectIdentifier(machine)
-    return state.withLock { state in
-      var faults = state[id]
-      faults.inject(fault)
-      state.faults[id] = faults
+    state.withLock { state in
+      state.faults[id, default: MachineFaults()].inject(fault)
       if fault == .heal { state.links = state.links.filter { $0.key.from != id && $0.key.to != id } }
-      return faults
     }
   }
 
-  func faults(of machine: FaultyMachine) -> MachineFaults { state.withLock { $0[ObjectIdentifier(machine)] } }
+  func faults(of machine: RealMachine) -> MachineFaults { state.withLock { $0[ObjectIdentifier(machine)] } }
 
   // MARK: Datagrams
 
   /// Registers the addresses that a machine sends from.
-  func registerSender(at addresses: [SocketAddress], _ machine: FaultyMachine) {
+  func registerSender(at addresses: [SocketAddress], _ machine: RealMachine) {
     state.withLock { state in
       for address in addresses { state.senders[address] = ObjectIdentifier(machine) }
       state.names[ObjectIdentifier(machine)] = machine.name
     }
   }
 
-  /// Reports a datagram that could not leave its sender.
-  func reportLoss(from machine: FaultyMachine, to destination: SocketAddress) {
-    onLoss(machine.name, name(at: destination), destination.ip.isMulticast ? .multicast : .partition)
-  }
-
-  /// Reports a datagram that was lost on its way to a machine.
-  func reportLoss(from source: SocketAddress, to machine: FaultyMachine, _ reason: LossReason) {
-    onLoss(name(at: source), machine.name, reason)
-  }
-
-  private func name(at address: SocketAddress) -> String? {
+  /// Returns the name of the machine that sends from an address.
+  func name(at address: SocketAddress) -> String? {
     state.withLock { state in state.senders[address].flatMap { state.names[$0] } }
   }
 
-  /// Returns an unused address of 127.0.0.0/8; the loopback interface has the whole range.
-  func newAddress() -> IPAddress {
+  /// Assigns a machine an unused address of 127.0.0.0/8, at which it will announce its services again. The loopback
+  /// interface has the whole range.
+  func newAddress(for machine: RealMachine) -> IPAddress {
     state.withLock { state in
+      for (service, publication) in state.publications
+      where publication.publisher == ObjectIdentifier(machine) && !publication.sentGoodbye {
+        let number = state.nextNumber()
+        state.publications[service]?.number = number
+      }
       state.lastAddress += 1
       return .v4(state.lastAddress)
     }
   }
 
-  /// Returns whether a machine has addresses of a family.
-  func hasAddress(_ machine: FaultyMachine, of family: IPFamily) -> Bool {
-    !faults(of: machine).familiesOff.contains(family)
-  }
-
   /// Returns whether a datagram to the destination leaves the machine.
-  func leaves(_ machine: FaultyMachine, to destination: IPAddress) -> Bool {
+  func leaves(_ machine: RealMachine, to destination: IPAddress) -> Bool {
     let faults = faults(of: machine)
     return !faults.isMute && !faults.familiesOff.contains(destination.family)
       && (faults.hasMulticast || !destination.isMulticast)
@@ -112,7 +105,7 @@ final class RealNetworks: Sendable {
   ///   - isMulticast: whether it was sent to a group.
   /// - Returns: the delays after which its copies arrive, and the reason if it is lost.
   func arrivals(
-    of size: Int, from source: SocketAddress, to machine: FaultyMachine, isMulticast: Bool, at now: Instant
+    of size: Int, from source: SocketAddress, to machine: RealMachine, isMulticast: Bool, at now: Instant
   ) -> (delays: [Duration], loss: LossReason?) {
     state.withLock { state in
       let link = Link(from: state.senders[source], to: ObjectIdentifier(machine))
@@ -128,7 +121,7 @@ final class RealNetworks: Sendable {
   }
 
   /// Returns whether the route still exists when a datagram arrives. A fault that has healed in the meantime has no effect.
-  func reaches(_ machine: FaultyMachine, from source: SocketAddress) -> Bool {
+  func reaches(_ machine: RealMachine, from source: SocketAddress) -> Bool {
     state.withLock { state in
       let (sender, receiver) = (state[state.senders[source]], state[ObjectIdentifier(machine)])
       return !sender.isMute && !receiver.isDeaf && !receiver.familiesOff.contains(source.ip.family)
@@ -138,10 +131,9 @@ final class RealNetworks: Sendable {
   // MARK: Service discovery
 
   /// Records that a machine announces a service.
-  func recordPublication(of service: MatterService.Kind, by machine: FaultyMachine) {
+  func recordPublication(of service: MatterService.Kind, by machine: RealMachine) {
     state.withLock { state in
-      state.lastNumber += 1
-      state.publications[service] = Publication(publisher: ObjectIdentifier(machine), number: state.lastNumber)
+      state.publications[service] = Publication(publisher: ObjectIdentifier(machine), number: state.nextNumber())
     }
   }
 
@@ -157,17 +149,12 @@ final class RealNetworks: Sendable {
 
   /// Records that a machine sends a question.
   /// - Returns: the sequence number of the question.
-  func recordQuestion() -> Int {
-    state.withLock { state in
-      state.lastNumber += 1
-      return state.lastNumber
-    }
-  }
+  func recordQuestion() -> Int { state.withLock { $0.nextNumber() } }
 
   /// Returns whether a machine can find a service by service discovery, over any family that both ends have.
   /// - Parameter question: the number of the machine's question. A service that was announced before it is found only
   ///   if the question arrives.
-  func isFound(_ service: MatterService.Kind, by machine: FaultyMachine, question: Int = 0) -> Bool {
+  func isFound(_ service: MatterService.Kind, by machine: RealMachine, question: Int = 0) -> Bool {
     state.withLock { state in
       let (publication, finder) = (state.publications[service], ObjectIdentifier(machine))
       let (there, here) = (state[publication?.publisher], state[finder])
@@ -182,7 +169,7 @@ final class RealNetworks: Sendable {
 
   /// Returns a service with the addresses that the machine resolves: those of the families its publisher has. If the
   /// publisher has moved and both ends have IPv4, only its IPv4 address, as the IPv6 address is the same as before.
-  func resolved(_ service: MatterService, to machine: FaultyMachine) -> MatterService {
+  func resolved(_ service: MatterService, to machine: RealMachine) -> MatterService {
     state.withLock { state in
       let there = state[state.publications[service.kind]?.publisher].familiesOff
       var service = service
@@ -196,7 +183,7 @@ final class RealNetworks: Sendable {
   /// Returns the delay of an announcement sent now to a machine; nil if it is lost.
   /// - Parameter question: as for ``isFound(_:by:question:)``; adds the delay of the question. 0 for an unsolicited
   ///   announcement.
-  func announcementDelay(of service: MatterService.Kind, to machine: FaultyMachine, question: Int) -> Duration? {
+  func announcementDelay(of service: MatterService.Kind, to machine: RealMachine, question: Int) -> Duration? {
     state.withLock { state in
       let finder = ObjectIdentifier(machine)
       guard let publication = state.publications[service], publication.publisher != finder else { return .zero }

@@ -1,4 +1,3 @@
-public import MatterProtocol
 internal import Runtime
 internal import Simulation
 internal import VirtualDevices

@@ -1,5 +1,4 @@
 internal import Foundation
-public import MatterProtocol
 public import Simulation
 internal import VirtualDevices
 
@@ -45,7 +44,7 @@ public struct TraceFile: Sendable {
   public var entries: [String]
 
   /// The seeded defect, if any.
-  public var defect: SeededDefect? { header.defect.map(SeededDefect.init(rawValue:)) }
+  public var defect: SeededDefect? { header.defect.flatMap(SeededDefect.init(rawValue:)) }
 
   /// Creates the file for a run.
   public init(_ scenario: ScenarioDefinition, seed: UInt64, defect: SeededDefect? = nil, _ trace: Trace) {
@@ -77,8 +76,8 @@ public struct TraceFile: Sendable {
       throw problem("an invalid “seed”", expected: "a whole number from 0 to \(UInt64.max)")
     }
     guard header.hearthTrace == 2 else { throw problem("a trace of format \(header.hearthTrace)") }
-    let defects = SeededDefect.allCases.map(\.rawValue)
-    if let defect = header.defect, !defects.contains(defect) {
+    if let defect = header.defect, SeededDefect(rawValue: defect) == nil {
+      let defects = SeededDefect.allCases.map(\.rawValue)
       throw problem("defect “\(defect)”", expected: "one of \(defects.joined(separator: ", "))")
     }
     lines.removeFirst()

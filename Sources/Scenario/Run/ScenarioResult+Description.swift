@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Home
-public import MatterProtocol
 internal import VirtualDevices
 
 extension ScenarioResult: CustomStringConvertible {

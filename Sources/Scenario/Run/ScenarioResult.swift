@@ -1,5 +1,4 @@
 internal import Home
-public import MatterProtocol
 internal import Runtime
 public import Simulation
 public import VirtualDevices

@@ -3,7 +3,7 @@ public import Home
 public import Logging
 internal import MatterController
 internal import MatterModel
-public import MatterProtocol
+internal import MatterProtocol
 internal import Runtime
 public import Simulation
 public import VirtualDevices
@@ -68,7 +68,7 @@ public actor SimulatedHome {
       var surroundings = VirtualDevice.Surroundings(
         machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
         directory: "device", logger: options.logger)
-      surroundings.defect = options.defect
+      if let defect = options.defect { surroundings.configure = { defect.install(in: &$0) } }
       let started = try VirtualDevice(
         device, port: device.port ?? 5540, random: machine.makeRandom(), in: surroundings)
       parts.append((started, machine))
@@ -118,7 +118,7 @@ public actor SimulatedHome {
     options.machine = machine
     options.following = self.options.following
     options.clouds = self.options.clouds
-    options.defect = self.options.defect
+    if let defect = self.options.defect { options.configure = { defect.install(in: &$0, &$1) } }
     return options
   }
 

@@ -98,7 +98,7 @@ public final class Fleet: Sendable {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
             let link = DeviceLink()
             var surroundings = VirtualDevice.Surroundings(
-              machine: LinkedMachine(host: HostMachine(), link: link), discovery: LinkedDiscovery(discovery, link),
+              machine: ImpairedMachine(host: HostMachine(), link), discovery: ImpairedDiscovery(discovery, link),
               loop: loop, interfaces: options.interfaces,
               directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
               onChange: { board.changed() })

@@ -29,10 +29,8 @@ package final class VirtualDevice {
     package var link: DeviceLink?
     /// The host name; nil for the one of the definition, which is the same for all instances of it.
     package var hostName: String?
-    /// The limits on sessions and exchanges.
-    package var limits = NodeConfiguration()
-    /// For tests only.
-    package var defect: SeededDefect?
+    /// Changes the configuration of the device before it starts, for tests only.
+    package var configure: @Sendable (inout DeviceConfiguration) -> Void = { _ in }
 
     package init(
       machine: any Machine, discovery: any NodeDiscovery, loop: any EventLoop, interfaces: InterfaceSelection,
@@ -94,12 +92,11 @@ package final class VirtualDevice {
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     if let name = surroundings.hostName { configuration.hostName = name }
-    configuration.limits = surroundings.limits
-    configuration.limits.defect = surroundings.defect
     configuration.peers = surroundings.peers
     if !surroundings.resumesSubscriptions { configuration.resumesSubscriptions = false }
     let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
     configuration.epoch = epoch(at: now)
+    surroundings.configure(&configuration)
     var engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)

@@ -1,22 +1,20 @@
-internal import MatterProtocol
+package import MatterProtocol
 internal import Runtime
 internal import Synchronization
 
 /// The link between one device and all other nodes on a real network, for fault injection: it can be cut, or impair
 /// datagrams. Service discovery, which the devices of a process share, is affected only by a cut. May be used from any
 /// thread.
-package final class DeviceLink: Sendable {
-  /// The direction as seen from the device.
-  enum Direction: Sendable { case out, into }
-
+package final class DeviceLink: NetworkImpairment {
   private struct State {
     var network = DeviceNetwork()
     var out = DatagramLink()
     var into = DatagramLink()
-    var onChange: [@Sendable (_ isCut: Bool) -> Void] = []
+    var discoveryUpdates: [@Sendable () -> Void] = []
   }
 
   private let state = Mutex(State())
+  /// Whether the link has a fault; checked for each datagram.
   private let faulty = Atomic(false)
 
   package init() {}
@@ -26,33 +24,41 @@ package final class DeviceLink: Sendable {
 
   /// Injects a fault into the link.
   func inject(_ fault: DeviceNetwork.Fault) {
-    let (isCut, handlers) = state.withLock { state in
+    let updates = state.withLock { state in
       state.network.inject(fault)
       faulty.store(state.network != DeviceNetwork(), ordering: .relaxed)
       if fault == .heal { (state.out, state.into) = (DatagramLink(), DatagramLink()) }
-      return (state.network.isCut, state.onChange)
+      return state.discoveryUpdates
     }
-    for handler in handlers { handler(isCut) }
+    for update in updates { update() }
   }
-
-  /// Whether the link has a fault; cheap, since it is checked for each datagram.
-  var hasFault: Bool { faulty.load(ordering: .relaxed) }
 
   /// Whether nothing gets through.
   var isCut: Bool { network.isCut }
 
-  /// Adds a handler for each injected fault, called on the thread that injects it.
-  func onChange(_ handler: @escaping @Sendable (_ isCut: Bool) -> Void) {
-    state.withLock { $0.onChange.append(handler) }
-  }
+  // MARK: NetworkImpairment
 
-  /// Returns the delays after which the copies of a datagram arrive; empty if it is lost.
-  func carry(_ size: Int, _ direction: Direction, at now: Instant) -> [Duration] {
-    state.withLock { state in
+  package func delays(
+    of bytes: [UInt8], _ direction: DatagramDirection, at now: @autoclosure () -> Instant
+  ) -> [Duration]? {
+    guard faulty.load(ordering: .relaxed) else { return nil }
+    let now = now()
+    return state.withLock { state in
       guard !state.network.isPartitioned else { return [] }
-      guard let conditions = state.network.conditions else { return [.zero] }
-      return direction == .out
-        ? state.out.carry(size, conditions, at: now) : state.into.carry(size, conditions, at: now)
+      guard let conditions = state.network.conditions else { return nil }
+      return switch direction {
+      case .outgoing: state.out.carry(bytes.count, conditions, at: now)
+      case .incoming: state.into.carry(bytes.count, conditions, at: now)
+      }
     }
   }
+
+  package func getsThrough(_: DatagramDirection) -> Bool { !isCut }
+
+  package func opened(_ discovery: ImpairedDiscovery) {
+    state.withLock { $0.discoveryUpdates.append { [weak discovery] in discovery?.update() } }
+  }
+
+  package var seesOthers: Bool { !isCut }
+  package func announcement(of service: MatterService) -> MatterService? { isCut ? nil : service }
 }

@@ -14,8 +14,8 @@ extension HearthBench {
     let first = words.number(1, "FIRST") ?? 1
     let (end, isTooFar) = first.addingReportingOverflow(count)
     if isTooFar { words.refuse("there are no \(count) seeds from \(first) on") }
-    let defects = SeededDefect.allCases.map(\.rawValue)
-    if let defect = RandomHomes.defect?.rawValue, !defects.contains(defect) {
+    if let defect = RandomHomes.environment, RandomHomes.defect == nil {
+      let defects = SeededDefect.allCases.map(\.rawValue)
       words.refuse("found “\(defect)” for MUTANT, expected one of \(defects.joined(separator: ", "))")
     }
     do {
@@ -34,11 +34,12 @@ extension HearthBench {
 }
 
 enum RandomHomes {
-  fileprivate static let defect = ProcessInfo.processInfo.environment["MUTANT"].map { SeededDefect(rawValue: $0) }
+  fileprivate static let environment = ProcessInfo.processInfo.environment["MUTANT"]
+  fileprivate static let defect = environment.flatMap(SeededDefect.init(rawValue:))
 
   /// The command that repeats a run, without its arguments.
   private static let command =
-    (defect.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
+    (defect.map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
 
   /// Runs one plan and prints its steps.
   static func one(_ plan: RandomPlan) async -> Bool {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import MatterModel
-import MatterProtocol
+import Scenario
 
 /// Parsers of the options for seeds, variants and defects, whose errors name the expected values.
 enum SeedArguments {
@@ -28,13 +28,13 @@ enum SeedArguments {
 
   /// Parses the name of a defect: `sendsOnce`.
   static func defect(_ text: String) throws -> SeededDefect {
-    let names = SeededDefect.allCases.map(\.rawValue)
-    guard names.contains(text) else {
+    guard let defect = SeededDefect(rawValue: text) else {
+      let names = SeededDefect.allCases.map(\.rawValue)
       let near = NearestName.suggestions(for: text, in: names).map { "“\($0)”" }.joined(separator: " or ")
       throw ValidationError(
         "expected one of \(names.joined(separator: ", "))" + (near.isEmpty ? "" : "; did you mean \(near)?"))
     }
-    return SeededDefect(rawValue: text)
+    return defect
   }
 
   /// Parses ASCII digits only: no sign, no other base.

@@ -158,7 +158,7 @@ import Testing
     #expect(table.evictionCandidate(busy: [SessionID(local: 3)]) == SessionID(local: 4))
     let busy = Set((3...8 as ClosedRange<UInt16>).map(SessionID.init(local:)))
     #expect(table.evictionCandidate(busy: busy) == SessionID(local: 3), "the share precedes open exchanges")
-    #expect(table.evictionCandidate(busy: busy, isUnfair: true) == SessionID(local: 1))
+    #expect(table.evictionCandidate(busy: busy, hasFairShares: false) == SessionID(local: 1))
     // With exactly its share, a fabric is still first.
     for number in [3, 4] as [UInt16] { _ = table.remove(SessionID(local: number)) }
     #expect(table.evictionCandidate(busy: []) == SessionID(local: 5))
