@@ -277,7 +277,7 @@ public struct HomeEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     self.now = now
     controller.handle(input, at: now)
-    if let node = controller.takeHeard() { hear(node) }
+    if let node = controller.takeLastSender() { hear(node) }
   }
 
   /// An authenticated message of a node came. Who follows a node writes down when; whoever else hears it says so when it is done.

@@ -162,7 +162,7 @@ public struct ControllerEngine: Engine {
   public var drops: DropCounts { core.drops }
 
   /// Returns the node of the last authenticated message, acknowledgments included, since the previous call.
-  public mutating func takeHeard() -> NodeID? { core.takeHeard() }
+  public mutating func takeLastSender() -> NodeID? { core.takeLastSender() }
 
   /// Called with a line for each packet, if set.
   public var tracer: (@Sendable (PacketTrace) -> Void)? {

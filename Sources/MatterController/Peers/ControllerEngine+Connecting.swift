@@ -78,7 +78,7 @@ extension ControllerEngine {
   private mutating func restartUnanswered(_ connecting: inout Connecting, at now: Instant) {
     for (index, attempt) in connecting.attempts.enumerated().reversed() {
       guard let restartAt = attempt.restartAt, restartAt <= now else { continue }
-      if core.isHeard(attempt.handshake) {
+      if core.hasReceivedResponse(attempt.handshake) {
         connecting.attempts[index].restartAt = nil
         continue
       }

@@ -90,7 +90,7 @@ public struct DNSBrowser: Sendable {
   /// The time of the last query for a service type on an interface, to distinguish answers from announcements.
   var typeQueriedAt: [CacheKey: Instant] = [:]
   var timers = DNSTimerQueue()
-  var outbox = OutputQueue()
+  var outbox = OutputQueue<DNSOutput>(keptCapacity: 64)
   private var events: [BrowseEvent] = []
   private var eventHead = 0
   public internal(set) var counters = Counters()

@@ -106,7 +106,7 @@ public struct DNSResponder: Sendable {
   var pending: [PendingAnswers] = []
   var deferred: [DeferredQuery] = []
   var history = MulticastHistory()
-  var outbox = OutputQueue()
+  var outbox = OutputQueue<DNSOutput>(keptCapacity: 64)
   var events: [Event] = []
   public internal(set) var counters = Counters()
 

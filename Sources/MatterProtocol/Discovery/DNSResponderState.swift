@@ -148,23 +148,3 @@ struct MulticastHistory: Sendable {
     }
   }
 }
-
-/// A FIFO queue that does not move its elements.
-struct OutputQueue: Sendable {
-  private var outputs: [DNSOutput] = []
-  private var head = 0
-
-  mutating func append(_ output: DNSOutput) { outputs.append(output) }
-
-  mutating func next() -> DNSOutput? {
-    guard head < outputs.count else { return nil }
-    defer {
-      head += 1
-      if head == outputs.count {
-        outputs.removeAll(keepingCapacity: outputs.count <= 64)
-        head = 0
-      }
-    }
-    return outputs[head]
-  }
-}

@@ -1,3 +1,5 @@
+internal import MatterCrypto
+
 /// Identifies an exchange within a node. Matter Core § 4.10.
 public struct ExchangeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let session: SessionID
@@ -45,6 +47,25 @@ struct Exchange: Sendable {
     /// The number of transmissions so far.
     var transmissions: Int
     var deadline: Instant
+
+    /// Records a retransmission, and determines the deadline of the next one.
+    fileprivate mutating func recordRetransmission(
+      to peer: PeerState, at now: Instant, jitter: inout SeededRandomSource
+    ) {
+      deadline =
+        now
+        + Retransmission.backoff(peer.interval, attempt: transmissions, jitter: Retransmission.jitter(&jitter))
+      transmissions += 1
+    }
+  }
+
+  /// The effects of the deadlines that have passed.
+  struct Due {
+    /// The counter of the received message to acknowledge.
+    var acknowledgement: UInt32?
+    /// The message to send again.
+    var retransmission: Unacknowledged?
+    var failure: ExchangeFailure?
   }
 
   /// The counter of a received message that is not acknowledged yet, and the deadline for its acknowledgement.
@@ -58,5 +79,48 @@ struct Exchange: Sendable {
 
   var deadline: Instant? {
     .earlier(.earlier(owedAck?.deadline, unacknowledged?.deadline), responseDeadline)
+  }
+
+  /// Records a message that was sent on the exchange with the pending acknowledgement.
+  mutating func recordSending(
+    _ sent: Transmission, isReliable: Bool, then next: AfterSending, at now: Instant,
+    jitter: inout SeededRandomSource
+  ) {
+    owedAck = nil
+    if isReliable {
+      let deadline =
+        now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitter))
+      unacknowledged = Unacknowledged(counter: sent.counter, bytes: sent.bytes, transmissions: 1, deadline: deadline)
+    }
+    responseDeadline = nil
+    switch next {
+    case .close: isClosing = true
+    case .expectResponse(let time):
+      responseDeadline = now + time + Retransmission.longest(sent.peer.parameters, isActive: sent.peer.isActive)
+    case .keepOpen: break
+    }
+  }
+
+  /// Determines the effects of the deadlines that have passed. After a failure, the exchange must be removed.
+  /// - Parameter peer: nil if the session does not exist.
+  mutating func advance(
+    to now: Instant, peer: PeerState?, maximumTransmissions: Int = Retransmission.maximumTransmissions,
+    jitter: inout SeededRandomSource
+  ) -> Due {
+    var due = Due()
+    if let owed = owedAck, owed.deadline <= now {
+      owedAck = nil
+      due.acknowledgement = owed.counter
+    }
+    if let message = unacknowledged, message.deadline <= now {
+      guard message.transmissions < maximumTransmissions, let peer else {
+        due.failure = .noAcknowledgement
+        return due
+      }
+      due.retransmission = message
+      unacknowledged?.recordRetransmission(to: peer, at: now, jitter: &jitter)
+    }
+    if let responseDeadline, responseDeadline <= now { due.failure = .noResponse }
+    return due
   }
 }

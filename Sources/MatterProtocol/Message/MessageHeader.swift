@@ -1,4 +1,5 @@
 public import MatterModel
+internal import MatterTLV
 
 /// An error in decoding a message header.
 public enum MessageError: Error, Hashable, Sendable {
@@ -108,5 +109,21 @@ public struct MessageHeader: Hashable, Sendable {
     case .node(let node): bytes.append(littleEndian: node.rawValue)
     case .group(let group): bytes.append(littleEndian: group.rawValue)
     }
+  }
+
+  /// Encodes a message with the payload written by `body`.
+  /// - Parameter capacity: The expected size of the payload in bytes.
+  /// - Returns: The datagram, and the offset of the end of its header, from which it is to be encrypted.
+  func datagram(
+    _ payload: PayloadHeader, capacity: Int, _ body: (inout TLVWriter) -> Void
+  ) -> (bytes: [UInt8], end: Int) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(capacity + 48)
+    encode(to: &bytes)
+    let end = bytes.count
+    payload.encode(to: &bytes)
+    var writer = TLVWriter(appendingTo: consume bytes)
+    body(&writer)
+    return ((consume writer).finish(), end)
   }
 }

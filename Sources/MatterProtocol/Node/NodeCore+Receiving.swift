@@ -1,4 +1,3 @@
-import MatterCrypto
 internal import MatterModel
 
 extension NodeCore {
@@ -6,183 +5,105 @@ extension NodeCore {
   public mutating func receive(_ datagram: consuming [UInt8], from address: SocketAddress, at now: Instant) {
     guard datagram.count <= Self.largestDatagram else { return drop(.oversized, nil, address, datagram.count) }
     var bytes = datagram
-    let header: MessageHeader
+    var header: MessageHeader
     let end: Int
     do {
       (header, end) = try MessageHeader.decode(bytes)
     } catch {
-      if case .unknownVersion = error {
-        drop(.unknownVersion, nil, address, bytes.count)
-      } else {
-        drop(.malformedHeader, nil, address, bytes.count)
-      }
-      return
+      return drop(DropReason(error), nil, address, bytes.count)
     }
-    guard header.sessionKind == .unicast else { return receiveGroup(bytes, header, end, from: address) }
-    if header.isUnsecured {
-      receiveUnsecured(bytes, header, end, from: address, at: now)
-    } else {
-      guard let position = secured.position(of: header.sessionID) else {
-        return drop(.unknownSession, header, address, bytes.count)
+    do throws(DropReason) {
+      if header.sessionKind == .group {
+        try receiveGroup(&bytes, &header, end, from: address)
+      } else if header.isUnsecured {
+        try receiveUnsecured(bytes, header, end, from: address, at: now)
+      } else {
+        try receiveSecured(&bytes, header, end, from: address, at: now)
       }
-      let nonce = Nonce(
-        securityFlags: header.securityFlags, messageCounter: header.counter,
-        sourceNodeID: secured.row[position].info.peerNodeID.rawValue)
-      guard bytes.count >= end + AESCCM.tagByteCount,
-        (try? secured.row[position].decryption.open(&bytes, from: end, nonce: nonce, aad: 0..<end)) != nil
-      else { return drop(.decryptionFailed, header, address, bytes.count) }
-      receiveSecured(bytes, header, end, position, from: address, at: now)
+    } catch {
+      drop(error, header, address, bytes.count)
     }
   }
 
+  private mutating func receiveGroup(
+    _ bytes: inout [UInt8], _ header: inout MessageHeader, _ end: Int, from address: SocketAddress
+  ) throws(DropReason) {
+    let (message, payload) = try groups.open(&bytes, &header, from: end)
+    let session = SessionID(local: header.sessionID)
+    tracer?(PacketTrace(receiving: header, payload, on: session, from: address, size: bytes.count))
+    emit(.groupMessage(message))
+  }
+
   private mutating func receiveSecured(
-    _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, _ position: Int,
-    from address: SocketAddress, at now: Instant
-  ) {
-    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else {
-      return drop(.malformedPayloadHeader, header, address, bytes.count)
-    }
+    _ bytes: inout [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress, at now: Instant
+  ) throws(DropReason) {
+    let position = try secured.open(&bytes, header, from: end)
+    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else { throw .malformedPayloadHeader }
     let id = SessionID(local: header.sessionID)
-    guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
-    let isNew = secured.row[position].window.accept(header.counter)
-    if isNew {
-      // Only the newest authenticated message changes the address, so that a replay can't redirect a session.
-      if secured.row[position].window.maximum == header.counter { secured.row[position].info.peerAddress = address }
-      if secured.row[position].info.kind == .case { heard = secured.row[position].info.peerNodeID }
-      secured.row[position].info.lastHeard = now
-      secured.row[position].info.lastUsed = now
-    }
-    process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
+    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else { throw .exchangesExhausted }
+    let isNew = secured.accept(header.counter, at: position, from: address, at: now)
+    process(
+      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: secured.row[position].isExpiring, from: address,
+      at: now)
   }
 
   private mutating func receiveUnsecured(
     _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress, at now: Instant
-  ) {
-    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else {
-      return drop(.malformedPayloadHeader, header, address, bytes.count)
-    }
-    guard payload.protocolID == .secureChannel else { return drop(.unsecuredMessage, header, address, bytes.count) }
-    if let source = header.source, inboundContexts[source] == nil {
+  ) throws(DropReason) {
+    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else { throw .malformedPayloadHeader }
+    guard payload.protocolID == .secureChannel else { throw .unsecuredMessage }
+    let id: SessionID
+    if let known = unsecured.context(of: header) {
+      id = known
+    } else {
+      guard let source = header.source else { throw .unknownSession }
       // Only the first message of a handshake creates a context.
-      guard payload.isFromInitiator, payload.opcode != SecureChannelOpcode.standaloneAck else {
-        return drop(.unknownExchange, header, address, bytes.count)
-      }
-      guard starts.allows(address, limit: configuration.maximumStartsPerSecond, at: now) else {
-        return drop(.tooManyStarts, header, address, bytes.count)
-      }
+      guard payload.isFromInitiator, !payload.isStandaloneAck else { throw .unknownExchange }
+      guard handshakes.allowsStart(from: address, at: now) else { throw .tooManyStarts }
+      id = addUnsecured(ephemeralID: source, isInitiator: false, peer: address, parameters: .init(), at: now)
     }
-    guard let id = unsecuredSession(for: header, from: address, at: now) else {
-      return drop(.unknownSession, header, address, bytes.count)
-    }
-    guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
-    guard let isNew = unsecured[id]?.window.accept(header.counter) else {
-      return drop(.unknownSession, header, address, bytes.count)
-    }
-    if isNew {
-      unsecured[id]?.lastHeard = now
-      unsecured[id]?.lastUsed = now
-    }
-    process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
+    guard exchanges.hasCapacity(for: payload, on: id, among: secured) else { throw .exchangesExhausted }
+    let isNew = unsecured.accept(header.counter, on: id, at: now)
+    process(bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: false, from: address, at: now)
   }
 
   /// Processes a message after decryption: duplicates, acknowledgements, exchanges. Matter Core § 4.7.2 and § 4.12.5.
   private mutating func process(
     _ bytes: [UInt8], _ header: MessageHeader, _ payload: PayloadHeader, _ offset: Int, on session: SessionID,
-    isNew: Bool, from address: SocketAddress, at now: Instant
+    isNew: Bool, isExpiring: Bool, from address: SocketAddress, at now: Instant
   ) {
     let id = ExchangeID(session: session, number: payload.exchange, isInitiator: !payload.isFromInitiator)
-    if let tracer {
-      tracer(
-        PacketTrace(
-          direction: .received, session: session, exchange: id.number, counter: header.counter,
-          acknowledged: payload.acknowledged, peer: address, protocolID: payload.protocolID, opcode: payload.opcode,
-          size: bytes.count, reason: isNew ? nil : .duplicate))
-    }
+    let reason: DropReason? = isNew ? nil : .duplicate
+    tracer?(PacketTrace(receiving: header, payload, on: session, from: address, size: bytes.count, reason: reason))
     guard isNew else {
       // The acknowledgement was lost: repeat it, even if the exchange no longer exists.
       if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
       drops.count(.duplicate)
       return
     }
-    var exchange = exchanges[id]
-    let isSecureChannel = payload.protocolID == .secureChannel
-    let isStandaloneAck = isSecureChannel && payload.opcode == SecureChannelOpcode.standaloneAck
-    if let acknowledged = payload.acknowledged, exchange?.unacknowledged?.counter == acknowledged {
-      exchange?.unacknowledged = nil
-      // Other exchanges are stored below.
-      if let exchange, isStandaloneAck || exchange.isClosing { put(exchange, id) }
-    }
-    if isStandaloneAck {
-      if exchange == nil { drops.count(.unknownExchange) }
-      return
-    }
-
-    let isFirst = exchange == nil
-    if isFirst {
-      guard payload.isFromInitiator, mayOpenExchange(payload, session), !isExpiring(session) else {
-        if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
-        drops.count(.unknownExchange)
-        return
+    switch exchanges.receive(payload, counter: header.counter, on: id, isExpiring: isExpiring, at: now) {
+    case .message(let isFirst, let displacedAck):
+      if let displacedAck {
+        sendAck(of: displacedAck, on: id, at: now)
+        // A session that has exhausted its counters is removed with its exchanges.
+        guard exchanges[id] != nil else { return }
       }
-      exchange = Exchange()
-    } else if exchange?.isClosing == true {
-      if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
+      if payload.protocolID == .secureChannel {
+        receiveSecureChannel(payload.opcode, Array(bytes[offset...]), on: id, from: address, at: now)
+      } else {
+        emit(
+          .message(
+            InboundMessage(
+              exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
+              payload: offset..<bytes.count, isFirst: isFirst)))
+      }
+    case .acknowledgement(let isFinished):
+      if isFinished { closeIfExpired(session) }
+    case .unknownExchange(let isFinished):
+      if isFinished { closeIfExpired(session) }
+      if payload.needsAck, !payload.isStandaloneAck { sendAck(of: header.counter, on: id, at: now) }
       drops.count(.unknownExchange)
-      return
     }
-    if payload.needsAck {
-      // Only one acknowledgement can be pending for piggybacking.
-      if let owed = exchange?.owedAck { sendAck(of: owed.counter, on: id, at: now) }
-      exchange?.owedAck = (header.counter, now + Retransmission.standaloneAckDelay)
-    }
-    exchange?.responseDeadline = nil
-    exchanges[id] = exchange
-    schedule(exchange?.deadline)
-
-    if isSecureChannel {
-      receiveSecureChannel(payload.opcode, Array(bytes[offset...]), on: id, from: address, at: now)
-    } else {
-      emit(
-        .message(
-          InboundMessage(
-            exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
-            payload: offset..<bytes.count, isFirst: isFirst)))
-    }
-  }
-
-  /// Whether the limits permit the exchange that a message would open. Checked before the message counter is recorded,
-  /// so that a retransmission can succeed later; otherwise it would be a duplicate.
-  ///
-  /// Unsecured exchanges have a limit of their own, so that unauthenticated peers can't block authenticated ones.
-  private func hasCapacity(for payload: PayloadHeader, on session: SessionID) -> Bool {
-    guard payload.isFromInitiator else { return true }
-    if !session.isUnsecured && exchanges.count < configuration.maximumInboundExchanges / 2 { return true }
-    guard exchanges[ExchangeID(session: session, number: payload.exchange, isInitiator: false)] == nil else {
-      return true
-    }
-    if session.isUnsecured {
-      return exchanges.keys.count { $0.session == session } < Self.maximumUnsecuredExchanges
-    }
-    let limit = configuration.maximumInboundExchanges
-    let inbound = exchanges.keys.filter { !$0.isInitiator && !$0.session.isUnsecured }
-    guard inbound.count < limit else { return false }
-    // Beyond half of the limit, a fabric gets no more than its share, so that it can't block the others.
-    let fabrics = Set(secured.row.map(\.info.fabric))
-    guard fabrics.count > 1, inbound.count >= limit / 2 else { return true }
-    let fabric = self.session(session)?.fabric
-    return inbound.count { self.session($0.session)?.fabric == fabric } < limit / fabrics.count
-  }
-
-  /// The maximum number of concurrent exchanges in an unsecured session. A handshake needs one.
-  private static let maximumUnsecuredExchanges = 4
-
-  /// Whether a message may open an exchange. Other messages belong to exchanges that no longer exist.
-  private func mayOpenExchange(_ payload: PayloadHeader, _ session: SessionID) -> Bool {
-    if session.isUnsecured {
-      return payload.protocolID == .secureChannel
-        && (payload.opcode == SecureChannelOpcode.pbkdfParamRequest || payload.opcode == SecureChannelOpcode.sigma1)
-    }
-    return payload.protocolID != .secureChannel || payload.opcode == SecureChannelOpcode.statusReport
   }
 
   private mutating func receiveSecureChannel(
@@ -200,13 +121,8 @@ extension NodeCore {
     }
   }
 
-  mutating func drop(
-    _ reason: DropReason, _ header: MessageHeader?, _ address: SocketAddress, _ size: Int
-  ) {
+  private mutating func drop(_ reason: DropReason, _ header: MessageHeader?, _ address: SocketAddress, _ size: Int) {
     drops.count(reason)
-    tracer?(
-      PacketTrace(
-        direction: .dropped, session: header.map { SessionID(local: $0.sessionID) }, counter: header?.counter ?? 0,
-        peer: address, size: size, reason: reason))
+    tracer?(PacketTrace(dropping: reason, header, from: address, size: size))
   }
 }

@@ -52,7 +52,7 @@ struct CASEResponder {
   }
 
   static func claim(
-    _ payload: [UInt8], fabrics: [Fabric], resumption records: (_ id: [UInt8]) -> ResumptionRecord?
+    _ payload: [UInt8], fabrics: [Fabric], resumption records: ResumptionRecords
   ) -> Claim {
     guard let sigma1 = try? Sigma1(tlv: payload), sigma1.isComplete else { return .malformed }
     let random = sigma1.random.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -63,7 +63,7 @@ struct CASEResponder {
   /// Handles a message of the initiator.
   /// - Parameter time: Seconds since 2000-01-01 00:00 UTC; nil if the time is unknown.
   mutating func receive(
-    _ opcode: UInt8, _ payload: [UInt8], fabrics: [Fabric], resumption: (_ id: [UInt8]) -> ResumptionRecord?,
+    _ opcode: UInt8, _ payload: [UInt8], fabrics: [Fabric], resumption: ResumptionRecords,
     _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme, at time: UInt32? = nil
   ) -> HandshakeAction {
     let state = self.state
@@ -98,9 +98,11 @@ struct CASEResponder {
 
   /// Returns the record of the session to resume, if the initiator proves that it knows the shared secret.
   private static func record(
-    of sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?
+    of sigma1: Sigma1, _ records: ResumptionRecords
   ) throws(CryptoError) -> ResumptionRecord? {
-    guard let id = sigma1.resumptionID?.bytes, let mic = sigma1.resumeMIC?.bytes, let record = records(id) else {
+    guard let id = sigma1.resumptionID?.bytes, let mic = sigma1.resumeMIC?.bytes,
+      let record = records.record(resumptionID: id)
+    else {
       return nil
     }
     let expected = try CASEKeys.resumeMIC(
@@ -111,7 +113,7 @@ struct CASEResponder {
 
   /// Resumes an earlier session; returns nil if the initiator does not prove that it knows the shared secret of one.
   private mutating func resume(
-    _ sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?, _ randomSource: inout any RandomSource
+    _ sigma1: Sigma1, _ records: ResumptionRecords, _ randomSource: inout any RandomSource
   ) throws -> HandshakeAction? {
     guard let id = sigma1.resumptionID?.bytes, var record = try Self.record(of: sigma1, records) else { return nil }
     let fresh = randomSource.bytes(16)

@@ -1,5 +1,123 @@
 internal import MatterCrypto
-public import MatterModel
+internal import MatterModel
+
+/// Identifies an outbound handshake.
+public struct HandshakeID: Hashable, Comparable, Sendable {
+  let rawValue: UInt32
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A handshake in progress.
+struct Handshake: Sendable {
+  enum Kind: Sendable {
+    case paseInitiator(PASEInitiator), paseResponder(PASEResponder)
+    case caseInitiator(CASEInitiator), caseResponder(CASEResponder)
+  }
+
+  /// The credentials for an outbound handshake.
+  enum Credentials {
+    case passcode(UInt32)
+    /// With the record of an earlier session, if there is one.
+    case certificates(Fabric, peer: NodeID, ResumptionRecord?)
+  }
+
+  /// The state of the node on which the result of a message depends.
+  struct Environment {
+    let fabrics: [Fabric]
+    let resumption: ResumptionRecords
+    let signatures: any SignatureScheme
+    /// The time at ``Instant/zero`` in seconds since 2000-01-01 00:00 UTC; nil if the time is unknown.
+    let trustedEpoch: Int64?
+    let now: Instant
+
+    /// The time for checking the validity of certificates; nil if it is unknown.
+    var time: UInt32? {
+      trustedEpoch.map { UInt32(clamping: $0.saturatingAdd(now.nanoseconds / 1_000_000_000)) }
+    }
+  }
+
+  private(set) var kind: Kind
+  /// Set if this node initiated the handshake.
+  let id: HandshakeID?
+  /// The local session id, which the handshake offers to the peer.
+  let sessionNumber: UInt16
+  /// The deadline of the whole handshake.
+  let deadline: Instant
+
+  init(kind: Kind, id: HandshakeID?, sessionNumber: UInt16, deadline: Instant) {
+    (self.kind, self.id, self.sessionNumber, self.deadline) = (kind, id, sessionNumber, deadline)
+  }
+
+  var sessionKind: SessionKind {
+    switch kind {
+    case .paseInitiator, .paseResponder: .pase
+    case .caseInitiator, .caseResponder: .case
+    }
+  }
+
+  /// Whether this node has proved that it knows the passcode, and waits for the proof of the peer.
+  var isAwaitingPasscodeProof: Bool {
+    if case .paseResponder(let state) = kind { state.isAwaitingProof } else { false }
+  }
+
+  /// The parameters that the peer declared; defaults until it has.
+  var peerParameters: SessionParameters {
+    switch kind {
+    case .paseInitiator(let state): state.peer
+    case .paseResponder(let state): state.peer
+    case .caseInitiator(let state): state.peer
+    case .caseResponder(let state): state.peer
+    }
+  }
+
+  /// The fabric of a CASE handshake; nil while it is not determined yet.
+  var fabric: FabricIndex? {
+    switch kind {
+    case .paseInitiator, .paseResponder: nil
+    case .caseInitiator(let state): state.fabricIndex
+    case .caseResponder(let state): state.fabricIndex
+    }
+  }
+
+  /// Whether the fabric of a finished CASE handshake still exists; it may have been removed during the handshake.
+  func mayEstablish(_ keys: EstablishedKeys, in fabrics: [Fabric]) -> Bool {
+    sessionKind == .pase || fabrics.contains { $0.index == keys.fabric }
+  }
+
+  /// Handles a message of the peer.
+  mutating func receive(
+    _ opcode: UInt8, _ payload: [UInt8], _ environment: Environment, random: inout any RandomSource
+  ) -> HandshakeAction {
+    let action: HandshakeAction
+    switch kind {
+    case .paseInitiator(var state):
+      action = state.receive(opcode, payload, &random)
+      kind = .paseInitiator(state)
+    case .paseResponder(var state):
+      action = state.receive(opcode, payload, &random)
+      kind = .paseResponder(state)
+    case .caseInitiator(var state):
+      action = state.receive(opcode, payload, &random, environment.signatures, at: environment.time)
+      kind = .caseInitiator(state)
+    case .caseResponder(var state):
+      action = state.receive(
+        opcode, payload, fabrics: environment.fabrics, resumption: environment.resumption, &random,
+        environment.signatures, at: environment.time)
+      kind = .caseResponder(state)
+    }
+    if case .establish(let keys) = action, !mayEstablish(keys, in: environment.fabrics) {
+      return .refuse(.noSharedTrustRoots, .untrusted("the fabric was removed"))
+    }
+    return action
+  }
+
+  /// The timeout of a whole handshake. Matter Core § 4.14.1.1 specifies 60 s for PASE.
+  static let timeLimit: Duration = .seconds(60)
+  /// The age at which the slot of an inbound handshake may be evicted. See ``HandshakeSlots``.
+  static let slotTimeout: Duration = .seconds(5)
+  /// The peer's processing time between two messages.
+  static let timeout: Duration = .seconds(10)
+}
 
 /// The reason why a handshake failed.
 public enum HandshakeError: Error, Hashable, Sendable {
@@ -53,35 +171,15 @@ struct EstablishedKeys {
   }
 }
 
-/// The state that lets the next CASE handshake with a peer resume the session without certificates. Matter Core §
-/// 4.14.2.2.
-public struct ResumptionRecord: Hashable, Sendable {
-  /// The local index of the fabric shared with the peer.
-  public var fabric: FabricIndex
-  /// The operational node ID of the peer.
-  public var peer: NodeID
-  /// The 16 bytes by which the peer finds its record. They change with each session.
-  public var resumptionID: [UInt8]
-  /// The secret result of the handshake's ECDH, 32 bytes.
-  public var sharedSecret: [UInt8]
-  public var tags: [CASEAuthenticatedTag]
-
-  /// Creates a record, for example from its stored values.
-  public init(
-    fabric: FabricIndex, peer: NodeID, resumptionID: [UInt8], sharedSecret: [UInt8], tags: [CASEAuthenticatedTag]
-  ) {
-    self.fabric = fabric
-    self.peer = peer
-    self.resumptionID = resumptionID
-    self.sharedSecret = sharedSecret
-    self.tags = tags
-  }
-}
-
 extension StatusReport {
   static let established = StatusReport(.success, .sessionEstablished)
   static let invalidParameter = StatusReport(.failure, .invalidParameter)
   static let noSharedTrustRoots = StatusReport(.failure, .noSharedTrustRoots)
+
+  /// Returns a report that asks the peer to retry after a delay of at most 65 s.
+  static func busy(wait: Duration) -> StatusReport {
+    StatusReport(.busy, .busy, data: [UInt8](littleEndian: UInt16(clamping: wait.milliseconds)))
+  }
 
   /// The error for a status report received in place of a handshake message.
   var asHandshakeError: HandshakeError {

@@ -21,6 +21,11 @@ public enum SessionKind: Sendable {
   case `case`
 }
 
+/// The reason why a session was closed.
+public enum SessionCloseReason: Hashable, Sendable {
+  case byPeer, byUs, evicted, fabricRemoved
+}
+
 /// The public properties of a session.
 public struct SessionInfo: Sendable {
   public let id: SessionID
@@ -58,9 +63,7 @@ struct SecureSession: Sendable {
   /// Whether the session closes with its last exchange.
   var isExpiring = false
 
-  init(
-    info: SessionInfo, keys: EstablishedKeys, counter: UInt32
-  ) throws(CryptoError) {
+  init(info: SessionInfo, keys: EstablishedKeys, counter: UInt32) throws(CryptoError) {
     self.info = info
     peerSessionID = keys.peerSessionID
     let initiatorKey = try AESCCM(key: SymmetricKey(keys.initiatorToResponder))
@@ -69,24 +72,20 @@ struct SecureSession: Sendable {
     self.counter = counter
   }
 
-  /// Whether the peer is within its active threshold, so that the active interval applies.
-  func isPeerActive(at now: Instant) -> Bool { now - info.lastHeard < info.parameters.activeThreshold }
-}
+  func peer(at now: Instant) -> PeerState {
+    PeerState(
+      address: info.peerAddress, parameters: info.parameters,
+      isActive: now - info.lastHeard < info.parameters.activeThreshold)
+  }
 
-/// The context of unencrypted messages, which are handshake messages only. Matter Core § 4.13.2.1.
-struct UnsecuredSession: Sendable {
-  let id: SessionID
-  /// The random node id that the initiator chose.
-  let ephemeralID: NodeID
-  /// Whether this node is the initiator.
-  let isInitiator: Bool
-  var peerAddress: SocketAddress
-  var parameters: SessionParameters
-  var window = ReceptionWindow(mode: .unsecured)
-  /// Whether a handshake is in progress.
-  var hasHandshake = false
-  var lastHeard: Instant?
-  var lastUsed: Instant
-
-  func isPeerActive(at now: Instant) -> Bool { lastHeard.map { now - $0 < parameters.activeThreshold } ?? false }
+  /// Records the counter of an authenticated message, and the time and the source of a new one.
+  /// - Returns: false if the message is a duplicate.
+  mutating func accept(_ counter: UInt32, from address: SocketAddress, at now: Instant) -> Bool {
+    guard window.accept(counter) else { return false }
+    // Only the newest authenticated message changes the address, so that a replay can't redirect a session.
+    if window.maximum == counter { info.peerAddress = address }
+    info.lastHeard = now
+    info.lastUsed = now
+    return true
+  }
 }

@@ -54,12 +54,12 @@ import Testing
   @Test(arguments: messages) func decryptsPublishedMessages(clear: String, sent: String) throws {
     let bytes = hexadecimal(sent)
     let (header, end) = try MessageHeader.decode(bytes)
-    let opened = NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 2])
+    let opened = GroupMessaging.decrypt(bytes, header, from: end, with: try Self.makeKey(), groups: [1, 2])
     let (found, content) = try #require(opened)
     #expect(content == hexadecimal(clear))
     #expect(found.source == 1 && found.destination == .group(2))
     #expect(
-      NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 3]) == nil,
+      GroupMessaging.decrypt(bytes, header, from: end, with: try Self.makeKey(), groups: [1, 3]) == nil,
       "the message is to another group")
   }
 
@@ -78,7 +78,7 @@ import Testing
     var bytes = hexadecimal(Self.messages[1].1)
     bytes[bytes.count - 1] = 0xEE
     let (header, end) = try MessageHeader.decode(bytes)
-    #expect(NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [2]) == nil)
+    #expect(GroupMessaging.decrypt(bytes, header, from: end, with: try Self.makeKey(), groups: [2]) == nil)
   }
 
   @Test func derivesMulticastAddress() throws {

@@ -83,7 +83,7 @@ import Testing
     let drops = core.drops.total - moment.core.drops.total
     // No state remains except exchanges that wait for the response of their owner.
     #expect(core.handshakes.isEmpty, "\(what())")
-    #expect(core.exchanges.values.allSatisfy { $0.deadline == nil }, "\(what())")
+    #expect(core.exchanges.due(at: Instant(nanoseconds: .max)).isEmpty, "\(what())")
     let delivered = outputs.contains { if case .message = $0 { true } else { false } }
     if moment.isSecured {
       #expect(drops == 1, "\(what())")

@@ -126,7 +126,9 @@ import Testing
         if isPASE { try pair.beginPASE() } else { pair.beginCASE() }
         for _ in 0..<stage { try pair.step() }
         for index in 0...1 {
-          guard let (exchange, handshake) = pair.cores[index].handshakes.first else { continue }
+          guard let exchange = pair.cores[index].handshakes.exchanges.first,
+            let handshake = pair.cores[index].handshakes[exchange]
+          else { continue }
           let context = try #require(pair.cores[index].unsecured[exchange.session])
           var bytes: [UInt8] = []
           MessageHeader(

@@ -13,8 +13,8 @@ import Testing
         <= configuration.maximumInboundHandshakes + configuration.maximumInboundPASEHandshakes
         + configuration.maximumInboundResumptions)
     #expect(core.handshakes.count <= core.unsecured.count)
-    #expect(core.admission.passcode.slots.count <= configuration.maximumInboundPASEHandshakes)
-    #expect(core.admission.certificates.slots.count <= configuration.maximumInboundHandshakes)
+    #expect(core.handshakes.admission.passcode.slots.count <= configuration.maximumInboundPASEHandshakes)
+    #expect(core.handshakes.admission.certificates.slots.count <= configuration.maximumInboundHandshakes)
     #expect(core.exchanges.count <= configuration.maximumUnsecuredSessions * 4)
     #expect(core.secured.count <= configuration.maximumSessions)
   }

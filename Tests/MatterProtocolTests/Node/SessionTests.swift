@@ -81,7 +81,7 @@ import Testing
     #expect(pair.messages(0).map(\.content) == [[2, 1]])
     #expect(pair.closures(1) == [.fabricRemoved])
     #expect(pair.cores[1].session(peerSession) == nil)
-    #expect(pair.cores[1].fabrics.isEmpty && pair.cores[1].resumption.isEmpty)
+    #expect(pair.cores[1].fabrics.isEmpty && pair.cores[1].resumption.all.isEmpty)
     // The next request of the peer times out.
     _ = pair.request([3], on: session)
     try pair.settle()
@@ -113,7 +113,7 @@ import Testing
 
   @Test func closesSessionWithExhaustedCounters() throws {
     var (pair, session, _) = try CorePair.connected()
-    pair.cores[0].secured[UInt16(session.rawValue)]?.counter = .max - 1
+    pair.cores[0].secured.row[0].counter = .max - 1
     _ = pair.request(on: session, isReliable: false, then: .close)
     #expect(pair.cores[0].session(session) != nil)
     _ = pair.request(on: session, isReliable: false, then: .close)

@@ -26,17 +26,17 @@ import Testing
         nodeID: 0xCD55_44AA_7B13_EF15) != expected)
   }
 
-  /// Returns a node with session 3000 of the SDK (TestSessionManagerDispatch.cpp), which uses one key in both
+  /// Returns a table with session 3000 of the SDK (TestSessionManagerDispatch.cpp), which uses one key in both
   /// directions.
-  private func core(peerCounter: UInt32? = nil) throws -> NodeCore {
-    var core = NodeCore(random: SeededRandomSource(seed: 1))
+  private func sessions() throws -> SessionTable {
     let key = hexadecimal("5eded244e5532b3cdc23409dbad052d2")
     let keys = EstablishedKeys(
       keys: key + key + [UInt8](repeating: 0, count: 16), peerSessionID: 3000, parameters: .init())
-    _ = try core.addSession(
-      keys, number: 3000, kind: .pase, isInitiator: false, peer: CorePair.addresses[0], at: .zero)
-    core.secured[3000]?.counter = 12345
-    return core
+    var sessions = SessionTable(capacity: 1, lastNumber: 0)
+    _ = try sessions.add(
+      keys, number: 3000, kind: .pase, isInitiator: false, localNodeID: .unspecified, peer: CorePair.addresses[0],
+      counter: 12345, at: .zero)
+    return sessions
   }
 
   /// Opcode 0x64, exchange 0x0EEE, protocol 0x7D20, from the initiator and to be acknowledged.
@@ -45,22 +45,20 @@ import Testing
     ("1122334455", "00b80b0039300000 5a989ae42e8d 0f7f885dfb 2faa8949cf730a5728e0354610a0c4a7"),
   ])
   func decryptsAndEncryptsPublishedMessages(payload: String, encrypted: String) throws {
-    var receiver = try core()
-    receiver.receive(hexadecimal(encrypted), from: CorePair.addresses[0], at: .zero)
-    guard case .message(let message)? = receiver.nextOutput() else {
-      Issue.record("dropped: \(receiver.drops.all)")
-      return
-    }
-    #expect(message.opcode == 0x64 && message.protocolID == ProtocolID(0x7D20))
-    #expect(message.exchange.number == 0x0EEE && !message.exchange.isInitiator && message.isFirst)
-    #expect(message.content == hexadecimal(payload))
+    let expected = PayloadHeader(
+      isFromInitiator: true, needsAck: true, opcode: 0x64, exchange: 0x0EEE, protocolID: ProtocolID(0x7D20))
+    var sessions = try sessions()
+    var bytes = hexadecimal(encrypted)
+    let (header, end) = try MessageHeader.decode(bytes)
+    _ = try sessions.open(&bytes, header, from: end)
+    let (opened, offset) = try PayloadHeader.decode(bytes, at: end)
+    #expect(opened == expected)
+    #expect(Array(bytes[offset...]) == hexadecimal(payload))
 
     // Sending produces the same bytes.
-    var sender = try core()
-    let header = PayloadHeader(
-      isFromInitiator: true, needsAck: true, opcode: 0x64, exchange: 0x0EEE, protocolID: ProtocolID(0x7D20))
-    let sent = try #require(
-      sender.transmit(header, on: SessionID(local: 3000), at: .zero) { $0.append(raw: hexadecimal(payload)) })
+    let sent = try sessions.seal(expected, on: SessionID(local: 3000), at: .zero, capacity: 8) {
+      $0.append(raw: hexadecimal(payload))
+    }
     #expect(sent.bytes == hexadecimal(encrypted))
   }
 
@@ -71,10 +69,9 @@ import Testing
     "00b80b8087beef06 aa26a0f901ef ce9f9a67c8 137917d15b81d15d313308319758ea3f",
   ])
   func rejectsCorruptedMessages(encrypted: String) throws {
-    var receiver = try core()
-    receiver.receive(hexadecimal(encrypted), from: CorePair.addresses[0], at: .zero)
-    let output = receiver.nextOutput()
-    #expect(output.map { "\($0)" } == nil)
-    #expect(receiver.drops[.decryptionFailed] == 1)
+    let sessions = try sessions()
+    var bytes = hexadecimal(encrypted)
+    let (header, end) = try MessageHeader.decode(bytes)
+    #expect(throws: DropReason.decryptionFailed) { _ = try sessions.open(&bytes, header, from: end) }
   }
 }

@@ -83,6 +83,13 @@ extension CorePair {
     return (pair, own, other)
   }
 
+  /// Changes the shared secret of the only resumption record of a core.
+  mutating func changeResumptionSecret(_ core: Int) throws {
+    guard var record = cores[core].resumption.all.first else { throw Livelock() }
+    record.sharedSecret[3] ^= 1
+    cores[core].resumption.store(record)
+  }
+
   /// Opens an exchange and sends a request on it.
   mutating func request(
     _ payload: [UInt8] = [0x15, 0x18], on session: SessionID, isReliable: Bool = true, from core: Int = 0,
@@ -107,4 +114,12 @@ func clearHeaders(_ bytes: [UInt8]) throws -> (message: MessageHeader, payload: 
 func hexadecimal(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
+
+extension SeededRandomSource {
+  /// The next number, without drawing it.
+  var first: UInt64 {
+    var copy = self
+    return copy.next()
+  }
 }

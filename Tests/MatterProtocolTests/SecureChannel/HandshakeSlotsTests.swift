@@ -67,7 +67,7 @@ import Testing
     #expect(pair.established(1).count == 1)
     #expect(pair.attempts == 0, "the flood uses up no attempts")
     // The flood occupies all slots, or one per address.
-    #expect(pair.cores[1].admission.passcode.slots.count >= min(addresses, 15))
+    #expect(pair.cores[1].handshakes.admission.passcode.slots.count >= min(addresses, 15))
   }
 
   /// Replayed first messages are detected from any address, and occupy no slot.
@@ -80,7 +80,9 @@ import Testing
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .seconds(1) } == true, "\(String(describing: time))")
     #expect(pair.cores[1].drops[.duplicate] >= 1000)
-    #expect(pair.cores[1].admission.certificates.slots.isEmpty && pair.cores[1].admission.resumption.slots.isEmpty)
+    #expect(
+      pair.cores[1].handshakes.admission.certificates.slots.isEmpty
+        && pair.cores[1].handshakes.admission.resumption.slots.isEmpty)
   }
 
   /// The flood consists of new first messages of a fabric member. From few addresses, it frees a slot at once; from
@@ -106,7 +108,8 @@ import Testing
       before: .seconds(1)
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .milliseconds(100) } == true, "\(String(describing: time))")
-    #expect(pair.cores[1].admission.certificates.slots.count == 8, "the flood occupies all slots for certificates")
+    #expect(
+      pair.cores[1].handshakes.admission.certificates.slots.count == 8, "the flood occupies all slots for certificates")
   }
 
   /// An invalid first message evicts no handshake.
@@ -122,7 +125,7 @@ import Testing
     pair.beginCASE()
     try pair.beginPASE()
     try pair.run(for: .seconds(6))
-    let before = pair.cores[1].handshakes.keys.sorted()
+    let before = pair.cores[1].handshakes.exchanges
     #expect(before.count == 2)
     var attacker = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
     let unknownFabric = try FirstMessage.payload(&attacker) {
@@ -139,8 +142,53 @@ import Testing
           at: pair.now)
         pair.drain(1)
       }
-      #expect(pair.cores[1].handshakes.keys.sorted() == before, "\(number)")
+      #expect(pair.cores[1].handshakes.exchanges == before, "\(number)")
     }
+  }
+
+  /// Requests one of three slots.
+  private static func request(
+    _ slots: inout HandshakeSlots, _ number: UInt16, port: UInt16, at seconds: Int = 0
+  ) -> HandshakeSlots.Admission {
+    slots.acquire(
+      exchange(number), from: SocketAddress(.loopback4, port: port), capacity: 3, at: .zero + .seconds(seconds))
+  }
+
+  private static func exchange(_ number: UInt16) -> ExchangeID {
+    ExchangeID(session: SessionID(0x1_0001), number: number, isInitiator: false)
+  }
+
+  private static let timeouts = HandshakeSlots.Timeouts(
+    unconfirmed: .seconds(1), confirmed: .seconds(5), penalized: .seconds(10))
+
+  @Test func takesSlotFromAddressWithSurplus() {
+    var slots = HandshakeSlots(Self.timeouts)
+    for (number, port) in [(1, 1), (2, 1), (3, 2)] as [(UInt16, UInt16)] {
+      #expect(Self.request(&slots, number, port: port) == .admitted(evicting: nil))
+    }
+    #expect(Self.request(&slots, 4, port: 3) == .admitted(evicting: Self.exchange(1)), "the oldest of two")
+    #expect(Self.request(&slots, 5, port: 3) == .full, "each address has one slot")
+    slots.release(Self.exchange(3))
+    #expect(Self.request(&slots, 5, port: 3) == .admitted(evicting: nil))
+    #expect(slots.slots.map(\.exchange) == [2, 4, 5].map(Self.exchange))
+  }
+
+  @Test func penalizesEvictedAddress() {
+    var slots = HandshakeSlots(Self.timeouts)
+    for number in 1...3 as ClosedRange<UInt16> { _ = Self.request(&slots, number, port: number) }
+    slots.confirm(Self.exchange(1))
+    #expect(Self.request(&slots, 4, port: 4, at: 1) == .full, "no slot is older than its timeout")
+    #expect(Self.request(&slots, 4, port: 4, at: 2) == .admitted(evicting: Self.exchange(2)), "1 is confirmed")
+    // The evicted address can only take much older slots, and others can take the next one.
+    #expect(Self.request(&slots, 5, port: 2, at: 3) == .full)
+    #expect(Self.request(&slots, 5, port: 5, at: 3) == .admitted(evicting: Self.exchange(3)))
+    #expect(Self.request(&slots, 6, port: 2, at: 11) == .admitted(evicting: Self.exchange(1)))
+    for number in 7...9 as ClosedRange<UInt16> {
+      let evicted = Self.exchange(number - 3)
+      #expect(Self.request(&slots, number, port: number, at: 31) == .admitted(evicting: evicted))
+    }
+    #expect(Self.request(&slots, 10, port: 2, at: 33) == .full, "evicted 2 s ago")
+    #expect(Self.request(&slots, 10, port: 3, at: 33) == .admitted(evicting: Self.exchange(7)), "evicted 30 s ago")
   }
 
   @Test func evictsOldestKeys() {
