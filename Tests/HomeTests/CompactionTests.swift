@@ -30,8 +30,8 @@ import Testing
     @Sendable func isWhole() async throws -> Bool {
       if case .samples = try await home.samples(after: nil) { true } else { false }
     }
-    try await Task.sleep(for: .milliseconds(300))
-    #expect(try await isWhole(), "the home is not followed yet")
+    #expect(try await home.controller.center == nil, "the home is not followed yet")
+    #expect(try await isWhole())
     try await home.follow()
     #expect(await eventually { (try? await isWhole()) == false })
     #expect(try await home.samples(after: old).added.count == 10)

@@ -15,11 +15,7 @@ import Testing
   private static let quick = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .milliseconds(30))
 
   private func until(_ expectation: String, _ body: () async throws -> Bool) async throws {
-    for _ in 0..<12_000 {
-      if try await body() { return }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    throw HomeError(.timedOut, expectation)
+    if try await !eventually(body) { throw HomeError(.timedOut, expectation) }
   }
 
   private func light(_ isOn: Bool, time: Int64 = 1) -> HomeUpdate {
@@ -38,32 +34,36 @@ import Testing
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let center = try center(database)
     try await center.start()
-    let rings = Mutex(0)
-    let quiet = Mutex(0)
-    let query = ObserverQuery(.attribute, SampleFilter(devices: ["5"], clusters: [6])) { _, complete, error in
-      if error == nil { rings.withLock { $0 += 1 } }
-      complete()
+    let calls = Mutex(["lamp": 0, "event": 0, "all": 0])
+    func query(_ name: String, _ type: SampleType, _ filter: SampleFilter = SampleFilter()) -> ObserverQuery {
+      ObserverQuery(type, filter) { _, complete, _ in
+        calls.withLock { $0[name, default: 0] += 1 }
+        complete()
+      }
     }
-    let other = ObserverQuery(.event) { _, complete, _ in
-      quiet.withLock { $0 += 1 }
-      complete()
-    }
-    try await center.execute(query)
-    try await center.execute(other)
-    await #expect(throws: HomeError.self) { try await center.execute(query) }
-    try await until("first notification") { rings.withLock { $0 } == 1 }
-    try await Task.sleep(for: .milliseconds(20))
+    let lamp = query("lamp", .attribute, SampleFilter(devices: ["5"], clusters: [6]))
+    let (event, all) = (query("event", .event), query("all", .all))
+    for query in [lamp, event, all] { try await center.execute(query) }
+    await #expect(throws: HomeError.self) { try await center.execute(lamp) }
+    try await until("first notification") { calls.withLock { $0 } == ["lamp": 1, "event": 1, "all": 1] }
     try database.commit([light(true)])
-    try await until("notification of a change") { rings.withLock { $0 } == 2 }
+    try await until("notification of a change") { calls.withLock { $0 } == ["lamp": 2, "event": 1, "all": 2] }
     // A change by another process.
     let process = try scratch.open()
     try process.commit([light(false)])
-    try await until("notification of a change by another process") { rings.withLock { $0 } == 3 }
+    try await until("notification of a change by another process") {
+      calls.withLock { $0 } == ["lamp": 3, "event": 1, "all": 3]
+    }
+    // The query of all changes is the last one that the center notifies, and shows that it did.
     try database.commit([HomeUpdate([.roomAdded(Room(id: "r", name: "R", structureID: "home"))], at: 3)])
-    await center.stop(query)
+    try await until("notification of a room") { calls.withLock { $0["all"] } == 4 }
+    try await until("the end of calls in progress") { await center.schedule(of: lamp)?.isRunning == false }
+    await center.stop(lamp)
+    #expect(await center.schedule(of: lamp) == nil)
     try database.commit([light(true)])
-    try await Task.sleep(for: .milliseconds(100))
-    #expect(rings.withLock { $0 } == 3 && quiet.withLock { $0 } == 1)
+    try await until("notification after the query was stopped") { calls.withLock { $0["all"] } == 5 }
+    try await until("the end of calls in progress") { await center.schedule(of: event)?.isRunning == false }
+    #expect(calls.withLock { $0 } == ["lamp": 3, "event": 1, "all": 5])
     await center.stop()
   }
 
@@ -97,9 +97,7 @@ import Testing
     let calls = Mutex<[Bool]>([])
     try await center.execute(ObserverQuery(.all) { _, _, error in calls.withLock { $0.append(error != nil) } })
     try await until("the query is stopped") { calls.withLock { $0 } == [false, false, false, true] }
-    try database.commit([light(true)])
-    try await Task.sleep(for: .milliseconds(50))
-    #expect(calls.withLock { $0.count } == 4)
+    #expect(await center.entries.isEmpty)
     await center.stop()
   }
 
@@ -150,7 +148,7 @@ import Testing
     let seen = Mutex<[Int64]>([])
     let center = try center(database) { others in
       // Let other calls interleave.
-      try await Task.sleep(for: .milliseconds(1))
+      await Task.yield()
       seen.withLock { $0 += others.updates.map(\.update.time) }
       return others.next
     }
@@ -171,15 +169,16 @@ import Testing
     let database = try scratch.open()
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let file = scratch.directory + "/attempts"
-    try database.add(
+    let id = try database.add(
       BackgroundDelivery(
-        SampleFilter(.attribute), .every(.seconds(50)), to: .command(["sh", "-c", "echo x >> \(file)"]),
-        after: try database.anchor()))
+        SampleFilter(.attribute), .every(.seconds(3600)), to: .command(["sh", "-c", "echo x >> \(file)"]),
+        after: try database.anchor())
+    ).id
     try database.commit([HomeUpdate([.structureRenamed(id: "home", name: "Nest")], at: 1)])
     let center = try center(database)
     try await center.start(inBackground: true)
-    try await Task.sleep(for: .milliseconds(100))
     // A check without a matching change does not start the period.
+    try await until("the end of the check") { await center.schedule(ofDelivery: id)?.isRunning == false }
     try database.commit([light(true)])
     try await until("delivery") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "x\n")
@@ -235,7 +234,8 @@ import Testing
     await center.stop()
     center = try self.center(database)
     try await center.start(inBackground: true)
-    try await Task.sleep(for: .milliseconds(300))
+    let schedule = try #require(await center.schedule(ofDelivery: id))
+    #expect(schedule.isSuspended && schedule.isPending && !schedule.isRunning)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == (1...3).map { "\($0) \(start)\n" }.joined())
     // Another process resumes it; a second resume has no effect.
     _ = FileManager.default.createFile(atPath: gate, contents: nil)
@@ -269,7 +269,7 @@ import Testing
 
   @Test func periodContinuesAfterRestart() async throws {
     // Longer than any delay on a busy machine.
-    let period = Duration.seconds(1800)
+    let period = Duration.seconds(7200)
     let (scratch, database, attempts) = try delivery(.every(period), "true")
     var center = try center(database)
     let start = HostClock.unixMicroseconds()
@@ -278,35 +278,47 @@ import Testing
     try await until("delivery") { try database.backgroundDeliveries()[0].delivered != nil }
     let delivery = try database.backgroundDeliveries()[0]
     let earliest = try #require(delivery.earliest)
-    #expect(earliest >= start + 1_800_000_000 && earliest <= HostClock.unixMicroseconds() + 1_800_000_000)
+    #expect(earliest >= start + 7_200_000_000 && earliest <= HostClock.unixMicroseconds() + 7_200_000_000)
     await center.stop()
-    // Most of the period elapses between the two runs.
-    let soon = HostClock.unixMicroseconds() + 5_000_000
-    try database.record(earliest: soon, of: delivery.id)
+    // Half of the period elapses between the two runs.
+    let begin = HostClock.unixMicroseconds()
+    try database.record(earliest: begin + 3_600_000_000, of: delivery.id)
     try database.commit([light(false)])
     // Reopen the database, as another process would.
     let again = try scratch.open()
     center = try self.center(again)
     try await center.start(inBackground: true)
+    let pause = try #require(await center.pause(ofDelivery: delivery.id))
+    let elapsed = Duration.microseconds(HostClock.unixMicroseconds() - begin)
+    // The two clocks may differ by a second.
+    #expect(pause <= .seconds(3601) && pause >= .seconds(3599) - elapsed)
+    #expect(await center.schedule(ofDelivery: delivery.id)?.isRunning == false && attempts() == 1)
+    await center.advance(delivery: delivery.id, by: .seconds(3602))
     try await until("second delivery") { attempts() == 2 }
-    #expect(HostClock.unixMicroseconds() >= soon)
     await center.stop()
   }
 
   @Test func backOffContinuesAfterRestart() async throws {
     let (scratch, database, attempts) = try delivery(.immediate, "false")
-    let limits = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(5))
+    let limits = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(3600))
     var center = try center(database, limits)
     try await center.start(inBackground: true)
+    let begin = HostClock.unixMicroseconds()
     try database.commit([light(true)])
     try await until("first failure") { try database.backgroundDeliveries()[0].strikes == 1 }
-    let earliest = try #require(try database.backgroundDeliveries()[0].earliest)
+    let stored = try database.backgroundDeliveries()[0]
+    #expect(try #require(stored.earliest) >= begin + 3_600_000_000)
     await center.stop()
     let again = try scratch.open()
     center = try self.center(again, limits)
     try await center.start(inBackground: true)
+    let pause = try #require(await center.pause(ofDelivery: stored.id))
+    let elapsed = Duration.microseconds(HostClock.unixMicroseconds() - begin)
+    // The two clocks may differ by a second.
+    #expect(pause <= .seconds(3600) && pause >= .seconds(3599) - elapsed)
+    #expect(await center.schedule(ofDelivery: stored.id)?.isRunning == false && attempts() == 1)
+    await center.advance(delivery: stored.id, by: .seconds(3600))
     try await until("retry") { attempts() == 2 }
-    #expect(HostClock.unixMicroseconds() >= earliest)
     try await until("second failure") { try again.backgroundDeliveries()[0].strikes == 2 }
     await center.stop()
   }
@@ -328,10 +340,7 @@ import Testing
     try database.record(earliest: HostClock.unixMicroseconds() + 86_400_000_000, of: one.id)
     let later = try self.center(database)
     try await later.start(inBackground: true)
-    try await Task.sleep(for: .milliseconds(200))
-    let now = await later.now
-    let next = try #require(await later.entries[.delivery(one.id)]?.schedule.notBefore)
-    #expect(next - now <= .seconds(3600))
+    #expect(try #require(await later.pause(ofDelivery: one.id)) <= .seconds(3600))
     await later.stop()
     // The delivery has not failed: a resume has no effect, and the period continues.
     #expect(try !scratch.open().resumeBackgroundDelivery(one.id))
@@ -372,13 +381,22 @@ import Testing
 
   /// The command gets SIGTERM first, and its exit status counts.
   @Test func acceptsCompletionAfterSIGTERM() async throws {
-    let (scratch, database, attempts) = try delivery(.immediate, "trap 'exit 0' TERM; while :; do sleep 0.1; done")
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let file = scratch.directory + "/begun"
+    let script = "trap 'exit 0' TERM; echo > \(file); while :; do sleep 0.1; done"
+    let id = try database.add(
+      BackgroundDelivery(.all, .immediate, to: .command(["sh", "-c", script]), after: try database.anchor())
+    ).id
     try database.commit([light(true)])
-    let center = try center(database, .init(timeout: .seconds(10), firstRetry: .milliseconds(30)))
+    let center = try center(database, .init(timeout: .seconds(3600), firstRetry: .milliseconds(30)))
+    await center.set(gracePeriod: .seconds(600))
     try await center.start(inBackground: true)
+    try await until("the command handles SIGTERM") { FileManager.default.fileExists(atPath: file) }
+    await center.advance(delivery: id, by: .seconds(3600))
     try await until("delivery") { try database.backgroundDeliveries()[0].delivered != nil }
     let stored = try database.backgroundDeliveries()[0]
-    #expect(stored.strikes == 0 && !stored.isSuspended && stored.failure == nil && attempts() > 0)
+    #expect(stored.strikes == 0 && !stored.isSuspended && stored.failure == nil)
     #expect(stored.anchor == (try scratch.open().anchor()))
     await center.stop()
   }
@@ -387,17 +405,23 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let file = scratch.directory + "/pid"
-    try database.add(
+    let id = try database.add(
       BackgroundDelivery(
-        .all, .immediate, to: .command(["sh", "-c", "trap '' TERM; echo $$ >> \(file); exec sleep 100"]),
-        after: try database.anchor()))
+        .all, .immediate, to: .command(["sh", "-c", "trap '' TERM; echo $$ > \(file); exec sleep 1000"]),
+        after: try database.anchor())
+    ).id
     try database.commit([light(true)])
-    let center = try center(database, .init(timeout: .seconds(20), firstRetry: .milliseconds(10), strikes: 3))
+    let center = try center(database, .init(timeout: .seconds(3600), strikes: 1))
+    await center.set(gracePeriod: .milliseconds(100))
     try await center.start(inBackground: true)
+    func number() -> Int32? {
+      (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").first.flatMap { Int32($0) }
+    }
+    try await until("the command ignores SIGTERM") { number() != nil }
+    await center.advance(delivery: id, by: .seconds(3600))
     try await until("suspension") { try database.backgroundDeliveries()[0].isSuspended }
-    let number = try #require(
-      Int32(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first ?? ""))
-    try await until("the process ended") { kill(number, 0) != 0 }
+    let process = try #require(number())
+    try await until("the process ended") { kill(process, 0) != 0 }
     #expect(try database.backgroundDeliveries()[0].failure?.contains("longer") == true)
     await center.stop()
   }

@@ -69,7 +69,7 @@ import Testing
       guard isFirst else { return complete() }
       running.withLock { $0 += 1 }
       // Limited, so that a failure does not hang the test.
-      _ = gate.wait(timeout: .now() + 30)
+      _ = gate.wait(timeout: .now() + 600)
       running.withLock { $0 -= 1 }
       complete()
     }
@@ -103,6 +103,7 @@ import Testing
     try await center.start()
     let running = Mutex(0)
     let calls = Mutex<[Bool]>([])
+    let first = DispatchSemaphore(value: 0)
     try await center.execute(
       ObserverQuery(.all) { _, _, error in
         let others = running.withLock { number in
@@ -110,13 +111,15 @@ import Testing
           return number
         }
         if others > 0 { Issue.record("two calls at a time") }
-        // Longer than the timeout, so that the query is retried and stopped in the meantime.
-        Thread.sleep(forTimeInterval: 0.1)
+        // Limited, so that a failure does not hang the test.
+        if calls.withLock(\.isEmpty) { _ = first.wait(timeout: .now() + 600) }
         running.withLock { $0 -= 1 }
         calls.withLock { $0.append(error != nil) }
       })
+    // The query is retried and stopped during the first call.
+    #expect(await eventually { await center.entries.isEmpty })
+    first.signal()
     #expect(await eventually { calls.withLock { $0 } == [false, false, false, true] })
-
     await center.stop()
 
     var manyStrikes = limits
@@ -125,17 +128,24 @@ import Testing
     try await other.start()
     let gate = DispatchSemaphore(value: 0)
     let later = Mutex(0)
-    let query = ObserverQuery(.all) { _, _, _ in
+    var query: ObserverQuery? = ObserverQuery(.all) { _, _, _ in
       later.withLock { $0 += 1 }
       _ = gate.wait(timeout: .now() + 600)
     }
-    try await other.execute(query)
+    weak let stopped = query
+    try await other.execute(try #require(query))
     #expect(await eventually { later.withLock { $0 } == 1 })
     // The next call is queued behind the first one.
-    try await Task.sleep(for: .milliseconds(60))
-    await other.stop(query)
-    for _ in 0..<100 { gate.signal() }
-    try await Task.sleep(for: .milliseconds(50))
+    #expect(
+      await eventually {
+        guard let query, let schedule = await other.schedule(of: query) else { return false }
+        return schedule.strikes > 0 && schedule.isRunning
+      })
+    await other.stop(try #require(query))
+    query = nil
+    for _ in 0..<1000 { gate.signal() }
+    // All queued calls retain the query.
+    #expect(await eventually { stopped == nil })
     #expect(later.withLock { $0 } == 1)
     await other.stop()
   }

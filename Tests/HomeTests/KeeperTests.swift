@@ -181,7 +181,7 @@ import Testing
     if succeeds { try fixture.pragma("query_only = 0") }
     worker.release()
     if !succeeds {
-      try await Task.sleep(for: .milliseconds(20))
+      #expect(await eventually { !worker.isHolding })
       try fixture.pragma("query_only = 0")
     }
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost", "recovered"] })
@@ -272,6 +272,7 @@ private final class HeldWorker: Worker {
   private let gate = DispatchSemaphore(value: 0)
 
   func hold() { state.withLock { $0.isHeld = true } }
+  /// Whether a job waits or is performed after it was released.
   var isHolding: Bool { state.withLock { $0.isHolding } }
 
   func release() {
@@ -287,7 +288,9 @@ private final class HeldWorker: Worker {
         state.isHolding = state.isHeld
         return state.isHeld
       }
-      if isHeld { gate.wait() }
+      guard isHeld else { return try body() }
+      gate.wait()
+      defer { state.withLock { $0.isHolding = false } }
       return try body()
     }
   }

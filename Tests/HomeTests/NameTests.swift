@@ -179,7 +179,7 @@ final class ScratchDirectory: Sendable {
   @Test func homeLockIsExclusive() async throws {
     let scratch = ScratchDirectory()
     let first = try await HomeLock.acquire(scratch.state)
-    let waits = HeldWaits()
+    let waits = WaitRecorder()
     await PendingWork.$board.withValue(waits) {
       do throws(HomeError) {
         let second = try await HomeLock.acquire(scratch.state, timeout: .milliseconds(120))
@@ -195,22 +195,6 @@ final class ScratchDirectory: Sendable {
     let third = try await HomeLock.acquire(scratch.state, timeout: .zero)
     _ = consume third
   }
-}
-
-/// Records the reported waits.
-private final class HeldWaits: WaitRegistry {
-  private let recorded = Mutex<(begun: [String], ended: Int)>(([], 0))
-  var begun: [String] { recorded.withLock { $0.begun } }
-  var ended: Int { recorded.withLock { $0.ended } }
-
-  func begin(_ description: String) -> Int? {
-    recorded.withLock {
-      $0.begun.append(description)
-      return $0.begun.count
-    }
-  }
-
-  func end(_ number: Int) { recorded.withLock { $0.ended += 1 } }
 }
 
 @Suite("Device states") struct DeviceStateTests {

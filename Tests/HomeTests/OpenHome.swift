@@ -68,12 +68,3 @@ func rest<S: AsyncSequence>(
   while let value = await iterator.next(isolation: nil) { result.append(value) }
   return result
 }
-
-/// Waits until the condition is true, at most two minutes.
-func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
-  for _ in 0..<6000 {
-    if await isTrue() { return true }
-    try? await Task.sleep(for: .milliseconds(20))
-  }
-  return await isTrue()
-}

@@ -261,12 +261,16 @@ import Testing
   @Test func sinkEndsWhenHandleIsCanceledOrReleased() async throws {
     let open = try await OpenHome(.lamp(5))
     let (canceled, released) = (Recorder(), Recorder())
-    let handle = open.home.devices().batched().sink { devices in
-      canceled.values.withLock { $0.append(devices[0].name) }
+    // Retained by the closures, as long as these may be called.
+    var token: Recorder? = Recorder()
+    weak let retained = token
+    let handle = open.home.devices().batched().sink { [token] devices in
+      withExtendedLifetime(token) { canceled.values.withLock { $0.append(devices[0].name) } }
     }
-    var other: ObservationHandle? = open.home.devices().stream().sink { change in
-      released.values.withLock { $0.append(change.item.name) }
+    var other: ObservationHandle? = open.home.devices().stream().sink { [token] change in
+      withExtendedLifetime(token) { released.values.withLock { $0.append(change.item.name) } }
     }
+    token = nil
     try await open.home.rename("5", to: "A")
     #expect(await eventually { canceled.all == ["Device 5", "A"] && released.all == ["A"] })
     handle.cancel()
@@ -274,8 +278,8 @@ import Testing
     #expect(await eventually { released.all == ["A", "B"] })
     #expect(other != nil)
     other = nil
+    #expect(await eventually { retained == nil })
     try await open.home.rename("5", to: "C")
-    try await Task.sleep(for: .milliseconds(50))
     #expect(canceled.all == ["Device 5", "A"] && released.all == ["A", "B"])
     await open.home.close()
   }
@@ -286,7 +290,8 @@ import Testing
     let (stuck, fast) = (Recorder(), Recorder())
     let first = open.home.devices().batched().sink { _ in
       stuck.values.withLock { $0.append("") }
-      try? await Task.sleep(for: .seconds(600))
+      // Until it is canceled.
+      try? await Task.sleep(for: .seconds(3600))
     }
     let second = open.home.devices().stream().sink { change in fast.values.withLock { $0.append(change.item.name) } }
     let names = (0..<100).map { "N\($0)" }

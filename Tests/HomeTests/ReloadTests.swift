@@ -193,7 +193,6 @@ import Testing
         began.signal()
         // Limited, so that on a busy machine the waiting writer does not time out.
         _ = goOn.wait(timeout: .now() + 3)
-        Thread.sleep(forTimeInterval: 0.1)
         wasHeld.withLock { $0 = FollowerLock.isHeld(directory.state) }
       }
       try? process?.close()
@@ -210,6 +209,7 @@ import Testing
     let closing = Task { await open.home.close() }
     // The home gets no more updates, and waits for the database.
     for await _ in updates {}
+    try await open.controller.eventLoop.submit {}.get()
     goOn.signal()
     await closing.value
     #expect(wasHeld.withLock { $0 })

@@ -14,9 +14,13 @@ import Testing
   private func output() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
   @discardableResult
-  private func run(_ script: String, _ environment: [String: String] = [:], input: String = "") async -> String? {
+  private func run(
+    _ script: String, _ environment: [String: String] = [:], input: String = "",
+    gracePeriod: Duration = RunningCommand.defaultGracePeriod
+  ) async -> String? {
     let all = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    return await RunningCommand.run(["sh", "-c", script], environment: all, input: Array(input.utf8))
+    return await RunningCommand.run(
+      ["sh", "-c", script], environment: all, input: Array(input.utf8), gracePeriod: gracePeriod)
   }
 
   /// Whether a process is running, and not a zombie.
@@ -81,8 +85,8 @@ import Testing
   /// The shell ends at once, but its child gets the full grace period.
   @Test func childProcessesGetGracePeriod() async throws {
     let left = scratch.directory + "/left"
-    let inner = "trap 'sleep 1; echo left > \(left); exit' TERM; echo $$ > \(file); while :; do sleep 0.1; done"
-    let task = Task { await run("sh -c \"$INNER\" & wait", ["INNER": inner]) }
+    let inner = "trap 'sleep 0.3; echo left > \(left); exit' TERM; echo $$ > \(file); while :; do sleep 0.1; done"
+    let task = Task { await run("sh -c \"$INNER\" & wait", ["INNER": inner], gracePeriod: .seconds(600)) }
     _ = try await number()
     task.cancel()
     #expect(await task.value == "“sh” was ended by signal 15")
@@ -91,7 +95,7 @@ import Testing
 
   @Test func killsCommandThatIgnoresSIGTERM() async throws {
     let script = "trap '' TERM; echo $$ > \(file); exec sleep 1000"
-    let task = Task { await run(script) }
+    let task = Task { await run(script, gracePeriod: .milliseconds(100)) }
     let number = try await number()
     task.cancel()
     #expect(await task.value == "“sh” was ended by signal 9")

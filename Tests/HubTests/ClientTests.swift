@@ -182,10 +182,11 @@ import Testing
     ]
     for query in queries { try await client.execute(query) }
     #expect(await eventually { rings.withLock { $0.count } == queries.count })
-    /// Names of the queries that were notified once the condition holds; notifications arrive without delay.
-    func rung(_ isDone: @Sendable () async throws -> Bool) async throws -> [String] {
+    let hub = try #require(client.backend as? HubClient)
+    /// Names of the queries that were notified once the condition holds; their calls begin in the same turn.
+    func rung(_ isDone: () async throws -> Bool) async throws -> [String] {
       #expect(await eventually(isDone))
-      try await Task.sleep(for: .milliseconds(50))
+      #expect(await eventually { await hub.isIdle })
       let all = rings.withLock { rings in
         defer { rings = [:] }
         return rings
@@ -226,7 +227,8 @@ import Testing
     #expect(await eventually { calls.withLock { $0.count } == 3 })
     try await served.report(level: 9)
     #expect(await eventually { calls.withLock { $0.count } == 6 })
-    try await Task.sleep(for: .milliseconds(100))
+    let hub = try #require(client.backend as? HubClient)
+    #expect(await eventually { await hub.isIdle })
     #expect(calls.withLock { $0 } == [nil, nil, nil, nil, nil, nil])
     await client.stop(query)
     await client.close()
@@ -245,10 +247,13 @@ import Testing
     }
     try await client.execute(query)
     #expect(await eventually { calls.withLock { $0 } == [nil, nil, nil, .timedOut] })
+    let hub = try #require(client.backend as? HubClient)
+    #expect(await eventually { await hub.hasNoQueries })
     // A late completion is ignored, and the query gets no more calls.
     late.withLock { $0 }?()
     try await served.report(level: 9)
-    try await Task.sleep(for: .milliseconds(150))
+    #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
+    #expect(await hub.hasNoQueries)
     #expect(calls.withLock { $0.count } == 4)
     await client.close()
     await served.close()
@@ -268,7 +273,7 @@ import Testing
       guard isFirst else { return completion() }
       running.withLock { $0 += 1 }
       // Limited, so that a failure does not hang the test.
-      _ = gate.wait(timeout: .now() + 30)
+      _ = gate.wait(timeout: .now() + 600)
       running.withLock { $0 -= 1 }
       completion()
     }
@@ -304,7 +309,7 @@ import Testing
     let query = ObserverQuery(.all) { _, _, error in
       guard error != nil else { return }
       running.withLock { $0 += 1 }
-      _ = gate.wait(timeout: .now() + 30)
+      _ = gate.wait(timeout: .now() + 600)
       running.withLock { $0 -= 1 }
     }
     try await client.execute(query)
@@ -384,6 +389,13 @@ import Testing
   }
 }
 
+extension HubClient {
+  fileprivate var hasNoQueries: Bool { queries.isEmpty }
+
+  /// Whether no query is being notified or retried.
+  fileprivate var isIdle: Bool { queries.values.allSatisfy { !$0.schedule.isRunning && !$0.schedule.isPending } }
+}
+
 extension ServedHome {
   func input(level: UInt8) -> HomeInput {
     .report(NodeReport(5, [AttributeData(Self.level, dataVersion: 0, value: [0x04, level])], isWhole: false))
@@ -394,6 +406,11 @@ extension Hub {
   /// Closes all connections, and handles inputs before any client can reconnect.
   func hangUp(andThen inputs: [HomeInput]) {
     for connection in connections.values { connection.channel.close(promise: nil) }
+    take(inputs)
+  }
+
+  /// Handles inputs in one turn of the event loop.
+  func take(_ inputs: [HomeInput]) {
     controller.assumeIsolated { controller in for input in inputs { controller.take(input) } }
   }
 }

@@ -105,8 +105,12 @@ import Testing
       let data = AttributeData(path, dataVersion: 0, value: text)
       try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
-    #expect(await eventually { try await served.hub.status.clients.map(\.name) == ["test"] })
-    #expect(try await served.hub.connectionCount == 1)
+    // The other client reconnects if it was closed on a busy machine.
+    #expect(
+      await eventually {
+        let (status, count) = (try await served.hub.status, try await served.hub.connectionCount)
+        return status.clients.map(\.name) == ["test"] && count == 1
+      })
     await other.close()
     await served.close()
   }

@@ -30,8 +30,9 @@ final class ServedHome: Sendable {
   private let current: Mutex<Hub?>
 
   /// Opens a home with one lamp, node 5, which is online, or an empty one, and starts the hub.
+  /// - Parameter grace: the grace time; nil: the one that is set with `setGraceTime`.
   init(
-    _ scratch: Scratch = Scratch(), grace: Duration = .zero, isEmpty: Bool = false,
+    _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false,
     cloud: (any CloudTransport)? = nil, _ change: (inout Hub.Options) -> Void = { _ in }
   ) async throws {
     self.scratch = scratch
@@ -169,15 +170,6 @@ func listening(to home: Home) async -> HomeEvents {
   let updates = home.updates()
   _ = await home.state
   return updates
-}
-
-/// Waits until the condition is true, at most two minutes.
-func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
-  for _ in 0..<6000 {
-    if (try? await isTrue()) == true { return true }
-    try? await Task.sleep(for: .milliseconds(20))
-  }
-  return (try? await isTrue()) == true
 }
 
 /// Returns the code of the error that `body` throws, or nil.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Text for readers: comments, strings and names of tests in Swift, comments of scripts and definitions, and documents.
@@ -164,17 +165,14 @@ enum Prose {
 
   @Test("subjects of the last commits have at most 72 characters")
   func commitSubjects() throws {
-    let git = Process()
-    git.executableURL = URL(filePath: "/usr/bin/env")
-    git.arguments = ["git", "-C", Repository.root.path, "log", "-30", "--no-merges", "--format=%s"]
-    let output = Pipe()
-    (git.standardOutput, git.standardError) = (output, FileHandle.nullDevice)
-    guard (try? git.run()) != nil else { return }
-    let subjects = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(
-      separator: "\n")
-    git.waitUntilExit()
+    // Not Foundation's `Process`, which can crash while this process has many open files.
+    let command = "git -C '\(Repository.root.path)' log -30 --no-merges --format=%s 2>/dev/null"
+    let output = try #require(popen(command, "r"))
+    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+    while case let count = fread(&buffer, 1, buffer.count, output), count > 0 { bytes += buffer[..<count] }
     // An export without a history has no commits.
-    for subject in subjects where git.terminationStatus == 0 {
+    guard pclose(output) == 0 else { return }
+    for subject in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       #expect(subject.count <= 72, "“\(subject)” has \(subject.count) characters")
     }
   }

@@ -32,15 +32,8 @@ final class Collector<Value: Sendable>: Sendable {
   func add(_ value: Value) { values.withLock { $0.append(value) } }
   var all: [Value] { values.withLock { $0 } }
 
-  /// Waits until the values satisfy `condition`, at most `seconds`.
-  func wait(_ seconds: Double = 20, until condition: @Sendable ([Value]) -> Bool) async -> Bool {
-    let end = HostClock.now() + .milliseconds(Int64(seconds * 1000))
-    while HostClock.now() < end {
-      if condition(all) { return true }
-      try? await Task.sleep(for: .milliseconds(2))
-    }
-    return condition(all)
-  }
+  /// Waits until the values satisfy `condition`.
+  func wait(until condition: ([Value]) -> Bool) async -> Bool { await eventually { condition(all) } }
 }
 
 /// An engine that echoes datagrams or reports them, and performs the effects that tests add.

@@ -30,14 +30,8 @@ import VirtualDevices
       counters.withLock { $0.append(header.counter) }
     }
 
-    /// Waits for a message, long enough for a busy machine.
-    func has(_ counter: UInt32) async -> Bool {
-      for _ in 0..<12_000 {
-        if counters.withLock({ $0.contains(counter) }) { return true }
-        try? await Task.sleep(for: .milliseconds(10))
-      }
-      return false
-    }
+    /// Waits for a message.
+    func has(_ counter: UInt32) async -> Bool { await eventually { counters.withLock { $0.contains(counter) } } }
   }
 
   @Test func dropsGroupMessagesWithoutMulticast() async throws {

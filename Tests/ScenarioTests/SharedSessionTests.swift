@@ -69,7 +69,7 @@ import VirtualDevices
     let listening = Task { [stream] in
       for try await news in stream { if case .lost = news { losses.withLock { $0 += 1 } } }
     }
-    while try await standing().count < 2 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(try await eventually { try await standing().count == 2 })
     let before = try await standing()
 
     for round in 0..<3 {

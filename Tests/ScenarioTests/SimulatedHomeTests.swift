@@ -376,8 +376,20 @@ import VirtualDevices
     let run = await Simulation.run(seed: 1, limit: .seconds(1_000_000_000)) { simulation in
       await withTaskGroup(of: Void.self) { group in
         // Keeps events scheduled, so that the run can't end as a deadlock before the other thread resumes.
-        group.addTask { while !Task.isCancelled { try? await simulation.sleep(for: .seconds(1)) } }
-        await Task.detached { try? await Task.sleep(for: .milliseconds(5)) }.value
+        let turns = Mutex(0)
+        group.addTask { @Sendable in
+          while !Task.isCancelled {
+            turns.withLock { $0 += 1 }
+            try? await simulation.sleep(for: .seconds(1))
+          }
+        }
+        await withCheckedContinuation { continuation in
+          Thread.detachNewThread {
+            // The other task runs only while this one is suspended.
+            while turns.withLock({ $0 }) < 2 { usleep(1000) }
+            continuation.resume()
+          }
+        }
         group.cancelAll()
       }
     }

@@ -191,7 +191,8 @@ import Testing
     let stopped = discovery.browse(.commissionable(), on: loop) { _ in found.bytes.withLock { $0.append(3) } }
     discovery.stop(stopped)
     #expect(recorder.newRequests == ["stop", "browse", "stop"])
-    try await Task.sleep(for: .milliseconds(100))
+    // A delayed event would be reported before this timer.
+    try await loop.scheduleTask(in: .milliseconds(30)) {}.futureResult.get()
     #expect(found.bytes.withLock(\.self) == [1, 2])
   }
 }

@@ -8,14 +8,8 @@ import Synchronization
 final class Collector: Sendable {
   let bytes = Mutex<[UInt8]>([])
 
-  /// Waits for a byte, up to two minutes for a busy machine.
-  func has(_ byte: UInt8) async -> Bool {
-    for _ in 0..<12_000 {
-      if bytes.withLock({ $0.contains(byte) }) { return true }
-      try? await Task.sleep(for: .milliseconds(10))
-    }
-    return false
-  }
+  /// Waits for a byte.
+  func has(_ byte: UInt8) async -> Bool { await eventually { bytes.withLock { $0.contains(byte) } } }
 }
 
 /// Sockets that record the calls and the sent datagrams, and count accesses to their loop.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The figures of `make bench` that do not depend on the machine.
-@Suite struct BenchTests {
+@Suite(.processes) struct BenchTests {
   @Test(
     "rejects invalid seeds before the first run",
     .timeLimit(.minutes(10)),
@@ -12,33 +12,18 @@ import Testing
       (["random", "1", "-1"], "found “-1” for FIRST"),
       (["random", "2", "18446744073709551615"], "there are no 2 seeds"),
       (["kill", "1", "0x1"], "found “0x1” for SEED"), (["log", "1", "1", ""], "found “” for SEED"),
-    ]) func rejectsInvalidSeeds(_ arguments: [String], _ expected: String) throws
+    ]) func rejectsInvalidSeeds(_ arguments: [String], _ expected: String) async throws
   {
-    let process = Process()
-    process.executableURL = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
-    process.arguments = arguments
-    let errors = Pipe()
-    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
-    try process.run()
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 64 && text.contains("hearth-bench \(arguments[0]): \(expected)"), "\(text)")
+    let result = try await Hearth.run(Hearth.bench, arguments)
+    #expect(
+      result.status == 64 && result.errors.contains("hearth-bench \(arguments[0]): \(expected)"), "\(result.errors)")
   }
 
   /// Ten minutes with two devices, which are offline for 20 s and for 100 s. Only the long outage can be detected.
-  @Test(.timeLimit(.minutes(10))) func reportsScoreWithFaults() throws {
-    let bench = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
-    let output = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)")
-    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-    defer { try? FileManager.default.removeItem(at: output) }
-    let process = Process()
-    process.executableURL = bench
-    process.arguments = ["score", "2", "10"]
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    let text = try String(contentsOf: output, encoding: .utf8)
+  @Test(.timeLimit(.minutes(10))) func reportsScoreWithFaults() async throws {
+    let result = try await Hearth.run(Hearth.bench, ["score", "2", "10"])
+    #expect(result.status == 0)
+    let text = result.output
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.contains { $0.hasPrefix("noticed that a device went: 1 times") }, "\(text)")
     #expect(lines.contains { $0.hasPrefix("noticed that a device came: 1 times") }, "\(text)")
@@ -49,21 +34,11 @@ import Testing
   }
 
   /// A failing seed is reduced to fewer actions with the same failure, and printed with the command that repeats it.
-  @Test(.timeLimit(.minutes(10))) func shrinksFailingSeed() throws {
-    let bench = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
-    func run(_ arguments: [String], _ environment: [String: String]) throws -> (status: Int32, text: String) {
-      let process = Process()
-      let output = Pipe()
-      (process.executableURL, process.arguments, process.standardOutput) = (bench, arguments, output)
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      try process.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      return (process.terminationStatus, text)
-    }
+  @Test(.timeLimit(.minutes(10))) func shrinksFailingSeed() async throws {
     let fault = ["MUTANT": "staysAtAddress"]
-    let (status, text) = try run(["random", "1", "3"], fault)
-    #expect(status == 1 && text.contains("1 random homes from seed 3 on, 1 failed"), "\(text)")
+    let first = try await Hearth.run(Hearth.bench, ["random", "1", "3"], environment: fault)
+    let text = first.output
+    #expect(first.status == 1 && text.contains("1 random homes from seed 3 on, 1 failed"), "\(text)")
     func part(behind words: String) throws -> String {
       try #require(
         text.components(separatedBy: words).dropFirst().first?.split(separator: "\n").first.map(String.init), "\(text)")
@@ -72,11 +47,12 @@ import Testing
     let kind = try part(behind: "  shrunk: ").filter { !$0.isNumber }
     let again = try part(behind: "  again: ").split(separator: " ").map(String.init)
     #expect(again.first == "MUTANT=staysAtAddress" && again.dropFirst(2).first == "random", "\(again)")
-    let (failed, repeated) = try run(Array(again.dropFirst(2)), fault)
-    #expect(failed == 1)
-    let failure = repeated.components(separatedBy: "FAILED: ").last?.split(separator: "\n").first.map(String.init) ?? ""
-    #expect(failure.filter { !$0.isNumber } == kind, "\(repeated)")
+    let repeated = try await Hearth.run(Hearth.bench, Array(again.dropFirst(2)), environment: fault)
+    #expect(repeated.status == 1)
+    let failure =
+      repeated.output.components(separatedBy: "FAILED: ").last?.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(failure.filter { !$0.isNumber } == kind, "\(repeated.output)")
     // Without the fault the run passes.
-    #expect(try run(Array(again.dropFirst(2)), [:]).status == 0)
+    #expect(try await Hearth.run(Hearth.bench, Array(again.dropFirst(2))).status == 0)
   }
 }

@@ -4,10 +4,9 @@ import Synchronization
 import Testing
 
 /// An account of a vendor cloud, with real processes and a cloud on loopback.
-@Suite("A cloud on loopback", .serialized) struct CloudSessionTests {
+@Suite("A cloud on loopback", .serialized, .processes) struct CloudSessionTests {
   @Test(.timeLimit(.minutes(10))) func addsAndRemovesDevicesWithAccount() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
     let cloud = try LampCloud()
     defer { cloud.close() }
     let address = "http://127.0.0.1:\(cloud.port)/fulfillment"
@@ -15,48 +14,48 @@ import Testing
     let file = hearth.state + "/token"
     try "t0ken-of-ours\n".write(toFile: file, atomically: true, encoding: .utf8)
 
-    #expect(try hearth("home", "cloud", "list").output.isEmpty)
+    #expect(try await hearth("home", "cloud", "list").output.isEmpty)
     // A long wait is reported.
     cloud.pauses(true)
     let adding = try Follower(hearth, "home", "cloud", "add", "Acme", address, "--token-file", file)
-    #expect(try await waits { adding.errors.contains("waiting for the cloud account Acme to answer SYNC") })
+    #expect(await adding.reports("waiting for the cloud account Acme to answer SYNC"))
     cloud.pauses(false)
-    adding.process.waitUntilExit()
-    #expect(adding.process.terminationStatus == 0)
-    let added = try hearth("home", "cloud", "add", "Acme", address, "--token-file", file, "--json")
+    #expect(await adding.process.end() == .exit(0))
+    let added = try await hearth("home", "cloud", "add", "Acme", address, "--token-file", file, "--json")
     #expect(added.status == 0 && added.output.contains(#""devices":["Porch"],"state":"ok""#), "\(added)")
     #expect(cloud.tokens == ["Bearer t0ken-of-ours"])
-    let list = try hearth("home", "cloud", "list", "--json").output
+    let list = try await hearth("home", "cloud", "list", "--json").output
     #expect(list.contains(#""name":"Acme""#) && !list.contains("t0ken"))
     let mode = try FileManager.default.attributesOfItem(atPath: hearth.state + "/home/home.sqlite")
     #expect(mode[.posixPermissions] as? Int == 0o600)
-    let devices = try hearth("devices", "--json").output
+    let devices = try await hearth("devices", "--json").output
     #expect(devices.contains(#""connectivityState":"online""#) && devices.contains(#""dataSourceLocality":"remote""#))
-    #expect(try hearth("toggle", "porch").output == "Porch: on\n")
+    #expect(try await hearth("toggle", "porch").output == "Porch: on\n")
     #expect(cloud.isOn)
-    let refused = try hearth("remove", "porch")
+    let refused = try await hearth("remove", "porch")
     #expect(refused.status == 2 && refused.errors.contains("hearth home cloud remove Acme"))
-    #expect(try hearth("share", "porch").status == 8)
-    #expect(try hearth("subscribe", "porch.onOff.onOff").status == 8)
+    #expect(try await hearth("share", "porch").status == 8)
+    #expect(try await hearth("subscribe", "porch.onOff.onOff").status == 8)
 
     // Changes by another process take effect in a running hub.
     let hub = try Follower(hearth, "hub", "run", "--json")
-    defer { hub.process.terminate() }
     #expect(await hub.waits(for: "hub.sock"))
     #expect(
-      try hearth("wait", "porch", "--for", "connectivity=online", "--hub", "here", "--timeout", "60s").status == 0)
-    #expect(try hearth("off", "porch").output == "Porch: off\n")
-    #expect(try hearth("wait", "porch", "--for", "onOff=false", "--hub", "here", "--timeout", "60s").status == 0)
+      try await hearth("wait", "porch", "--for", "connectivity=online", "--hub", "here", "--timeout", "5m").status == 0
+    )
+    #expect(try await hearth("off", "porch").output == "Porch: off\n")
+    #expect(try await hearth("wait", "porch", "--for", "onOff=false", "--hub", "here", "--timeout", "5m").status == 0)
     cloud.refuse()
-    #expect(try hearth("on", "porch").status == 7)
-    #expect(try hearth("home", "cloud", "add", "acme", address, "--token-file", file).status == 0)
+    #expect(try await hearth("on", "porch").status == 7)
+    #expect(try await hearth("home", "cloud", "add", "acme", address, "--token-file", file).status == 0)
     #expect(
-      try hearth("wait", "porch", "--for", "connectivity=offline", "--hub", "here", "--timeout", "60s").status == 0)
-    #expect(try hearth("home", "cloud", "list").output.contains("refuses the token (401)"))
-    #expect(try hearth("home", "cloud", "remove", "acme").output == "removed Acme and its devices: Porch\n")
+      try await hearth("wait", "porch", "--for", "connectivity=offline", "--hub", "here", "--timeout", "5m").status
+        == 0)
+    #expect(try await hearth("home", "cloud", "list").output.contains("refuses the token (401)"))
+    #expect(try await hearth("home", "cloud", "remove", "acme").output == "removed Acme and its devices: Porch\n")
     #expect(
-      try await waits { try hearth("devices", "--hub", "here", "--json").output.contains(#""data":[]"#) })
-    #expect(try hearth("home", "cloud", "list").output.isEmpty)
+      try await eventually { try await hearth("devices", "--hub", "here", "--json").output.contains(#""data":[]"#) })
+    #expect(try await hearth("home", "cloud", "list").output.isEmpty)
   }
 }
 

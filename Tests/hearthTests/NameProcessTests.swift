@@ -13,15 +13,15 @@ extension Hearth {
   }
 
   /// Returns the member `data` of a command's output with --json.
-  func data(_ arguments: String...) throws -> Any? {
-    let result = try run(arguments + ["--json"])
+  func data(_ arguments: String...) async throws -> Any? {
+    let result = try await run(arguments + ["--json"])
     #expect(result.status == 0, "\(result.output)")
     return (try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])?["data"]
   }
 }
 
 /// Commands for rooms and names, in a home with unreachable devices.
-@Suite("Names of the executable", .serialized, .timeLimit(.minutes(10))) struct NameProcessTests {
+@Suite("Names of the executable", .serialized, .processes, .timeLimit(.minutes(10))) struct NameProcessTests {
   /// A lamp in the den, a plug without a room, and an empty hall.
   private func seeded() throws -> Hearth {
     let hearth = Hearth()
@@ -41,34 +41,30 @@ extension Hearth {
     return hearth
   }
 
-  @Test func renamesAndRemovesRooms() throws {
+  @Test func renamesAndRemovesRooms() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
-    #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   Lamp\nHall  –\n–     Plug\n")
-    #expect(try hearth("room", "rename", "den", "Study").output == "Den is now Study\n")
-    #expect(try hearth("room", "rename", "study", "HALL").status == 2)
-    #expect(try hearth("room", "rename", "attic", "Loft").status == 3)
-    #expect(try hearth("rooms").output == "ROOM   DEVICES\nStudy  Lamp\nHall   –\n–      Plug\n")
-    #expect(try hearth("room", "remove", "hall").output == "removed Hall\n")
-    #expect((try hearth.data("room", "remove", "STUDY") as? [String: String]) == ["id": "r1", "name": "Study"])
+    #expect(try await hearth("rooms").output == "ROOM  DEVICES\nDen   Lamp\nHall  –\n–     Plug\n")
+    #expect(try await hearth("room", "rename", "den", "Study").output == "Den is now Study\n")
+    #expect(try await hearth("room", "rename", "study", "HALL").status == 2)
+    #expect(try await hearth("room", "rename", "attic", "Loft").status == 3)
+    #expect(try await hearth("rooms").output == "ROOM   DEVICES\nStudy  Lamp\nHall   –\n–      Plug\n")
+    #expect(try await hearth("room", "remove", "hall").output == "removed Hall\n")
+    #expect((try await hearth.data("room", "remove", "STUDY") as? [String: String]) == ["id": "r1", "name": "Study"])
     // The devices of the room remain.
-    #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Lamp, Plug\n")
+    #expect(try await hearth("rooms").output == "ROOM  DEVICES\n–     Lamp, Plug\n")
   }
 
   @Test func waitEndsWhenDeviceIsRemoved() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
     let waiting = try Follower(hearth, "wait", "lamp", "--for", "onOff=true", "--mdns", "off")
-    #expect(try await waits { waiting.errors.contains("waiting for Lamp") })
+    #expect(await waiting.reports("waiting for Lamp"))
     try hearth.seed([.sourceRemoved(SourceID(5)), .deviceRemoved(id: "5")])
-    waiting.process.waitUntilExit()
-    #expect(waiting.process.terminationStatus == 3 && waiting.errors.contains("no longer in the home"))
+    #expect(await waiting.process.end() == .exit(3) && waiting.errors.contains("no longer in the home"))
   }
 
   /// As in `hearth watch | head -1` and `hearth watch > /mnt/full`.
   @Test(arguments: [true, false]) func watchEndsWhenOutputCannotBeWritten(_ isPipe: Bool) async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
     let pipe = hearth.state + "/pipe"
     var reader: Int32 = -1
     if isPipe {
@@ -79,99 +75,94 @@ extension Hearth {
     let process = try hearth.start(
       ["watch", "--mdns", "off"], output: URL(filePath: isPipe ? pipe : "/dev/full"), errors: errors)
     close(reader)
-    for number in 1...100 where process.isRunning {
-      _ = try hearth("rename", "5", "Lamp \(number)")
-      try await Task.sleep(for: .milliseconds(100))
-    }
-    guard !process.isRunning else {
-      process.terminate()
-      Issue.record("hearth watch did not end")
-      return
-    }
+    var number = 0
+    #expect(
+      try await eventually {
+        number += 1
+        _ = try await hearth("rename", "5", "Lamp \(number)")
+        return !process.isRunning
+      })
+    let end = await process.end()
     let message = try String(contentsOf: errors, encoding: .utf8)
     if isPipe {
-      #expect(process.terminationStatus == 0 && message.isEmpty, "\(message)")
+      #expect(end == .exit(0) && message.isEmpty, "\(message)")
     } else {
-      #expect(process.terminationStatus == 1 && message.contains("standard output can't be written"), "\(message)")
+      #expect(end == .exit(1) && message.contains("standard output can't be written"), "\(message)")
     }
   }
 
-  @Test func rejectsFileAsStateDirectory() throws {
+  @Test func rejectsFileAsStateDirectory() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
     let file = hearth.state + "/file"
     try Data().write(to: URL(filePath: file))
-    let result = try Hearth(state: file).run(["devices"])
+    let result = try await Hearth(state: file).run(["devices"])
     #expect(result.status == 2 && result.errors.contains("is a file"), "\(result.errors)")
   }
 
-  @Test func assignsAndUnassignsRooms() throws {
+  @Test func assignsAndUnassignsRooms() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
-    #expect(try hearth("room", "assign", "lamp", "plug", "hall").output == "Lamp is now in Hall\nPlug is now in Hall\n")
-    let table = try hearth("rooms").output
+    #expect(
+      try await hearth("room", "assign", "lamp", "plug", "hall").output == "Lamp is now in Hall\nPlug is now in Hall\n")
+    let table = try await hearth("rooms").output
     #expect(table == "ROOM  DEVICES\nDen   –\nHall  Lamp, Plug\n")
     // No colors in a pipe.
     #expect(!table.contains("\u{1B}"))
-    #expect(try hearth("room", "assign", "--none", "hall/lamp").output == "Lamp is now in no room\n")
-    #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Plug\n–     Lamp\n")
-    let moved = try hearth.data("room", "assign", "plug", "--none") as? [[String: Any]]
+    #expect(try await hearth("room", "assign", "--none", "hall/lamp").output == "Lamp is now in no room\n")
+    #expect(try await hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Plug\n–     Lamp\n")
+    let moved = try await hearth.data("room", "assign", "plug", "--none") as? [[String: Any]]
     #expect(moved?.count == 1 && moved?.first?["room"] is NSNull)
-    #expect(try hearth("room", "assign", "--none").status == 2)
-    #expect(try hearth("room", "assign", "lamp").status == 2)
+    #expect(try await hearth("room", "assign", "--none").status == 2)
+    #expect(try await hearth("room", "assign", "lamp").status == 2)
   }
 
-  @Test func truncatesLongNames() throws {
+  @Test func truncatesLongNames() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
     let long = String(repeating: "é", count: 59) + "ab"
-    let renamed = try hearth("rename", "lamp", long)
+    let renamed = try await hearth("rename", "lamp", long)
     let cut = String(long.dropLast())
     #expect(renamed.output == "Lamp is now \(cut)\n")
     #expect(renamed.errors == "the name was truncated to 60 characters\n")
-    let short = try #require(try hearth.data("rename", cut, "Desk") as? [String: Any])
+    let short = try #require(try await hearth.data("rename", cut, "Desk") as? [String: Any])
     #expect(short["wasCut"] as? Bool == false && short["name"] as? String == "Desk" && short["id"] as? String == "5")
-    let again = try #require(try hearth.data("rename", "desk", long) as? [String: Any])
+    let again = try #require(try await hearth.data("rename", "desk", long) as? [String: Any])
     #expect(again["wasCut"] as? Bool == true && again["name"] as? String == cut)
-    #expect(try hearth("rename", "plug", "  ").status == 2)
+    #expect(try await hearth("rename", "plug", "  ").status == 2)
     // Names of rooms and homes.
-    for result in try [
+    for result in try await [
       hearth("room", "add", long), hearth("room", "rename", "hall", "y" + long), hearth("home", "add", long),
       hearth("home", "rename", cut, "y" + long),
     ] {
       #expect(result.status == 0 && result.errors == "the name was truncated to 60 characters\n")
     }
     for (arguments, name) in [(["room", "rename", cut, "Attic"], "Attic"), (["home", "add", "Cottage"], "Cottage")] {
-      let result = try hearth.run(arguments + ["--json"])
+      let result = try await hearth.run(arguments + ["--json"])
       #expect(result.errors.isEmpty && result.output.contains(#""name":"\#(name)""#))
       #expect(result.output.contains(#""wasCut":false"#))
     }
   }
 
-  @Test func filtersDevices() throws {
+  @Test func filtersDevices() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
-    func names(_ arguments: String...) throws -> [String] {
-      let result = try hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
+    func names(_ arguments: String...) async throws -> [String] {
+      let result = try await hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
       #expect(result.status == 0)
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
       return (object?["data"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
     }
-    #expect(try names() == ["Lamp", "Plug"])
-    #expect(try names("--room", "DEN") == ["Lamp"])
-    #expect(try names("--room", "hall") == [])
-    #expect(try names("--kind", "light") == ["Lamp"])
-    #expect(try names("--kind", "plug") == ["Plug"])
-    #expect(try names("--kind", "plug", "--room", "den") == [])
-    #expect(try names("--offline") == ["Lamp", "Plug"])
-    #expect(try hearth("devices", "--room", "attic").status == 3)
-    let none = try hearth("devices", "--kind", "lock")
+    #expect(try await names() == ["Lamp", "Plug"])
+    #expect(try await names("--room", "DEN") == ["Lamp"])
+    #expect(try await names("--room", "hall") == [])
+    #expect(try await names("--kind", "light") == ["Lamp"])
+    #expect(try await names("--kind", "plug") == ["Plug"])
+    #expect(try await names("--kind", "plug", "--room", "den") == [])
+    #expect(try await names("--offline") == ["Lamp", "Plug"])
+    #expect(try await hearth("devices", "--room", "attic").status == 3)
+    let none = try await hearth("devices", "--kind", "lock")
     #expect(none.status == 0 && none.output.isEmpty && none.errors == "no matching device\n")
   }
 
-  @Test func offlineFilterExcludesPartiallyOnlineDevices() throws {
+  @Test func offlineFilterExcludesPartiallyOnlineDevices() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
     let (online, offline) = (SourceConnectivity(.online, .peer), SourceConnectivity(.offline, .peer))
     try hearth.seed([
       .connectivity(SourceID(5), SourceStatus(online)),
@@ -191,43 +182,41 @@ extension Hearth {
     // With the lock this process is the follower, so commands use the stored connectivity.
     let lock = try FollowerLock.acquire(StateDirectory(hearth.state))
     #expect(lock != nil)
-    func states(_ arguments: String...) throws -> [String: String] {
-      let result = try hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
+    func states(_ arguments: String...) async throws -> [String: String] {
+      let result = try await hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
       return (object?["data"] as? [[String: Any]] ?? []).reduce(into: [:]) {
         $0[$1["name"] as? String ?? ""] = $1["connectivityState"] as? String
       }
     }
-    #expect(try states() == ["Lamp": "online", "Plug": "offline", "Strip": "partiallyOnline"])
-    #expect(try states("--offline") == ["Plug": "offline"])
+    #expect(try await states() == ["Lamp": "online", "Plug": "offline", "Strip": "partiallyOnline"])
+    #expect(try await states("--offline") == ["Plug": "offline"])
     _ = consume lock
   }
 
-  @Test func distinguishesRoomsWithSameName() throws {
+  @Test func distinguishesRoomsWithSameName() async throws {
     let hearth = try seeded()
-    defer { hearth.cleanUp() }
     try hearth.seed([
       .structureAdded(Structure(id: "c", name: "Cabin")), .roomAdded(Room(id: "r3", name: "den", structureID: "c")),
       .deviceAdded(id: "8", name: "Stove", roomID: "r3", structureID: "c"), .sourceAdded(SourceID(8), device: "8"),
     ])
     #expect(
-      try hearth("rooms").output
+      try await hearth("rooms").output
         == "ROOM         DEVICES\nDen (Home)   Lamp\nHall         –\nden (Cabin)  Stove\n–            Plug\n")
-    let rooms = try #require(try hearth.data("rooms") as? [[String: Any]])
+    let rooms = try #require(try await hearth.data("rooms") as? [[String: Any]])
     #expect(rooms.map { $0["id"] as? String } == ["r1", "r2", "r3", nil])
     #expect(rooms.map { $0["home"] as? String } == ["Home", "Home", "Cabin", nil])
     #expect(rooms.map { $0["devices"] as? [String] } == [["Lamp"], [], ["Stove"], ["Plug"]])
     // An ambiguous name is an error.
-    let either = try hearth("devices", "--room", "den")
+    let either = try await hearth("devices", "--room", "den")
     #expect(either.status == 4 && either.errors.contains("Home/Den") && either.errors.contains("Cabin/den"))
-    let devices = try hearth.data("devices", "--room", "cabin/den", "--timeout", "300ms", "--mdns", "off")
+    let devices = try await hearth.data("devices", "--room", "cabin/den", "--timeout", "300ms", "--mdns", "off")
     #expect((devices as? [[String: Any]])?.map { $0["name"] as? String } == ["Stove"])
   }
 
   /// The active source is not necessarily the first one.
-  @Test func handlesDevicesWithTwoSources() throws {
+  @Test func handlesDevicesWithTwoSources() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
     func lamp(_ id: String, _ name: String, _ node: NodeID, behind bridge: SourceID, isOn: UInt8) -> [HomeChange] {
       let own = SourceID(node)
       return [
@@ -257,8 +246,8 @@ extension Hearth {
         + lamp("9", "Left", 9, behind: SourceID(7, 2), isOn: 0x09)
         + lamp("8/3", "Right", 6, behind: SourceID(8, 3), isOn: 0x08))
     let quick = ["--timeout", "300ms", "--mdns", "off"]
-    func described(_ device: String) throws -> [String: Any] {
-      let result = try hearth.run(["describe", device, "--json"] + quick)
+    func described(_ device: String) async throws -> [String: Any] {
+      let result = try await hearth.run(["describe", device, "--json"] + quick)
       #expect(result.status == 0, "\(device): \(result.output)")
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
       return try #require(object?["data"] as? [String: Any])
@@ -267,18 +256,18 @@ extension Hearth {
       (["left", "9", "7/2"], "9", "9", [0, 1]), (["right", "8/3", "6"], "8/3", "6", [0, 1]),
     ] {
       for text in texts {
-        let device = try described(text)
+        let device = try await described(text)
         #expect(device["id"] as? String == id && device["nodeID"] as? String == node, "\(text)")
         #expect((device["endpoints"] as? [[String: Any]])?.compactMap { $0["id"] as? Int } == endpoints)
         #expect((device["state"] as? [String: Any])?["isLast"] as? Bool == true)
       }
     }
     for (device, value) in [("9", "(true)"), ("7/2", "(true)"), ("left", "(true)"), ("8/3", "(false)")] {
-      let result = try hearth.run(["wait", device, "--for", "onOff=true"] + quick)
+      let result = try await hearth.run(["wait", device, "--for", "onOff=true"] + quick)
       #expect(result.status == 11 && result.errors.contains("onOff is \(value), stale,"), "\(result.errors)")
     }
-    #expect(try hearth("rename", "8/3", "Desk").output == "Right is now Desk\n")
-    #expect(try hearth("rename", "9", "Table").output == "Left is now Table\n")
-    #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Desk, Bridge 7, Table, Bridge 8\n")
+    #expect(try await hearth("rename", "8/3", "Desk").output == "Right is now Desk\n")
+    #expect(try await hearth("rename", "9", "Table").output == "Left is now Table\n")
+    #expect(try await hearth("rooms").output == "ROOM  DEVICES\n–     Desk, Bridge 7, Table, Bridge 8\n")
   }
 }

@@ -3,71 +3,64 @@ import Glibc
 import Testing
 
 /// Access to running devices outside of the protocol.
-@Suite("hearth sim", .serialized) struct SimTests {
+@Suite("hearth sim", .serialized, .processes) struct SimTests {
   @Test(.timeLimit(.minutes(10))) func countsDropsByReason() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Target " + UUID().uuidString.prefix(8))
-    defer { fleet.stop() }
-    #expect(try hearth("sim", "drops", "Target").output == "none\n")
-    let shown = try hearth("sim", "ps", "--json").output
-    let digits = shown.split(separator: "\"port\":", maxSplits: 1).last?.prefix { $0.isNumber } ?? ""
-    let port = try #require(UInt16(digits))
+    #expect(try await hearth("sim", "drops", "Target").output == "none\n")
+    let port = try #require(fleet.ports.first)
     // Messages without a complete header, and one of an unknown session.
     for _ in 0..<3 { send([0x00, 0x01], to: port) }
     send([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), to: port)
     var table: [Substring] = []
-    for _ in 0..<600 where table.count < 3 {
-      table = try hearth("sim", "drops", "Target").output.split(separator: "\n")
-      try await Task.sleep(for: .milliseconds(50))
-    }
+    #expect(
+      try await eventually {
+        table = try await hearth("sim", "drops", "Target").output.split(separator: "\n")
+        return table.count >= 3 && table[1].contains("3")
+      })
     #expect(
       table.map { $0.split(separator: " ") } == [
         ["REASON", "MESSAGES"], ["malformedHeader", "3"], ["unknownSession", "1"],
       ])
-    let json = try hearth("sim", "drops", "Target", "--json").output
+    let json = try await hearth("sim", "drops", "Target", "--json").output
     #expect(json == #"{"ok":true,"data":{"malformedHeader":3,"unknownSession":1}}"# + "\n")
-    #expect(try hearth("sim", "drops", "Unknown").status == 3)
+    #expect(try await hearth("sim", "drops", "Unknown").status == 3)
   }
 
   @Test(.timeLimit(.minutes(10))) func injectsNetworkFaults() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
     // A code of its own: other tests run devices with the same name at the same time.
     let numbers = (passcode: Int.random(in: 1_000_000...9_999_999), discriminator: Int.random(in: 0...4095))
     let fleet = try await Fleet(
       hearth,
       definition: "devices:\n  - { name: Lamp, type: dimmable light, passcode: \(numbers.passcode), "
         + "discriminator: \(numbers.discriminator) }\n")
-    defer { fleet.stop() }
-    #expect(try hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
-    #expect(try hearth("sim", "net", "lamp").output == "no faults\n")
+    #expect(try await hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
+    #expect(try await hearth("sim", "net", "lamp").output == "no faults\n")
 
-    #expect(try hearth("sim", "net", "lamp", "--partition").status == 0)
-    #expect(try hearth("sim", "net", "lamp").output == "partitioned\n")
-    #expect(try hearth("on", "lamp", "--timeout", "3s").status != 0)
-    #expect(try hearth("sim", "get", "lamp.onOff.onOff").output == "false\n")
-    #expect(try hearth("sim", "net", "lamp", "--heal").output.isEmpty)
-    let healed = try hearth.run(["on", "lamp"])
+    #expect(try await hearth("sim", "net", "lamp", "--partition").status == 0)
+    #expect(try await hearth("sim", "net", "lamp").output == "partitioned\n")
+    #expect(try await hearth("on", "lamp", "--timeout", "1s").status != 0)
+    #expect(try await hearth("sim", "get", "lamp.onOff.onOff").output == "false\n")
+    #expect(try await hearth("sim", "net", "lamp", "--heal").output.isEmpty)
+    let healed = try await hearth.run(["on", "lamp"])
     #expect(healed.status == 0, "\(healed.errors)")
-    #expect(try hearth("sim", "get", "lamp.onOff.onOff").output == "true\n")
+    #expect(try await hearth("sim", "get", "lamp.onOff.onOff").output == "true\n")
 
     // Each call replaces all conditions.
-    _ = try hearth("sim", "net", "lamp", "--loss", "30%", "--reorder", "2%")
-    let set = try hearth(
+    _ = try await hearth("sim", "net", "lamp", "--loss", "30%", "--reorder", "2%")
+    let set = try await hearth(
       "sim", "net", "lamp", "--loss", "0.5%", "--latency", "80ms", "--jitter", "40ms", "--duplicate", "1%", "--json")
     #expect(
       set.output
         == #"{"ok":true,"data":{"device":"Lamp","partitioned":false,"lossPercent":0.5,"latencyMilliseconds":80,"#
         + #""jitterMilliseconds":40,"duplicatePercent":1.0,"reorderPercent":0.0}}"# + "\n")
-    #expect(try hearth("sim", "net", "lamp").output == "loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%\n")
-    for _ in 0..<600 {
-      if try hearth("sim", "ps").output.contains("; loss 0.5%") { break }
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    #expect(try hearth("sim", "ps").output.contains("; loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%"))
-    #expect(try hearth("sim", "ps", "--json").output.contains(#""network":{"partitioned":false,"lossPercent":0.5"#))
-    let slow = try hearth.run(["toggle", "lamp"])
+    #expect(try await hearth("sim", "net", "lamp").output == "loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%\n")
+    #expect(try await eventually { try await hearth("sim", "ps").output.contains("; loss 0.5%") })
+    #expect(try await hearth("sim", "ps").output.contains("; loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%"))
+    #expect(
+      try await hearth("sim", "ps", "--json").output.contains(#""network":{"partitioned":false,"lossPercent":0.5"#))
+    let slow = try await hearth.run(["toggle", "lamp"])
     #expect(slow.status == 0, "\(slow.errors)")
 
     for (arguments, expected) in [
@@ -77,17 +70,16 @@ import Testing
       (["--loss", "30%", "--partition"], "--partition and --heal are mutually exclusive"),
       (["--heal", "--partition"], "--partition and --heal are mutually exclusive"),
     ] {
-      let refused = try hearth.run(["sim", "net", "lamp"] + arguments)
+      let refused = try await hearth.run(["sim", "net", "lamp"] + arguments)
       #expect(refused.status == 2 && refused.errors.contains(expected), "\(refused.errors)")
     }
-    #expect(try hearth("sim", "net", "unknown", "--heal").status == 3)
+    #expect(try await hearth("sim", "net", "unknown", "--heal").status == 3)
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: [["ps"], ["set", "lamp.onOff.onOff=true"], ["net", "lamp", "--heal"]])
-  func failsWithoutRunningDevices(_ arguments: [String]) throws {
+  func failsWithoutRunningDevices(_ arguments: [String]) async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    #expect(try hearth.run(["sim"] + arguments).status == 13)
+    #expect(try await hearth.run(["sim"] + arguments).status == 13)
   }
 
   private func send(_ bytes: [UInt8], to port: UInt16) {
@@ -104,13 +96,12 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func listsDeviceTypes() throws {
+  @Test(.timeLimit(.minutes(10))) func listsDeviceTypes() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    let lines = try hearth("types").output.split(separator: "\n")
+    let lines = try await hearth("types").output.split(separator: "\n")
     #expect(lines.first?.split(separator: " ").prefix(3) == ["TYPE", "ID", "CLUSTERS"])
     #expect(lines.contains { $0.hasPrefix("dimmable light ") && $0.contains("LevelControl") }, "\(lines)")
-    let json = try hearth("types", "--json").output
+    let json = try await hearth("types", "--json").output
     #expect(
       json.hasPrefix(#"{"ok":true,"data":[{"name":""#) && json.contains(#""name":"dimmable light","id":""#), "\(json)")
   }

@@ -2,15 +2,14 @@ import Foundation
 import Testing
 
 /// The state directory as other users or a broken disk leave it.
-@Suite("State files", .serialized) struct StateFilesTests {
+@Suite("State files", .serialized, .processes) struct StateFilesTests {
   private func setMode(_ mode: Int, of path: String) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
   }
 
-  @Test("keeps a damaged journal until the user acts") func damagedJournal() throws {
+  @Test("keeps a damaged journal until the user acts") func damagedJournal() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    #expect(try hearth("group", "create", "Crowd").status == 0)
+    #expect(try await hearth("group", "create", "Crowd").status == 0)
     let journal = URL(filePath: hearth.state + "/controller/journal")
     let damaged = journal.appendingPathExtension("damaged")
     var bytes = [UInt8](try Data(contentsOf: journal))
@@ -19,7 +18,7 @@ import Testing
     try Data(bytes).write(to: journal)
 
     for _ in 0..<2 {
-      let pair = try hearth("pair", "34970112332", "--timeout", "500ms")
+      let pair = try await hearth("pair", "34970112332", "--timeout", "500ms")
       #expect(pair.status == 1)
       #expect(pair.errors.contains("was renamed to journal.damaged"), "\(pair.errors)")
       #expect(try [UInt8](Data(contentsOf: damaged)) == bytes)
@@ -32,30 +31,28 @@ import Testing
     arguments: [
       ["rooms"], ["home", "trust"], ["hub", "invite", "Phone"], ["devices"], ["group", "list"], ["room", "add", "Den"],
     ])
-  func insecureDirectories(_ command: [String]) throws {
+  func insecureDirectories(_ command: [String]) async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    #expect(try hearth("group", "create", "Crowd").status == 0)
+    #expect(try await hearth("group", "create", "Crowd").status == 0)
     for directory in [hearth.state, hearth.state + "/home", hearth.state + "/controller"] {
       try setMode(0o777, of: directory)
-      let result = try hearth.run(command)
+      let result = try await hearth.run(command)
       #expect(result.status == 1, "\(directory): \(result)")
       #expect(result.errors.contains("\(directory) is not safe: all users can write to it"), "\(result.errors)")
       try setMode(0o700, of: directory)
     }
-    #expect(try hearth.run(command).status == 0)
+    #expect(try await hearth.run(command).status == 0)
   }
 
   @Test(
     "warns once of a home that the group can change",
     arguments: [["rooms"], ["home", "trust"], ["hub", "clients"], ["devices"], ["group", "list"]])
-  func groupWritableDirectories(_ command: [String]) throws {
+  func groupWritableDirectories(_ command: [String]) async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    #expect(try hearth("group", "create", "Crowd").status == 0)
+    #expect(try await hearth("group", "create", "Crowd").status == 0)
     for directory in [hearth.state, hearth.state + "/home", hearth.state + "/controller"] {
       try setMode(0o770, of: directory)
-      let result = try hearth.run(command)
+      let result = try await hearth.run(command)
       #expect(result.status == 0, "\(result)")
       #expect(result.errors.ranges(of: "\(directory): the group can replace its files").count == 1, "\(result.errors)")
       try setMode(0o700, of: directory)

@@ -6,7 +6,7 @@ import Testing
 @testable import Home
 
 /// Output on a pseudoterminal.
-@Suite("On a terminal", .serialized) struct TerminalTests {
+@Suite("On a terminal", .serialized, .processes) struct TerminalTests {
   /// A pseudoterminal that records its output.
   private final class Terminal {
     let master: Int32
@@ -41,20 +41,21 @@ import Testing
       }
     }
 
-    /// Reads until the output contains a text, for at most 30 seconds.
-    func waits(for part: String) async throws -> Bool {
-      for _ in 0..<600 {
+    /// Reads until the output meets a condition.
+    func waits(until isTrue: (String) -> Bool) async -> Bool {
+      await eventually {
         readAvailable()
-        if text.contains(part) { return true }
-        try await Task.sleep(for: .milliseconds(50))
+        return isTrue(text)
       }
-      return false
     }
+
+    /// Reads until the output contains a text.
+    func waits(for part: String) async -> Bool { await waits { $0.contains(part) } }
   }
 
   /// Starts `hearth devices --watch` on a terminal, in a home with a lamp.
   /// - Parameter contacts: the last contact of the lamp.
-  private func watch(_ hearth: Hearth, _ terminal: Terminal, contacts: [NodeID: Contact] = [:]) throws -> Process {
+  private func watch(_ hearth: Hearth, _ terminal: Terminal, contacts: [NodeID: Contact] = [:]) throws {
     let source = SourceID(5)
     try hearth.seed(
       [
@@ -65,31 +66,21 @@ import Testing
           DeviceIdentity()),
         .attribute(5, .init(1, 6, 0), value: [0x09]),
       ], contacts: contacts)
-    let process = Process()
-    process.executableURL = Hearth.path
-    process.arguments = ["devices", "--watch", "--timeout", "300ms", "--mdns", "off", "--state", hearth.state]
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = terminal.slave
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    return process
+    _ = try ChildProcess(
+      Hearth.executable,
+      ["devices", "--watch", "--timeout", "300ms", "--mdns", "off", "--state", hearth.state],
+      output: terminal.slave.fileDescriptor)
   }
 
   @Test("colors a table and fits it to the width", .timeLimit(.minutes(5)), arguments: [[:], ["NO_COLOR": "1"]])
-  func colors(_ environment: [String: String]) throws {
+  func colors(_ environment: [String: String]) async throws {
     let terminal = try Terminal(columns: 60)
-    let process = Process()
-    process.executableURL = Hearth.path
-    process.arguments = ["types"]
-    var all = ProcessInfo.processInfo.environment
-    all["NO_COLOR"] = nil
-    all["TERM"] = "xterm"
-    process.environment = all.merging(environment) { _, new in new }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = terminal.slave
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
+    var variables: [String: String?] = ["NO_COLOR": nil, "TERM": "xterm"]
+    variables.merge(environment) { $1 }
+    let process = try ChildProcess(
+      Hearth.executable, ["types"], environment: variables, output: terminal.slave.fileDescriptor)
+    // The terminal holds only a part of the output.
+    #expect(await terminal.waits { _ in !process.isRunning })
     terminal.readAvailable()
     let heading = terminal.text.split(separator: "\r\n").first ?? ""
     #expect(heading.hasPrefix("\u{1B}[1mTYPE ") == environment.isEmpty, "\(terminal.text.debugDescription)")
@@ -101,46 +92,29 @@ import Testing
 
   @Test(.timeLimit(.minutes(5))) func updatesRelativeTimes() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
     let terminal = try Terminal()
     let ago = Home.now() * 1000 - 10_000_000
-    let process = try watch(hearth, terminal, contacts: [5: Contact(last: ago)])
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    #expect(try await terminal.waits(for: " s ago"), "\(terminal.text.debugDescription)")
+    try watch(hearth, terminal, contacts: [5: Contact(last: ago)])
     // The first redraws are for the state of the device and its reason, later ones for the time alone.
-    for _ in 0..<1200 where terminal.text.components(separatedBy: "\u{1B}[H").count < 5 {
-      terminal.readAvailable()
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    let times = Set(terminal.text.matches(of: /(\d+) s ago/).map(\.1))
-    #expect(times.count >= 3, "\(terminal.text.debugDescription)")
+    #expect(
+      await terminal.waits { Set($0.matches(of: /(\d+) s ago/).map(\.1)).count >= 3 },
+      "\(terminal.text.debugDescription)")
   }
 
   @Test(.timeLimit(.minutes(5))) func redrawsTableInPlace() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
     let terminal = try Terminal()
-    let process = try watch(hearth, terminal)
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
+    try watch(hearth, terminal)
     // Cursor to the upper left corner, clear to the end of each line, clear below. The terminal converts LF to CR LF.
     let (home, line, below) = ("\u{1B}[H", "\u{1B}[K\r\n", "\u{1B}[K\u{1B}[J")
-    #expect(try await terminal.waits(for: below), "\(terminal.text.debugDescription)")
+    #expect(await terminal.waits(for: below), "\(terminal.text.debugDescription)")
     #expect(terminal.text.contains("\(home)NAME  ") && terminal.text.contains(line + "Lamp  "))
     #expect(terminal.text.contains("(on)"))
-    #expect(try hearth("rename", "lamp", "Desk").status == 0)
-    #expect(try await terminal.waits(for: "Desk  "), "\(terminal.text.debugDescription)")
-    #expect(try await terminal.waits(for: below))
-    // Redrawn once for each change, and not for elapsed time.
-    let drawn = terminal.text.components(separatedBy: home).count - 1
-    try await Task.sleep(for: .seconds(1))
-    #expect(try await terminal.waits(for: "Desk  "))
-    #expect(terminal.text.components(separatedBy: home).count - 1 == drawn)
-    #expect(drawn == 2, "\(terminal.text.debugDescription)")
+    // Redrawn once for each change, and not for elapsed time: each command takes a while.
+    for name in ["Desk", "Table", "Shelf"] {
+      #expect(try await hearth("rename", "5", name).status == 0)
+      #expect(await terminal.waits(for: "\(name)  "), "\(terminal.text.debugDescription)")
+    }
+    #expect(terminal.text.components(separatedBy: home).count - 1 == 4, "\(terminal.text.debugDescription)")
   }
 }

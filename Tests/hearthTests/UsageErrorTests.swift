@@ -4,7 +4,7 @@ import Testing
 
 @testable import hearth
 
-@Suite("Errors in command lines") struct UsageErrorTests {
+@Suite("Errors in command lines", .processes) struct UsageErrorTests {
   @Test(
     "has the style of all other errors",
     arguments: [
@@ -80,48 +80,44 @@ import Testing
       ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"], ["help", "frobnicate"],
       ["on", "--foo"],
     ])
-  func processes(_ arguments: [String]) throws {
+  func processes(_ arguments: [String]) async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    let plain = try hearth.run(arguments)
+    let plain = try await hearth.run(arguments)
     #expect(plain.status == 2 && plain.output.isEmpty, "\(plain)")
     let first = plain.errors.split(separator: "\n").first.map(String.init) ?? ""
     #expect(first.hasPrefix("hearth: ") && !first.hasSuffix("."), "\(plain)")
     #expect(!plain.errors.contains("Error:"), "\(plain)")
-    let json = try hearth.run(arguments + ["--json"])
+    let json = try await hearth.run(arguments + ["--json"])
     #expect(json.status == 2 && json.errors.isEmpty, "\(json)")
     #expect(json.output.hasPrefix(#"{"ok":false,"error":{"code":"badArguments","message":""#), "\(json)")
     #expect(json.output.split(separator: "\n").count == 1, "\(json)")
   }
 
-  @Test("a latency without a unit suggests milliseconds") func latency() throws {
+  @Test("a latency without a unit suggests milliseconds") func latency() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    let result = try hearth("sim", "net", "lamp", "--latency", "80")
+    let result = try await hearth("sim", "net", "lamp", "--latency", "80")
     #expect(result.errors.contains("expected a time with a unit, such as 80ms"), "\(result)")
   }
 
   @Test(
     "-vv prints details for commands without a home",
     arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
-  func tracing(_ arguments: [String]) throws {
+  func tracing(_ arguments: [String]) async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    let quiet = try hearth.run(arguments)
-    let result = try hearth.run(arguments + ["-vv"])
+    let quiet = try await hearth.run(arguments)
+    let result = try await hearth.run(arguments + ["-vv"])
     #expect(result.status == 0 && result.output == quiet.output, "\(result)")
     #expect(result.errors.contains("hearth: exit code 0 after "), "\(result)")
   }
 
-  @Test("stores existing interfaces only") func interfaces() throws {
+  @Test("stores existing interfaces only") func interfaces() async throws {
     let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    #expect(try hearth("home", "interface").output == "loopback only\n")
-    #expect(try hearth("home", "interface", "lo").output == "lo\n")
-    let wrong = try hearth("home", "interface", "nowhere0")
+    #expect(try await hearth("home", "interface").output == "loopback only\n")
+    #expect(try await hearth("home", "interface", "lo").output == "lo\n")
+    let wrong = try await hearth("home", "interface", "nowhere0")
     #expect(wrong.status == 2 && wrong.errors.hasPrefix("hearth: there is no network interface 'nowhere0'"), "\(wrong)")
-    #expect(try hearth("home", "interface").output == "lo\n")
-    #expect(try hearth("home", "interface", "none").output == "loopback only\n")
+    #expect(try await hearth("home", "interface").output == "lo\n")
+    #expect(try await hearth("home", "interface", "none").output == "loopback only\n")
     #expect(NetworkOptions.names("eth0, wlan0 lo") == ["eth0", "wlan0", "lo"])
   }
 }

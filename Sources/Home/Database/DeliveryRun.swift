@@ -20,22 +20,25 @@ struct DeliveryNotice: Hashable, Sendable, Codable {
 enum DeliveryRun {
   /// Ends early when the task is cancelled: a command is asked to end, and made to where it does not. What completes in
   /// spite of that is completed.
-  /// - Parameter state: the directory of the home, for a command that asks for more.
+  /// - Parameters:
+  ///   - state: the directory of the home, for a command that asks for more.
+  ///   - gracePeriod: the time between SIGTERM and SIGKILL of a canceled command.
   /// - Returns: nil when it was completed, else what went wrong.
   static func deliver(
-    _ notice: DeliveryNotice, to target: BackgroundDelivery.Target, of state: String
+    _ notice: DeliveryNotice, to target: BackgroundDelivery.Target, of state: String,
+    gracePeriod: Duration = RunningCommand.defaultGracePeriod
   ) async -> String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     guard let body = try? encoder.encode(notice) else { return "the notice can't be written" }
     switch target {
-    case .command(let arguments): return await run(arguments, notice, body, state)
+    case .command(let arguments): return await run(arguments, notice, body, state, gracePeriod)
     case .webhook(let address): return await post(body, to: address)
     }
   }
 
   private static func run(
-    _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String
+    _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String, _ gracePeriod: Duration
   ) async -> String? {
     var environment = ProcessInfo.processInfo.environment
     environment[StateDirectory.variable] = state
@@ -43,7 +46,8 @@ enum DeliveryRun {
     environment["HEARTH_AFTER"] = "\(notice.after)"
     environment["HEARTH_UNTIL"] = "\(notice.until)"
     environment["HEARTH_ATTEMPT"] = "\(notice.attempt)"
-    return await RunningCommand.run(arguments, environment: environment, input: [UInt8](body + Data("\n".utf8)))
+    return await RunningCommand.run(
+      arguments, environment: environment, input: [UInt8](body + Data("\n".utf8)), gracePeriod: gracePeriod)
   }
 
   private static func post(_ body: Data, to address: String) async -> String? {

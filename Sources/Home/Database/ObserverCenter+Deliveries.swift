@@ -86,7 +86,7 @@ extension ObserverCenter {
         observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
         attempt: delivery.strikes.saturatingAdd(1))
       let failure = await DeliveryRun.deliver(
-        notice, to: delivery.target, of: StateDirectory.root(ofDatabase: database.path))
+        notice, to: delivery.target, of: StateDirectory.root(ofDatabase: database.path), gracePeriod: gracePeriod)
       ended(observer, run: run, until, failure: failure)
     } catch {
       ended(observer, run: run, delivery.anchor, failure: error.message)

@@ -58,6 +58,8 @@ public actor ObserverCenter {
   /// Those who came first are told first: a simulated home does the same each time.
   private var inOrder: [(key: Observer, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   var limits: DeliverySchedule.Limits
+  /// The time between SIGTERM and SIGKILL of a canceled command.
+  var gracePeriod = RunningCommand.defaultGracePeriod
   /// Whether targets are woken.
   var deliversInBackground = false
   /// Whether this process keeps the log short.

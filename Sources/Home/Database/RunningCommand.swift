@@ -7,9 +7,10 @@ internal import Synchronization
 /// A command that a delivery wakes, with a process group of its own: what it starts is asked to end with it. Asked to end, made to
 /// where it does not, and answered for once.
 final class RunningCommand: Sendable {
-  /// So long a command that is to end has for it, and what it started has once it has ended; so long one that was made to is waited
-  /// for.
-  static let lastWords = Duration.seconds(3)
+  /// The default time between SIGTERM and SIGKILL, for a command and then for the processes that it started.
+  static let defaultGracePeriod = Duration.seconds(3)
+  /// The time to wait for the end of a command after SIGKILL.
+  private static let killTimeout = Duration.seconds(3)
 
   private enum Life {
     case starting
@@ -28,16 +29,19 @@ final class RunningCommand: Sendable {
 
   private static let starting = Mutex(())
   private let name: String
+  private let gracePeriod: Duration
   private let state = Mutex(State())
 
-  private init(named name: String) { self.name = name }
+  private init(named name: String, gracePeriod: Duration) { (self.name, self.gracePeriod) = (name, gracePeriod) }
 
   /// Runs a command, found in the PATH where it has no slash. Ends early when the task is cancelled; what completes in spite of
   /// that is completed. What it leaves behind when it completes by itself is left alone.
   /// - Parameter input: what it can read, a few hundred bytes.
   /// - Returns: nil when it ended with 0, else what went wrong.
-  static func run(_ arguments: [String], environment: [String: String], input: [UInt8]) async -> String? {
-    let command = RunningCommand(named: arguments.first ?? "")
+  static func run(
+    _ arguments: [String], environment: [String: String], input: [UInt8], gracePeriod: Duration = defaultGracePeriod
+  ) async -> String? {
+    let command = RunningCommand(named: arguments.first ?? "", gracePeriod: gracePeriod)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         command.state.withLock { $0.answer = continuation }
@@ -77,18 +81,18 @@ final class RunningCommand: Sendable {
     var found = waitpid(number, &status, 0)
     while found < 0, errno == EINTR { found = waitpid(number, &status, 0) }
     guard found == number else { return answer("the exit status of “\(name)” is not known") }
-    if isEnding { Self.endRest(of: number) }
+    if isEnding { endRest(of: number) }
     let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
     answer(
       signal != 0 ? "“\(name)” was ended by signal \(signal)" : code != 0 ? "“\(name)” ended with \(code)" : nil)
   }
 
   /// What a command started and did not end itself was asked to end, too, and has its time for it.
-  private static func endRest(of group: pid_t) {
+  private func endRest(of group: pid_t) {
     // As long as anybody is in it, its number is nobody else's.
-    for _ in 0..<30 {
+    for _ in 0..<max(1, gracePeriod.milliseconds / 100) {
       guard kill(-group, 0) == 0 else { return }
-      usleep(useconds_t(lastWords.milliseconds * 1000 / 30))
+      usleep(100_000)
     }
     kill(-group, SIGKILL)
   }
@@ -111,9 +115,9 @@ final class RunningCommand: Sendable {
     }
     guard isAsked else { return }
     Tasks.start {
-      try? await Task.sleep(for: Self.lastWords)
+      try? await Task.sleep(for: self.gracePeriod)
       self.state.withLock { if case .ending(let number) = $0.life { kill(-number, SIGKILL) } }
-      try? await Task.sleep(for: Self.lastWords)
+      try? await Task.sleep(for: Self.killTimeout)
       self.answer("“\(self.name)” was ended")
     }
   }

@@ -112,7 +112,7 @@ public actor HubClient {
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
-  private var queries: [ObjectIdentifier: HubSignal] = [:]
+  private(set) var queries: [ObjectIdentifier: HubSignal] = [:]
   /// The logs that places came of: each route may lead to another one.
   var logs = KnownLogs()
 

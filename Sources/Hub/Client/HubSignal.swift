@@ -13,7 +13,7 @@ final class HubSignal {
   private let query: ObserverQuery
   private let eventLoop: any EventLoop
   private let calls: HandlerCalls
-  private var schedule: DeliverySchedule
+  private(set) var schedule: DeliverySchedule
   private var timer: Scheduled<Void>?
   private var isStopped = false
   /// Told when it rings no more because its handler failed too often.

@@ -16,23 +16,13 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
   }
 
   private let recorded = Mutex(State())
-  /// Duration of each call.
-  let delay: Duration
-
-  init(delay: Duration = .zero) { self.delay = delay }
 
   var messages: [String] { recorded.withLock { $0.messages } }
   /// Number of calls that began during another call.
   var overlaps: Int { recorded.withLock { $0.overlaps } }
 
-  /// Waits for a message, at most two minutes.
-  func waits(for message: String) async -> Bool {
-    for _ in 0..<12_000 {
-      if messages.contains(message) { return true }
-      try? await Task.sleep(for: .milliseconds(10))
-    }
-    return false
-  }
+  /// Waits for a message.
+  func waits(for message: String) async -> Bool { await eventually { messages.contains(message) } }
 
   /// Whether calls wait before they return.
   var isHeld: Bool {
@@ -47,8 +37,7 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
       if recorded.isBusy { recorded.overlaps += 1 }
       recorded.isBusy = true
     }
-    while isHeld { try? await Task.sleep(for: .milliseconds(5)) }
-    if delay > .zero { try? await Task.sleep(for: delay) }
+    _ = await eventually { !isHeld }
     recorded.withLock { recorded in
       recorded.messages.append(message)
       recorded.isBusy = false
@@ -94,8 +83,8 @@ struct RecordingClient {
   let delegate: RecordingDelegate
 
   /// Waits for the first synchronization.
-  init(_ home: Home, delay: Duration = .zero) async {
-    delegate = RecordingDelegate(delay: delay)
+  init(_ home: Home) async {
+    delegate = RecordingDelegate()
     manager = HomeManager(home, delegate: delegate)
     manager.homeDelegate = delegate
     manager.accessoryDelegate = delegate

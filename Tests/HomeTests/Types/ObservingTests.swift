@@ -97,7 +97,7 @@ import Testing
     let updates = device.types.subscribe(DimmableLightDeviceType.self)
     var slow = updates.makeAsyncIterator()
     let fast = Task { await levels(updates) }
-    while home.observerCount < 2 { await Task.yield() }
+    #expect(await eventually { home.observerCount == 2 })
     for level in UInt8(1)...100 { home.report(5, (LevelControl.currentLevel.path(on: 1), level.tlv)) }
     home.apply([.deviceRemoved(id: "5")])
     #expect(await fast.value == [128] + (1...100).map { $0 })
@@ -114,11 +114,6 @@ import Testing
     func count() -> Int { values.withLock { $0.count } }
   }
 
-  private func wait(_ isDone: () -> Bool) async -> Bool {
-    for _ in 0..<6000 where !isDone() { try? await Task.sleep(for: .milliseconds(10)) }
-    return isDone()
-  }
-
   @Test func sinkDeliversValuesUntilCanceled() async throws {
     let home = SampleHome.withLight()
     let seen = Recorder()
@@ -127,13 +122,12 @@ import Testing
     }
     // The subscription begins within the call.
     home.report(5, (OnOff.onOff.path(on: 1), false.tlv))
-    #expect(await wait { seen.count() == 2 })
+    #expect(await eventually { seen.count() == 2 })
     #expect(seen.values.withLock { $0 } == [true, false])
     handle.cancel()
     handle.cancel()
-    #expect(await wait { home.observerCount == 0 })
+    #expect(await eventually { home.observerCount == 0 })
     home.report(5, (OnOff.onOff.path(on: 1), true.tlv))
-    for _ in 0..<100 { await Task.yield() }
     #expect(seen.count() == 2)
   }
 
@@ -143,6 +137,6 @@ import Testing
     var handle: ObservationHandle? = device.types.subscribeAll().sink { _ in }
     #expect(handle != nil && home.observerCount == 1)
     handle = nil
-    #expect(await wait { home.observerCount == 0 })
+    #expect(await eventually { home.observerCount == 0 })
   }
 }

@@ -1,0 +1,22 @@
+import MatterProtocol
+
+@testable import Home
+
+extension ObserverCenter {
+  func set(gracePeriod: Duration) { self.gracePeriod = gracePeriod }
+
+  /// Advances the schedule of a delivery, as after a period of time.
+  func advance(delivery id: Int64, by time: Duration) {
+    with(.delivery(id)) { $0.advance(to: $1 + time) }
+    arm()
+  }
+
+  /// The schedule of a query; nil if it has ended.
+  func schedule(of query: ObserverQuery) -> DeliverySchedule? { entries[.query(ObjectIdentifier(query))]?.schedule }
+
+  /// The schedule of a delivery; nil if it was not restored or was removed.
+  func schedule(ofDelivery id: Int64) -> DeliverySchedule? { entries[.delivery(id)]?.schedule }
+
+  /// The time until the next delivery may begin; nil if it may begin at once.
+  func pause(ofDelivery id: Int64) -> Duration? { schedule(ofDelivery: id)?.notBefore.map { $0 - now } }
+}
