@@ -180,7 +180,7 @@ extension Home {
         device: device.name)
     }
     let controller = try controller
-    var removal = Removal.notTold
+    var removal = Removal.unconfirmed
     do throws(HomeError) {
       removal = try await controller.remove(device.nodeID, force: force)
     } catch {

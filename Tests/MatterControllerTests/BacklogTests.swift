@@ -81,7 +81,8 @@ import Testing
     var world = try commissioned()
     world.devices[0].silent = ["Read"]
     let ids = (0..<9).map { _ in world.controller.read(1, path, at: world.now) }
-    let changes = world.controller.adopt(world.store.filter { !$0.key.hasPrefix(PeerRecord.prefix) }, at: world.now)
+    let changes = world.controller.applyStoreChanges(
+      world.store.filter { !$0.key.hasPrefix(PeerRecord.prefix) }, at: world.now)
     #expect(changes.removed == [1])
     world.run(for: .seconds(1))
     #expect(ids.allSatisfy { world.completions(of: $0) == 1 })

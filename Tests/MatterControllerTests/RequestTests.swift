@@ -209,7 +209,7 @@ import Testing
   @Test func removesNodes() throws {
     var world = try commissioned(2)
     let id = world.controller.removeNode(1, at: world.now)
-    guard case .removed(1, .told)? = try world.result(of: id)?.get() else {
+    guard case .removed(1, .confirmed)? = try world.result(of: id)?.get() else {
       Issue.record("not removed")
       return
     }
@@ -221,7 +221,7 @@ import Testing
     #expect(world.error(of: refused) == .unreachable)
     #expect(world.controller.nodes.map(\.nodeID) == [2])
     let forced = world.controller.removeNode(2, force: true, at: world.now)
-    guard case .removed(2, .notTold)? = try world.result(of: forced)?.get() else {
+    guard case .removed(2, .unconfirmed)? = try world.result(of: forced)?.get() else {
       Issue.record("not removed")
       return
     }

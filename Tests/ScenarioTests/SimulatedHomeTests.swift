@@ -170,7 +170,7 @@ import VirtualDevices
       let bridged = try await home.registry.resolve("Bridge").device
       let target = try await home.registry.resolve("Lamp").device
       #expect(target.id == paired.id && target.nodeID == node.node)
-      #expect(try await home.remove(target, force: false).removal == .told)
+      #expect(try await home.remove(target, force: false).removal == .confirmed)
       let left = try await current()
       #expect(left.id == paired.id && left.name == "Lamp" && left.source?.id.node == bridged.nodeID)
       let refused = await #expect(throws: HomeError.self) {

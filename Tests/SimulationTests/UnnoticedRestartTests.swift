@@ -156,7 +156,7 @@ import Testing
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
-    let sessions = home.home.engine?.controller.standingSubscriptions.sorted()
+    let sessions = home.home.engine?.controller.establishedSubscriptions.sorted()
     let before = home.world.network.packetCount
     let service = try #require(home.service(of: 1))
     for number in 0..<10 {
@@ -170,7 +170,7 @@ import Testing
     try home.world.run(for: .seconds(3))
     // A read, its report and an acknowledgement, at 0 s, 1 s, 2.5 s, 5.5 s and 10.5 s.
     #expect(home.world.network.packetCount - before <= 15, "\(home.world.network.packetCount - before)")
-    #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
+    #expect(home.home.engine?.controller.establishedSubscriptions.sorted() == sessions)
     #expect(home.home.engine?.probes.isEmpty == true)
   }
 
@@ -212,7 +212,7 @@ import Testing
     #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
     home.lamp.powerOn()
     #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
-    let sessions = try #require(home.home.engine?.controller.standingSubscriptions.sorted())
+    let sessions = try #require(home.home.engine?.controller.establishedSubscriptions.sorted())
     try home.world.run(for: .milliseconds(20))
     let before = home.world.network.packetCount
     home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
@@ -227,7 +227,7 @@ import Testing
     #expect(home.world.network.packetCount - before <= (isHeard ? 3 : 4), "\(home.world.network.packetCount - before)")
     #expect((home.home.engine?.followed[1]?.askedAt == nil) == isHeard)
     #expect(home.home.engine?.probes.isEmpty == true)
-    #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
+    #expect(home.home.engine?.controller.establishedSubscriptions.sorted() == sessions)
   }
 
   /// After restarts of all devices, no more calls run at once than at the start.

@@ -18,7 +18,7 @@ extension HomeController {
       isAdoptionDue = true
       return
     }
-    edge.value.host.perform { engine, now in engine.adopt(stored, wishes: wishes, at: now) }
+    edge.value.host.perform { engine, now in engine.applyStoreChanges(stored, wishes: wishes, at: now) }
   }
 
   /// Another process wrote into the database: it may be pairing a device. It says so in the log when it has done it, unless it

@@ -111,7 +111,7 @@ extension HomeController: HomeBackend {
       guard let self else { return }
       // On the loop that the actor lives on.
       assumeIsolated { controller in
-        controller.edge.value.host.perform { engine, now in engine.hurry(node, at: now) }
+        controller.edge.value.host.perform { engine, now in engine.retryNow(node, at: now) }
         if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow(for: node) } }
       }
     }

@@ -291,8 +291,8 @@ public actor HomeController {
   }
 
   /// The numbers that devices gave the subscriptions that stand now. To be asked on the home's own loop.
-  package nonisolated var standingSubscriptions: [UInt32] {
-    edge.value.perform { engine, _ in engine.standingSubscriptions }
+  package nonisolated var establishedSubscriptions: [UInt32] {
+    edge.value.perform { engine, _ in engine.establishedSubscriptions }
   }
 
   func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }

@@ -51,9 +51,9 @@ extension HomeEngine {
   /// - Parameters:
   ///   - stored: the current contents of the controller's store.
   ///   - wishes: the pairing wishes for nodes that were not described yet.
-  public mutating func adopt(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
+  public mutating func applyStoreChanges(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
     let fabric = controller.fabric.compressedFabricID
-    let (added, removed) = perform(at: now) { controller, now in controller.adopt(stored, at: now) }
+    let (added, removed) = perform(at: now) { controller, now in controller.applyStoreChanges(stored, at: now) }
     // Of a home that nobody had used yet.
     if isFollowing && controller.fabric.compressedFabricID != fabric { listen(at: now) }
     for node in removed {
@@ -148,9 +148,9 @@ extension HomeEngine {
   }
 
   /// Somebody waits for a node: it is not left for longer because it did not answer for long.
-  mutating func hurry(_ node: NodeID, at now: Instant) {
+  mutating func retryNow(_ node: NodeID, at now: Instant) {
     guard let handle = followed[node]?.handle else { return }
-    perform(at: now) { controller, now in controller.hurry(handle, at: now) }
+    perform(at: now) { controller, now in controller.retryNow(handle, at: now) }
   }
 
   // MARK: Announcements
@@ -164,7 +164,7 @@ extension HomeEngine {
   mutating func announced(_ service: MatterService, at now: Instant) {
     guard let node = node(of: service), let handle = followed[node]?.handle else { return }
     if !controller.isEstablished(handle) {
-      perform(at: now) { controller, now in controller.hurry(handle, at: now) }
+      perform(at: now) { controller, now in controller.retryNow(handle, at: now) }
     } else if !isOnline(node) {
       // It went and came back: what it knew of us is gone.
       perform(at: now) { controller, now in controller.renew(handle, at: now) }

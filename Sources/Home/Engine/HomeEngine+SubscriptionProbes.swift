@@ -95,7 +95,7 @@ extension HomeEngine {
       probes[node] = nil
       if controller.isRenewing(handle) { followed[node]?.begunAgainAt = now }
       calls[node] = now + configuration.callTimeout
-      perform(at: now) { controller, now in controller.renewBesideTheOld(handle, at: now) }
+      perform(at: now) { controller, now in controller.renewInParallel(handle, at: now) }
     }
   }
 

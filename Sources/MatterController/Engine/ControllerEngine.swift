@@ -126,7 +126,8 @@ public struct ControllerEngine: Engine {
 
   /// Applies another process's changes to the store: adds and removes nodes.
   /// - Parameter stored: the current contents of the store.
-  public mutating func adopt(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID]) {
+  public mutating func applyStoreChanges(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID])
+  {
     // Another process stored its fabric before ours was stored: its fabric is the one of the nodes.
     if let own = try? FabricAuthority(stored), own.fabric != authority.fabric {
       authority = own

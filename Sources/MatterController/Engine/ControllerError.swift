@@ -80,9 +80,9 @@ extension ControllerError {
 /// State of the fabric on a node that was removed from the controller.
 public enum Removal: String, Hashable, Sendable {
   /// The node removed the fabric.
-  case told
+  case confirmed = "told"
   /// The node was not a member of the fabric.
   case notMember
   /// The node could not be reached and may still have the fabric.
-  case notTold
+  case unconfirmed = "notTold"
 }

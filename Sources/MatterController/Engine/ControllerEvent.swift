@@ -58,7 +58,7 @@ public enum OperationOutcome: Sendable {
   case connected(SocketAddress)
   /// The subscription was ended by ``ControllerEngine/unsubscribe(_:at:)``.
   case unsubscribed
-  /// The node was removed. Other than ``Removal/told`` only if the removal was forced.
+  /// The node was removed. Other than ``Removal/confirmed`` only if the removal was forced.
   case removed(NodeID, Removal)
   /// The window, with its passcode and setup code if it has its own.
   case windowOpened(CommissioningWindow)

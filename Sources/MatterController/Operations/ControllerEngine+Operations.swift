@@ -121,7 +121,7 @@ extension ControllerEngine {
         guard response.statusCode == .ok else {
           throw ControllerError.operationalCredentials(response.statusCode, response.debugText ?? "")
         }
-        finishRemoval(id, .told, at: now)
+        finishRemoval(id, .confirmed, at: now)
       } catch {
         fail(id, error, at: now)
       }
@@ -144,10 +144,10 @@ extension ControllerEngine {
     switch operations[id]?.task {
     case .subscribe: failSubscription(id, error, at: now)
     case .commission: failCommissioning(id, error, at: now)
-    case .remove(isForced: true, _): finishRemoval(id, error.isForgotten ? .notMember : .notTold, at: now)
+    case .remove(isForced: true, _): finishRemoval(id, error.isForgotten ? .notMember : .unconfirmed, at: now)
     case .remove(_, .some) where error == .connectionLost:
       // A node that removes the fabric may close the session before its answer arrives.
-      finishRemoval(id, .told, at: now)
+      finishRemoval(id, .confirmed, at: now)
     case nil: break
     default: complete(id, .failure(error), at: now)
     }
@@ -157,7 +157,7 @@ extension ControllerEngine {
     guard let node = operations[id]?.node else { return }
     complete(
       id, .success(.removed(node, removal)), at: now,
-      before: { $0.forget(node, fabricRemoved: removal != .notTold, at: now) })
+      before: { $0.forget(node, fabricRemoved: removal != .unconfirmed, at: now) })
   }
 
   private mutating func retryBusy(_ id: OperationID, _ status: Status, at now: Instant) {

@@ -16,7 +16,7 @@ extension ControllerEngine {
   /// Requests a replacement for a subscription that may be dead, over a new session; restarts a request in progress.
   /// The current subscription stays valid until its own deadline, so that nothing is lost if the device grants the
   /// replacement by then, or if a report shows that it is alive.
-  public mutating func renewBesideTheOld(_ handle: SubscriptionHandle, at now: Instant) {
+  public mutating func renewInParallel(_ handle: SubscriptionHandle, at now: Instant) {
     guard case .established(let key, let old, _)? = subscriptions[handle]?.state else { return }
     if isRenewing(handle) {
       stopRenewing(handle, at: now)

@@ -28,7 +28,7 @@ extension ControllerEngine {
   }
 
   /// Starts the next attempt of a lost subscription at once, for example when the node was announced again.
-  public mutating func hurry(_ handle: SubscriptionHandle, at now: Instant) {
+  public mutating func retryNow(_ handle: SubscriptionHandle, at now: Instant) {
     guard case .waiting? = subscriptions[handle]?.state else { return }
     advanceSubscription(handle, at: now)
     settle(at: now)
@@ -45,7 +45,7 @@ extension ControllerEngine {
   }
 
   /// Subscription ids of the established subscriptions, unordered. Matter Core § 8.5.1.
-  public var standingSubscriptions: [UInt32] {
+  public var establishedSubscriptions: [UInt32] {
     subscriptions.values.compactMap { if case .established(let key, _, _) = $0.state { key.id } else { nil } }
   }
 

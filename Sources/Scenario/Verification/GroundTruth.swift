@@ -78,7 +78,7 @@ extension SimulatedHome {
   /// Returns whether device and home have a subscription ID in common. Devices draw it from 2³² values.
   private func isSubscribed(_ home: Home?, to device: VirtualDevice) -> Bool {
     guard let controller = try? home?.controller, let host = device.host else { return false }
-    let known = Set(controller.standingSubscriptions)
+    let known = Set(controller.establishedSubscriptions)
     return host.perform { engine, _ in engine.standingSubscriptions.contains { known.contains($0) } }
   }
 

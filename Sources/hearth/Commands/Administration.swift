@@ -22,7 +22,7 @@ struct Remove: AsyncParsableCommand {
           result: result.map { removal in
             let rest = Self.rest(of: device)
             return (
-              device.jsonNames.adding("deviceWasTold", .bool(removal == .told))
+              device.jsonNames.adding("deviceWasTold", .bool(removal == .confirmed))
                 .adding("removal", .string(removal.rawValue))
                 .adding("remainingWays", .array(rest.map { .string("\($0)") })),
               Self.words(device, removal) + Self.note(rest)
@@ -33,9 +33,9 @@ struct Remove: AsyncParsableCommand {
 
   private static func words(_ device: DeviceRecord, _ removal: Removal) -> String {
     switch removal {
-    case .told: "removed \(device.label)"
+    case .confirmed: "removed \(device.label)"
     case .notMember: "removed \(device.label); it had already left this home's fabric"
-    case .notTold: "removed \(device.label); it was not reached and may still be in this home's fabric"
+    case .unconfirmed: "removed \(device.label); it was not reached and may still be in this home's fabric"
     }
   }
 
