@@ -39,6 +39,23 @@ import Testing
     #expect(again.nextNodeID == 41)
   }
 
+  @Test("skips node ids in use, and restarts at 1 after the last operational id") func findsFreeNodeID() throws {
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    func open(first node: NodeID) throws -> FabricAuthority {
+      try FabricAuthority.open(World.configuration { $0.firstNodeID = node }, [:], random: &random).0
+    }
+    var authority = try open(first: 0xFFFF_FFEF_FFFF_FFFE)
+    func free(_ used: Set<NodeID> = []) -> NodeID { authority.freeNodeID { used.contains($0) } }
+    #expect(free() == 0xFFFF_FFEF_FFFF_FFFE)
+    #expect(free([0xFFFF_FFEF_FFFF_FFFE]) == 0xFFFF_FFEF_FFFF_FFFF)
+    #expect(free([0xFFFF_FFEF_FFFF_FFFE, 0xFFFF_FFEF_FFFF_FFFF, 1]) == 2)
+    _ = authority.reserve(0xFFFF_FFEF_FFFF_FFFF)
+    #expect(free() == 1)
+    let own = authority.fabric.nodeID
+    let next = try open(first: own).freeNodeID { _ in false }
+    #expect(next == NodeID(own.rawValue + 1), "the controller's own id is not assigned")
+  }
+
   @Test func issuesValidCertificateChain() throws {
     for usesIntermediate in [false, true] {
       let world = try World {

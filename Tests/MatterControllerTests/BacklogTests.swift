@@ -20,13 +20,13 @@ import Testing
     var world = try commissioned()
     var ids: [OperationID] = []
     for _ in 0..<200 { ids.append(world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)) }
-    #expect(world.controller.transactions.count == 5)
+    #expect(world.controller.transactions.transactions.count == 5)
     while world.step(until: world.now + .seconds(60)) {
-      #expect(world.controller.transactions.count <= 5)
-      if world.controller.operations.isEmpty { break }
+      #expect(world.controller.transactions.transactions.count <= 5)
+      if world.controller.operations.ids.isEmpty { break }
     }
     #expect(world.devices[0].log == Array(repeating: "Toggle", count: 200))
-    #expect(world.controller.backlog.isEmpty)
+    #expect(world.controller.operations.backlog.isEmpty)
     let completed = world.events.compactMap { if case .completed(let id, .success) = $0.event { id } else { nil } }
     #expect(completed == ids)
   }
@@ -35,7 +35,7 @@ import Testing
     var world = try commissioned(2)
     for _ in 0..<20 { _ = world.controller.read(1, path, at: world.now) }
     let other = world.controller.read(2, path, at: world.now)
-    #expect(world.controller.transactions.count == 6)
+    #expect(world.controller.transactions.transactions.count == 6)
     let sentAt = world.now
     _ = try world.result(of: other)?.get()
     #expect(world.now - sentAt == .milliseconds(2))
@@ -51,7 +51,7 @@ import Testing
     #expect(world.error(of: late) == .timedOut)
     world.run(for: .seconds(60))
     #expect(!world.devices[0].log.contains("Toggle"))
-    #expect(world.controller.operations.isEmpty && world.controller.backlog.isEmpty)
+    #expect(world.controller.operations.ids.isEmpty && world.controller.operations.backlog.isEmpty)
   }
 
   /// A subscription that is ended while queued is not requested.
@@ -59,9 +59,9 @@ import Testing
     var world = try commissioned()
     for _ in 0..<5 { _ = world.controller.read(1, path, at: world.now) }
     let handle = world.controller.subscribe(1, .init(paths: path), at: world.now)
-    #expect(world.controller.backlog[1] == [handle])
+    #expect(world.controller.operations.backlog[1] == [handle])
     world.controller.unsubscribe(handle, at: world.now)
-    #expect(world.controller.backlog.isEmpty)
+    #expect(world.controller.operations.backlog.isEmpty)
     world.run(for: .seconds(5))
     #expect(!world.devices[0].log.contains("Subscribe"))
   }
@@ -86,6 +86,6 @@ import Testing
     #expect(changes.removed == [1])
     world.run(for: .seconds(1))
     #expect(ids.allSatisfy { world.completions(of: $0) == 1 })
-    #expect(world.controller.backlog.isEmpty && world.controller.transactions.isEmpty)
+    #expect(world.controller.operations.backlog.isEmpty && world.controller.transactions.transactions.isEmpty)
   }
 }

@@ -55,7 +55,7 @@ import Testing
     var (world, handle) = try subscribed()
     world.run(for: .seconds(64))
     #expect(world.devices[0].core.sessions.count { $0.kind == .case } == 1)
-    #expect(world.controller.subscriptionHandles.keys.map(\.id) == [102])
+    #expect(world.controller.subscriptions.handlesByKey.keys.map(\.id) == [102])
     world.devices[0].report(lampOnOff, subscription: 102, at: world.now)
     world.run(for: .milliseconds(100))
     #expect(world.devices[0].statuses.last == .success)
@@ -141,7 +141,7 @@ import Testing
     world.run(for: .seconds(1))
     #expect(throws: Never.self) { try #require(world.completion(of: read)).get() }
     #expect(sessions(world) == [1, 1])
-    #expect(world.controller.retiring.isEmpty)
+    #expect(world.controller.transactions.retiring.isEmpty)
   }
 
   /// A request on the old session is answered over the new one if the device was restarted, and over the old one if the
@@ -175,12 +175,12 @@ import Testing
     world.run(for: .milliseconds(10))
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .milliseconds(100))
-    try #require(world.controller.retiring.count == 1)
+    try #require(world.controller.transactions.retiring.count == 1)
     let old = try #require(world.devices[0].core.sessions.filter { $0.kind == .case }.map(\.id).min())
     world.events = []
     world.devices[0].core.close(old, notifyingPeer: true, at: world.now)
     world.run(for: .milliseconds(100))
-    #expect(world.controller.retiring.isEmpty)
+    #expect(world.controller.transactions.retiring.isEmpty)
     #expect(world.devices[0].answerHeld(at: world.now) == 1)
     world.run(for: .seconds(5))
     #expect(throws: Never.self) { try #require(world.completion(of: invoke)).get() }
@@ -214,8 +214,8 @@ import Testing
     world.controller.unsubscribe(handle, at: world.now)
     world.devices[0].isDead = false
     world.run(for: .seconds(30))
-    #expect(world.controller.subscriptions.isEmpty)
-    #expect(world.controller.subscriptionHandles.isEmpty)
-    #expect(world.controller.transactions.isEmpty)
+    #expect(world.controller.subscriptions.handles.isEmpty)
+    #expect(world.controller.subscriptions.handlesByKey.isEmpty)
+    #expect(world.controller.transactions.transactions.isEmpty)
   }
 }

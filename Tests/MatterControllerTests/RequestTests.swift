@@ -87,26 +87,6 @@ import Testing
     #expect(world.devices[0].log.count > 1)
   }
 
-  /// After a refused first part, the remaining parts must not be appended to the list of another administrator.
-  @Test func stopsWriteAfterRefusedPart() throws {
-    var world = try commissioned()
-    let list = (0..<200).map { UInt64($0) << 40 }.tlv
-    world.devices[0].writeStatus = Status(.dataVersionMismatch)
-    let id = world.controller.write(
-      1, [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), dataVersion: 7, value: list)], at: world.now)
-    guard case .written(let statuses)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
-    #expect(throws: ControllerError.status(Status(.dataVersionMismatch))) { try statuses.check() }
-    #expect(world.devices[0].log == ["Write"])
-    // Only the part that replaces the list is conditional on the version.
-    world.devices[0].writeStatus = .success
-    let again = world.controller.write(
-      1, [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), dataVersion: 7, value: list)], at: world.now)
-    _ = try #require(try world.result(of: again)?.get())
-    #expect(world.devices[0].writes.first?.dataVersion == 7)
-    #expect(world.devices[0].writes.dropFirst().allSatisfy { $0.dataVersion == nil && $0.operation == .append })
-    #expect(world.devices[0].writes.count > 1)
-  }
-
   @Test func sharesOneHandshakeAmongRequests() throws {
     var world = try commissioned()
     world.controller = try World.makeController(state: world.store, seed: 9)
@@ -123,18 +103,6 @@ import Testing
     #expect(world.error(of: read) == .unknownNode(77))
     let invoke = world.controller.invoke(1, [], at: world.now)
     #expect(world.error(of: invoke) == .invalidRequest("invoke: no commands"))
-  }
-
-  @Test func retriesWhenDeviceIsBusy() throws {
-    var world = try commissioned()
-    world.devices[0].busyCount = 2
-    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
-    _ = try #require(try world.result(of: read)?.get())
-    #expect(world.devices[0].log == ["Read", "Read", "Read"])
-    world.devices[0].busyCount = 100
-    let again = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
-    #expect(world.error(of: again) == .busy)
-    #expect(world.devices[0].log.count == 7)
   }
 
   // MARK: Session loss

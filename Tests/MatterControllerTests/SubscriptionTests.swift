@@ -110,34 +110,6 @@ import Testing
     #expect(summary(world, handle) == ["lost", "\(lampOnOff)", "end", "established"])
   }
 
-  @Test func backsOffWhileDeviceIsUnreachable() throws {
-    var (world, handle) = try subscribed()
-    world.events = []
-    world.devices[0].isDead = true
-    world.run(for: .seconds(1500))
-    let losses = world.events.compactMap { entry -> (at: Instant, delay: Duration)? in
-      if case .subscriptionLost(handle, _, let delay) = entry.event { (entry.at, delay) } else { nil }
-    }
-    let first = try #require(losses.first)
-    #expect(first.delay == .zero)
-    // Attempts at a short interval, then exponential back-off.
-    let close = losses.dropFirst().filter { $0.at - first.at < .seconds(150) }
-    #expect(close.count > 10)
-    for loss in close { #expect(loss.delay >= .milliseconds(500) && loss.delay <= .milliseconds(625)) }
-    let far = losses.filter { $0.at - first.at >= .seconds(150) }
-    #expect(far.count > 6)
-    for (index, loss) in far.enumerated() {
-      let base = Duration.seconds(min(300, 2 << index))
-      #expect(loss.delay >= base && loss.delay <= base * 5 / 4)
-    }
-    #expect(world.completion(of: handle) == nil)
-    world.events = []
-    world.devices[0].isDead = false
-    world.run(for: .seconds(400))
-    #expect(summary(world, handle).last == "established" || summary(world, handle).contains("established"))
-    #expect(world.controller.isEstablished(handle))
-  }
-
   @Test func failsOrRetriesFirstAttempt() throws {
     var world = try World()
     try world.addDevice()

@@ -4,113 +4,370 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-/// State of one commissioning operation.
+/// State machine of one commissioning: which request follows which answer. Matter Core § 5.5.
 struct Commissioning: Sendable {
-  /// An address at which the device to commission may be reached.
-  struct Candidate: Sendable {
-    var address: SocketAddress
-    var parameters: SessionParameters
-    /// The DNS-SD service that gave the address, or nil if the request gave it.
-    var service: MatterService.Kind?
-    var failures = 0
-    /// Earliest time of the next attempt.
-    var notBefore: Instant
-  }
-
-  struct Attempt: Sendable {
-    let handshake: HandshakeID
-    let candidate: Candidate
-    let startedAt: Instant
+  /// The values of the fabric in the requests.
+  struct Credentials: Sendable {
+    let rootCertificate: [UInt8]
+    let intermediateCertificate: [UInt8]?
+    /// The epoch key of the identity protection key.
+    let epochKey: [UInt8]
+    let administrator: NodeID
+    let adminVendorID: VendorID
   }
 
   let request: CommissioningRequest
-  let startedAt: Instant
-  var step: CommissioningStep?
-  var stepStartedAt: Instant
+  let nodeID: NodeID
+  /// Whether it continues an earlier commissioning whose CommissioningComplete got no answer.
+  let isResumed: Bool
+  private let startedAt: Instant
+  private(set) var step: CommissioningStep?
+  private var stepStartedAt: Instant
 
-  // Discovery and PASE.
-  var query: DiscoveryQuery?
-  /// The query for all commissionable devices, set when the devices that match `query` do not answer.
-  var wideQuery: DiscoveryQuery?
-  var discoveryEnd: Instant
-  var candidates: [Candidate] = []
-  var attempt: Attempt?
-  /// Services of devices with another passcode; their later addresses are ignored.
-  var wrongServices: Set<MatterService.Kind> = []
-  var lastError: ControllerError?
+  /// The search for the device, until a PASE session is established.
+  var search: DeviceSearch?
+  var session: SessionID?
 
   // Data from the device.
-  var session: SessionID?
-  var information = DeviceInformation()
-  var locationCapability = GeneralCommissioning.RegulatoryLocationType.indoorOutdoor
-  var failSafeSeconds: UInt16 = 0
-  var isArmed = false
-  var nonce: [UInt8] = []
-  var pai: [UInt8]?
-  var dac: [UInt8]?
-  var attestation: OperationalCredentials.AttestationResponse?
-  var attestationFailure: ControllerError.Attestation?
+  private(set) var information = DeviceInformation()
+  private(set) var attestationFailure: ControllerError.Attestation?
+  /// Whether the fail-safe of the device is armed.
+  private(set) var isArmed = false
+  private var locationCapability = GeneralCommissioning.RegulatoryLocationType.indoorOutdoor
+  private var failSafeSeconds: UInt16 = 0
+  private var nonce: [UInt8] = []
+  private var pai: [UInt8]?
+  private var dac: [UInt8]?
+  private var attestation: OperationalCredentials.AttestationResponse?
   /// Whether the attestation chain ends in public test keys.
-  var isTestDevice = false
-  var signing: OperationalCredentials.CSRResponse?
+  private var isTestDevice = false
+  private var signing: OperationalCredentials.CSRResponse?
 
   // Data for the new node.
-  var nodeID: NodeID
+  /// The node's certificate, set by the issuer.
   var certificate: [UInt8] = []
-  var fabricIndex: FabricIndex?
+  private var fabricIndex: FabricIndex?
   /// Whether CommissioningComplete was sent a second time.
-  var isCompletionRepeated = false
-  /// Whether it continues an earlier commissioning whose CommissioningComplete got no answer.
-  var isResumed = false
+  private var isCompletionRepeated: Bool
 
   /// Set after a failure, while the device disarms its fail-safe.
-  var failure: (step: CommissioningStep?, error: ControllerError)?
-  var undoEnd: Instant?
+  private(set) var failure: (step: CommissioningStep?, error: ControllerError)?
+  /// End of the time for disarming.
+  private(set) var undoEnd: Instant?
 
-  init(_ request: CommissioningRequest, node: NodeID, at now: Instant) {
-    self.request = request
-    startedAt = now
-    stepStartedAt = now
-    nodeID = node
-    discoveryEnd = now + request.discoveryTime
-  }
-
-  /// How long an attempt at one address delays the other candidates.
-  static let stagger: Duration = .seconds(3)
-  /// How long to search for more devices when every device found has another passcode.
-  static let settling: Duration = .seconds(2)
-  /// How long to wait for answers to a search by discriminator before querying all commissionable devices. Some devices
-  /// state their discriminator in the TXT record but do not publish the subtypes, most often that of the short
-  /// discriminator.
-  static let narrowSearch: Duration = .seconds(2)
-  static let maximumFailures = 3
-  /// How long a device may answer busy: as long as a failing handshake may occupy its slot. Matter Core § 4.14.1.1.
-  static let busyTimeout: Duration = .seconds(60)
   /// How long the device may take to revert its changes.
   static let undoTime: Duration = .seconds(3)
   /// How long the device may take to appear on the fabric after AddNOC.
   static let operationalTimeout: Duration = .seconds(30)
 
-  /// When to query all commissionable devices, or nil if that is done or not needed.
-  var widensAt: Instant? {
-    guard wideQuery == nil, candidates.isEmpty, attempt == nil, lastError == nil else { return nil }
-    switch query {
-    case .commissionable(.longDiscriminator), .commissionable(.shortDiscriminator),
-      .commissionable(.inCommissioningMode):
-      return startedAt + Self.narrowSearch
-    default: return nil
+  /// Starts with the search for the device.
+  init(_ request: CommissioningRequest, node: NodeID, at now: Instant) {
+    (self.request, nodeID, startedAt, stepStartedAt) = (request, node, now, now)
+    (isResumed, isCompletionRepeated) = (false, false)
+    search = DeviceSearch(request, at: now)
+  }
+
+  /// Continues the commissioning of an unconfirmed node.
+  init(_ request: CommissioningRequest, resuming node: UnconfirmedNode, at now: Instant) {
+    (self.request, nodeID, startedAt, stepStartedAt) = (request, node.record.nodeID, now, now)
+    (isResumed, isCompletionRepeated) = (true, true)
+    attestationFailure = node.attestationFailure
+  }
+
+  /// Returns the reason for which the request is invalid, if any.
+  /// - Parameter isAssignable: whether the node id is free.
+  static func error(_ request: CommissioningRequest, node: NodeID, isAssignable: Bool) -> ControllerError? {
+    if !SetupPasscode.isValid(request.passcode) {
+      .invalidRequest("passcode \(request.passcode): invalid")
+    } else if !node.isOperational {
+      .invalidRequest("node id \(node): out of range; expected 1 to 0xFFFFFFEFFFFFFFFF")
+    } else if !isAssignable {
+      .invalidRequest("node id \(node): in use by another node")
+    } else if request.tags.count > 3 {
+      .invalidRequest("tags: too many; expected at most 3")
+    } else {
+      nil
     }
   }
 
-  var wakeUp: Instant? {
-    if let undoEnd { return undoEnd }
-    guard session == nil else { return nil }
-    if let attempt { return candidates.isEmpty ? nil : attempt.startedAt + Self.stagger }
-    var result: Instant? = candidates.map(\.notBefore).min()
-    if query != nil, result == nil {
-      result = lastError == nil ? discoveryEnd : min(discoveryEnd, startedAt + Self.settling)
-      result = .earlier(result, widensAt)
+  // MARK: Steps
+
+  mutating func begin(_ step: CommissioningStep, at now: Instant) { (self.step, stepStartedAt) = (step, now) }
+
+  /// How long the current step has taken.
+  func stepDuration(at now: Instant) -> Duration { now - stepStartedAt }
+
+  /// Returns the next request of the current step; nil if the step has none.
+  mutating func nextRequest(_ credentials: Credentials, random: inout any RandomSource) -> NodeRequest? {
+    switch step {
+    case .readInformation: return .read(ReadRequest(attributePaths: Self.informationPaths))
+    case .armFailSafe:
+      return arm(seconds: max(request.failSafe.components.seconds, Int64(failSafeSeconds)), breadcrumb: 1)
+    case .setRegulatoryConfig:
+      let fields = GeneralCommissioning.SetRegulatoryConfigRequest(
+        newRegulatoryConfig: request.regulatoryLocation ?? locationCapability, countryCode: request.countryCode,
+        breadcrumb: 2)
+      return command(GeneralCommissioning.setRegulatoryConfig, fields)
+    case .requestAttestation:
+      if pai == nil || dac == nil {
+        let fields = OperationalCredentials.CertificateChainRequest(
+          certificateType: pai == nil ? .paiCertificate : .dacCertificate)
+        return command(OperationalCredentials.certificateChainRequest, fields)
+      }
+      nonce = random.bytes(32)
+      let fields = OperationalCredentials.AttestationRequest(attestationNonce: OctetString(nonce))
+      return command(OperationalCredentials.attestationRequest, fields)
+    case .requestSigning:
+      nonce = random.bytes(32)
+      return command(OperationalCredentials.csrRequest, .init(csrNonce: OctetString(nonce)))
+    case .addTrustedRoot:
+      let fields = OperationalCredentials.AddTrustedRootCertificateRequest(
+        rootCACertificate: OctetString(credentials.rootCertificate))
+      return command(OperationalCredentials.addTrustedRootCertificate, fields)
+    case .addCertificate:
+      let fields = OperationalCredentials.AddNOCRequest(
+        nocValue: OctetString(certificate), icacValue: credentials.intermediateCertificate.map { OctetString($0) },
+        ipkValue: OctetString(credentials.epochKey), caseAdminSubject: credentials.administrator,
+        adminVendorId: credentials.adminVendorID)
+      return command(OperationalCredentials.addNOC, fields)
+    case .complete: return command(GeneralCommissioning.commissioningComplete, .init())
+    case .discover, .connectByPasscode, .verifyAttestation, .issueCertificate, .connectOperationally, nil: return nil
     }
-    return result
+  }
+
+  /// Nine paths, the number that every node supports in one read. Matter Core § 11.1.4.4.
+  private static let informationPaths: [AttributePath] = [
+    AttributePath(BasicInformation.vendorID.path(on: .root)),
+    AttributePath(BasicInformation.productID.path(on: .root)),
+    AttributePath(BasicInformation.vendorName.path(on: .root)),
+    AttributePath(BasicInformation.productName.path(on: .root)),
+    AttributePath(BasicInformation.serialNumber.path(on: .root)),
+    AttributePath(endpoint: .root, cluster: GeneralCommissioning.id),
+    AttributePath(cluster: NetworkCommissioning.id, attribute: GlobalAttribute.featureMap),
+    AttributePath(cluster: Descriptor.id, attribute: Descriptor.deviceTypeList.id),
+    AttributePath(cluster: Descriptor.id, attribute: Descriptor.partsList.id),
+  ]
+
+  private func arm(seconds: Int64, breadcrumb: UInt64) -> NodeRequest {
+    command(
+      GeneralCommissioning.armFailSafe,
+      .init(expiryLengthSeconds: UInt16(clamping: seconds), breadcrumb: breadcrumb))
+  }
+
+  private func command<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ fields: Request
+  ) -> NodeRequest {
+    .invoke([CommandData(command.path(on: .root), fields: fields.tlv)], timed: nil)
+  }
+
+  // MARK: Answers
+
+  /// Handles the answer to a request of the current step.
+  /// - Returns: the next step, or the current one if it has another request; nil if the device is commissioned.
+  mutating func handle(_ reply: Reply) throws(ControllerError) -> CommissioningStep? {
+    switch (step, reply) {
+    case (.readInformation, .report(let report)):
+      try store(report)
+      return isResumed ? .complete : .armFailSafe
+    case (.armFailSafe, .invoked(let results)):
+      let response = try results.response(as: GeneralCommissioning.ArmFailSafeResponse.self)
+      try Self.check(response.errorCode, response.debugText)
+      isArmed = true
+      return .setRegulatoryConfig
+    case (.setRegulatoryConfig, .invoked(let results)):
+      let response = try results.response(as: GeneralCommissioning.SetRegulatoryConfigResponse.self)
+      try Self.check(response.errorCode, response.debugText)
+      return .requestAttestation
+    case (.requestAttestation, .invoked(let results)) where pai == nil || dac == nil:
+      let response = try results.response(as: OperationalCredentials.CertificateChainResponse.self)
+      if pai == nil { pai = response.certificate.bytes } else { dac = response.certificate.bytes }
+      return .requestAttestation
+    case (.requestAttestation, .invoked(let results)):
+      attestation = try results.response(as: OperationalCredentials.AttestationResponse.self)
+      return .verifyAttestation
+    case (.requestSigning, .invoked(let results)):
+      signing = try results.response(as: OperationalCredentials.CSRResponse.self)
+      return .issueCertificate
+    case (.addTrustedRoot, .invoked(let results)):
+      try results.checkStatus()
+      return .addCertificate
+    case (.addCertificate, .invoked(let results)):
+      let response = try results.response(as: OperationalCredentials.NOCResponse.self)
+      guard response.statusCode == .ok else {
+        throw .operationalCredentials(response.statusCode, response.debugText ?? "")
+      }
+      fabricIndex = response.fabricIndex
+      return .connectOperationally
+    case (.complete, .invoked(let results)):
+      let response = try results.response(as: GeneralCommissioning.CommissioningCompleteResponse.self)
+      // A commissioned device answers a repeated CommissioningComplete over CASE with `noFailSafe`.
+      if response.errorCode == .noFailSafe, isCompletionRepeated { return nil }
+      try Self.check(response.errorCode, response.debugText)
+      return nil
+    default: throw .unexpectedResponse("an answer to another kind of request")
+    }
+  }
+
+  private static func check(
+    _ code: GeneralCommissioning.CommissioningError, _ text: String
+  ) throws(ControllerError) {
+    guard code == .ok else { throw .commissioning(code, text) }
+  }
+
+  /// Stores the device information. Rejects a device whose vendor or product differs from the setup code: another
+  /// device with the same passcode, or a counterfeit.
+  private mutating func store(_ report: ReassembledReport) throws(ControllerError) {
+    information = try DeviceInformation(report)
+    if let capability = try? report.value(of: GeneralCommissioning.locationCapability, on: .root) {
+      locationCapability = capability
+    }
+    if let basic = try? report.value(of: GeneralCommissioning.basicCommissioningInfo, on: .root) {
+      failSafeSeconds = basic.failSafeExpiryLengthSeconds
+    }
+    let found = CommissioningRequest.Product(vendorID: information.vendorID, productID: information.productID)
+    guard let expected = request.product, found != expected, request.attestationPolicy != .proceedAnyway else { return }
+    throw .otherProduct(expected: expected, found: found)
+  }
+
+  // MARK: Attestation and certificate
+
+  /// Verifies the device's attestation.
+  /// - Parameter challenge: the attestation challenge of the session.
+  /// - Throws: the failure, unless the policy is to proceed.
+  mutating func verifyAttestation(
+    _ verifier: AttestationVerifier, challenge: [UInt8]?, at time: Int64?
+  ) throws(ControllerError) {
+    guard let attestation, let pai, let dac, let challenge else { throw .connectionLost }
+    do throws(AttestationError) {
+      let outcome = try verifier.verify(
+        .init(
+          elements: attestation.attestationElements.bytes, signature: attestation.attestationSignature.bytes, dac: dac,
+          pai: pai, nonce: nonce, challenge: challenge),
+        vendorID: information.vendorID.rawValue, productID: information.productID, at: time)
+      isTestDevice = outcome.isTest
+    } catch {
+      isTestDevice = error == .testKeys
+      let failure = ControllerError.Attestation(error)
+      guard request.attestationPolicy == .proceedAnyway else { throw .attestation(failure) }
+      attestationFailure = failure
+    }
+  }
+
+  /// Verifies the device's certificate signing request and returns the key for its certificate.
+  /// - Parameter challenge: the attestation challenge of the session.
+  func verifiedKey(challenge: [UInt8]?) throws(ControllerError) -> P256PublicKey {
+    guard let signing, let challenge else { throw .connectionLost }
+    let bytes = signing.nocsrElements.bytes
+    let dacKey = try? X509Certificate(der: dac ?? []).publicKey
+    let isSigned = dacKey.map {
+      AttestationSignature.isValid(
+        signing.attestationSignature.bytes, elements: bytes, challenge: challenge, key: $0)
+    }
+    // Without a valid attestation certificate the signature cannot be verified.
+    guard isSigned == true || attestationFailure != nil else {
+      throw .attestation(.init("signature of the signing request"))
+    }
+    let elements: NOCSRElements
+    do { elements = try NOCSRElements(tlv: bytes) } catch { throw .attestation(.init(error)) }
+    guard elements.nonce == nonce else { throw .attestation(.init("nonce of the signing request")) }
+    do { return try CertificateSigningRequest(verifying: elements.certificateSigningRequest).publicKey } catch {
+      throw .certificate("\(error)")
+    }
+  }
+
+  // MARK: Result
+
+  /// Returns the record of the new node.
+  /// - Parameters:
+  ///   - address: the current address, which is tried before DNS-SD.
+  ///   - parameters: the parameters of the session.
+  func record(_ address: SocketAddress?, _ parameters: SessionParameters?) -> PeerRecord {
+    var record = PeerRecord(nodeID)
+    record.address = address
+    if let parameters { record.parameters = parameters }
+    record.vendorID = information.vendorID
+    record.productID = information.productID
+    record.attestation = isTestDevice ? .test : attestationFailure == nil ? .production : .unverified
+    return record
+  }
+
+  func result(_ record: PeerRecord, at now: Instant) -> CommissioningResult {
+    CommissioningResult(
+      nodeID: record.nodeID, fabricIndex: fabricIndex, information: information,
+      attestationFailure: attestationFailure, attestation: record.attestation ?? .unverified,
+      address: record.address ?? SocketAddress(.loopback6, port: 0), duration: now - startedAt)
+  }
+
+  // MARK: Failures
+
+  /// Whether to repeat CommissioningComplete over a new session after an error: its answer was lost, so the device may
+  /// or may not be commissioned.
+  func repeatsCompletion(after error: ControllerError) -> Bool {
+    step == .complete && error.isTransport && !isCompletionRepeated
+  }
+
+  mutating func repeatCompletion() { isCompletionRepeated = true }
+
+  /// Whether to restart from the search after an error, because no session with the unconfirmed node opens.
+  func restarts(after error: ControllerError) -> Bool {
+    isResumed && session == nil && error.isTransport && error != .timedOut
+  }
+
+  /// Records a failure.
+  /// - Parameter isSessionLost: whether the device cannot be reached over ``session``.
+  /// - Returns: the request that disarms the fail-safe, if needed.
+  mutating func fail(_ error: ControllerError, isSessionLost: Bool) -> NodeRequest? {
+    failure = (step, error)
+    return isArmed && !isSessionLost ? arm(seconds: 0, breadcrumb: 0) : nil
+  }
+
+  /// Waits for the answer to the request that disarms the fail-safe.
+  mutating func waitForUndo(at now: Instant) { undoEnd = now + Self.undoTime }
+
+  /// Whether the device has confirmed that it reverted its changes.
+  static func isReverted(_ result: Result<Reply, ControllerError>) -> Bool {
+    guard case .success(.invoked(let results)) = result else { return false }
+    return (try? results.response(as: GeneralCommissioning.ArmFailSafeResponse.self))?.errorCode == .ok
+  }
+
+  var wakeUp: Instant? { undoEnd ?? search?.wakeUp }
+
+  /// The error of the operation after a failure.
+  var error: ControllerError {
+    let cause = failure?.error ?? .notFound
+    return cause == .cancelled ? cause : .commissioningFailed(failure?.step ?? .connectByPasscode, cause)
+  }
+}
+
+extension DeviceInformation {
+  /// - Throws: an error unless the report has vendor and product.
+  fileprivate init(_ report: ReassembledReport) throws(ControllerError) {
+    vendorID = try report.value(of: BasicInformation.vendorID, on: .root)
+    productID = try report.value(of: BasicInformation.productID, on: .root)
+    vendorName = (try? report.value(of: BasicInformation.vendorName, on: .root)) ?? ""
+    productName = (try? report.value(of: BasicInformation.productName, on: .root)) ?? ""
+    serialNumber = (try? report.value(of: BasicInformation.serialNumber, on: .root)) ?? ""
+    let ids = Set(report.attributes.filter { $0.path.cluster == Descriptor.id }.map(\.path.endpoint)).sorted()
+    endpoints = ids.map { endpoint in
+      let types = (try? report.value(of: Descriptor.deviceTypeList, on: endpoint)) ?? []
+      return .init(
+        id: endpoint, deviceTypes: types.map(\.deviceType),
+        parts: (try? report.value(of: Descriptor.partsList, on: endpoint)) ?? [])
+    }
+    for attribute in report.attributes
+    where attribute.path.cluster == NetworkCommissioning.id && attribute.path.attribute == GlobalAttribute.featureMap {
+      networkFeatures[attribute.path.endpoint] = try? UInt32(tlv: attribute.value)
+    }
+  }
+}
+
+extension ControllerError {
+  /// Whether a device asks to repeat a commissioning request later.
+  var isBusyDevice: Bool {
+    switch self {
+    case .status(let status): status.isTransient
+    case .commissioning(.busyWithOtherAdmin, _): true
+    default: false
+    }
   }
 }

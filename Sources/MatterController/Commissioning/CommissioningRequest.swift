@@ -146,39 +146,3 @@ public struct DeviceInformation: Hashable, Sendable {
 
   public init() {}
 }
-
-/// An open window in which another administrator may commission a device.
-public struct CommissioningWindow: Hashable, Sendable {
-  /// The passcode that is valid while the window is open.
-  public enum Kind: Hashable, Sendable {
-    /// The passcode on the device's label.
-    case basic
-    /// A passcode generated for this window.
-    case enhanced(passcode: UInt32, discriminator: UInt16)
-  }
-
-  public var kind: Kind
-  public var duration: Duration
-  /// Setup code for the other administrator; nil for a basic window.
-  public var code: SetupPayload?
-}
-
-/// Parameters for opening a commissioning window. Matter Core § 11.19.8.
-public struct CommissioningWindowRequest: Hashable, Sendable {
-  /// 3 to 15 minutes.
-  public var duration: Duration
-  /// Whether the window has its own passcode instead of the one on the device's label.
-  public var isEnhanced: Bool
-  /// Nil: random.
-  public var passcode: UInt32?
-  /// Nil: random.
-  public var discriminator: UInt16?
-  /// PBKDF2 iterations, 1,000 to 100,000. Matter Core § 3.9.
-  public var iterations: UInt32 = 1000
-  /// 16 to 32 bytes; nil: random.
-  public var salt: [UInt8]?
-
-  public init(duration: Duration = .seconds(180), isEnhanced: Bool = true) {
-    (self.duration, self.isEnhanced) = (duration, isEnhanced)
-  }
-}

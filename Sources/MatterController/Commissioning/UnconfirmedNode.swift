@@ -1,6 +1,6 @@
 internal import MatterCertificates
 internal import MatterCrypto
-public import MatterModel
+internal import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
@@ -13,10 +13,8 @@ struct UnconfirmedNode: Hashable, Sendable {
   /// Why attestation failed, if the request's policy was to proceed anyway.
   let attestationFailure: ControllerError.Attestation?
 
-  init(_ record: PeerRecord, _ commissioning: Commissioning) {
-    self.record = record
-    request = Self.fingerprint(of: commissioning.request)
-    attestationFailure = commissioning.attestationFailure
+  init(_ record: PeerRecord, _ request: CommissioningRequest, attestationFailure: ControllerError.Attestation?) {
+    (self.record, self.request, self.attestationFailure) = (record, Self.fingerprint(of: request), attestationFailure)
   }
 
   /// Returns the same value for requests with the same code, or with the same passcode and addresses.
@@ -75,85 +73,53 @@ struct UnconfirmedNode: Hashable, Sendable {
   }
 }
 
-// A commissioning whose last answer was lost is resumed by the next one with the same request. Otherwise a device that
-// lost power right after storing the fabric would be in a fabric whose controller does not know it, and would need a
-// reset.
-extension ControllerEngine {
-  /// Stores a device to which CommissioningComplete is sent, until its answer arrives.
-  mutating func keepUnconfirmed(_ id: OperationID) {
-    guard let commissioning = commissionings[id], let record = peers[commissioning.nodeID]?.record else { return }
-    let node = UnconfirmedNode(record, commissioning)
-    guard unconfirmed.updateValue(node, forKey: record.nodeID) != node else { return }
-    var changes = [StoreChange(UnconfirmedNode.key(record.nodeID), node.tlv, isDurable: true)]
-    if unconfirmed.count > UnconfirmedNode.limit, let oldest = unconfirmed.keys.min() {
-      changes += forgettingUnconfirmed { $0.record.nodeID == oldest }
+/// The devices that did not answer CommissioningComplete.
+///
+/// Their commissioning is resumed by the next one with the same request. Otherwise a device that lost power right after
+/// storing the fabric would be in a fabric whose controller does not know it, and would need a reset.
+struct UnconfirmedTable: Sendable {
+  private var nodes: [NodeID: UnconfirmedNode] = [:]
+
+  init(_ stored: StoredState) {
+    for (key, value) in stored where key.hasPrefix(UnconfirmedNode.prefix) {
+      if let node = UnconfirmedNode(tlv: value) { nodes[node.record.nodeID] = node }
     }
-    perform(.store(changes))
   }
 
-  /// Removes the devices whose state is known.
-  /// - Returns: the store changes to perform.
-  mutating func forgettingUnconfirmed(where isKnown: (UnconfirmedNode) -> Bool) -> [StoreChange] {
-    let nodes = unconfirmed.values.filter(isKnown).map(\.record.nodeID).sorted()
-    for node in nodes { unconfirmed[node] = nil }
-    return nodes.map { StoreChange(UnconfirmedNode.key($0), nil) }
+  var ids: [NodeID] { nodes.keys.sorted() }
+
+  /// Adds a device to which CommissioningComplete is sent, and evicts the oldest one beyond the limit.
+  /// - Returns: the changes of the store.
+  mutating func add(_ node: UnconfirmedNode) -> [StoreChange] {
+    guard nodes.updateValue(node, forKey: node.record.nodeID) != node else { return [] }
+    let change = StoreChange(UnconfirmedNode.key(node.record.nodeID), node.tlv, isDurable: true)
+    guard nodes.count > UnconfirmedNode.limit, let oldest = nodes.keys.min() else { return [change] }
+    return [change] + remove(oldest)
   }
 
-  mutating func forgetUnconfirmed(_ node: NodeID) {
-    let changes = forgettingUnconfirmed { $0.record.nodeID == node }
-    if !changes.isEmpty { perform(.store(changes)) }
-  }
+  /// Removes a device whose state is known.
+  /// - Returns: the changes of the store.
+  mutating func remove(_ node: NodeID) -> [StoreChange] { removeAll { $0.record.nodeID == node } }
 
-  /// Nodes that may be in the fabric because the answer to CommissioningComplete was lost.
-  public var unconfirmedNodes: [NodeID] { unconfirmed.keys.sorted() }
-
-  /// Returns the node ids that the device of a request may get if no other device is commissioned before: the id of an
-  /// earlier commissioning without an answer, then the next free one. Empty if the request asks for an id that cannot
-  /// be assigned.
-  public func possibleNodeIDs(for request: CommissioningRequest) -> [NodeID] {
-    let next = request.nodeID ?? nextFreeNodeID
-    return [unansweredNode(of: request)?.record.nodeID, next].compactMap { $0 }.filter(isAssignable)
-  }
-
-  private func unansweredNode(of request: CommissioningRequest) -> UnconfirmedNode? {
+  /// Removes the devices of a request.
+  /// - Returns: the changes of the store.
+  mutating func removeAll(of request: CommissioningRequest) -> [StoreChange] {
     let fingerprint = UnconfirmedNode.fingerprint(of: request)
-    return unconfirmed.values.filter { known in
-      known.request == fingerprint && peers[known.record.nodeID] == nil
-        && (request.nodeID ?? known.record.nodeID) == known.record.nodeID
+    return removeAll { $0.request == fingerprint }
+  }
+
+  private mutating func removeAll(where isKnown: (UnconfirmedNode) -> Bool) -> [StoreChange] {
+    let known = nodes.values.filter(isKnown).map(\.record.nodeID).sorted()
+    for node in known { nodes[node] = nil }
+    return known.map { StoreChange(UnconfirmedNode.key($0), nil) }
+  }
+
+  /// Returns the newest device of a request whose node id is free.
+  func node(of request: CommissioningRequest, isFree: (NodeID) -> Bool) -> UnconfirmedNode? {
+    let fingerprint = UnconfirmedNode.fingerprint(of: request)
+    return nodes.values.filter { known in
+      let id = known.record.nodeID
+      return known.request == fingerprint && isFree(id) && (request.nodeID ?? id) == id
     }.max { $0.record.nodeID < $1.record.nodeID }
-  }
-
-  /// Resumes the unanswered commissioning of the same request.
-  /// - Returns: false if there is none.
-  mutating func resumeCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) -> Bool {
-    guard let known = unansweredNode(of: request) else { return false }
-    // The policy for test devices may have become stricter since the commissioning began.
-    let isRefused = known.record.attestation == .test && !configuration.attestation.acceptsTestKeys
-    if isRefused, request.attestationPolicy != .proceedAnyway { return false }
-    commissionings[id] = Commissioning(request, node: known.record.nodeID, at: now)
-    commissionings[id]?.isResumed = true
-    commissionings[id]?.isCompletionRepeated = true
-    commissionings[id]?.attestationFailure = known.attestationFailure
-    beginStep(.connectOperationally, id, at: now)
-    connect(to: known.record, for: id, timeout: configuration.discoveryTime, at: now)
-    return true
-  }
-
-  /// Restarts a commissioning from discovery because no CASE session with the device could be established.
-  mutating func abandonResumption(_ id: OperationID, at now: Instant) {
-    guard let commissioning = commissionings[id] else { return }
-    operations[id]?.node = nil
-    forget(commissioning.nodeID, fabricRemoved: false, at: now)
-    beginCommissioning(commissioning.request, id, at: now)
-  }
-
-  /// Opens the first operational session with a device.
-  mutating func connect(to record: PeerRecord, for id: OperationID, timeout: Duration, at now: Instant) {
-    var peer = Peer(record)
-    peer.isStored = false
-    peer.waiting = [id]
-    peers[record.nodeID] = peer
-    operations[id]?.node = record.nodeID
-    openSession(with: record.nodeID, timeout: timeout, at: now)
   }
 }

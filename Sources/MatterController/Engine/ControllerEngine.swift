@@ -25,35 +25,18 @@ public struct ControllerEngine: Engine {
   var authority: FabricAuthority
 
   var peers: [NodeID: Peer] = [:]
-  var operations: [OperationID: Operation] = [:]
-  var transactions: [ExchangeID: Transaction] = [:]
-  /// Operations that wait for other operations with the same node, in order.
-  var backlog: [NodeID: [OperationID]] = [:]
-  /// Sessions that are closed when the last exchange on them ends.
-  var retiring: Set<SessionID> = []
-  var pendingReports: [ExchangeID: PendingReport] = [:]
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
-  var subscriptions: [SubscriptionHandle: Subscription] = [:]
-  var subscriptionHandles: [SubscriptionKey: SubscriptionHandle] = [:]
+  var operations = OperationTable()
+  var transactions = TransactionTable()
+  var subscriptions = SubscriptionTable()
   var commissionings: [OperationID: Commissioning] = [:]
-  /// Devices that did not answer CommissioningComplete.
-  var unconfirmed: [NodeID: UnconfirmedNode] = [:]
-
-  var groupRecords: [GroupID: GroupRecord] = [:]
-  /// The epoch keys of groups by key set, 16 bytes each.
-  var groupEpochKeys: [UInt16: [UInt8]] = [:]
-  /// Earliest time at which a reporting node is asked again to leave the deleted groups.
-  var leavingRetries: [NodeID: Instant] = [:]
-
-  /// Number of users of each DNS-SD query.
-  var browsing: [DiscoveryQuery: Int] = [:]
-  /// Services found by the queries.
-  var services: [MatterService.Kind: MatterService] = [:]
+  var unconfirmed: UnconfirmedTable
+  var groupTable: GroupTable
+  var browser = ServiceBrowser()
 
   /// A lower bound of the engine's deadlines.
   var earliestDeadline: Instant?
 
-  private var nextOperationNumber: UInt64 = 0
   private var effects: [Effect<ControllerEvent>] = []
   private var effectsTaken = 0
 
@@ -64,29 +47,11 @@ public struct ControllerEngine: Engine {
   ) throws(ControllerError) {
     self.configuration = configuration
     var random = random
-    var changes: [StoreChange] = []
-    do throws(CertificateError) {
-      if let stored = try FabricAuthority(state) {
-        authority = stored
-      } else {
-        authority = try FabricAuthority(configuration, random: &random)
-        changes = authority.stored
-      }
-    } catch {
-      throw .certificate("\(error)")
-    }
-    for (key, value) in state where key.hasPrefix(PeerRecord.prefix) {
-      if let record = PeerRecord(tlv: value) { peers[record.nodeID] = Peer(record) }
-    }
-    for (key, value) in state where key.hasPrefix(GroupRecord.prefix) {
-      if let record = GroupRecord(tlv: value) { groupRecords[record.id] = record }
-    }
-    for (key, value) in state where key.hasPrefix(UnconfirmedNode.prefix) {
-      if let node = UnconfirmedNode(tlv: value) { unconfirmed[node.record.nodeID] = node }
-    }
-    for (key, value) in state where key.hasPrefix(GroupRecord.epochKeyPrefix) {
-      if let keySet = GroupRecord.keySet(ofKey: key) { groupEpochKeys[keySet] = value }
-    }
+    let changes: [StoreChange]
+    (authority, changes) = try FabricAuthority.open(configuration, state, random: &random)
+    peers = PeerRecord.records(in: state).mapValues { Peer($0) }
+    groupTable = GroupTable(state)
+    unconfirmed = UnconfirmedTable(state)
     let resumption = peers.keys.sorted().compactMap { node in
       state[PeerRecord.resumptionKey(node)].flatMap {
         ResumptionRecord(stored: $0, fabric: FabricAuthority.fabricIndex)
@@ -97,7 +62,7 @@ public struct ControllerEngine: Engine {
       resumption: resumption, groupCounter: state[GroupRecord.counterKey].flatMap { try? UInt32(tlv: $0) })
     self.random = random
     installGroupKeys()
-    if !changes.isEmpty { effects.append(.store(changes)) }
+    store(changes)
   }
 
   // MARK: State
@@ -126,8 +91,9 @@ public struct ControllerEngine: Engine {
 
   /// Applies another process's changes to the store: adds and removes nodes.
   /// - Parameter stored: the current contents of the store.
-  public mutating func applyStoreChanges(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID])
-  {
+  public mutating func applyStoreChanges(
+    _ stored: StoredState, at now: Instant
+  ) -> (added: [NodeID], removed: [NodeID]) {
     // Another process stored its fabric before ours was stored: its fabric is the one of the nodes.
     if let own = try? FabricAuthority(stored), own.fabric != authority.fabric {
       authority = own
@@ -135,10 +101,7 @@ public struct ControllerEngine: Engine {
       core.install(own.fabric)
       installGroupKeys()
     }
-    var records: [NodeID: PeerRecord] = [:]
-    for (key, value) in stored where key.hasPrefix(PeerRecord.prefix) {
-      if let record = PeerRecord(tlv: value) { records[record.nodeID] = record }
-    }
+    let records = PeerRecord.records(in: stored)
     let removed = peers.filter { $0.value.isStored && records[$0.key] == nil }.keys.sorted()
     for node in removed {
       peers[node]?.isStored = false
@@ -177,7 +140,7 @@ public struct ControllerEngine: Engine {
     switch consume input {
     case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
     case .serviceFound(let service): found(service, at: now)
-    case .serviceLost(let service): lost(service, at: now)
+    case .serviceLost(let service): lost(service)
     // A controller publishes no service.
     case .serviceConflict: break
     }
@@ -210,9 +173,8 @@ public struct ControllerEngine: Engine {
   mutating func perform(_ effect: Effect<ControllerEvent>) { effects.append(effect) }
   mutating func schedule(_ deadline: Instant?) { earliestDeadline = .earlier(earliestDeadline, deadline) }
 
-  mutating func newOperationID() -> OperationID {
-    nextOperationNumber += 1
-    return OperationID(nextOperationNumber)
+  mutating func store(_ changes: [StoreChange]?) {
+    if let changes, !changes.isEmpty { perform(.store(changes)) }
   }
 
   // MARK: Output of the core
@@ -221,7 +183,8 @@ public struct ControllerEngine: Engine {
   mutating func settle(at now: Instant) {
     repeat {
       handleOutputs(at: now)
-    } while !retiring.isEmpty && closeRetired(at: now) || !backlog.isEmpty && runBacklog(at: now)
+    } while !transactions.retiring.isEmpty && closeRetired(at: now)
+      || !operations.backlog.isEmpty && runBacklog(at: now)
   }
 
   private mutating func handleOutputs(at now: Instant) {
@@ -233,11 +196,11 @@ public struct ControllerEngine: Engine {
       case .handshakeFailed(let handshake, let error): failed(handshake, error, at: now)
       case .sessionClosed(let session, let info, let reason): closed(session, info, reason, at: now)
       case .exchangeFailed(let exchange, let failure): failed(exchange, failure, at: now)
-      case .groupCounterReserved(let counter): perform(.store([GroupRecord.counterStored(counter)]))
+      case .groupCounterReserved(let counter): store([GroupRecord.counterStored(counter)])
       case .resumptionChanged(let record):
         peers[record.peer]?.resumption = record
         if peers[record.peer]?.isStored == true {
-          effects.append(.store([StoreChange(PeerRecord.resumptionKey(record.peer), record.stored)]))
+          store([StoreChange(PeerRecord.resumptionKey(record.peer), record.stored)])
         }
       // The controller is not a member of any group.
       case .paseAttemptFailed, .groupMessage: break
@@ -263,31 +226,20 @@ public struct ControllerEngine: Engine {
     }
   }
 
-  private mutating func failed(_ exchange: ExchangeID, _ failure: ExchangeFailure, at now: Instant) {
-    pendingReports[exchange] = nil
-    guard let transaction = transactions.removeValue(forKey: exchange) else { return }
-    switch failure {
-    case .noAcknowledgement: loseSession(exchange.session, with: transaction, at: now)
-    case .noResponse: resolve(transaction, .failure(.noResponse), at: now)
-    case .sessionClosed: resolve(transaction, .failure(.connectionLost), at: now)
-    }
-  }
-
   // MARK: Time
 
   private mutating func runTimers(at now: Instant) {
     earliestDeadline = nil
-    for id in operations.keys.sorted() where operations[id].map({ $0.isDue(at: now) }) ?? false {
-      advanceOperation(id, at: now)
-    }
+    // An earlier timer may change a later one.
+    for id in operations.ids where operations[id]?.isDue(at: now) == true { advanceOperation(id, at: now) }
     for node in peers.keys.sorted() where peers[node]?.connecting != nil { advanceConnecting(node, at: now) }
     for id in commissionings.keys.sorted() { advanceCommissioning(id, at: now) }
-    for handle in subscriptions.keys.sorted() where subscriptions[handle]?.wakeUp.map({ $0 <= now }) ?? false {
+    for handle in subscriptions.handles where subscriptions[handle]?.isDue(at: now) == true {
       advanceSubscription(handle, at: now)
     }
-    for operation in operations.values { schedule(operation.wakeUp) }
+    schedule(operations.nextDeadline)
     for peer in peers.values { schedule(peer.connecting?.wakeUp) }
     for commissioning in commissionings.values { schedule(commissioning.wakeUp) }
-    for subscription in subscriptions.values { schedule(subscription.wakeUp) }
+    schedule(subscriptions.nextDeadline)
   }
 }

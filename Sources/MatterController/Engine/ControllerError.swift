@@ -60,6 +60,10 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
     init(_ check: String) { (description, explanation) = (check, "the \(check) is invalid") }
   }
 
+  init(_ error: InteractionError) {
+    if case .status(let status) = error { self = .status(status) } else { self = .interaction(error) }
+  }
+
   /// Whether the error is due to the state of the network or the device, not to the request.
   var isTransport: Bool {
     switch self {

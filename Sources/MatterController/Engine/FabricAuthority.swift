@@ -24,6 +24,21 @@ struct FabricAuthority: Sendable {
 
   // MARK: Creation
 
+  /// Loads the authority from the store, or creates it if the store has none.
+  /// - Returns: the authority and the changes of the store.
+  /// - Throws: ``ControllerError/certificate(_:)`` if the stored data is invalid, or a certificate cannot be issued.
+  static func open(
+    _ configuration: ControllerConfiguration, _ state: StoredState, random: inout any RandomSource
+  ) throws(ControllerError) -> (FabricAuthority, [StoreChange]) {
+    do throws(CertificateError) {
+      if let stored = try FabricAuthority(state) { return (stored, []) }
+      let authority = try FabricAuthority(configuration, random: &random)
+      return (authority, authority.stored)
+    } catch {
+      throw .certificate("\(error)")
+    }
+  }
+
   /// Creates new keys, certificates and a fabric.
   init(
     _ configuration: ControllerConfiguration, random: inout any RandomSource
@@ -109,6 +124,19 @@ struct FabricAuthority: Sendable {
     guard id >= nextNodeID else { return nil }
     nextNodeID = NodeID(id.rawValue.saturatingAdd(1))
     return nextNodeStored
+  }
+
+  /// Returns the node id of the next device.
+  /// - Parameter isUsed: whether another node of the fabric has the id.
+  func freeNodeID(isUsed: (NodeID) -> Bool) -> NodeID {
+    var node = nextNodeID
+    // After the last operational id, allocation restarts at 1.
+    if !node.isOperational { node = 1 }
+    while isUsed(node) || node == fabric.nodeID {
+      node = NodeID(node.rawValue &+ 1)
+      if !node.isOperational { node = 1 }
+    }
+    return node
   }
 
   func issue(

@@ -1,5 +1,3 @@
-internal import MatterClusters
-internal import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
@@ -55,17 +53,6 @@ extension ControllerEngine {
 
   // MARK: Administration
 
-  /// Commissions a device into the fabric and reports each step. Completes with ``OperationOutcome/commissioned(_:)``
-  /// or ``ControllerError/commissioningFailed(_:_:)``.
-  public mutating func commission(_ request: CommissioningRequest, at now: Instant) -> OperationID {
-    let id = newOperationID()
-    operations[id] = Operation(id: id, task: .commission, deadline: now + request.timeout)
-    schedule(now + request.timeout)
-    startCommissioning(request, id, at: now)
-    settle(at: now)
-    return id
-  }
-
   /// Removes the fabric from a node and the node from the controller. Completes with
   /// ``OperationOutcome/removed(_:_:)``.
   /// - Parameter force: removes the node from the controller even if the node cannot be reached.
@@ -81,37 +68,11 @@ extension ControllerEngine {
     _ node: NodeID, _ request: CommissioningWindowRequest = .init(), timeout: Duration = usualTimeout,
     at now: Instant
   ) -> OperationID {
-    let seconds = UInt16(clamping: request.duration.components.seconds)
-    guard request.isEnhanced else {
-      let fields = AdministratorCommissioning.OpenBasicCommissioningWindowRequest(commissioningTimeout: seconds)
-      let path = AdministratorCommissioning.openBasicCommissioningWindow.path(on: .root)
-      let window = CommissioningWindow(kind: .basic, duration: request.duration)
-      return start(.openWindow(window, CommandData(path, fields: fields.tlv)), node, timeout, at: now)
-    }
-    let passcode = request.passcode ?? randomPasscode()
-    let discriminator = request.discriminator ?? UInt16(truncatingIfNeeded: random.next() & 0xFFF)
-    let salt = request.salt ?? random.bytes(32)
-    guard SetupPasscode.isValid(passcode), discriminator <= 0xFFF, (16...32).contains(salt.count),
-      (1000...100_000).contains(request.iterations),
-      let verifier = try? SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: Int(request.iterations))
-    else { return refuse(.invalidRequest("passcode, discriminator, iterations or salt: out of range")) }
-    let fields = AdministratorCommissioning.OpenCommissioningWindowRequest(
-      commissioningTimeout: seconds, pakePasscodeVerifier: OctetString(verifier.bytes), discriminator: discriminator,
-      iterations: request.iterations, salt: OctetString(salt))
-    let record = peers[node]?.record
-    let code = SetupPayload(
-      vendorID: record?.vendorID.rawValue ?? 0, productID: record?.productID ?? 0, discovery: .onNetwork,
-      discriminator: .long(discriminator), passcode: passcode)
-    let window = CommissioningWindow(
-      kind: .enhanced(passcode: passcode, discriminator: discriminator), duration: request.duration, code: code)
-    let path = AdministratorCommissioning.openCommissioningWindow.path(on: .root)
-    return start(.openWindow(window, CommandData(path, fields: fields.tlv)), node, timeout, at: now)
-  }
-
-  private mutating func randomPasscode() -> UInt32 {
-    while true {
-      let candidate = UInt32(truncatingIfNeeded: random.next() % 99_999_999)
-      if SetupPasscode.isValid(candidate) { return candidate }
+    do throws(ControllerError) {
+      let (window, command) = try request.window(of: peers[node]?.record, random: &random)
+      return start(.openWindow(window, command), node, timeout, at: now)
+    } catch {
+      return refuse(error)
     }
   }
 
@@ -120,11 +81,10 @@ extension ControllerEngine {
   /// Reports services that are found and lost. Completes with ``OperationOutcome/discovered`` after the timeout.
   /// - Parameter timeout: nil: until the operation is canceled.
   public mutating func discover(_ query: DiscoveryQuery, timeout: Duration?, at now: Instant) -> OperationID {
-    let id = newOperationID()
-    operations[id] = Operation(id: id, task: .discover(query), deadline: timeout.map { now + $0 })
+    let id = operations.add(.discover(query), deadline: timeout.map { now + $0 })
     schedule(operations[id]?.deadline)
     browse(query)
-    for service in known(query) { emit(.serviceFound(id, service)) }
+    for service in browser.known(query) { emit(.serviceFound(id, service)) }
     return id
   }
 
@@ -141,4 +101,39 @@ extension ControllerEngine {
     }
     settle(at: now)
   }
+}
+
+/// Requests with the typed names of a cluster declaration.
+extension ControllerEngine {
+  /// Reads one attribute. Decode the report with `ReassembledReport.value(of:on:)`.
+  public mutating func read<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID, timeout: Duration = usualTimeout,
+    at now: Instant
+  ) -> OperationID {
+    read(node, [AttributePath(attribute.path(on: endpoint))], timeout: timeout, at: now)
+  }
+
+  /// Writes one attribute, in a timed interaction if the attribute requires one.
+  public mutating func write<C: Cluster, Value: ModelValue>(
+    _ value: Value, to attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID,
+    dataVersion: UInt32? = nil, timeout: Duration = usualTimeout, at now: Instant
+  ) -> OperationID {
+    let write = AttributeWrite(attribute.path(on: endpoint), dataVersion: dataVersion, value: value.tlv)
+    let timed: Duration? = attribute.details.quality.contains(.timed) ? Self.usualTimedTimeout : nil
+    return self.write(node, [write], timed: timed, timeout: timeout, at: now)
+  }
+
+  /// Invokes one command, in a timed interaction if the command requires one. Decode the result with
+  /// `Array.response(of:)`.
+  public mutating func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID,
+    timeout: Duration = usualTimeout, at now: Instant
+  ) -> OperationID {
+    let timed: Duration? = command.details.quality.contains(.timed) ? Self.usualTimedTimeout : nil
+    let data = CommandData(command.path(on: endpoint), fields: fields.tlv)
+    return invoke(node, [data], timed: timed, timeout: timeout, at: now)
+  }
+
+  /// Default timeout of timed interactions.
+  public static let usualTimedTimeout: Duration = .seconds(10)
 }

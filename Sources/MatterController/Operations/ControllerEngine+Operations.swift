@@ -1,4 +1,3 @@
-internal import MatterClusters
 internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
@@ -7,9 +6,8 @@ internal import MatterProtocol
 extension ControllerEngine {
   mutating func start(_ task: Operation.Task, _ node: NodeID, _ timeout: Duration?, at now: Instant) -> OperationID {
     guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
-    let id = newOperationID()
     let deadline = timeout.map { now + $0 }
-    operations[id] = Operation(id: id, task: task, node: node, deadline: deadline)
+    let id = operations.add(task, node, deadline: deadline)
     schedule(deadline)
     run(id, at: now)
     settle(at: now)
@@ -18,14 +16,14 @@ extension ControllerEngine {
 
   /// Returns an operation that fails at once.
   mutating func refuse(_ error: ControllerError) -> OperationID {
-    let id = newOperationID()
+    let id = operations.makeID()
     emit(.completed(id, .failure(error)))
     return id
   }
 
   /// Sends the operation's next request over the node's session; opens the session first if needed.
   mutating func run(_ id: OperationID, at now: Instant) {
-    guard let node = operations[id]?.node, !mustWaitForGroupChange(id) else { return }
+    guard let node = operations[id]?.node, !operations.mustWait(id) else { return }
     if let session = peers[node]?.session {
       if proceed(id, on: session, isOld: true, at: now) { return }
       peers[node]?.session = nil
@@ -36,145 +34,102 @@ extension ControllerEngine {
 
   /// - Returns: false if the session cannot be used any longer.
   mutating func proceed(_ id: OperationID, on session: SessionID, isOld: Bool, at now: Instant) -> Bool {
-    guard let operation = operations[id], let node = operation.node else { return true }
+    guard let operation = operations[id], operation.node != nil else { return true }
+    let request: NodeRequest?
     switch operation.task {
-    case .request(let request):
-      return begin(request, for: id, on: session, isOld: isOld, at: now)
     case .connect:
       guard let info = core.session(session) else { return false }
       complete(id, .success(.connected(info.peerAddress)), at: now)
       return true
-    case .subscribe:
-      guard let request = subscriptionRequest(id) else { return true }
-      return begin(.subscribe(request), for: id, on: session, isOld: isOld, at: now)
-    case .remove(_, nil):
-      let path = AttributePath(OperationalCredentials.currentFabricIndex.path(on: .root))
-      return begin(.read(ReadRequest(attributePaths: [path])), for: id, on: session, isOld: isOld, at: now)
-    case .remove(_, let index?):
-      let fields = OperationalCredentials.RemoveFabricRequest(fabricIndex: index)
-      let command = CommandData(OperationalCredentials.removeFabric.path(on: .root), fields: fields.tlv)
-      return begin(.invoke([command], timed: nil), for: id, on: session, isOld: isOld, at: now)
-    case .openWindow(_, let command):
-      return begin(.invoke([command], timed: .seconds(10)), for: id, on: session, isOld: isOld, at: now)
     case .commission:
-      connectedOperationally(id, node, session, at: now)
+      connectedOperationally(id, on: session, at: now)
       return true
-    case .changeGroup(let change):
-      let epochKey = change.step == .replaceKeys ? random.bytes(16) : groupEpochKeys[change.keySet] ?? []
-      guard let request = change.request(epochKey: epochKey) else {
+    case .subscribe: request = subscriptions[id].map { .subscribe($0.nextRequest) }
+    case .changeGroup(var change):
+      let epochKey = change.step == .replaceKeys ? random.bytes(16) : groupTable.epochKey(change.keySet)
+      request = change.request(epochKey: epochKey)
+      guard request != nil else {
         fail(id, .invalidRequest("group change: too long for one message"), at: now)
         return true
       }
-      var change = change
       change.hasSent = change.step != .probe
       operations[id]?.task = .changeGroup(change)
-      return begin(request, for: id, on: session, isOld: isOld, at: now)
-    case .discover: return true
+    case .request, .remove, .openWindow, .discover: request = operation.request
     }
+    return request.map { begin($0, for: id, on: session, isOld: isOld, at: now) } ?? true
   }
 
-  // MARK: Answers
-
   /// Handles the outcome of an operation's exchange.
-  mutating func resolve(
+  private mutating func resolve(
     _ transaction: Transaction, _ result: Result<Reply, ControllerError>, at now: Instant
   ) {
     let id = transaction.operation
     guard let operation = operations[id] else { return }
     if case .commission = operation.task { return resolveCommissioning(id, result, at: now) }
-    switch result {
-    case .failure(.status(let status)) where status.isTransient && transaction.results.isEmpty:
-      retryBusy(id, status, at: now)
-    case .success(.invoked(let results)) where results.transientRefusal != nil:
-      retryBusy(id, results.transientRefusal ?? Status(.busy), at: now)
-    case .failure(let error):
-      fail(id, error, at: now)
-    case .success(let reply):
-      if let node = operation.node { noteAddress(of: node, on: transaction.exchange.session) }
-      resolve(id, operation, reply, on: transaction.exchange.session, at: now)
+    if let status = transaction.busyStatus(result) {
+      if !waitForBusy(id, at: now) { fail(id, status.code == .busy ? .busy : .status(status), at: now) }
+      return
     }
-  }
-
-  private mutating func resolve(
-    _ id: OperationID, _ operation: Operation, _ reply: Reply, on session: SessionID, at now: Instant
-  ) {
-    switch (operation.task, reply) {
-    case (.request, .report(let report)):
-      if let node = operation.node { cache(report.attributes, of: node) }
-      complete(id, .success(.report(report)), at: now)
-    case (.request, .written(let statuses)):
-      complete(id, .success(.written(statuses)), at: now)
-    case (.request, .invoked(let results)):
-      complete(id, .success(.invoked(results)), at: now)
-    case (.subscribe, .subscribed(let response)):
-      subscribed(id, response, on: session, at: now)
-    case (.remove(let isForced, nil), .report(let report)):
-      let path = OperationalCredentials.currentFabricIndex.path(on: .root)
-      guard let value = report[path]?.value, let index = try? FabricIndex(tlv: value), index != .none else {
-        return fail(id, .unexpectedResponse("no current fabric index"), at: now)
+    do throws(ControllerError) {
+      let (reply, session) = (try result.get(), transaction.exchange.session)
+      if let node = operation.node { noteAddress(of: node, on: session) }
+      switch try operations[id]?.handle(reply) {
+      case .complete(let outcome):
+        if case .report(let report) = outcome, let node = operation.node { peers[node]?.store(report.attributes) }
+        complete(id, .success(outcome), at: now)
+      case .request: run(id, at: now)
+      case .removed: finishRemoval(id, .confirmed, at: now)
+      case .subscribed(let response): try subscribed(id, response, on: session, at: now)
+      case .groupChanged(let change):
+        let (record, changes) = try groupTable.complete(change)
+        storeGroups(changes)
+        complete(id, .success(.groupChanged(record)), at: now)
+      case nil: break
       }
-      operations[id]?.task = .remove(isForced: isForced, index: index)
-      run(id, at: now)
-    case (.remove, .invoked(let results)):
-      do throws(ControllerError) {
-        let response = try results.response(as: OperationalCredentials.NOCResponse.self)
-        guard response.statusCode == .ok else {
-          throw ControllerError.operationalCredentials(response.statusCode, response.debugText ?? "")
-        }
-        finishRemoval(id, .confirmed, at: now)
-      } catch {
-        fail(id, error, at: now)
-      }
-    case (.openWindow(let window, _), .invoked(let results)):
-      do {
-        try results.checkStatus()
-        complete(id, .success(.windowOpened(window)), at: now)
-      } catch {
-        fail(id, error, at: now)
-      }
-    case (.changeGroup(let change), _):
-      resolveGroupChange(id, change, reply, at: now)
-    default:
-      fail(id, .unexpectedResponse("an answer to another kind of request"), at: now)
+    } catch {
+      fail(id, error, at: now)
     }
   }
 
   /// Handles a failure: completes the operation, or retries if its task allows it.
   mutating func fail(_ id: OperationID, _ error: ControllerError, at now: Instant) {
-    switch operations[id]?.task {
+    guard let operation = operations[id] else { return }
+    switch operation.task {
     case .subscribe: failSubscription(id, error, at: now)
     case .commission: failCommissioning(id, error, at: now)
-    case .remove(isForced: true, _): finishRemoval(id, error.isForgotten ? .notMember : .unconfirmed, at: now)
-    case .remove(_, .some) where error == .connectionLost:
-      // A node that removes the fabric may close the session before its answer arrives.
-      finishRemoval(id, .confirmed, at: now)
-    case nil: break
-    default: complete(id, .failure(error), at: now)
+    default:
+      guard let removal = operation.removal(after: error) else { return complete(id, .failure(error), at: now) }
+      finishRemoval(id, removal, at: now)
     }
   }
 
   private mutating func finishRemoval(_ id: OperationID, _ removal: Removal, at now: Instant) {
     guard let node = operations[id]?.node else { return }
-    complete(
-      id, .success(.removed(node, removal)), at: now,
-      before: { $0.forget(node, fabricRemoved: removal != .unconfirmed, at: now) })
-  }
-
-  private mutating func retryBusy(_ id: OperationID, _ status: Status, at now: Instant) {
-    guard waitForBusy(id, at: now) else {
-      return fail(id, status.code == .busy ? .busy : .status(status), at: now)
+    complete(id, .success(.removed(node, removal)), at: now) {
+      $0.forget(node, fabricRemoved: removal != .unconfirmed, at: now)
     }
   }
 
-  /// Schedules a retry after a busy answer, with exponential back-off.
+  /// Schedules a retry after a busy answer.
   /// - Returns: false if the retries are used up.
   mutating func waitForBusy(_ id: OperationID, at now: Instant) -> Bool {
-    guard let count = operations[id]?.busyRetries, count < configuration.maximumBusyRetries else { return false }
-    let retryAt = now + .milliseconds(500 << Int64(count))
-    operations[id]?.busyRetries = count + 1
-    operations[id]?.retryAt = retryAt
+    let maximum = configuration.maximumBusyRetries
+    guard let retryAt = operations[id]?.retryBusy(maximum: maximum, at: now) else { return false }
     schedule(retryAt)
     return true
+  }
+
+  mutating func advanceOperation(_ id: OperationID, at now: Instant) {
+    guard let operation = operations[id] else { return }
+    if let deadline = operation.deadline, deadline <= now {
+      if case .discover = operation.task { return complete(id, .success(.discovered), at: now) }
+      dropTransactions(of: id, at: now)
+      // Further addresses of a node that refused a session are tried until the timeout.
+      let refusal = commissionings[id] == nil ? operation.node.flatMap { peers[$0]?.connecting?.refusal } : nil
+      return fail(id, refusal ?? .timedOut, at: now)
+    }
+    guard operations[id]?.takeRetry(at: now) == true else { return }
+    if commissionings[id] != nil { repeatStep(id, at: now) } else { run(id, at: now) }
   }
 
   // MARK: Completion
@@ -184,15 +139,12 @@ extension ControllerEngine {
     _ id: OperationID, _ result: Result<OperationOutcome, ControllerError>, at now: Instant,
     before: (inout Self) -> Void = { _ in }
   ) {
-    guard let operation = operations.removeValue(forKey: id) else { return }
-    if let node = operation.node {
-      peers[node]?.waiting.removeAll { $0 == id }
-      removeFromBacklog(id, of: node)
-    }
+    guard let operation = operations.remove(id) else { return }
+    if let node = operation.node { peers[node]?.waiting.removeAll { $0 == id } }
     dropTransactions(of: id, at: now)
     if let node = operation.node { stopConnectingIfIdle(node, at: now) }
     switch operation.task {
-    case .subscribe: removeSubscription(id)
+    case .subscribe: subscriptions.remove(id)
     case .discover(let query): stopBrowsing(query)
     case .commission: commissionings[id] = nil
     default: break
@@ -200,53 +152,97 @@ extension ControllerEngine {
     before(&self)
     emit(.completed(id, result))
     if case .changeGroup(let change) = operation.task {
-      if case .failure(let error) = result { failedGroupChange(change, error) }
+      if case .failure(let error) = result { storeGroups(groupTable.fail(change, error)) }
       runNextGroupChange(change.node, at: now)
     }
   }
 
   mutating func dropTransactions(of id: OperationID, at now: Instant) {
-    if let node = operations[id]?.node { removeFromBacklog(id, of: node) }
-    guard transactions.values.contains(where: { $0.operation == id }) else { return }
-    for exchange in transactions.keys.sorted() where transactions[exchange]?.operation == id {
-      transactions[exchange] = nil
-      core.close(exchange, at: now)
-    }
+    operations.dequeue(id)
+    for exchange in transactions.removeAll(of: id) { core.close(exchange, at: now) }
   }
 
-  /// Returns the last refusal by a node without a root certificate of the fabric; nil if there is none. Further
-  /// addresses of the node are tried until the timeout even after a refusal.
-  private func refusal(of operation: Operation) -> ControllerError? {
-    guard commissionings[operation.id] == nil, let node = operation.node,
-      let error = peers[node]?.connecting?.lastError
-    else { return nil }
-    let refusal = ControllerError.handshake(error)
-    return refusal.isForgotten ? refusal : nil
-  }
-
-  mutating func advanceOperation(_ id: OperationID, at now: Instant) {
-    guard let operation = operations[id] else { return }
-    if let deadline = operation.deadline, deadline <= now {
-      if case .discover = operation.task { return complete(id, .success(.discovered), at: now) }
-      dropTransactions(of: id, at: now)
-      return fail(id, refusal(of: operation) ?? .timedOut, at: now)
+  /// Starts queued operations in order, as far as the limit of exchanges allows.
+  /// - Returns: whether any was started.
+  mutating func runBacklog(at now: Instant) -> Bool {
+    var isAny = false
+    for node in operations.backlog.keys.sorted() {
+      while let id = operations.backlog[node]?.first,
+        peers[node]?.session.map({ transactions.hasCapacity(on: $0) }) ?? true
+      {
+        operations.dequeue(id, of: node)
+        run(id, at: now)
+        isAny = true
+      }
     }
-    if let retryAt = operation.retryAt, retryAt <= now {
-      operations[id]?.retryAt = nil
-      if commissionings[id] != nil { repeatStep(id, at: now) } else { run(id, at: now) }
-    }
+    return isAny
   }
 }
 
-extension Status {
-  /// Whether a retry may soon succeed: the node did not carry out any part of the request.
-  var isTransient: Bool { code == .busy || code == .resourceExhausted }
-}
+// Exchanges that the controller initiates. Matter Core § 8.
+extension ControllerEngine {
+  var responseTimeout: AfterSending { .expectResponse(within: configuration.responseTime) }
 
-extension [CommandResult] {
-  /// The status of a single command that was refused as busy.
-  fileprivate var transientRefusal: Status? {
-    guard count == 1, case .status(let status)? = first, status.status.code == .busy else { return nil }
-    return status.status
+  /// Opens an exchange for a request, or queues the operation if the session has too many.
+  /// - Returns: false if the session cannot be used any longer.
+  mutating func begin(
+    _ request: NodeRequest, for operation: OperationID, on session: SessionID, isOld: Bool, at now: Instant
+  ) -> Bool {
+    guard transactions.hasCapacity(on: session) else {
+      operations.enqueue(operation)
+      return true
+    }
+    guard let exchange = core.openExchange(on: session, at: now) else { return false }
+    var transaction = Transaction(operation, request, on: exchange, isOld: isOld, at: now)
+    transaction.sendNext(over: &core, then: responseTimeout, at: now)
+    transactions.add(transaction)
+    return true
+  }
+
+  mutating func receive(_ message: InboundMessage, at now: Instant) {
+    guard var transaction = transactions.remove(message.exchange) else { return receiveUnsolicited(message, at: now) }
+    let (operation, time) = (transaction.operation, now + configuration.responseTime)
+    let outcome = transaction.receive(message, over: &core, then: responseTimeout, at: now) {
+      subscriptions.expect($0, for: operation, until: time)
+    }
+    switch outcome {
+    case .waiting: transactions.add(transaction)
+    case .primed(let report):
+      apply(report, to: operation, at: now)
+      transactions.add(transaction)
+    case .finished(let result):
+      core.close(message.exchange, at: now)
+      resolve(transaction, result, at: now)
+    }
+  }
+
+  /// Handles an exchange that ended without an answer.
+  mutating func failed(_ exchange: ExchangeID, _ failure: ExchangeFailure, at now: Instant) {
+    subscriptions.dropReport(on: exchange)
+    guard let transaction = transactions.remove(exchange) else { return }
+    switch failure {
+    // Other exchanges on the session would also get no answer.
+    case .noAcknowledgement: abandon(exchange.session, with: [transaction], at: now)
+    case .noResponse: resolve(transaction, .failure(.noResponse), at: now)
+    case .sessionClosed: resolve(transaction, .failure(.connectionLost), at: now)
+    }
+  }
+
+  /// Closes a dead session and repeats over a new one the requests that may be repeated.
+  /// - Parameter removed: requests on the session that are not in the table.
+  mutating func abandon(_ session: SessionID, with removed: [Transaction], at now: Instant) {
+    let lastHeard = core.session(session)?.lastHeard ?? .zero
+    let affected = removed + transactions.removeAll(on: session)
+    core.close(session, notifyingPeer: false, at: now)
+    for transaction in affected {
+      guard let operation = operations[transaction.operation] else { continue }
+      let mayRepeat = transaction.mayRepeat(lastHeard: lastHeard)
+      if operation.node != nil, !operation.wasRepeated, transaction.isOnOldSession, mayRepeat {
+        operations[transaction.operation]?.wasRepeated = true
+        run(transaction.operation, at: now)
+      } else {
+        resolve(transaction, .failure(mayRepeat ? .unreachable : .connectionLost), at: now)
+      }
+    }
   }
 }

@@ -1,29 +1,6 @@
+internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
-
-/// A request to a node over one exchange.
-enum NodeRequest: Sendable {
-  case read(ReadRequest)
-  /// The messages are sent one after the other.
-  case write(WriteRequestChunks, timed: Duration?)
-  case invoke([CommandData], timed: Duration?)
-  case subscribe(SubscribeRequest)
-
-  var timed: Duration? {
-    switch self {
-    case .read, .subscribe: nil
-    case .write(_, let timed), .invoke(_, let timed): timed
-    }
-  }
-
-  /// Whether repeating the request is safe.
-  var isIdempotent: Bool {
-    switch self {
-    case .read, .subscribe: true
-    case .write, .invoke: false
-    }
-  }
-}
 
 /// An operation in progress.
 struct Operation: Sendable {
@@ -38,6 +15,17 @@ struct Operation: Sendable {
     case changeGroup(GroupChange)
   }
 
+  /// The continuation after an answer.
+  enum Step: Sendable {
+    case complete(OperationOutcome)
+    /// Send the next request of the task.
+    case request
+    /// The node removed the fabric.
+    case removed
+    case subscribed(SubscribeResponse)
+    case groupChanged(GroupChange)
+  }
+
   let id: OperationID
   var task: Task
   /// The node of the fabric, if the operation has one.
@@ -45,43 +33,97 @@ struct Operation: Sendable {
   var deadline: Instant?
   /// Whether it was repeated because its first session was dead.
   var wasRepeated = false
-  var busyRetries = 0
+  private(set) var busyRetries = 0
   /// Time of the next retry after a busy answer.
-  var retryAt: Instant?
+  private(set) var retryAt: Instant?
 
   var wakeUp: Instant? { .earlier(deadline, retryAt) }
   func isDue(at now: Instant) -> Bool { wakeUp.map { $0 <= now } ?? false }
-}
 
-/// An exchange that the controller initiated, with the answer so far.
-struct Transaction: Sendable {
-  enum Phase: Sendable {
-    /// Waits for the answer to the timed request.
-    case timed
-    case main
-    /// The first reports of the subscription have been received.
-    case primed
+  // MARK: Requests
+
+  /// The next request, or nil if the task needs none, or one with data outside of the operation.
+  var request: NodeRequest? {
+    switch task {
+    case .request(let request): return request
+    case .remove(_, nil):
+      let path = AttributePath(OperationalCredentials.currentFabricIndex.path(on: .root))
+      return .read(ReadRequest(attributePaths: [path]))
+    case .remove(_, let index?):
+      let fields = OperationalCredentials.RemoveFabricRequest(fabricIndex: index)
+      return .invoke(
+        [CommandData(OperationalCredentials.removeFabric.path(on: .root), fields: fields.tlv)], timed: nil)
+    case .openWindow(_, let command): return .invoke([command], timed: .seconds(10))
+    case .connect, .subscribe, .commission, .discover, .changeGroup: return nil
+    }
   }
 
-  let operation: OperationID
-  let request: NodeRequest
-  let exchange: ExchangeID
-  var phase = Phase.main
-  let sentAt: Instant
-  /// Whether the session was established before the operation needed one.
-  let isOnOldSession: Bool
-  var report: ReassembledReport?
-  var statuses: [AttributeStatus] = []
-  /// Number of messages of a write, or of commands of an invoke, that were sent.
-  var sent = 0
-  /// Results of the current batch of commands.
-  var batch: [CommandResult] = []
-  var results: [CommandResult] = []
+  // MARK: Answers
+
+  /// Handles the answer to a request.
+  mutating func handle(_ reply: Reply) throws(ControllerError) -> Step {
+    switch (task, reply) {
+    case (.request, .report(let report)): return .complete(.report(report))
+    case (.request, .written(let statuses)): return .complete(.written(statuses))
+    case (.request, .invoked(let results)): return .complete(.invoked(results))
+    case (.remove(let isForced, nil), .report(let report)):
+      let path = OperationalCredentials.currentFabricIndex.path(on: .root)
+      guard let value = report[path]?.value, let index = try? FabricIndex(tlv: value), index != .none else {
+        throw .unexpectedResponse("no current fabric index")
+      }
+      task = .remove(isForced: isForced, index: index)
+      return .request
+    case (.remove, .invoked(let results)):
+      let response = try results.response(as: OperationalCredentials.NOCResponse.self)
+      guard response.statusCode == .ok else {
+        throw .operationalCredentials(response.statusCode, response.debugText ?? "")
+      }
+      return .removed
+    case (.openWindow(let window, _), .invoked(let results)):
+      try results.checkStatus()
+      return .complete(.windowOpened(window))
+    case (.subscribe, .subscribed(let response)): return .subscribed(response)
+    case (.changeGroup(var change), _):
+      if try change.handle(reply) { return .groupChanged(change) }
+      task = .changeGroup(change)
+      return .request
+    default: throw .unexpectedResponse("an answer to another kind of request")
+    }
+  }
+
+  /// Returns the result of a removal that ends with an error; nil if the removal fails, or for another task.
+  func removal(after error: ControllerError) -> Removal? {
+    switch task {
+    case .remove(isForced: true, _): error.isForgotten ? .notMember : .unconfirmed
+    // A node that removes the fabric may close the session before its answer arrives.
+    case .remove(_, .some) where error == .connectionLost: .confirmed
+    default: nil
+    }
+  }
+
+  // MARK: Retries
+
+  /// Schedules a retry after a busy answer, with exponential back-off.
+  /// - Returns: the time of the retry, or nil if the retries are used up.
+  mutating func retryBusy(maximum: Int, at now: Instant) -> Instant? {
+    guard busyRetries < maximum else { return nil }
+    retryAt = now + .milliseconds(500 << Int64(busyRetries))
+    busyRetries += 1
+    return retryAt
+  }
+
+  /// Whether the time of the scheduled retry has come; it is then no longer scheduled.
+  mutating func takeRetry(at now: Instant) -> Bool {
+    guard let retryAt, retryAt <= now else { return false }
+    self.retryAt = nil
+    return true
+  }
+
+  /// Cancels a scheduled retry, and starts counting from 0.
+  mutating func resetRetries() { (busyRetries, retryAt) = (0, nil) }
 }
 
-enum Reply: Sendable {
-  case report(ReassembledReport)
-  case written([AttributeStatus])
-  case invoked([CommandResult])
-  case subscribed(SubscribeResponse)
+extension Status {
+  /// Whether a retry may soon succeed: the node did not carry out any part of the request.
+  var isTransient: Bool { code == .busy || code == .resourceExhausted }
 }

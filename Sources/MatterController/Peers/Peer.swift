@@ -8,7 +8,7 @@ struct Peer: Sendable {
     var dataVersion: UInt32
   }
 
-  var record: PeerRecord
+  private(set) var record: PeerRecord
   /// Whether it is in the store: false while it is being commissioned.
   var isStored = true
   var session: SessionID?
@@ -19,57 +19,47 @@ struct Peer: Sendable {
   /// Operations that need a session, in order.
   var waiting: [OperationID] = []
   var connecting: Connecting?
-  var cache: [ConcreteAttributePath: CachedValue] = [:]
+  private(set) var cache: [ConcreteAttributePath: CachedValue] = [:]
 
   /// Limits the memory that a peer can use.
   static let maximumCachedValues = 16_384
 
   init(_ record: PeerRecord) { self.record = record }
-}
 
-/// State of opening a session with a peer.
-struct Connecting: Sendable {
-  struct Attempt: Sendable {
-    let handshake: HandshakeID
-    let address: SocketAddress
-    /// Whether it tries to resume an earlier session.
-    let isResumption: Bool
-    /// When to restart unless something was received; nil if retransmissions suffice.
-    var restartAt: Instant?
+  /// Returns the operations that need a session, and removes them.
+  mutating func takeWaiting() -> [OperationID] {
+    defer { waiting = [] }
+    return waiting
   }
 
-  let query: DiscoveryQuery
-  /// End of the search for further addresses over DNS-SD.
-  let timeoutEnd: Instant
-  var parameters: SessionParameters
-  /// Whether the node is likely to restart soon, so that unanswered attempts are restarted early.
-  var isEager = false
-  var untried: [SocketAddress] = []
-  var attempts: [Attempt] = []
-  /// Addresses to retry later.
-  var retries: [(address: SocketAddress, at: Instant)] = []
-  var failures: [SocketAddress: Int] = [:]
-  /// When to try a further address in parallel to the attempts in progress.
-  var nextAttemptAt: Instant?
-  var lastError: HandshakeError?
-
-  static let maximumAttempts = 3
-  static let maximumFailures = 3
-  static let stagger: Duration = .seconds(1)
-
-  func isKnown(_ address: SocketAddress) -> Bool {
-    untried.contains(address) || attempts.contains { $0.address == address }
-      || retries.contains { $0.address == address }
+  /// Records the address, and the timing of a new session.
+  /// - Returns: the changes of the store.
+  mutating func setAddress(_ address: SocketAddress, _ parameters: SessionParameters? = nil) -> [StoreChange] {
+    let old = record.tlv
+    record.address = address
+    if let parameters {
+      // Stores only the timing: the node sends the other parameters with each new session.
+      record.parameters = SessionParameters(
+        idleInterval: parameters.idleInterval, activeInterval: parameters.activeInterval,
+        activeThreshold: parameters.activeThreshold)
+    }
+    let new = record.tlv
+    return isStored && new != old ? [StoreChange(PeerRecord.key(record.nodeID), new)] : []
   }
 
-  /// The next deadline. ``timeoutEnd`` applies only if nothing else is pending: a busy device may ask for a longer
-  /// wait.
-  var wakeUp: Instant? {
-    var result: Instant? = retries.map(\.at).min()
-    // At the maximum number of attempts, one of them has to end first.
-    if !untried.isEmpty, attempts.count < Self.maximumAttempts { result = .earlier(result, nextAttemptAt) }
-    for attempt in attempts { result = .earlier(result, attempt.restartAt) }
-    return attempts.isEmpty && result == nil ? timeoutEnd : result
+  /// Adds a commissioned device to the nodes of the fabric.
+  /// - Returns: the changes of the store.
+  mutating func confirm() -> [StoreChange] {
+    isStored = true
+    let change = StoreChange(PeerRecord.key(record.nodeID), record.tlv, isDurable: true)
+    return [change] + (resumption.map { [StoreChange(PeerRecord.resumptionKey(record.nodeID), $0.stored)] } ?? [])
+  }
+
+  /// Caches reported values.
+  mutating func store(_ attributes: [AttributeData]) {
+    for attribute in attributes where cache.count < Self.maximumCachedValues || cache[attribute.path] != nil {
+      cache[attribute.path] = .init(value: attribute.value, dataVersion: attribute.dataVersion)
+    }
   }
 }
 

@@ -21,6 +21,12 @@ public struct PeerRecord: Hashable, Sendable {
   /// Prefix of the store keys of all records.
   public static let prefix = "peer/"
 
+  /// Returns the records in a controller's store.
+  static func records(in state: StoredState) -> [NodeID: PeerRecord] {
+    let records = state.lazy.filter { $0.key.hasPrefix(prefix) }.compactMap { PeerRecord(tlv: $0.value) }
+    return Dictionary(records.map { ($0.nodeID, $0) }) { $1 }
+  }
+
   /// Store key of the node's session resumption record.
   static func resumptionKey(_ nodeID: NodeID) -> String { resumptionPrefix + digits(nodeID) }
   /// Prefix of the store keys of all session resumption records.

@@ -11,9 +11,8 @@ extension ControllerEngine {
     _ node: NodeID, _ request: SubscriptionRequest, at now: Instant
   ) -> SubscriptionHandle {
     guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
-    let handle = newOperationID()
-    operations[handle] = Operation(id: handle, task: .subscribe, node: node)
-    subscriptions[handle] = Subscription(node, request, at: now)
+    let handle = operations.add(.subscribe, node)
+    subscriptions.add(Subscription(node, request, at: now), handle)
     run(handle, at: now)
     settle(at: now)
     return handle
@@ -29,7 +28,7 @@ extension ControllerEngine {
 
   /// Starts the next attempt of a lost subscription at once, for example when the node was announced again.
   public mutating func retryNow(_ handle: SubscriptionHandle, at now: Instant) {
-    guard case .waiting? = subscriptions[handle]?.state else { return }
+    guard subscriptions[handle]?.isWaiting == true else { return }
     advanceSubscription(handle, at: now)
     settle(at: now)
   }
@@ -37,102 +36,67 @@ extension ControllerEngine {
   /// Drops an established subscription and its session and renews it at once, for example when the node announced a
   /// shutdown or was probably restarted.
   public mutating func renew(_ handle: SubscriptionHandle, at now: Instant) {
-    guard case .established(_, let session, _)? = subscriptions[handle]?.state else { return }
+    guard let session = subscriptions[handle]?.session else { return }
     core.close(session, notifyingPeer: false, at: now)
     settle(at: now)
     loseSubscription(handle, .connectionLost, at: now)
     settle(at: now)
   }
 
-  /// Subscription ids of the established subscriptions, unordered. Matter Core § 8.5.1.
-  public var establishedSubscriptions: [UInt32] {
-    subscriptions.values.compactMap { if case .established(let key, _, _) = $0.state { key.id } else { nil } }
+  /// Requests a replacement for a subscription that may be dead, over a new session; restarts a request in progress.
+  /// The current subscription stays valid until its own deadline, so that nothing is lost if the device grants the
+  /// replacement by then, or if a report shows that it is alive.
+  public mutating func renewInParallel(_ handle: SubscriptionHandle, at now: Instant) {
+    guard let session = subscriptions[handle]?.session else { return }
+    // The session opened for the replacement may also be dead.
+    if isRenewing(handle) { keepCurrentSession(handle, session, at: now) }
+    requestReplacement(handle, at: now)
+    settle(at: now)
   }
+
+  /// Subscription ids of the established subscriptions, unordered. Matter Core § 8.5.1.
+  public var establishedSubscriptions: [UInt32] { subscriptions.establishedIDs }
 
   /// Whether there is a subscription with a node, established or not.
-  public func isSubscribed(to node: NodeID) -> Bool { subscriptions.values.contains { $0.node == node } }
+  public func isSubscribed(to node: NodeID) -> Bool { subscriptions.isSubscribed(to: node) }
 
   /// Whether the subscription is established.
-  public func isEstablished(_ handle: SubscriptionHandle) -> Bool {
-    if case .established? = subscriptions[handle]?.state { true } else { false }
-  }
-}
+  public func isEstablished(_ handle: SubscriptionHandle) -> Bool { subscriptions[handle]?.session != nil }
 
-// The lifecycle of a subscription. Matter Core § 8.5.
-extension ControllerEngine {
-  /// The request for the first attempt or for a renewal.
-  func subscriptionRequest(_ handle: SubscriptionHandle) -> SubscribeRequest? {
-    guard let subscription = subscriptions[handle] else { return nil }
-    let wanted = subscription.request
-    // A renewal must not end subscriptions made in the meantime.
-    let keeps = wanted.keepsOthers || subscription.wasEstablished || subscription.failures > 0
-    var request = SubscribeRequest(
-      keepSubscriptions: keeps, minIntervalFloor: UInt16(clamping: wanted.minInterval.components.seconds),
-      maxIntervalCeiling: UInt16(clamping: wanted.maxInterval.components.seconds), attributePaths: wanted.paths,
-      eventPaths: wanted.events, isFabricFiltered: wanted.isFabricFiltered)
-    if !wanted.events.isEmpty, let number = subscription.nextEvent {
-      request.eventFilters = [EventFilter(eventMin: number)]
-    }
-    // A filter takes up to 22 bytes, a path up to 24.
-    let room = InteractionLimits.maximumPayload - 64 - 24 * (wanted.paths.count + wanted.events.count)
-    request.dataVersionFilters = subscription.filters(room / 22)
-    return request
-  }
+  /// Whether a replacement for an established subscription is being requested.
+  public func isRenewing(_ handle: SubscriptionHandle) -> Bool { subscriptions[handle]?.isRenewing == true }
 
-  /// Stores the subscription id of the first report; the next report may arrive before the response.
-  mutating func expectSubscription(_ handle: SubscriptionHandle, _ id: UInt32, at now: Instant) {
-    guard let node = subscriptions[handle]?.node else { return }
-    let key = SubscriptionKey(node: node, id: id)
-    if let old = subscriptions[handle]?.pending, old != key { subscriptionHandles[old] = nil }
-    subscriptions[handle]?.pending = key
-    subscriptionHandles[key] = handle
-    guard subscriptions[handle]?.isRenewing == true, let deadline = subscriptions[handle]?.deadline else { return }
-    // The device answers: sending its first reports may take longer than the deadline.
-    let timeout = now + configuration.responseTime
-    subscriptions[handle]?.deadline = max(deadline, timeout)
-  }
-
-  mutating func subscribed(
-    _ handle: SubscriptionHandle, _ response: SubscribeResponse, on session: SessionID, at now: Instant
-  ) {
-    guard var subscription = subscriptions[handle] else { return }
-    guard let key = subscription.pending, key.id == response.subscriptionID
-    else { return fail(handle, .unexpectedResponse("another subscription id"), at: now) }
-    let interval = Duration.seconds(Int64(response.maxInterval))
-    for old in subscription.keys where old != key { subscriptionHandles[old] = nil }
-    let oldSession = subscription.session
-    subscription.state = .established(key, session, maxInterval: interval)
-    subscription.pending = nil
-    subscription.isRenewing = false
-    subscription.wasEstablished = true
-    subscription.failures = 0
-    subscription.lostAt = nil
-    subscriptions[handle] = subscription
-    operations[handle]?.wasRepeated = false
-    operations[handle]?.busyRetries = 0
-    extendDeadline(handle, at: now)
-    emit(.subscriptionEstablished(handle, maxInterval: interval))
-    if oldSession != session { retire(oldSession, at: now) }
+  /// When the last message was received on the subscription's session; nil if it has none.
+  public func lastHeard(_ handle: SubscriptionHandle) -> Instant? {
+    subscriptions[handle]?.session.flatMap { core.session($0)?.lastHeard }
   }
 
   /// When the next message of an established subscription's device is due: one maximum interval after the last message,
   /// plus the time for retransmissions.
   public func reportDeadline(_ handle: SubscriptionHandle) -> Instant? {
-    guard case .established? = subscriptions[handle]?.state else { return nil }
-    return subscriptions[handle]?.deadline
+    isEstablished(handle) ? subscriptions[handle]?.deadline : nil
+  }
+}
+
+// The lifecycle of a subscription. Matter Core § 8.5.
+extension ControllerEngine {
+  /// Handles the response that ends the request of a subscription.
+  mutating func subscribed(
+    _ handle: SubscriptionHandle, _ response: SubscribeResponse, on session: SessionID, at now: Instant
+  ) throws(ControllerError) {
+    let old = subscriptions[handle]?.session
+    try subscriptions.establish(handle, response, on: session)
+    operations[handle]?.wasRepeated = false
+    operations[handle]?.resetRetries()
+    extendDeadline(handle, at: now)
+    emit(.subscriptionEstablished(handle, maxInterval: .seconds(Int64(response.maxInterval))))
+    if old != session { retire(old, at: now) }
   }
 
-  /// Extends the deadline after a message of the device: one maximum interval plus the time for retransmissions.
   private mutating func extendDeadline(_ handle: SubscriptionHandle, at now: Instant) {
-    guard let subscription = subscriptions[handle],
-      case .established(_, let session, let interval) = subscription.state
-    else { return }
-    let parameters = core.session(session)?.parameters ?? SessionParameters()
-    let allowance = Retransmission.longest(parameters, isActive: false)
-    subscriptions[handle]?.deadline = now + interval + allowance
-    let overdueAt = now + interval + allowance / 4
-    subscriptions[handle]?.overdueAt = overdueAt
-    schedule(overdueAt)
+    guard let session = subscriptions[handle]?.session else { return }
+    subscriptions[handle]?.extendDeadline(core.session(session)?.parameters ?? SessionParameters(), at: now)
+    schedule(subscriptions[handle]?.overdueAt)
   }
 
   // MARK: Reports
@@ -144,69 +108,50 @@ extension ControllerEngine {
       return core.close(message.exchange, at: now)
     }
     guard InteractionOpcode(message.opcode) == .reportData else {
-      pendingReports[message.exchange] = nil
+      subscriptions.dropReport(on: message.exchange)
       // The controller serves no requests; a status needs no answer.
       if InteractionOpcode(message.opcode) == .statusResponse {
         core.countDrop(.unexpectedMessage)
       } else {
-        answer(message.exchange, .invalidAction, at: now)
+        core.sendStatus(.invalidAction, on: message.exchange, at: now)
       }
       return core.close(message.exchange, at: now)
     }
     do throws(InteractionError) {
       try handleReport(message, at: now)
     } catch {
-      pendingReports[message.exchange] = nil
-      answer(message.exchange, error.answer, at: now)
+      subscriptions.dropReport(on: message.exchange)
+      core.sendStatus(error.answer, on: message.exchange, at: now)
     }
   }
 
   private mutating func handleReport(_ message: InboundMessage, at now: Instant) throws(InteractionError) {
     let data = try ReportData(decoding: message.bytes[message.payload])
-    guard let node = core.session(message.exchange.session)?.peerNodeID, let id = data.subscriptionID else {
+    let (exchange, session) = (message.exchange, message.exchange.session)
+    guard let node = core.session(session)?.peerNodeID, let id = data.subscriptionID else {
       throw .unexpected(.reportData)
     }
-    noteAddress(of: node, on: message.exchange.session)
-    let key = SubscriptionKey(node: node, id: id)
-    guard let handle = subscriptionHandles[key] else {
-      pendingReports[message.exchange] = nil
-      throw .status(Status(.invalidSubscription))
-    }
-    var pendingReport =
-      pendingReports.removeValue(forKey: message.exchange) ?? PendingReport(node: node, handle: handle)
-    guard pendingReport.handle == handle else { throw .unexpected(.reportData) }
-    try pendingReport.report.append(data)
-    moveSubscription(handle, key, to: message.exchange.session, at: now)
-    keepCurrentSession(handle, message.exchange.session, at: now)
+    noteAddress(of: node, on: session)
+    let (handle, report) = try subscriptions.receive(data, SubscriptionKey(node: node, id: id), on: exchange)
+    moveSubscription(handle, id, of: node, to: session, at: now)
+    keepCurrentSession(handle, session, at: now)
     extendDeadline(handle, at: now)
-    guard pendingReport.report.isComplete else {
-      pendingReports[message.exchange] = pendingReport
-      let timeout = AfterSending.expectResponse(within: configuration.responseTime)
-      answer(message.exchange, .success, then: timeout, at: now)
-      return
+    guard let report else {
+      return core.sendStatus(on: exchange, then: responseTimeout, at: now)
     }
     if data.suppressResponse {
-      core.close(message.exchange, at: now)
+      core.close(exchange, at: now)
     } else {
-      answer(message.exchange, .success, at: now)
+      core.sendStatus(on: exchange, at: now)
     }
-    apply(pendingReport.report, to: handle, at: now)
-  }
-
-  private mutating func answer(
-    _ exchange: ExchangeID, _ status: StatusCode, then: AfterSending = .close, at now: Instant
-  ) {
-    let response = StatusResponse(status)
-    core.send(StatusResponse.opcode.rawValue, on: exchange, then: then, at: now, capacity: 16) {
-      response.encode(to: &$0)
-    }
+    apply(report, to: handle, at: now)
   }
 
   /// Emits the contents of a complete report, in the device's order.
   mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     subscriptions[handle]?.note(report)
-    if subscriptions[handle]?.request.isCached == true { cache(report.attributes, of: node) }
+    if subscriptions[handle]?.request.isCached == true { peers[node]?.store(report.attributes) }
     for attribute in report.attributes {
       emit(
         .attributeReport(handle, attribute.path, value: attribute.value, dataVersion: attribute.dataVersion))
@@ -214,83 +159,130 @@ extension ControllerEngine {
     for status in report.statuses { emit(.attributeStatus(handle, status.path, status.status)) }
     for case .data(let event) in report.events { emit(.eventReport(handle, event)) }
     emit(.reportEnd(handle))
-    leaveDeletedGroups(reporting: node, at: now)
+    if groupTable.mustLeave(node, at: now) { leaveDeletedGroups(node, at: now) }
   }
 
   // MARK: Loss and renewal
 
   mutating func advanceSubscription(_ handle: SubscriptionHandle, at now: Instant) {
-    switch subscriptions[handle]?.state {
-    case .established where subscriptions[handle]?.deadline.map({ $0 > now }) == true:
-      renewIfOverdue(handle, at: now)
-    case .established(_, let session, _):
-      // The session is most likely dead as well and must not be used for the renewal.
-      core.close(session, notifyingPeer: false, at: now)
-      loseSubscription(handle, .unreachable, at: now)
-    case .waiting:
-      subscriptions[handle]?.state = .requesting
-      subscriptions[handle]?.deadline = nil
+    switch subscriptions[handle]?.advance(to: now) {
+    case .request:
       operations[handle]?.wasRepeated = false
       run(handle, at: now)
-    case .requesting, nil:
-      subscriptions[handle]?.deadline = nil
+    case .replace:
+      // A missing report does not imply that the device is unreachable: it may have ended the subscription after a lost
+      // report, or it may have been restarted and know neither subscription nor session.
+      schedule(subscriptions[handle]?.deadline)
+      requestReplacement(handle, at: now)
+    case .lose(let session):
+      // The session must not be used for the renewal.
+      core.close(session, notifyingPeer: false, at: now)
+      loseSubscription(handle, .unreachable, at: now)
+    case .wait, nil: break
     }
+  }
+
+  private mutating func requestReplacement(_ handle: SubscriptionHandle, at now: Instant) {
+    guard let node = subscriptions[handle]?.node, subscriptions[handle]?.startRenewing() == true else { return }
+    operations[handle]?.wasRepeated = false
+    peers[node]?.waiting.append(handle)
+    openSession(with: node, at: now)
   }
 
   mutating func loseSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
-    guard case .established? = subscriptions[handle]?.state else { return }
+    guard isEstablished(handle) else { return }
     stopRenewing(handle, at: now)
-    scheduleRenewal(handle, error, at: now)
+    scheduleRetry(handle, error, at: now)
   }
 
-  /// Handles a failed attempt.
+  /// Handles a failed request of a subscription.
   mutating func failSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
-    guard let subscription = subscriptions[handle] else { return }
-    // The current subscription stays valid until its own deadline.
-    if subscription.isRenewing { return stopRenewing(handle, at: now) }
-    if !subscription.wasEstablished && !subscription.request.retriesFirstAttempt {
-      complete(handle, .failure(error), at: now)
-    } else {
-      // The back-off starts after the eager phase.
-      let isEager = subscription.failures > 0 && subscription.isEager(configuration.renewal, at: now)
-      if !isEager { subscriptions[handle]?.failures += 1 }
-      // A device that answers incorrectly with filters is asked for everything.
-      if !error.isTransport {
-        subscriptions[handle]?.versions = [:]
-        subscriptions[handle]?.inconsistent = []
-      }
-      scheduleRenewal(handle, error, at: now)
+    let policy = configuration.renewal
+    switch subscriptions[handle]?.fail(error, policy, at: now) {
+    case .stopRenewing: stopRenewing(handle, at: now)
+    case .complete: complete(handle, .failure(error), at: now)
+    case .retry: scheduleRetry(handle, error, at: now)
+    case nil: break
     }
   }
 
-  private mutating func scheduleRenewal(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
-    guard let subscription = subscriptions[handle] else { return }
-    for key in subscription.keys { subscriptionHandles[key] = nil }
-    for exchange in pendingReports.keys.sorted() where pendingReports[exchange]?.handle == handle {
-      pendingReports[exchange] = nil
-      core.close(exchange, at: now)
-    }
-    let policy = configuration.renewal
-    if subscription.lostAt == nil { subscriptions[handle]?.lostAt = now }
-    let isEager = subscriptions[handle]?.isEager(policy, at: now) == true
-    var delay = policy.delay(attempt: subscription.failures, isEager: isEager)
-    if delay > .zero, policy.jitterDivisor > 0 {
-      let bound = UInt64(delay.nanoseconds / policy.jitterDivisor) + 1
-      delay += .nanoseconds(Int64(random.next() % bound))
-    }
-    subscriptions[handle]?.pending = nil
-    subscriptions[handle]?.overdueAt = nil
-    subscriptions[handle]?.state = .waiting
-    subscriptions[handle]?.deadline = now + delay
-    operations[handle]?.retryAt = nil
-    operations[handle]?.busyRetries = 0
+  private mutating func scheduleRetry(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
+    guard
+      let (delay, exchanges) = subscriptions.scheduleRetry(handle, configuration.renewal, random: &random, at: now)
+    else { return }
+    for exchange in exchanges { core.close(exchange, at: now) }
+    operations[handle]?.resetRetries()
     schedule(now + delay)
     emit(.subscriptionLost(handle, error, retryingIn: delay))
   }
 
-  mutating func removeSubscription(_ handle: SubscriptionHandle) {
-    guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
-    for key in subscription.keys { subscriptionHandles[key] = nil }
-    pendingReports = pendingReports.filter { $0.value.handle != handle }
+  /// Cancels the request for a replacement of an established subscription.
+  private mutating func stopRenewing(_ handle: SubscriptionHandle, at now: Instant) {
+    guard subscriptions.stopRenewing(handle), let node = subscriptions[handle]?.node else { return }
+    operations[handle]?.resetRetries()
+    dropTransactions(of: handle, at: now)
+    peers[node]?.waiting.removeAll { $0 == handle }
+    stopConnectingIfIdle(node, at: now)
+  }
+
+  /// Ends a renewal because a report arrived on the current session: it was only late. Also closes the session that was
+  /// opened for the renewal. (After a refused renewal that session stays open, as either session may be the live one.)
+  private mutating func keepCurrentSession(_ handle: SubscriptionHandle, _ session: SessionID, at now: Instant) {
+    guard let node = subscriptions[handle]?.node, subscriptions[handle]?.session == session else { return }
+    stopRenewing(handle, at: now)
+    guard let new = peers[node]?.session, new != session else { return }
+    peers[node]?.session = session
+    retire(new, at: now)
+  }
+
+  /// Closes one of two sessions with a node when its exchanges end, unless subscriptions use it.
+  mutating func retire(_ session: SessionID?, at now: Instant) {
+    guard let session, !subscriptions.isUsed(session), transactions.retire(session) else { return }
+    core.close(session, notifyingPeer: true, at: now)
+  }
+
+  /// Closes the retired sessions whose exchanges have ended.
+  /// - Returns: whether any was closed.
+  mutating func closeRetired(at now: Instant) -> Bool {
+    let done = transactions.takeRetired()
+    for session in done { retire(session, at: now) }
+    return !done.isEmpty
+  }
+
+  // MARK: Resumption: after a restart, a device opens a session and reports under the old subscription id.
+
+  /// How long a node that opened a session has to report its resumed subscriptions, before those on its old session are
+  /// renewed.
+  private static let resumptionTime: Duration = .seconds(2)
+  /// How long a session is most likely with the restarted node: both sides opened one.
+  private static let newSessionTime: Duration = .seconds(5)
+
+  /// Handles a session opened by a node, which was most likely restarted.
+  mutating func opened(by node: NodeID, _ session: SessionID, at now: Instant) {
+    for handle in subscriptions.handles(with: node) {
+      if subscriptions[handle]?.isWaiting == true {
+        advanceSubscription(handle, at: now)
+      } else if let old = subscriptions[handle]?.session, old != session,
+        core.session(old).map({ now >= $0.establishedAt + Self.newSessionTime }) ?? true
+      {
+        subscriptions[handle]?.expectReport(by: now + Self.resumptionTime)
+        schedule(now + Self.resumptionTime)
+      }
+    }
+  }
+
+  /// Moves a subscription to the session that its report arrived on. Only a restart changes the session: the old one is
+  /// dead, and requests on it are repeated.
+  private mutating func moveSubscription(
+    _ handle: SubscriptionHandle, _ id: UInt32, of node: NodeID, to session: SessionID, at now: Instant
+  ) {
+    guard case .established(let key, let old, _)? = subscriptions[handle]?.state, key.id == id, old != session else {
+      return
+    }
+    stopRenewing(handle, at: now)
+    peers[node]?.session = session
+    let time = now + Self.resumptionTime
+    if subscriptions.move(from: old, to: session, resumed: handle, others: time) { schedule(time) }
+    abandon(old, with: [], at: now)
   }
 }

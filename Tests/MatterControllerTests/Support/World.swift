@@ -38,9 +38,15 @@ struct World {
   static func makeController(
     _ change: (inout ControllerConfiguration) -> Void = { _ in }, state: StoredState, seed: UInt64
   ) throws -> ControllerEngine {
+    try ControllerEngine(configuration(change), state: state, random: SeededRandomSource(seed: seed))
+  }
+
+  static func configuration(
+    _ change: (inout ControllerConfiguration) -> Void = { _ in }
+  ) throws -> ControllerConfiguration {
     var configuration = ControllerConfiguration(notBefore: 800_000_000, attestation: try TestAttestation.verifier())
     change(&configuration)
-    return try ControllerEngine(configuration, state: state, random: SeededRandomSource(seed: seed))
+    return configuration
   }
 
   /// Adds a device; it is found by its discriminator.

@@ -1,42 +1,6 @@
-internal import MatterClusters
 public import MatterModel
 public import MatterProtocol
 internal import MatterTLV
-
-/// Requests with the typed names of a cluster declaration.
-extension ControllerEngine {
-  /// Reads one attribute. Decode the report with `ReassembledReport.value(of:on:)`.
-  public mutating func read<C: Cluster, Value: ModelValue>(
-    _ attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID, timeout: Duration = usualTimeout,
-    at now: Instant
-  ) -> OperationID {
-    read(node, [AttributePath(attribute.path(on: endpoint))], timeout: timeout, at: now)
-  }
-
-  /// Writes one attribute, in a timed interaction if the attribute requires one.
-  public mutating func write<C: Cluster, Value: ModelValue>(
-    _ value: Value, to attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID,
-    dataVersion: UInt32? = nil, timeout: Duration = usualTimeout, at now: Instant
-  ) -> OperationID {
-    let write = AttributeWrite(attribute.path(on: endpoint), dataVersion: dataVersion, value: value.tlv)
-    let timed: Duration? = attribute.details.quality.contains(.timed) ? Self.usualTimedTimeout : nil
-    return self.write(node, [write], timed: timed, timeout: timeout, at: now)
-  }
-
-  /// Invokes one command, in a timed interaction if the command requires one. Decode the result with
-  /// `Array.response(of:)`.
-  public mutating func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
-    _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID,
-    timeout: Duration = usualTimeout, at now: Instant
-  ) -> OperationID {
-    let timed: Duration? = command.details.quality.contains(.timed) ? Self.usualTimedTimeout : nil
-    let data = CommandData(command.path(on: endpoint), fields: fields.tlv)
-    return invoke(node, [data], timed: timed, timeout: timeout, at: now)
-  }
-
-  /// Default timeout of timed interactions.
-  public static let usualTimedTimeout: Duration = .seconds(10)
-}
 
 extension ReassembledReport {
   /// Returns the value of an attribute.

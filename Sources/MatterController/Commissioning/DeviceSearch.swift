@@ -1,0 +1,153 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// The search for the device to commission: DNS-SD queries, and PASE attempts at one address after the other.
+struct DeviceSearch: Sendable {
+  /// An address at which the device may be reached.
+  struct Candidate: Hashable, Sendable {
+    let address: SocketAddress
+    let parameters: SessionParameters
+    /// The DNS-SD service that gave the address, or nil if the request gave it.
+    let service: MatterService.Kind?
+    fileprivate(set) var failures = 0
+    /// Earliest time of the next attempt.
+    fileprivate(set) var notBefore: Instant
+  }
+
+  /// The next action.
+  enum Step: Hashable, Sendable {
+    case cancel(HandshakeID)
+    /// Start a handshake; see ``DeviceSearch/started(_:with:at:)``.
+    case start(Candidate)
+    /// Also browse for this query, because no device matched the subtype; the TXT records are matched instead.
+    case widen(DiscoveryQuery)
+    case fail(ControllerError)
+    /// Wait for a service or the end of a handshake, or until the deadline.
+    case wait(Instant?)
+  }
+
+  /// The queries in use.
+  private(set) var queries: [DiscoveryQuery] = []
+  private(set) var attempt: (handshake: HandshakeID, candidate: Candidate, startedAt: Instant)?
+  private var candidates: [Candidate] = []
+  private let startedAt: Instant
+  private let end: Instant
+  /// Services of devices with another passcode; their later addresses are ignored.
+  private var wrongServices: Set<MatterService.Kind> = []
+  private var lastError: ControllerError?
+
+  /// How long an attempt at one address delays the other candidates.
+  static let stagger: Duration = .seconds(3)
+  /// How long to search for more devices when every device found has another passcode.
+  static let settling: Duration = .seconds(2)
+  /// How long to wait for answers to a search by discriminator before querying all commissionable devices. Some devices
+  /// state their discriminator in the TXT record but do not publish the subtypes, most often that of the short
+  /// discriminator.
+  static let narrowSearch: Duration = .seconds(2)
+  static let maximumFailures = 3
+  /// How long a device may answer busy: as long as a failing handshake may occupy its slot. Matter Core § 4.14.1.1.
+  static let busyTimeout: Duration = .seconds(60)
+  /// Upper bound of the delay that a busy device asks for.
+  static let maximumWait: Duration = .seconds(60)
+
+  init(_ request: CommissioningRequest, at now: Instant) {
+    (startedAt, end) = (now, now + request.discoveryTime)
+    switch request.target {
+    case .addresses(let addresses):
+      candidates = addresses.map { .init(address: $0, parameters: .init(), service: nil, notBefore: now) }
+    case .discriminator(.long(let value)): queries = [.commissionable(.longDiscriminator(value))]
+    case .discriminator(.short(let value)): queries = [.commissionable(.shortDiscriminator(value))]
+    case .any: queries = [.commissionable(.inCommissioningMode)]
+    case .instance(let value): queries = [.commissionable(.instance(value))]
+    }
+  }
+
+  /// Adds the addresses of a service to the candidates.
+  /// - Returns: whether the service matches the request.
+  mutating func offer(_ service: MatterService, at now: Instant) -> Bool {
+    guard queries.first?.matches(service) == true, service.commissioningMode != 0,
+      !wrongServices.contains(service.kind)
+    else { return false }
+    for ip in service.addresses {
+      let address = SocketAddress(ip, port: service.port)
+      guard !candidates.contains(where: { $0.address == address }), attempt?.candidate.address != address else {
+        continue
+      }
+      candidates.append(
+        .init(address: address, parameters: SessionParameters(service), service: service.kind, notBefore: now))
+    }
+    return true
+  }
+
+  /// Returns the next action; call it again after each action except the last two.
+  mutating func next(at now: Instant) -> Step {
+    if let attempt {
+      guard !candidates.isEmpty, attempt.startedAt + Self.stagger <= now else { return .wait(wakeUp) }
+      // The candidate is retried after the others.
+      self.attempt = nil
+      requeue(attempt.candidate, at: now)
+      return .cancel(attempt.handshake)
+    }
+    if let index = candidates.firstIndex(where: { $0.notBefore <= now }) { return .start(candidates.remove(at: index)) }
+    guard candidates.isEmpty else { return .wait(wakeUp) }
+    if queries.isEmpty || searchEnd <= now { return .fail(lastError ?? .notFound) }
+    if let widensAt, widensAt <= now {
+      queries.append(.commissionable(.any))
+      return .widen(.commissionable(.any))
+    }
+    return .wait(wakeUp)
+  }
+
+  private var searchEnd: Instant { lastError == nil ? end : min(end, startedAt + Self.settling) }
+
+  /// When to query all commissionable devices, or nil if that is done or not needed.
+  private var widensAt: Instant? {
+    guard queries.count == 1, candidates.isEmpty, attempt == nil, lastError == nil else { return nil }
+    switch queries.first {
+    case .commissionable(.longDiscriminator), .commissionable(.shortDiscriminator),
+      .commissionable(.inCommissioningMode):
+      return startedAt + Self.narrowSearch
+    default: return nil
+    }
+  }
+
+  /// The next deadline.
+  var wakeUp: Instant? {
+    if let attempt { return candidates.isEmpty ? nil : attempt.startedAt + Self.stagger }
+    let result = candidates.map(\.notBefore).min()
+    return result != nil || queries.isEmpty ? result : .earlier(searchEnd, widensAt)
+  }
+
+  /// Adds the handshake of a ``Step/start(_:)``.
+  mutating func started(_ handshake: HandshakeID, with candidate: Candidate, at now: Instant) {
+    attempt = (handshake, candidate, now)
+  }
+
+  /// Handles the failure of the handshake in progress.
+  mutating func failed(_ error: HandshakeError, at now: Instant) {
+    guard var candidate = attempt?.candidate else { return }
+    attempt = nil
+    switch error {
+    case .wrongPasscode:
+      lastError = .wrongPasscode
+      if let service = candidate.service {
+        wrongServices.insert(service)
+        candidates.removeAll { $0.service == service }
+      }
+    case .busy(let wait):
+      lastError = .busy
+      // Other commissioners may be trying at the same time. A slot becomes free within this time.
+      if now - startedAt < Self.busyTimeout { candidate.failures -= 1 }
+      requeue(candidate, after: min(wait, Self.maximumWait), at: now)
+    case .timedOut: lastError = lastError ?? .unreachable
+    default: lastError = .handshake(error)
+    }
+  }
+
+  private mutating func requeue(_ candidate: Candidate, after wait: Duration = .zero, at now: Instant) {
+    var candidate = candidate
+    candidate.failures += 1
+    candidate.notBefore = now + wait
+    if candidate.failures < Self.maximumFailures { candidates.append(candidate) }
+  }
+}
