@@ -111,6 +111,10 @@ extension MatterServer {
     case "update_node":
       _ = try known(try arguments.nodeID())
       throw MatterServerError(.updateError, "no update is available")
+    case "initiate_ota_upload": throw MatterServerError(.otaUploadError, "OTA is disabled")
+    case "register_icd", "unregister_icd", "resync_icd":
+      _ = try known(try arguments.nodeID())
+      throw arguments.invalid("the server does not register for check-in messages")
     default: throw MatterServerError(.invalidCommand, "unknown command \(arguments.command)")
     }
   }

@@ -15,6 +15,7 @@ struct MatterServerError: Error, Hashable {
     case invalidCommand = 9
     case updateCheckError = 10
     case updateError = 11
+    case otaUploadError = 101
   }
 
   var code: Code
