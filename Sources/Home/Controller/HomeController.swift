@@ -109,7 +109,6 @@ public actor HomeController {
       }
       let database = try HomeDatabase.open(
         options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
-      try LegacyHome(options.state).migrate(into: database, at: machine.unixMicroseconds())
       // Before the home is loaded: a node that is not a device in there is one of which that has what was asked for it.
       let nodes = options.access == .readOnly ? try machine.storedState(of: options.state.controller) : [:]
       let stored = try database.load()
