@@ -73,8 +73,8 @@ enum HomeSchema {
   /// - `client`: `token` is a hash; `created` is in seconds since 1970.
   /// - `trial`: devices whose connectivity differs from the settled one, which is stored here, and since when.
   /// - `wish`: the requested name and room of nodes that were commissioned and have not yet reported their topology.
-  /// - `cloud_account`: `revision` counts changes by the user, `orders` the commands that were sent.
-  /// - `cloud_number`: the last node id of a cloud device; ids are never reused.
+  /// - `cloud_account`: `revision` changes with the address or token; `orders` counts the commands that were sent.
+  /// - `cloud_number`: the last number drawn for a revision or the id of a cloud node; numbers are never reused.
   private static let tables = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
