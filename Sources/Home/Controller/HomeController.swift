@@ -161,9 +161,10 @@ public actor HomeController {
 
   private func begin() {
     edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
-    edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    // These closures keep the controller until it is closed.
+    edge.value.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
-    edge.value.onSession = { [unowned self] node in _ = newSessions.insert(node) }
+    edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
     watchFollower()
   }
 
