@@ -1,6 +1,7 @@
 import Home
 import MatterModel
 import MatterProtocol
+import NIOCore
 import Testing
 
 @testable import Hub
@@ -196,7 +197,7 @@ struct MatterServerTests {
     try await client.channel.setOption(.autoRead, value: false).get()
     client.command("start_listening")
     let dump = #"{\"data\":{\"node\":{\"attributes\":{\"0/40/1\":\"\#(String(repeating: "x", count: 1 << 20))\"}}}}"#
-    let other = try await served.client()
+    let other = try await served.client(listens: false)
     for _ in 0..<24 { #expect(await other.result("import_test_node", #"{"dump":"\#(dump)"}"#)?["error_code"] == nil) }
     client.channel.setOption(.autoRead, value: true).whenFailure { _ in }
     #expect(await eventually { client.now.isClosed })

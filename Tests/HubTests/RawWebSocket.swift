@@ -11,7 +11,7 @@ final class RawWebSocket: Sendable {
     /// The head of the HTTP response.
     var head: String?
     /// The complete text messages.
-    var texts: [String] = []
+    var messages: [JSONValue] = []
     /// The code of the close frame.
     var closeCode: UInt16?
     var isClosed = false
@@ -52,10 +52,7 @@ final class RawWebSocket: Sendable {
   }
 
   var now: Received { received.withLock { $0 } }
-  var texts: [String] { now.texts }
-
-  /// The received messages as JSON.
-  var messages: [JSONValue] { texts.compactMap { try? JSONParser.parse(Array($0.utf8)) } }
+  var messages: [JSONValue] { now.messages }
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
@@ -107,7 +104,7 @@ final class RawWebSocket: Sendable {
       guard received.head?.contains(" 101 ") == true else { return }
       while let (opcode, payload, count) = Self.frame(received.bytes) {
         received.bytes.removeFirst(count)
-        if opcode == 1 { received.texts.append(String(decoding: payload, as: UTF8.self)) }
+        if opcode == 1, let message = try? JSONParser.parse(payload) { received.messages.append(message) }
         if opcode == 8, payload.count >= 2 { received.closeCode = UInt16(payload[0]) << 8 | UInt16(payload[1]) }
       }
     }

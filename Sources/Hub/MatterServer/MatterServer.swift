@@ -173,6 +173,8 @@ public actor MatterServer {
       maxFrameSize: Limits.messageSize,
       shouldUpgrade: { channel, head in
         let isAllowed = Self.path(of: head) == Self.path && Self.isAllowed(head)
+        // The upgrade handler does not forward a request whose upgrade it refused.
+        if !isAllowed { MatterHTTPHandler.refuse(head, on: channel) }
         return channel.eventLoop.makeSucceededFuture(isAllowed ? [:] : nil)
       },
       upgradePipelineHandler: { channel, _ in
