@@ -7,7 +7,6 @@ internal import Runtime
 // Requests and their results.
 extension MatterServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
-  static let version = "1.0.0"
 
   func received(_ text: [UInt8], from number: Int) {
     guard let connection = connection(number) else { return }
@@ -68,7 +67,9 @@ extension MatterServer {
       let all = nodeObjects
       return .array(try arguments.flag("only_available") == true ? all.filter { $0["available"] == true } : all)
     case "get_node": return try node(arguments)
-    case "diagnostics", "server_diagnostics": return ["info": serverInfo, "nodes": .array(nodeObjects), "events": []]
+    case "diagnostics", "server_diagnostics":
+      let events = recentEvents.map { NodeEventObject.make($0.node, $0.data) }
+      return ["info": serverInfo, "nodes": .array(nodeObjects), "events": .array(events)]
     case "get_vendor_names": return try vendorNames(arguments)
     case "get_loglevel": return logLevels
     case "set_loglevel":
@@ -127,7 +128,7 @@ extension MatterServer {
       .init("fabric_id", .int(fabric.id.rawValue)), .init("compressed_fabric_id", .int(fabric.compressedID)),
       .init("schema_version", .int(Self.schemaVersion)),
       .init("min_supported_schema_version", .int(Self.minimumSchemaVersion)),
-      .init("sdk_version", .string("hearth/\(Self.version)")),
+      .init("sdk_version", .string("hearth/\(version)")),
       .init("wifi_credentials_set", .bool(settings.wifi[MatterServerSettings.defaultID] != nil)),
     ]
     if let wifi = settings.wifi[MatterServerSettings.defaultID] {

@@ -40,7 +40,10 @@ extension MatterServer {
   private func commission(_ request: CommissioningRequest) async throws(MatterServerError) -> JSONValue {
     let node: NodeID
     do throws(HomeError) {
-      node = try await Home.pair(request, name: nil, room: nil, controller.options, onStep: { _, _ in }).result.nodeID
+      let options = controller.options
+      node = try await exclusively { () throws(HomeError) in
+        try await Home.pair(request, name: nil, room: nil, options, onStep: { _, _ in }).result.nodeID
+      }
     } catch {
       throw MatterServerError(.nodeCommissionFailed, "Commission failed: \(error)")
     }
@@ -60,11 +63,14 @@ extension MatterServer {
       return .null
     }
     do throws(HomeError) {
-      try await Home.owning(controller.options) { home throws(HomeError) in
-        guard let device = await home.registry.device(node) else {
-          throw HomeError(.notFound, "node \(node.rawValue) is not in the home")
+      let options = controller.options
+      try await exclusively { () throws(HomeError) in
+        try await Home.owning(options) { home throws(HomeError) in
+          guard let device = await home.registry.device(node) else {
+            throw HomeError(.notFound, "node \(node.rawValue) is not in the home")
+          }
+          _ = try await home.remove(device, force: true)
         }
-        _ = try await home.remove(device, force: true)
       }
     } catch { throw MatterServerError(error) }
     await wait(for: node, isPresent: false, within: .seconds(30))

@@ -10,7 +10,7 @@ internal import NIOWebSocket
 internal import Runtime
 
 /// Serves a home with the published WebSocket API of the Matter server that Home Assistant uses: schema 13, minimum 11.
-/// An actor on the event loop of the home's controller. See <doc:MatterServer>.
+/// An actor on the event loop of the home's controller. See <doc:SharingAHome>, “Serve other clients”.
 ///
 /// The server has no access control yet, so it listens on loopback only.
 public actor MatterServer {
@@ -20,6 +20,8 @@ public actor MatterServer {
     public var host: String?
     /// The port; 0: a free one.
     public var port: Int
+    /// The version of the program, as clients show it.
+    public var version = "0"
     public var logger: Logger
 
     public init(host: String? = nil, port: Int, logger: Logger) {
@@ -39,6 +41,8 @@ public actor MatterServer {
     static let requests = 256
     /// The number of bytes queued for a client, at which it is disconnected.
     static let queuedBytes = 1 << 23
+    /// The number of node events that `diagnostics` lists.
+    static let recentEvents = 25
     /// The number of imported test nodes.
     static let testNodes = 1000
     /// The time for the upgrade of a connection.
@@ -55,6 +59,7 @@ public actor MatterServer {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   let controller: HomeController
+  let version: String
   var logger: Logger
   /// The addresses of the server, as URLs.
   public private(set) var addresses: [String] = []
@@ -63,18 +68,23 @@ public actor MatterServer {
   var testNodes = TestNodes()
   /// The times when all attributes of nodes were read last, in microseconds since 1970.
   var interviews: [NodeID: Int64] = [:]
+  /// The last events of nodes.
+  private(set) var recentEvents: [(node: NodeID, data: EventData)] = []
   private var listeners: [any Channel] = []
   private var connections: [Int: MatterServerConnection] = [:]
   private var openChannels = 0
   private var nextConnection = 0
   private var stallTimer: RepeatedTask?
   private var isClosed = false
+  /// The end of the last operation with exclusive access to the fabric.
+  private var lastExclusive: EventLoopFuture<Void>?
   /// Callers that wait until a node is announced or removed.
   private var waiters: [(node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
   private init(_ controller: HomeController, _ options: Options, _ settings: MatterServerSettings, _ state: HomeState) {
     self.controller = controller
     self.settings = settings
+    version = options.version
     logger = options.logger
     eventLoop = controller.eventLoop
     projection = NodeProjection(state)
@@ -249,12 +259,24 @@ public actor MatterServer {
     }
   }
 
-  /// Sends an event to all listening clients. The frame is encoded once.
+  /// Sends an event to all listening clients.
   func broadcast(_ event: String, _ data: @autoclosure () -> JSONValue) {
-    let listening = connections.values.filter(\.isListening)
-    guard !listening.isEmpty else { return }
-    let frame = JSONValue.object([.init("event", .string(event)), .init("data", data())]).bytes
-    for connection in listening { connection.send(frame) }
+    enqueue(event, data())
+    flush()
+  }
+
+  /// Queues an event for all listening clients, until ``flush()``. The text is made once, if there is such a client.
+  private func enqueue(_ event: String, _ data: @autoclosure () -> JSONValue) {
+    var text: ByteBuffer?
+    for connection in connections.values where connection.isListening {
+      let encoded = text ?? JSONValue.object([.init("event", .string(event)), .init("data", data())]).bytes
+      text = encoded
+      connection.write(encoded)
+    }
+  }
+
+  private func flush() {
+    for connection in connections.values where connection.isListening { connection.channel.flush() }
   }
 
   // MARK: Following the home
@@ -290,20 +312,25 @@ public actor MatterServer {
       case .added(let node):
         interviews[node] = now
         noteCommissioned([node])
-        broadcast("node_added", nodeObject(node, state) ?? .null)
-      case .updated(let node): broadcast("node_updated", nodeObject(node, state) ?? .null)
+        enqueue("node_added", nodeObject(node, state) ?? .null)
+      case .updated(let node): enqueue("node_updated", nodeObject(node, state) ?? .null)
       case .removed(let node):
         interviews[node] = nil
-        broadcast("node_removed", .int(node.rawValue))
+        enqueue("node_removed", .int(node.rawValue))
       case .endpointAdded(let node, let endpoint), .endpointRemoved(let node, let endpoint):
         let name = if case .endpointAdded = event { "endpoint_added" } else { "endpoint_removed" }
-        broadcast(name, ["node_id": .int(node.rawValue), "endpoint_id": .int(endpoint.rawValue)])
+        enqueue(name, ["node_id": .int(node.rawValue), "endpoint_id": .int(endpoint.rawValue)])
       case .attribute(let node, let path, let value):
         guard let value = ValueEncoder.attribute(path, value) else { continue }
-        broadcast("attribute_updated", [.int(node.rawValue), .string(AttributeKey.text(path)), value])
-      case .event(let node, let data): broadcast("node_event", NodeEventObject.make(node, data))
+        enqueue("attribute_updated", [.int(node.rawValue), .string(AttributeKey.text(path)), value])
+      case .event(let node, let data):
+        recentEvents.append((node, data))
+        if recentEvents.count > Limits.recentEvents { recentEvents.removeFirst() }
+        enqueue("node_event", NodeEventObject.make(node, data))
       }
     }
+    // One write to the socket for all events of an update.
+    flush()
     if !waiters.isEmpty { resumeWaiters() }
   }
 
@@ -327,6 +354,20 @@ public actor MatterServer {
     for waiter in ready { waiter.continuation.resume() }
   }
 
+  // MARK: One at a time
+
+  /// Performs an operation that needs the exclusive access to the fabric, after those that were begun before.
+  func exclusively<R: Sendable>(
+    _ body: () async throws(HomeError) -> R
+  ) async throws(HomeError) -> R {
+    let before = lastExclusive
+    let end = eventLoop.makePromise(of: Void.self)
+    lastExclusive = end.futureResult
+    defer { end.succeed() }
+    try? await before?.get()
+    return try await body()
+  }
+
   // MARK: Values
 
   /// The time in microseconds since 1970.
@@ -343,6 +384,6 @@ public actor MatterServer {
   }
 
   var health: JSONValue {
-    ["version": .string(Self.version), "node_count": .int(projection.nodes.count + testNodes.all.count)]
+    ["version": .string(version), "node_count": .int(projection.nodes.count + testNodes.all.count)]
   }
 }

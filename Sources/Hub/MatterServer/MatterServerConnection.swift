@@ -16,16 +16,19 @@ final class MatterServerConnection {
 
   init(_ channel: any Channel) { self.channel = channel }
 
-  func send(_ value: JSONValue) { send(value.bytes) }
+  func send(_ value: JSONValue) {
+    write(value.bytes)
+    channel.flush()
+  }
 
-  /// Sends a text frame, or closes the connection if too much is queued for the client.
-  func send(_ text: ByteBuffer) {
+  /// Queues a text frame, or closes the connection if too much is queued for the client.
+  func write(_ text: ByteBuffer) {
     guard !isClosed else { return }
     guard queuedBytes <= MatterServer.Limits.queuedBytes else { return close(.policyViolation) }
     let count = text.readableBytes
     queuedBytes += count
     let frame = WebSocketFrame(fin: true, opcode: .text, data: text)
-    channel.writeAndFlush(frame).assumeIsolated().whenComplete { [weak self] _ in self?.queuedBytes -= count }
+    channel.write(frame).assumeIsolated().whenComplete { [weak self] _ in self?.queuedBytes -= count }
   }
 
   /// Closes the connection; a client that does not read the reason is not waited for.

@@ -73,9 +73,15 @@ struct HubCommands: AsyncParsableCommand {
     }
 
     private static func webSocketOptions(_ text: String, _ logger: Logger) throws(HomeError) -> MatterServer.Options {
-      if let port = UInt16(text) { return MatterServer.Options(port: Int(port), logger: logger) }
-      let address = try HostAndPort.split(text, least: 0)
-      return MatterServer.Options(host: address.host, port: Int(address.port), logger: logger)
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+      guard let last = parts.last, let port = UInt16(last) else {
+        throw HomeError(
+          .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as 5580 or [::1]:5580")
+      }
+      var options = MatterServer.Options(port: Int(port), logger: logger)
+      if parts.count > 1 { options.host = try HostAndPort.split(text, least: 0).host }
+      options.version = HearthVersion.text
+      return options
     }
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {
