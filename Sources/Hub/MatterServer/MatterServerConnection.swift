@@ -13,6 +13,8 @@ final class MatterServerConnection {
   /// The time since which the socket accepts no bytes.
   var stalled: NIODeadline?
   private var isClosed = false
+  /// The time for sending a close frame.
+  private static let closeTime = TimeAmount.seconds(2)
 
   init(_ channel: any Channel) { self.channel = channel }
 
@@ -42,5 +44,6 @@ final class MatterServerConnection {
     channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: reason)).whenComplete { _ in
       channel.close(promise: nil)
     }
+    channel.eventLoop.scheduleTask(in: Self.closeTime) { channel.close(promise: nil) }
   }
 }

@@ -49,7 +49,9 @@ struct NodeProjection {
     for change in update.changes {
       if case .deviceRemoved = change {
         // The change does not name the nodes of the device.
-        touched.formUnion(nodes.keys.filter { !Self.contains($0, state) })
+        touched.formUnion(nodes.keys)
+        touched.formUnion(pending)
+        described.formUnion(nodes.keys)
       }
       guard let node = change.node, !node.isTemporaryLocal else { continue }
       touched.insert(node)
