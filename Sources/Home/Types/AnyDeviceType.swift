@@ -62,7 +62,7 @@ public struct AnyDeviceType: Sendable, Identifiable {
   }
 
   /// Converts to a Swift type; nil for another type: `type.as(DimmableLightDeviceType.self)`.
-  public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceType.id ? T(self) : nil }
+  public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceTypeID ? T(self) : nil }
 
   /// Whether two are the same type with the same connectivity and the same set of traits.
   func hasSameMetadata(as other: Self) -> Bool {
