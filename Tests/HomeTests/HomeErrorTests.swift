@@ -1,3 +1,4 @@
+import Foundation
 import MatterController
 import MatterModel
 import MatterProtocol
@@ -6,6 +7,11 @@ import Testing
 @testable import Home
 
 @Suite("Errors") struct HomeErrorTests {
+  @Test func localizedDescriptionIsDescription() {
+    let error: any Error = HomeError(.unreachable, "unreachable", device: "lamp")
+    #expect(error.localizedDescription == "lamp: unreachable")
+  }
+
   @Test func namesDeviceStatus() {
     let refused = HomeError(Status(.constraintError))
     #expect(refused.code == .refused)
