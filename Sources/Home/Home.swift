@@ -57,7 +57,7 @@ public final class Home: Sendable {
     }
   }
 
-  // MARK: Looking and following
+  // MARK: Observing
 
   /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
@@ -82,10 +82,10 @@ public final class Home: Sendable {
 
   // MARK: Names
 
-  /// Renames a device; the name is truncated to 60 Unicode code points.
+  /// Renames a device; the name is truncated to 60 Unicode code points, see ``HomeDevice/isNameTruncated``.
   /// - Throws: ``HomeError`` `badArguments` if the name is invalid or another device of the room has it.
   @discardableResult
-  public func rename(_ device: String, to name: String) async throws(HomeError) -> NamedDevice {
+  public func rename(_ device: String, to name: String) async throws(HomeError) -> HomeDevice {
     try await backend.setName(name, of: device)
   }
 
@@ -137,7 +137,7 @@ public final class Home: Sendable {
     try await backend.perform(edits, origin: nil)
   }
 
-  /// Does something with a device, and names it in an error.
+  /// Calls the body and adds the device to its error.
   func with<R: Sendable>(
     _ device: DeviceRecord, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {

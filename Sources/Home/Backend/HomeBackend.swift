@@ -111,17 +111,17 @@ extension HomeBackend {
     }
   }
 
-  package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> (
-    device: HomeDevice, wasCut: Bool
-  ) {
+  package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
     let wasCut = try await perform(.renameDevice(device, name: name), origin: origin).wasCut
     let reducer = view.reducer
     guard var entry = reducer.state.devices[device] else {
       throw HomeError(.notFound, "there is no device \(device) in the home")
     }
-    // What is known here may be of a moment before it was called so.
+    // The local state may be older than the edit.
     entry.name = try HomeNames.checked(name).name
-    return (value(of: entry, reducer), wasCut)
+    var renamed = value(of: entry, reducer)
+    renamed.isNameTruncated = wasCut
+    return renamed
   }
 
   // MARK: Observing

@@ -61,9 +61,8 @@ final class HomeClient: HomeAccess {
     return requests.withLock { $0.account(for: change, at: now) }
   }
 
-  func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-    let (value, wasCut) = try await backend.setName(name, of: device, origin: id)
-    return NamedDevice(device: value.asked(through: self), wasCut: wasCut)
+  func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+    try await backend.setName(name, of: device, origin: id).asked(through: self)
   }
 
   func reports(of device: String) -> DeviceReports {

@@ -55,7 +55,7 @@ extension HomeManager {
 
   /// Renames a device; the name is truncated to 60 Unicode code points.
   @discardableResult
-  public func rename(_ accessory: String, to name: String) async throws(HomeError) -> NamedDevice {
+  public func rename(_ accessory: String, to name: String) async throws(HomeError) -> HomeDevice {
     try await client.setName(name, of: accessory)
   }
 

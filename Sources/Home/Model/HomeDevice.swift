@@ -4,12 +4,14 @@
 /// the last contact are not compared.
 public struct HomeDevice: Sendable, Identifiable {
   let entry: DeviceEntry
-  /// Of the node of the active source.
+  /// The attributes of the node of the active source.
   let values: NodeValues
   public let contact: Contact
   /// The connectivity that lasted at least for the home's grace time.
   public let settledConnectivity: SourceConnectivity
-  let home: any HomeAccess
+  /// Whether the name that ``setName(_:)`` was called with was too long; false for devices from other calls.
+  public internal(set) var isNameTruncated = false
+  var home: any HomeAccess
 
   package init(
     _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity, home: any HomeAccess
@@ -44,7 +46,7 @@ public struct HomeDevice: Sendable, Identifiable {
 
   /// Renames the device in the home; its NodeLabel is not changed.
   /// - Parameter name: is truncated to 60 Unicode code points.
-  /// - Returns: a new value, and whether the name was truncated.
+  /// - Returns: a new value; its ``isNameTruncated`` is true if the name was truncated.
   /// - Throws: ``HomeError`` `badArguments` for an empty name, or one that another device of the room has.
-  public func setName(_ name: String) async throws(HomeError) -> NamedDevice { try await home.setName(name, of: id) }
+  public func setName(_ name: String) async throws(HomeError) -> HomeDevice { try await home.setName(name, of: id) }
 }

@@ -72,9 +72,8 @@ extension HubClient: HomeBackend {
     guard case .done = reply else { throw Self.surprise() }
   }
 
-  public func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-    let (value, wasCut) = try await setName(name, of: device, origin: nil)
-    return NamedDevice(device: value, wasCut: wasCut)
+  public func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+    try await setName(name, of: device, origin: nil)
   }
 
   public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
