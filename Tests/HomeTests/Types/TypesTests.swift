@@ -116,9 +116,10 @@ import Testing
     #expect(primary(0xFFF1_0001, 0x0100) == 0x0100)
   }
 
-  @Test func metadataMarksPrimaryTypes() throws {
+  @Test func metadataMarksOnePrimaryType() throws {
     let device = try #require(speaker().device("5"))
-    #expect(device.types.filter(\.metadata.isPrimaryType).map(\.name) == ["Speaker", "Dimmable Light"])
+    #expect(device.types.filter(\.metadata.isPrimaryType).map(\.name) == ["Speaker"])
+    #expect(device.types.filter(\.isPrimaryOfEndpoint).map(\.name) == ["Speaker", "Dimmable Light"])
     #expect(device.types.get(PowerSourceDeviceType.self)?.metadata.isPrimaryType == false)
   }
 
