@@ -12,9 +12,12 @@ struct Documentation {
     "enqueue(_:)", "inEventLoop", "execute(_:)", "scheduleTask(deadline:_:)", "scheduleTask(in:_:)", "submit(_:)",
   ]
 
-  /// Declarations with names from a specification, whose comment on the type or section has the reference: the clusters
-  /// and device types of the standard, and the attributes of a SYNC response.
-  static let facts = ["MatterClusters/", "Home/Types/KnownDeviceType.swift", "Home/Cloud/CloudAttributes.swift"]
+  /// Declarations with names from a specification, whose comment on the type or section has the reference: the clusters,
+  /// traits and device types of the standard, and the attributes of a SYNC response.
+  static let facts = [
+    "MatterClusters/", "Home/Types/KnownDeviceType.swift", "Home/Types/Matter.swift",
+    "Home/Cloud/CloudAttributes.swift",
+  ]
 
   private var files: [(path: String, source: SourceText)] = []
   private var conformances: [String: Set<String>] = [:]
