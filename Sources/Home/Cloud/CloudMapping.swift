@@ -5,7 +5,7 @@ internal import MatterModel
 //
 // Without a counterpart there, and left out:
 // - the utility types, Aggregator, and every type that only commands others (switches of lights, controllers, remote
-//   controls): they have no state to ask for; of Generic Switch there are events alone;
+//   controls): they have no state to ask for; of Generic Switch and Doorbell there are events alone;
 // - On/Off Sensor, Light Sensor, Pressure Sensor, Flow Sensor, Water Freeze Detector: no trait tells what they measure;
 // - Identify, Groups, Scenes Management (a scene is a device there), Binding, and what nodes are administered by;
 // - makers' own types and clusters.

@@ -45,6 +45,7 @@ public typealias ColorDimmerSwitchDeviceType = KnownDeviceType<0x0105>
 public typealias ControlBridgeDeviceType = KnownDeviceType<0x0840>
 public typealias PumpControllerDeviceType = KnownDeviceType<0x0304>
 public typealias GenericSwitchDeviceType = KnownDeviceType<0x000F>
+public typealias DoorbellDeviceType = KnownDeviceType<0x0148>
 
 // MARK: Sensors. Device Library § 7.
 
