@@ -314,6 +314,23 @@ import Testing
     #expect(await rest(types, of: DeviceUpdates<OnOffLightDeviceType>.self).isEmpty)
   }
 
+  @Test("describes devices and sequences by a few words") func descriptionsAreShort() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let devices = open.home.devices()
+    #expect("\(try await open.device("5"))" == "Device 5 (5)")
+    #expect("\(devices)" == "Query<HomeDevice>")
+    #expect("\(devices.stream())" == "CollectionChanges<HomeDevice>")
+    #expect("\(devices.batched())" == "CollectionSnapshots<HomeDevice>")
+    await open.home.close()
+  }
+
+  @Test func createsObserverQueryWithoutPredicate() {
+    let query = ObserverQuery(sampleType: .attribute, predicate: nil) { _, completion, _ in completion() }
+    var all = SampleFilter.all
+    all.type = .attribute
+    #expect(query.type == .attribute && query.predicate == all)
+  }
+
   // MARK: Names
 
   @Test func setNameReturnsNewValue() async throws {

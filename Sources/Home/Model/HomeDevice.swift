@@ -2,7 +2,7 @@
 ///
 /// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes and the time of
 /// the last contact are not compared.
-public struct HomeDevice: Sendable, Identifiable {
+public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   let entry: DeviceEntry
   /// The attributes of the node of the active source.
   let values: NodeValues
@@ -27,6 +27,8 @@ public struct HomeDevice: Sendable, Identifiable {
   public var id: String { entry.id }
   /// The name in the home. ``setName(_:)`` returns a renamed value.
   public var name: String { entry.name }
+  /// `Ceiling (5)`: the name and the id.
+  public var description: String { "\(name) (\(id))" }
   /// The id of its structure.
   public var structureID: String? { entry.structureID }
   /// The id of its room; nil: the room for the entire home.
