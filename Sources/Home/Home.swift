@@ -62,8 +62,7 @@ public final class Home: Sendable {
   /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
-  /// The structure that is used where none is named: the one selected by the owner, else the first. Nil if there is
-  /// none.
+  /// The default structure: the one selected by the owner, else the first; nil if the home has none.
   public var primaryStructure: Structure? { get async { await backend.state.primaryStructure } }
 
   /// The rooms, without those for the entire home.
@@ -72,7 +71,7 @@ public final class Home: Sendable {
   /// The devices, including bridged ones.
   public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }
 
-  /// A query of one device: a collection of one element, or of none while there is no such device.
+  /// A query of one device: a collection of one element, or of none while the home lacks the device.
   public func device(id: String) -> Query<HomeDevice> { devices().only(id) }
 
   /// The devices that have a trait.
@@ -126,7 +125,7 @@ public final class Home: Sendable {
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeStructure(_ id: String) async throws(HomeError) { try await perform([.removeStructure(id)]) }
 
-  /// Selects the structure that is used where none is named.
+  /// Selects the default structure.
   public func updatePrimaryStructure(_ id: String) async throws(HomeError) {
     try await perform([.choosePrimaryStructure(id)])
   }

@@ -2,7 +2,7 @@ public import Foundation
 public import MatterModel
 public import MatterProtocol
 
-/// An error of a home: a code of a closed list, a message that says what to do, and the cause.
+/// An error of a home: a code of a closed list, a message with the remedy, and the cause.
 public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   /// The code for programs; each has its exit code on the command line.
   public enum Code: String, Hashable, Sendable, CaseIterable {
