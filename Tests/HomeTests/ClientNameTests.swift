@@ -1,4 +1,3 @@
-import GRDB
 import Testing
 
 @testable import Home
@@ -18,15 +17,5 @@ import Testing
     #expect(try database.revoke("äNNE").name == "Änne")
     #expect(try database.clients().map(\.name) == ["Ada"])
     _ = try database.invite("änne", .member, at: 3)
-  }
-
-  /// Homes of earlier versions may have two clients whose names differ only in case.
-  @Test func prefersExactMatch() async throws {
-    let scratch = try TestDatabase()
-    let database = try scratch.open()
-    for name in ["Ämy", "Bob"] { _ = try database.invite(name, .guest, at: 1) }
-    try await database.pool.write { try $0.execute(sql: "UPDATE client SET name = 'ämy' WHERE name = 'Bob'") }
-    #expect(try database.revoke("ämy").name == "ämy")
-    #expect(try database.revoke("ämy").name == "Ämy")
   }
 }

@@ -62,7 +62,7 @@ import Testing
       #expect(try database.updates(after: anchor).mustReload)
       #expect(try database.hasSamples(after: anchor, SampleFilter(.event)))
     }
-    // Anchors from before the copy remain valid, and so do unmarked anchors of earlier versions.
+    // Anchors from before the copy remain valid, and so do anchors without a mark.
     #expect(try database.samples(after: before).added.count == 9)
     let old = Anchor(log: before.log, sequence: commits.anchor.sequence)
     #expect(try database.samples(after: old).added.count == 4)
@@ -220,45 +220,8 @@ import Testing
     #expect(result.deleted.count == 3 && result.added.count == 10)
     // The name of a removed device is stored only here.
     #expect(samples.map(\.name) == [nil, nil, nil, nil, "Behind"])
-    // Earlier versions stored no name.
+    // The row of a removal has no name if the device is unknown.
     let nameless = ChangeRow(.deviceRemoved(id: "7/3"), device: nil)
     #expect(try nameless.removedName == nil && nameless.change() == .deviceRemoved(id: "7/3"))
-  }
-
-  /// The names file of the first version.
-  private static let legacyNames = #"""
-    {"version":1,"rooms":["Kitchen","Attic"],"devices":[
-      {"node":"1","name":"Ceiling","endpoints":[{"id":0,"types":[22],"servers":[29],"clients":[],"parts":[]}]},
-      {"node":"2","name":"Lamp","room":"Kitchen","vendorID":65521,"vendorName":"Hearth","uniqueID":"abc",
-       "endpoints":[{"id":0,"types":[22],"servers":[29,40],"parts":[1]},{"id":1,"types":[257],"servers":[6,8]}]}]}
-    """#
-
-  @Test func migratesLegacyFilesOnce() throws {
-    let scratch = try TestDatabase()
-    let directory = StateDirectory(scratch.directory)
-    try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
-    try Files.replace(
-      directory.home + "/last.json",
-      withSecret: Data(
-        #"{"2":{"lastContact":1700000000123,"online":true,"values":{"1/6/0":"09","1/8/0":"047f"}}}"#.utf8))
-    let database = try HomeDatabase.open(directory.home + "/home.sqlite")
-    #expect(try LegacyHome(directory).migrate(into: database, at: 5))
-    let home = try database.load()
-    #expect(home.state.rooms.map(\.name) == ["Kitchen", "Attic"])
-    #expect(home.state.orderedDevices.map(\.name) == ["Ceiling", "Lamp"])
-    #expect(home.state.devices["1"]?.roomID == nil)
-    let lamp = try #require(home.state.devices["2"])
-    #expect(lamp.roomID.flatMap { home.state.room($0)?.name } == "Kitchen")
-    #expect(lamp.active?.endpoints.map(\.servers) == [[0x1D, 0x28], [0x06, 0x08]])
-    #expect(lamp.active?.identity.vendorName == "Hearth" && lamp.active?.identity.uniqueID == "abc")
-    #expect(home.state.value(2, .init(1, 8, 0)) == [0x04, 0x7F])
-    #expect(home.contacts == [2: Contact(last: 1_700_000_000_123_000)])
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory.home)
-    #expect(names.contains("home.json.migrated") && names.contains("last.json.migrated"))
-    #expect(!names.contains("home.json"))
-    // Files that reappear, for example from a backup, don't undo later changes.
-    try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
-    #expect(try !LegacyHome(directory).migrate(into: database, at: 6))
-    #expect(try database.load().state == home.state)
   }
 }

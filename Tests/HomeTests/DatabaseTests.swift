@@ -44,8 +44,7 @@ final class TestDatabase: Sendable {
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
         try String.fetchAll(file, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
-          + String.fetchAll(file, sql: "SELECT identifier FROM grdb_migrations ORDER BY identifier")
-          + [String(Int32.fetchOne(file, sql: "PRAGMA application_id") ?? 0)]
+          + ["application_id", "user_version"].map { "\($0) \(try Int32.fetchOne(file, sql: "PRAGMA \($0)") ?? 0)" }
       }
     }
     #expect(try form(passing) == form(lasting))
@@ -168,55 +167,6 @@ final class TestDatabase: Sendable {
     #expect(foreign.next == seen.anchor && foreign.isComplete && !foreign.mustReload)
     #expect(try one.updates(after: foreign.next).updates.isEmpty)
     #expect(try one.load().state.rooms.map(\.name) == ["Cook"])
-  }
-
-  @Test func rejectsFilesThatAreNoDatabase() throws {
-    let scratch = try TestDatabase()
-    try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: scratch.path))
-    #expect(failure { () throws(HomeError) in _ = try scratch.open() }?.message.contains("not a home") == true)
-    #expect(try Data(contentsOf: URL(filePath: scratch.path)) == Data(repeating: 0x41, count: 4096))
-  }
-
-  @Test func rejectsForeignAndNewerDatabases() throws {
-    let scratch = try TestDatabase()
-    let stranger = try DatabaseQueue(path: scratch.path)
-    try stranger.write { try $0.execute(sql: "CREATE TABLE notes (text TEXT)") }
-    #expect(failure { () throws(HomeError) in _ = try scratch.open() }?.message.contains("another program") == true)
-    #expect(try stranger.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_master") } == ["notes"])
-    try stranger.close()
-
-    let other = try TestDatabase()
-    try other.open().close()
-    let later = try DatabaseQueue(path: other.path)
-    try later.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('from the future')") }
-    try later.close()
-    #expect(failure { () throws(HomeError) in _ = try other.open() }?.message.contains("later version") == true)
-  }
-
-  @Test func migratesPrimaryStructure() throws {
-    let scratch = try TestDatabase()
-    let first = try scratch.open()
-    try first.commit([
-      HomeUpdate(
-        [.structureAdded(Structure(id: "a", name: "A")), .structureAdded(Structure(id: "b", name: "B"))], at: 1)
-    ])
-    try first.close()
-    let earlier = try DatabaseQueue(path: scratch.path)
-    try earlier.write {
-      try $0.execute(sql: "ALTER TABLE structure DROP COLUMN is_primary")
-      try $0.execute(sql: "ALTER TABLE observer DROP COLUMN earliest")
-      try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('3', '4')")
-    }
-    try earlier.close()
-    let now = try scratch.open()
-    #expect(try now.load().state.primaryStructure?.id == "a")
-    #expect(try now.backgroundDeliveries().isEmpty)
-    try now.commit([HomeUpdate([.primaryStructureChosen(id: "b")], at: 2)])
-    try now.close()
-    let again = try scratch.open()
-    #expect(try again.load().state.primaryStructure?.id == "b")
-    try again.commit([HomeUpdate([.structureRemoved(id: "b")], at: 3)])
-    #expect(try again.load().state.primaryStructure?.id == "a")
   }
 
   @Test func storesSettings() throws {

@@ -55,9 +55,9 @@ import Testing
     let found = try Diagnosis(try await hearth("doctor", "--json"))
     #expect(
       Set(found.results.keys).isSuperset(of: [
-        "interfaces", "multicast", "avahi", "descriptors", "clock", "state directory", "ports",
+        "interfaces", "multicast", "avahi", "descriptors", "clock", "state directory", "home", "ports",
       ]), "\(found)")
-    for subject in ["interfaces", "state directory", "ports", "avahi"] {
+    for subject in ["interfaces", "state directory", "home", "ports", "avahi"] {
       #expect(found.results[subject]?.contains("problem") == false, "\(found)")
     }
     // Other checks may fail on this host.

@@ -27,6 +27,34 @@ import Testing
   }
 
   @Test(
+    "rejects a database of another version and leaves it unchanged",
+    arguments: [
+      ["rooms"], ["devices"], ["room", "add", "Den"], ["hub", "clients"], ["observe", "list"],
+      ["home", "cloud", "list"],
+      ["group", "create", "Crew"], ["pair", "34970112332"],
+    ])
+  func otherVersion(_ command: [String]) async throws {
+    let hearth = Hearth()
+    #expect(try await hearth("room", "add", "Attic").status == 0)
+    let database = URL(filePath: hearth.state + "/home/home.sqlite")
+    var bytes = [UInt8](try Data(contentsOf: database))
+    try #require(bytes.count > 64 && bytes[60..<64] == [0, 0, 0, 1])
+    bytes[63] = 9
+    try Data(bytes).write(to: database)
+    let message =
+      "\(database.path): made by another version of Hearth (schema 9; expected 1); move the file away or delete it"
+
+    let result = try await hearth.run(command)
+    #expect(result.status == 1 && result.errors.contains(message), "\(result)")
+    let doctor = try await hearth("doctor", "--json")
+    #expect(doctor.status == 11 && doctor.output.contains("made by another version of Hearth"), "\(doctor)")
+    #expect(try [UInt8](Data(contentsOf: database)) == bytes)
+
+    try FileManager.default.removeItem(at: database)
+    #expect(try await hearth("rooms").status == 0)
+  }
+
+  @Test(
     "rejects a home that all users can change",
     arguments: [
       ["rooms"], ["home", "trust"], ["hub", "invite", "Phone"], ["devices"], ["group", "list"], ["room", "add", "Den"],

@@ -53,38 +53,39 @@ public actor HomeController {
   public nonisolated let options: Options
   nonisolated let edge: NIOLoopBound<HomeEdge>
   private nonisolated let discovery: (any NodeDiscovery)?
-  /// The right to follow the devices, while we have it.
+  /// The lock for following the devices, while held.
   var follower: FollowerLock?
-  /// The right to wake observers that last, while we have it. Whoever follows the devices need not be the one.
+  /// The lock for background deliveries, while held. Its holder can be another process than the one that follows the
+  /// devices.
   var waker: FollowerLock?
   var isTakingOver = false
-  /// Rings for observers, and notices what other processes write; while the home is followed.
+  /// Notifies observers, and detects changes by other processes; nil if the home is not followed.
   var center: ObserverCenter?
-  /// Looks whether the right to follow is free.
+  /// Polls the lock for following.
   var polling: RepeatedTask?
-  /// Has it stored when devices were heard.
+  /// Stores the times of the last contacts periodically.
   var contactKeeping: RepeatedTask?
-  /// How often it was looked by ``polling``.
+  /// The number of runs of ``polling``.
   var looks = 0
-  /// When it looked last, since the machine was started.
+  /// The time of the last run, since boot.
   var lookedAt = HostClock.sinceBoot()
-  /// Whether nodes may be in the fabric that we have not taken over.
+  /// Whether another process may have added nodes to the fabric that are not adopted yet.
   var isAdoptionDue = false
-  /// When it was read last what another process knows of that.
+  /// The time at which the contacts stored by another process were last read.
   var contactsRead: NIODeadline?
-  /// Whether another process may know more by now.
+  /// Whether another process may have stored later contacts.
   var isContactReadingDue = false
-  /// Nodes that sessions began with, which may have missed that a group was deleted.
+  /// Nodes with a new session, which may have missed the deletion of a group.
   var newSessions: Set<NodeID> = []
-  /// When nodes with an older session are next looked at for deleted groups, since the machine was started.
+  /// The time of the next check of nodes with an older session for deleted groups, since boot.
   var nextLeaving = HostClock.sinceBoot()
-  /// Readings of the grace time: how many were begun, and the last one that came into force.
+  /// The number of reads of the grace time that were begun, and the number of the one whose result applies.
   var graceReadings = (begun: 0, inForce: 0)
-  /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.
+  /// The cloud accounts in use, by name; all accounts if the devices are followed.
   var clouds: [String: CloudLink] = [:]
-  /// The nodes that requests are under way to.
+  /// The session permits of nodes with pending requests.
   var permits: [NodeID: SessionPermit] = [:]
-  /// How often it was begun to read the accounts, and which reading is the one in force.
+  /// The number of reads of the accounts that were begun, and the number of the one whose result applies.
   var cloudReadings = (begun: 0, inForce: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -109,8 +110,8 @@ public actor HomeController {
       }
       let database = try HomeDatabase.open(
         options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
-      try LegacyHome(options.state).migrate(into: database, at: machine.unixMicroseconds())
-      // Before the home is loaded: a node that is not a device in there is one of which that has what was asked for it.
+      // Read before the home is loaded: then the database has the requested name and room of each node that is not yet
+      // a device in it.
       let nodes = options.access == .readOnly ? try machine.storedState(of: options.state.controller) : [:]
       let stored = try database.load()
       var following = options.following
@@ -125,7 +126,7 @@ public actor HomeController {
         }
         let whole = SessionCache(
           over: store, isReadOnly: options.access == .readOnly, in: options.state, on: machine, loop)
-        // Valid from the beginning of time: devices have clocks that are behind by years, and so may this host.
+        // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years behind.
         var configuration = ControllerConfiguration(
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
@@ -160,38 +161,38 @@ public actor HomeController {
 
   private func begin() {
     edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
-    edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    // These closures keep the controller until it is closed.
+    edge.value.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
-    edge.value.onSession = { [unowned self] node in _ = newSessions.insert(node) }
+    edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
     watchFollower()
   }
 
   /// Stores pending changes and closes the sockets and the store.
   public func close() async {
     polling?.cancel()
-    // Where devices are followed, it was done as each came back.
+    // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
     endClouds()
-    // Whoever is about to take over finds that there is nobody to do so.
+    // A pending takeover finds no center and stops.
     let ending = center.take()
     await ending?.end()
     let drops = drops
     if !drops.isEmpty {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-      options.logger.debug("messages that were not taken in: \(text)")
+      options.logger.debug("dropped messages: \(text)")
     }
     let contacts = edge.value.ownContacts
     edge.value.keepOverheard()
     edge.value.stop()
     _ = try? await edge.value.keeper.close(contacts).get()
-    // The next process begins with what is stored: not before everything is.
+    // Release the locks only after everything is stored, because the next owner loads the stored state.
     (follower, waker) = (nil, nil)
     if let discovery { _ = try? await discovery.stop().get() }
   }
 
-  /// Lets go of everything as it is, as a loss of power does: nobody is told, and nothing more is stored. To be called on the
-  /// event loop.
+  /// Closes the home as a power failure does: sends no messages and stores nothing. Must be called on the event loop.
   package nonisolated func abandon() {
     assumeIsolated { controller in
       controller.polling?.cancel()
@@ -226,8 +227,8 @@ public actor HomeController {
 
   // MARK: Operations
 
-  /// Begins an operation and waits for its end. Cancelling the task cancels the operation.
-  /// - Parameter what: as somebody is told who asks what is waited for: “a reading”.
+  /// Starts an operation and waits for its outcome. Cancelling the task cancels the operation.
+  /// - Parameter what: the name of the operation in the list of pending work, such as “a reading”.
   func run(
     _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
@@ -254,7 +255,7 @@ public actor HomeController {
     case .success(let success): return success
     case .failure(let error):
       if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
-      // A request that never got through did not time out: nobody was there.
+      // Without a session the request was not sent: the device is unreachable.
       if error == .timedOut, let node, !isConnected(node) {
         throw HomeError(ControllerError.unreachable, searched: searched)
       }
@@ -262,10 +263,10 @@ public actor HomeController {
     }
   }
 
-  /// The interfaces on which devices are looked for; nil: they are not.
+  /// The interfaces that discovery uses; nil without discovery.
   private var searched: InterfaceSelection? { discovery == nil ? nil : options.interfaces }
 
-  /// How the home calls a device, or the bridge that devices are behind.
+  /// Returns the name of a node's device, for a bridge that of the bridge itself.
   func name(of node: NodeID?) -> String {
     guard let node else { return "a device" }
     let state = edge.value.reducer.state
@@ -273,10 +274,10 @@ public actor HomeController {
     return known?.name ?? "node \(node)"
   }
 
-  /// The clock may have been set, or may not have run for a while, as that of a machine that slept.
+  /// Passes the time of the host to the engine, because the clock may have been set, or the host suspended.
   func noteClock() {
     let machine = options.machine
-    // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
+    // A host without a battery-backed clock starts in 1970, which must not be used to validate certificates.
     let seconds = Int64(machine.matterSeconds())
     edge.value.host.perform { engine, now in
       let isRight = seconds > NodeCore.earliestHostTime || !engine.configuration.hooks.rejectsUnsetClock
@@ -285,19 +286,19 @@ public actor HomeController {
     }
   }
 
-  /// What clients need to say the same of how devices have been lately. To be asked on the home's own loop.
+  /// The state of the connectivity debouncer, for clients. Must be called on the event loop.
   package nonisolated var settling: DebouncerState {
     edge.value.host.perform { engine, now in engine.settlingState(at: now) }
   }
 
-  /// The numbers that devices gave the subscriptions that stand now. To be asked on the home's own loop.
+  /// The ids of the established subscriptions. Must be called on the event loop.
   package nonisolated var establishedSubscriptions: [UInt32] {
     edge.value.perform { engine, _ in engine.establishedSubscriptions }
   }
 
   func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
 
-  /// Tells the engine where the node is, if we were told.
+  /// Passes the configured address of a node, if any, to the engine.
   func point(_ node: NodeID) {
     guard let address = options.address ?? options.addresses[node] else { return }
     edge.value.perform { engine, _ in engine.setAddress(address, of: node) }

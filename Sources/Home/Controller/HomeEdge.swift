@@ -174,7 +174,7 @@ final class HomeEdge: HomeView {
       host.stop()
     }
     for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
-    observers.end()
+    endObservers()
   }
 
   /// Ends all as it is: nobody outside is told, and nothing more is stored.
@@ -183,8 +183,14 @@ final class HomeEdge: HomeView {
     pending = [:]
     host.stop(silently: true)
     for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
-    observers.end()
+    endObservers()
     keeper.abandon()
+  }
+
+  /// Ends the observers and releases the closures that refer to the controller.
+  private func endObservers() {
+    observers.end()
+    (observers.make, onSession) = (nil, nil)
   }
 
   private func received(_ event: HomeEvent) {

@@ -3,12 +3,12 @@
 ///
 /// Opaque: it can be stored, printed and parsed, and is valid only for the log that issued it.
 public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
-  /// Which log; drawn when the database is made.
+  /// The id of the log, drawn when the database is created.
   var log: UInt32
-  /// The number of the last change before the place; 0: the beginning.
+  /// The sequence number of the last change before the position; 0: the beginning.
   var sequence: Int64
-  /// Who wrote that change, as ``HomeDatabase/mark(of:)`` has it: a log that was put back from a copy gives its numbers again, to
-  /// others. Nil: nobody has, or it is not known any more.
+  /// Identifies the writer of that change, see ``HomeDatabase/mark(of:)``: a log that was restored from a copy assigns its
+  /// sequence numbers again. Nil if there is no such change, or its writer is unknown.
   var mark: UInt32?
 
   init(log: UInt32, sequence: Int64, mark: UInt32? = nil) {
@@ -22,7 +22,6 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
       let sequence = Int64(parts[1]), sequence >= 0
     else { return nil }
     self.init(log: log, sequence: sequence)
-    // Earlier versions gave none.
     guard parts.count == 3 else { return }
     guard let mark = UInt32(parts[2], radix: 16) else { return nil }
     self.mark = mark
@@ -33,8 +32,7 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     "h\(String(log, radix: 16))-\(sequence)" + (mark.map { "-" + String($0, radix: 16) } ?? "")
   }
 
-  /// A place that this anchor's log never came to, which it answers with the home as it is; nil: the other anchor is of the same
-  /// log, and needs none.
+  /// Returns an anchor beyond the end of this anchor's log, which causes a reset; nil if the other anchor is of the same log.
   package func beyondTheEnd(notOf other: Anchor) -> Anchor? {
     log == other.log ? nil : Anchor(log: log, sequence: .max)
   }
@@ -43,7 +41,7 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     guard let anchor = Self(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is no anchor")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not an anchor")
     }
     self = anchor
   }
@@ -54,7 +52,7 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
   }
 }
 
-/// The logs that somebody has seen places of.
+/// The logs of which a client has received anchors.
 package struct KnownLogs: Sendable {
   private var logs: Set<UInt32> = []
 
@@ -62,6 +60,6 @@ package struct KnownLogs: Sendable {
 
   package mutating func note(_ anchor: Anchor) { logs.insert(anchor.log) }
 
-  /// Whether a place is of one of them.
+  /// Returns whether an anchor is of one of the logs.
   package func contains(_ anchor: Anchor) -> Bool { logs.contains(anchor.log) }
 }

@@ -2,7 +2,7 @@ internal import GRDB
 internal import MatterCrypto
 internal import MatterModel
 
-// The clients that the owner invited.
+// The invited clients.
 extension HomeDatabase {
   /// Invites a client.
   /// - Parameter time: now, in seconds since 1970.
@@ -16,7 +16,7 @@ extension HomeDatabase {
     let token = hexadecimal(random.bytes(16))
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write(isDurable: true) { database in
-      // SQLite knows the case of A to Z alone.
+      // NOCASE of SQLite compares only ASCII letters case-insensitively.
       let names = try Row.fetchAll(database, sql: "SELECT name FROM client").map { try $0.text(0) }
       if let taken = names.first(where: { HomeNames.same($0, name) }) {
         throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
@@ -30,7 +30,7 @@ extension HomeDatabase {
     return (client, token)
   }
 
-  /// The invited clients, by name.
+  /// Returns the invited clients, ordered by name.
   public func clients() throws(HomeError) -> [InvitedClient] {
     try read { database in
       var clients: [InvitedClient] = []
@@ -46,12 +46,11 @@ extension HomeDatabase {
     }
   }
 
-  /// Revokes a client's invitation. An exact match of the name is preferred to one that differs in case.
+  /// Revokes a client's invitation.
   /// - Throws: ``HomeError`` `notFound` with similar names.
   public func revoke(_ name: String) throws(HomeError) -> InvitedClient {
     let known = try clients()
-    let exact = known.first { $0.name == name }
-    guard let client = exact ?? known.first(where: { HomeNames.same($0.name, name) }) else {
+    guard let client = known.first(where: { HomeNames.same($0.name, name) }) else {
       throw HomeError(
         .notFound, "there is no client “\(name)”",
         candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
@@ -62,8 +61,9 @@ extension HomeDatabase {
 }
 
 extension InvitedClient {
+  /// Returns the stored hash of a token.
   package static func hash(_ token: String) -> [UInt8] { Hash.sha256(Array("hearth client \(token)".utf8)) }
 
-  /// Whether this is its token.
+  /// Returns whether this is the client's token.
   package func has(_ token: String) -> Bool { constantTimeEqual(tokenHash, Self.hash(token)) }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import MatterModel
 
-// The accounts at makers' clouds. A token is kept as it is, since it has to be sent: in a file that only the user may read.
+// The cloud accounts. Tokens are stored in plain text, because requests contain them; only the user can read the file.
 extension HomeDatabase {
   /// Adds an account, or replaces the address and token of the account with this name.
   /// - Parameters:
@@ -36,7 +36,7 @@ extension HomeDatabase {
     }
   }
 
-  /// The cloud accounts, by name.
+  /// Returns the cloud accounts, ordered by name.
   public func cloudAccounts() throws(HomeError) -> [CloudAccount] { try storedCloudAccounts().map(\.account) }
 
   func storedCloudAccounts() throws(HomeError) -> [StoredCloudAccount] { try read { try self.cloudAccounts($0) } }
@@ -77,7 +77,7 @@ extension HomeDatabase {
     try removeCloudAccount(name, origin: nil, at: time).result
   }
 
-  /// All of it at once, so that no device is left of which nobody knows whose it is.
+  /// Removes the account and its devices in one transaction, so that no device without an account remains.
   func removeCloudAccount(
     _ name: String, origin: String?, at time: Int64
   ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: (account: CloudAccount, devices: [String])) {
@@ -102,7 +102,7 @@ extension HomeDatabase {
 
   // MARK: Devices
 
-  /// The devices of all accounts, by account and node.
+  /// Returns the devices of all accounts, by account and node.
   func cloudNodes() throws(HomeError) -> [String: [NodeID: CloudNode]] { try read { try self.cloudNodes($0) } }
 
   private func cloudNodes(_ database: Database) throws -> [String: [NodeID: CloudNode]] {
@@ -111,7 +111,7 @@ extension HomeDatabase {
       database.cachedStatement(sql: "SELECT account, node, endpoint, description FROM cloud_device"))
     while let row = try rows.next() {
       let node = Self.node(try row.number(1))
-      // A later version of ours may describe it otherwise: then the cloud is asked again. It is the account's all the same.
+      // A device whose description can't be decoded remains in the account, and the cloud is queried again.
       let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try row.optionalBytes(3) ?? []))
       let endpoint = EndpointID(try row.number(2))
       accounts[try row.text(0), default: [:]][node, default: CloudNode(node: node)].parts[endpoint] = part
@@ -119,11 +119,11 @@ extension HomeDatabase {
     return accounts
   }
 
-  /// Keeps what an account said that it has. A device that is known is the node and the endpoint that it was; one that is another
-  /// part of a known one is its next endpoint, be it that only now both say so; any other is a new node.
-  /// What would be more than anybody has is left out.
-  /// - Returns: the account's nodes, with those that it did not list as they were; nil where the account is there no more, or is
-  ///   not the one that was asked.
+  /// Stores the devices that an account listed. A known device keeps its node and endpoint, unless its description now says
+  /// that it is part of another known device; a part of a known device becomes the next endpoint of its node; any other
+  /// becomes a new node. Devices beyond the limits are ignored.
+  /// - Returns: the account's nodes, those that were not listed unchanged; nil if the account was removed or replaced since
+  ///   the request.
   func keep(_ parts: [CloudPart], of account: StoredCloudAccount) throws(HomeError) -> [NodeID: CloudNode]? {
     try write { database in
       guard try self.cloudAccounts(database).contains(where: { $0.name == account.name && $0.isSame(as: account) })
@@ -161,7 +161,7 @@ extension HomeDatabase {
     }
   }
 
-  /// Where the devices of an account are, whether their description can be read or not: ids last.
+  /// Returns the nodes and endpoints of an account's devices, also of those whose description can't be decoded.
   private func cloudPlaces(_ database: Database, of account: String) throws -> [String: CloudPlace] {
     var places: [String: CloudPlace] = [:]
     let rows = try Row.fetchCursor(
@@ -173,12 +173,13 @@ extension HomeDatabase {
     return places
   }
 
+  /// Returns a number that was never drawn before.
   private static func drawCloudNumber(_ database: Database) throws -> Int64 {
     try database.execute(sql: "DELETE FROM cloud_number; INSERT INTO cloud_number DEFAULT VALUES")
     return database.lastInsertedRowID
   }
 
-  /// Forgets devices that an account does not have any more.
+  /// Removes devices that the account no longer lists.
   func forget(_ ids: [String], of account: String) throws(HomeError) {
     try write { database in
       for id in ids {
@@ -188,9 +189,9 @@ extension HomeDatabase {
     }
   }
 
-  // MARK: How an account is doing
+  // MARK: Status of an account
 
-  /// Notes when an account's cloud answered last, and what is wrong with it now.
+  /// Stores the time of the cloud's last response, and the current failure, if any.
   func note(contact: Int64?, failure: String?, of account: StoredCloudAccount) throws(HomeError) {
     try write {
       try $0.execute(
@@ -201,7 +202,7 @@ extension HomeDatabase {
     }
   }
 
-  /// Notes that something was done through an account: whoever follows it asks soon what came of that.
+  /// Counts a command sent through an account, so that the process that polls the account does so soon.
   func noteOrder(through account: String) throws(HomeError) {
     try write {
       try $0.execute(sql: "UPDATE cloud_account SET orders = orders + 1 WHERE name = ?", arguments: [account])
@@ -209,20 +210,20 @@ extension HomeDatabase {
   }
 }
 
-/// Which endpoint of which node a device of an account is.
+/// The node and endpoint of a cloud device.
 private struct CloudPlace: Hashable {
   var node: NodeID
   var endpoint: EndpointID
 }
 
 extension [String: CloudPlace] {
-  /// Where a device of an account is to be; nil: nowhere, since there are too many.
-  /// - Parameter draw: draws the id of a node.
+  /// Returns the node and endpoint for a device of an account; nil if it would exceed the limit of devices.
+  /// - Parameter draw: draws the id of a new node.
   fileprivate func place(
     of part: CloudPart, _ nodes: [NodeID: CloudNode], draw: () throws -> NodeID
   ) rethrows -> CloudPlace? {
     let known = self[part.device.id]
-    // One of several stays with them, whatever it says of itself.
+    // A device on a node with several endpoints keeps its place, regardless of its description.
     if let known, values.contains(where: { $0.node == known.node && $0 != known }) { return known }
     let others = nodes.values.filter { other in
       other.node != known?.node && other.parts.values.contains { $0.isSameDevice(as: part) }
@@ -238,8 +239,8 @@ extension [String: CloudPlace] {
 }
 
 extension HomeState {
-  /// Takes nodes out of the home.
-  /// - Returns: what is to be changed, and the names of the devices that have no way left.
+  /// Removes the sources of the nodes.
+  /// - Returns: the changes, and the names of the devices without another source.
   func removing(_ nodes: [NodeID]) -> (changes: [HomeChange], result: [String]) {
     let gone = orderedDevices.filter { $0.sources.allSatisfy { nodes.contains($0.id.node) } }
     let ways = nodes.sorted().flatMap(sources).map { HomeChange.sourceRemoved($0.id) }

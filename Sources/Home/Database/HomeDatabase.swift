@@ -8,30 +8,30 @@ internal import Synchronization
 
 /// The database of a home: its structures, rooms, devices and last known values, and the log of all changes.
 ///
-/// One SQLite file in write-ahead mode, which several processes may have open. Each change is one transaction, atomic
-/// even if the process is killed. Every call may wait for the disk, or at most five seconds for another process that
-/// writes.
+/// One SQLite file in write-ahead mode, which several processes can have open. Each change is one transaction, atomic
+/// even if the process is killed. Every call may block on the disk, and up to five seconds on the write lock of another
+/// process.
 public final class HomeDatabase: Sendable {
   let pool: any DatabaseWriter
   /// The path of the file, for messages.
   public let path: String
-  /// Tells the log from all others.
+  /// Identifies the log.
   let logID: UInt32
-  /// Tells us from all other writers of the file.
+  /// Identifies this instance among the writers of the file.
   let writer: Int64
-  /// Told of each commit of ours.
+  /// Notified of each commit of this instance.
   let bell = Bell()
-  /// Whether it is one of `PassingHomes`, which has one connection, and outlives this object.
+  /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
   let isPassing: Bool
   private let isClosed = Atomic(false)
-  /// Whether it was looked, since the file was opened, for what belongs to nobody.
+  /// Whether orphaned rows were removed since the file was opened.
   let isSwept = Atomic(false)
 
-  /// How large the file of what was written last stays, in bytes, once all of it is in the home's own file: what SQLite lets come
-  /// together before it takes it over, 1000 pages, so that in quiet times the file is neither made longer nor cut off.
+  /// The size limit of the write-ahead log after a checkpoint, in bytes. SQLite checkpoints at 1000 pages, so in normal
+  /// operation the file is neither extended nor truncated.
   static let journalSize: Int64 = 1000 * 4096
 
-  /// Opens a home, creates it if it does not exist, and migrates it to the current version.
+  /// Opens a home, and creates it if it does not exist.
   /// - Parameters:
   ///   - path: the path of the file. It and the files beside it are accessible only by the user (0600).
   ///   - isPassing: whether the home is private to this process and not persistent, as in a simulation: then it has no
@@ -39,8 +39,8 @@ public final class HomeDatabase: Sendable {
   ///   - random: the source for the id of a new log, which identifies its anchors.
   ///   - boot: identifies the boot of the machine, because the last changes may be lost in a power failure; nil: as
   ///     reported by the system.
-  /// - Throws: ``HomeError`` `internalError` if the file can't be opened, belongs to another program, or was written by
-  ///   a later version.
+  /// - Throws: ``HomeError`` `internalError` if the file can't be opened, is damaged, belongs to another program, or has
+  ///   another version of the schema; then it remains unchanged.
   public static func open(
     _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), boot: Int64? = nil
   ) throws(HomeError) -> HomeDatabase {
@@ -57,11 +57,11 @@ public final class HomeDatabase: Sendable {
     } catch {
       throw HomeError(opening: error)
     }
-    // SQLite gives its other files the permissions of this one.
+    // SQLite copies the permissions of this file to its other files.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
     _ = Glibc.close(descriptor)
-    // Of several processes that make or migrate the file at the same time, one does it and the others wait.
+    // Serializes the creation by several processes.
     let lock = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
       throw HomeError(.internalError, "\(path) can't be locked: \(systemError())")
@@ -76,19 +76,25 @@ public final class HomeDatabase: Sendable {
       configuration.busyMode = .timeout(5)
       configuration.maximumReaderCount = 2
       configuration.prepareDatabase { database in
-        // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be. See LogGaps.
+        // A commit doesn't wait for the disk: the last commits survive a kill, but not a power failure. See LogGaps.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
         try database.execute(sql: "PRAGMA journal_size_limit = \(Self.journalSize)")
       }
-      try HomeSchema.check(path)
+      let isNew = try HomeSchema.isNew(path)
       let pool = try DatabasePool(path: path, configuration: configuration)
-      try HomeSchema.migrate(pool)
+      if isNew { try HomeSchema.create(in: pool) }
       let database = try HomeDatabase(pool, path, isPassing: false, &random, boot: boot)
       try LogGaps.note(boot, in: pool)
       return database
     } catch {
       throw failure(error, path)
     }
+  }
+
+  /// Checks that an existing file is a home that can be opened, without changing it.
+  /// - Throws: ``HomeError`` `internalError` as for `open`.
+  package static func check(_ path: String) throws(HomeError) {
+    do { _ = try HomeSchema.isNew(path) } catch { throw failure(error, path) }
   }
 
   private init(
@@ -112,31 +118,31 @@ public final class HomeDatabase: Sendable {
 
   // MARK: Transactions
 
-  /// One moment of the file.
+  /// Executes reads on one snapshot of the database.
   func read<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
     try checkOpen()
-    // With one connection nobody writes meanwhile, and it need not be said that nothing will be written.
+    // A single connection has no concurrent writer, so the costs of a read transaction are avoided.
     do { return try isPassing ? pool.writeWithoutTransaction(body) : pool.read(body) } catch {
       throw Self.failure(error, path)
     }
   }
 
-  /// All or nothing, and nobody else in between.
-  /// - Parameter isDurable: whether it must survive a loss of power: it waits for the disk.
+  /// Executes writes in one immediate transaction, which is rolled back if the body throws.
+  /// - Parameter isDurable: whether the commit waits for the disk, so that it survives a power failure.
   func write<R>(isDurable: Bool = false, _ body: (Database) throws -> R) throws(HomeError) -> R {
     try checkOpen()
     do {
       return try pool.writeWithoutTransaction { database in
         if isDurable { try database.execute(sql: "PRAGMA synchronous = FULL") }
         defer { if isDurable { try? database.execute(sql: "PRAGMA synchronous = NORMAL") } }
-        // These are prepared once for a connection: a commit of one change takes hardly longer than to read their text.
+        // Cached, because preparing them takes about as long as the commit of a single change.
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
           let result = try body(database)
           try database.cachedStatement(sql: "COMMIT").execute()
           return result
         } catch {
-          // SQLite may have done so itself.
+          // SQLite rolls back by itself after some errors.
           if database.isInsideTransaction { try? database.cachedStatement(sql: "ROLLBACK").execute() }
           throw error
         }
@@ -146,6 +152,7 @@ public final class HomeDatabase: Sendable {
     }
   }
 
+  /// Converts an error of the database at the path.
   static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
     if error is DamagedBlob {
@@ -205,7 +212,8 @@ public final class HomeDatabase: Sendable {
 
   // MARK: Numbers
 
-  /// Node ids use all bits of 64, SQLite's numbers have a sign.
+  /// Returns a node id, which is unsigned, as a signed integer of SQLite.
   static func stored(_ node: NodeID) -> Int64 { Int64(bitPattern: node.rawValue) }
+  /// Returns the node id of a stored integer.
   static func node(_ stored: Int64) -> NodeID { NodeID(UInt64(bitPattern: stored)) }
 }

@@ -22,7 +22,7 @@ public struct HomeSample: Hashable, Sendable {
   public var change: HomeChange
   /// The device that the change is about, if any.
   public var device: String?
-  /// The name of a removed device, room or structure, which is stored nowhere else. Nil in logs of earlier versions.
+  /// The name of a removed device, room or structure, which is stored nowhere else.
   public var name: String?
   /// The client that made the change; nil: a device.
   public var origin: String?

@@ -1,43 +1,60 @@
 internal import GRDB
+internal import Glibc
 
-/// The form of the file, by version. A migration that was released is never altered: a new one follows it.
+/// The schema of a home's database. There is one version and no migration: a database of another version is refused.
 enum HomeSchema {
-  /// `Hrth`, in the file's head: tells a home from the files of other programs.
-  static let applicationID: Int32 = 0x4872_7468
+  /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
+  private static let applicationID: Int32 = 0x4872_7468
+  /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
+  private static let version: Int32 = 1
 
-  /// Looks before anything is written whether the file is ours to open.
-  static func check(_ path: String) throws {
+  /// Returns whether the database is new, that is, empty. Changes nothing in the file.
+  /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version.
+  static func isNew(_ path: String) throws -> Bool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
+    // Closing the last writable connection checkpoints the write-ahead log, which changes the file. Without such a log, a
+    // writable connection is required to roll back the journal of a first start that was killed.
+    configuration.readonly = access(path + "-wal", F_OK) == 0
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     defer { try? queue.close() }
-    try queue.read { database in
+    return try queue.read { database in
       let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-      // The list of migrations alone is there when the very first start was killed.
-      let isEmpty =
-        try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name != 'grdb_migrations'") == 0
-      guard id == applicationID || (id == 0 && isEmpty) else {
+      let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+      if id == 0, found == 0, try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0 { return true }
+      guard id == applicationID else {
         throw HomeError(
-          .internalError, "\(path) belongs to another program; move it away, or choose another --state")
+          .internalError, "\(path): belongs to another program; move the file away, or choose another --state")
       }
-      if try migrator.hasBeenSuperseded(database) {
+      guard found == version else {
         throw HomeError(
-          .internalError, "\(path) was written by a later version of hearth; use that one, or choose another --state")
+          .internalError,
+          """
+          \(path): made by another version of Hearth (schema \(found); expected \(version)); move the file away or \
+          delete it
+          """)
       }
+      return false
     }
   }
 
-  static func migrate(_ pool: some DatabaseWriter) throws {
-    let isUpToDate = try pool.read { try migrator.hasCompletedMigrations($0) }
-    if !isUpToDate { try migrator.migrate(pool) }
+  /// Creates the tables in an empty database, in one transaction.
+  static func create(in writer: some DatabaseWriter) throws {
+    try writer.write { database in
+      try database.execute(sql: tables)
+      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+      try database.execute(sql: "PRAGMA user_version = \(version)")
+    }
   }
 
-  /// The log's id: that of the file, or the one that was drawn, where there is none yet.
-  /// - Parameter boot: when a new log was begun.
+  /// Returns the id of the log, and stores a new one if there is none.
+  /// - Parameters:
+  ///   - new: the id of a new log.
+  ///   - boot: identifies the boot of the machine at which a new log begins.
   static func logID(_ pool: some DatabaseWriter, drawing new: UInt32, boot: Int64) throws -> UInt32 {
     let query = "SELECT value FROM meta WHERE key = 'log'"
-    // One statement is a moment of its own. A transaction for reading would have SQLite prepare all statements anew, where
-    // there is one connection: it says and takes back that nothing is written.
+    // A single statement needs no transaction. With a single connection, a read transaction would toggle
+    // `PRAGMA query_only`, after which SQLite prepares all cached statements again.
     if let known: UInt32 = try pool.unsafeRead({ try $0.cachedStatement(sql: query).number() }) { return known }
     return try pool.writeWithoutTransaction { database in
       try database.cachedStatement(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?), ('boot', ?)")
@@ -46,82 +63,25 @@ enum HomeSchema {
     }
   }
 
-  private static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("1") { database in
-      try database.execute(sql: version1)
-      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-    }
-    migrator.registerMigration("2") { try $0.execute(sql: version2) }
-    migrator.registerMigration("3") { try $0.execute(sql: version3) }
-    migrator.registerMigration("4") { try $0.execute(sql: version4) }
-    migrator.registerMigration("5") { try $0.execute(sql: version5) }
-    migrator.registerMigration("6") { try $0.execute(sql: version6) }
-    migrator.registerMigration("7") { try $0.execute(sql: version7) }
-    migrator.registerMigration("8") { try $0.execute(sql: version8) }
-    migrator.registerMigration("9") { try $0.execute(sql: version9) }
-    migrator.registerMigration("10") { try $0.execute(sql: version10) }
-    return migrator
-  }
-
-  /// Accounts at makers' clouds, and their devices with the endpoints that they are. `revision` counts what the user did to an
-  /// account, `orders` what was done through it; `contact` is in microseconds since 1970. A number is never given twice.
-  private static let version10 = """
-    CREATE TABLE cloud_account (
-      name TEXT PRIMARY KEY COLLATE NOCASE, address TEXT NOT NULL, token TEXT NOT NULL,
-      revision INTEGER NOT NULL, orders INTEGER NOT NULL DEFAULT 0, contact INTEGER, failure TEXT
-    ) WITHOUT ROWID;
-    CREATE TABLE cloud_device (
-      account TEXT NOT NULL COLLATE NOCASE, device TEXT NOT NULL, node INTEGER NOT NULL, endpoint INTEGER NOT NULL,
-      description BLOB NOT NULL, PRIMARY KEY (account, device), UNIQUE (node, endpoint)
-    ) WITHOUT ROWID;
-    CREATE TABLE cloud_number (last INTEGER PRIMARY KEY AUTOINCREMENT);
-    """
-
-  /// How often an observer was resumed.
-  private static let version9 = "ALTER TABLE observer ADD COLUMN resumes INTEGER NOT NULL DEFAULT 0;"
-
-  /// When an observer was woken that has not ended, in microseconds since 1970.
-  private static let version8 = "ALTER TABLE observer ADD COLUMN begun INTEGER;"
-
-  /// What was asked for when a node was paired that has not told yet what it is.
-  private static let version7 = """
-    CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);
-    """
-
-  /// Devices that are otherwise than their settled connectivity says, which this is, and since when, in microseconds since 1970.
-  private static let version6 = """
-    CREATE TABLE trial (
-      device TEXT PRIMARY KEY, state TEXT NOT NULL, locality TEXT NOT NULL, since INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    """
-
-  /// Numbers of the log that were left out: all between the two.
-  private static let version5 = "CREATE TABLE gap (last INTEGER PRIMARY KEY, next INTEGER NOT NULL);"
-
-  /// Before when an observer is not woken again, in microseconds since 1970; null: it may be at once.
-  private static let version4 = "ALTER TABLE observer ADD COLUMN earliest INTEGER;"
-
-  /// Which structure is meant where none is named: one of them is, where there are any.
-  private static let version3 = """
-    ALTER TABLE structure ADD COLUMN is_primary INTEGER NOT NULL DEFAULT 0;
-    UPDATE structure SET is_primary = 1 WHERE position = (SELECT min(position) FROM structure);
-    """
-
-  /// Who else may use the home. Of a token its hash is kept; times are seconds since 1970.
-  private static let version2 = """
-    CREATE TABLE client (
-      name TEXT PRIMARY KEY COLLATE NOCASE, role TEXT NOT NULL, token BLOB NOT NULL UNIQUE, created INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    """
-
-  /// Things that have an order have a position; ids of nodes are signed here; `element` is the number of an attribute or
-  /// event; times are microseconds since 1970.
-  private static let version1 = """
+  /// Ordered items have a `position`; node ids are stored as signed integers; times are microseconds since 1970 unless noted.
+  ///
+  /// - `structure`: at most one is the primary one, which is used if a request names none.
+  /// - `log`: `element` is the id of an attribute or event.
+  /// - `gap`: ranges of sequence numbers of the log that are skipped, exclusive at both ends, see `LogGaps`.
+  /// - `observer`: `earliest` is the earliest time of the next delivery, `begun` the begin of the unfinished one, `resumes`
+  ///   the number of times it was resumed.
+  /// - `client`: `token` is a hash; `created` is in seconds since 1970.
+  /// - `trial`: devices whose connectivity differs from the settled one, which is stored here, and since when.
+  /// - `wish`: the requested name and room of nodes that were commissioned and have not yet reported their topology.
+  /// - `cloud_account`: `revision` changes with the address or token; `orders` counts the commands that were sent.
+  /// - `cloud_number`: the last number drawn for a revision or the id of a cloud node; numbers are never reused.
+  private static let tables = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-    CREATE TABLE structure (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+    CREATE TABLE structure (
+      position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, is_primary INTEGER NOT NULL DEFAULT 0
+    );
     CREATE TABLE room (
       position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, structure TEXT NOT NULL
     );
@@ -142,15 +102,34 @@ enum HomeSchema {
     ) WITHOUT ROWID;
     CREATE TABLE event (node INTEGER PRIMARY KEY, last INTEGER NOT NULL);
     CREATE TABLE contact (node INTEGER PRIMARY KEY, last INTEGER, next INTEGER);
+    CREATE TABLE trial (
+      device TEXT PRIMARY KEY, state TEXT NOT NULL, locality TEXT NOT NULL, since INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);
 
     CREATE TABLE log (
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
       subject TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
       origin TEXT, writer INTEGER NOT NULL
     );
+    CREATE TABLE gap (last INTEGER PRIMARY KEY, next INTEGER NOT NULL);
     CREATE TABLE observer (
       id INTEGER PRIMARY KEY AUTOINCREMENT, definition TEXT NOT NULL, sequence INTEGER NOT NULL,
-      strikes INTEGER NOT NULL DEFAULT 0, suspended INTEGER NOT NULL DEFAULT 0, failure TEXT, delivered INTEGER
+      strikes INTEGER NOT NULL DEFAULT 0, suspended INTEGER NOT NULL DEFAULT 0, failure TEXT, delivered INTEGER,
+      earliest INTEGER, begun INTEGER, resumes INTEGER NOT NULL DEFAULT 0
     );
+
+    CREATE TABLE client (
+      name TEXT PRIMARY KEY COLLATE NOCASE, role TEXT NOT NULL, token BLOB NOT NULL UNIQUE, created INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_account (
+      name TEXT PRIMARY KEY COLLATE NOCASE, address TEXT NOT NULL, token TEXT NOT NULL,
+      revision INTEGER NOT NULL, orders INTEGER NOT NULL DEFAULT 0, contact INTEGER, failure TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_device (
+      account TEXT NOT NULL COLLATE NOCASE, device TEXT NOT NULL, node INTEGER NOT NULL, endpoint INTEGER NOT NULL,
+      description BLOB NOT NULL, PRIMARY KEY (account, device), UNIQUE (node, endpoint)
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_number (last INTEGER PRIMARY KEY AUTOINCREMENT);
     """
 }

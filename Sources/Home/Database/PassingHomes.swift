@@ -1,20 +1,20 @@
 internal import GRDB
 internal import Synchronization
 
-/// Homes that nobody but this process has and that need not outlive it, as those of a simulation: each in memory, under the
-/// path that its file would have. One that was closed is there when it is opened again, since its machine lost its power and
-/// not its disk.
+/// In-memory databases of simulated homes, by the path that the file would have.
+///
+/// A closed database keeps its contents for the next opening, because a simulated power failure keeps the disk.
 package enum PassingHomes {
   private struct Homes {
     var open: [String: DatabaseQueue] = [:]
-    /// Emptied ones, to be used again with all the statements that they know: thousands of homes follow each other.
+    /// Emptied databases for reuse together with their cached statements, because simulations open thousands of homes.
     var idle: [DatabaseQueue] = []
   }
 
   private static let homes = Mutex(Homes())
   private static let mostIdle = 4
 
-  /// The home of a path; an empty one, brought to the last form, where there is none yet.
+  /// Returns the database of a path, a new one if none exists.
   static func open(_ path: String) throws -> DatabaseQueue {
     let known = homes.withLock { homes -> DatabaseQueue? in
       if let known = homes.open[path] { return known }
@@ -33,14 +33,14 @@ package enum PassingHomes {
     }
   }
 
-  /// A home in which nothing is yet: the form is made once and copied.
+  /// An empty database, the template of new ones.
   private static let empty = Result {
     let queue = try DatabaseQueue()
-    try HomeSchema.migrate(queue)
+    try HomeSchema.create(in: queue)
     return queue
   }
 
-  /// Forgets the homes below a directory, which nobody uses any more.
+  /// Removes the databases below a directory, which must not be in use.
   package static func remove(below directory: String) {
     let gone = homes.withLock { homes in
       let paths = homes.open.keys.filter { $0.hasPrefix(directory + "/") }
@@ -53,13 +53,14 @@ package enum PassingHomes {
     }
   }
 
+  /// Deletes all rows.
   private static func wipe(_ queue: DatabaseQueue) throws {
     try queue.inTransaction { database in
       let tables = try String.fetchAll(
         database.cachedStatement(
           sql: """
             SELECT name FROM sqlite_master
-            WHERE type = 'table' AND name != 'grdb_migrations' AND (name = 'sqlite_sequence' OR name NOT LIKE 'sqlite_%')
+            WHERE type = 'table' AND (name = 'sqlite_sequence' OR name NOT LIKE 'sqlite_%')
             """))
       for table in tables { try database.cachedStatement(sql: "DELETE FROM \"\(table)\"").execute() }
       return .commit

@@ -23,11 +23,11 @@ public struct StoredNames: Sendable {
 
   /// Loads the home without the attribute values of its devices.
   public func state() throws(HomeError) -> HomeState {
-    guard access(path, F_OK) == 0 || LegacyHome(directory).isThere else { return HomeState() }
+    guard access(path, F_OK) == 0 else { return HomeState() }
     return try withDatabase { database throws(HomeError) in try database.names() }
   }
 
-  /// The ids that devices will have that were paired and have not told yet what they are.
+  /// Returns the future ids of nodes that were commissioned and have not yet reported their topology.
   package func awaited() throws(HomeError) -> [String] {
     guard access(path, F_OK) == 0 else { return [] }
     let wishes = try withDatabase { database throws(HomeError) in try database.wishes() }
@@ -38,7 +38,7 @@ public struct StoredNames: Sendable {
     return nodes.filter { wishes[$0] != nil }.sorted().map { SourceID($0).description }
   }
 
-  /// Returns the time for which a device must be unreachable before its settled connectivity changes.
+  /// Returns the grace time for which a device must be unreachable before its settled connectivity changes.
   public func grace() throws(HomeError) -> Duration {
     guard access(path, F_OK) == 0 else { return .zero }
     return try withDatabase { database throws(HomeError) in try database.grace() } ?? .zero
@@ -78,7 +78,6 @@ public struct StoredNames: Sendable {
     let database = try HomeDatabase.open(path)
     let result: Result<R, HomeError>
     do throws(HomeError) {
-      try LegacyHome(directory).migrate(into: database, at: HostClock.unixMicroseconds())
       result = .success(try body(database))
     } catch { result = .failure(error) }
     try database.close()

@@ -38,7 +38,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: Hashable, Sendable {
     /// The directory is in use by another process, or by another store of this one.
     case inUse
-    /// The file is not a journal, or has a later version.
+    /// The file is not a journal, or is one of another version.
     case notAJournal
     /// The journal is damaged before its end, at this byte; nil if the damage was found earlier. If it is set aside, the
     /// file is kept as `journal.damaged`, and everything readable as `journal.recovered`; reading a store does not do so.

@@ -9,8 +9,8 @@ struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check this host and suggest a fix for each problem.",
     discussion: """
-      Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory and the ports. Changes \
-      nothing, and sends one datagram on each interface. Exit code 11 if there is a problem.
+      Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory, the home and the ports. \
+      Changes nothing, and sends one datagram on each interface. Exit code 11 if there is a problem.
       """)
   @OptionGroup var options: GlobalOptions
   @Option(
@@ -26,7 +26,7 @@ struct Doctor: ParsableCommand {
       HostDiagnosis.interfaces(selection) + HostDiagnosis.multicast(selection) + [
         HostDiagnosis.avahi(selection), HostDiagnosis.descriptors(),
         HostDiagnosis.clock(executable: Bundle.main.executablePath ?? CommandLine.arguments[0]),
-        HostDiagnosis.directory(state.root), HostDiagnosis.ports(selection), Self.running(state),
+        HostDiagnosis.directory(state.root), Self.home(state), HostDiagnosis.ports(selection), Self.running(state),
       ]
     var table = Table("CHECK", "RESULT", "FINDING", "ADVICE")
     table.wrappedColumns = ["FINDING", "ADVICE"]
@@ -41,6 +41,18 @@ struct Doctor: ParsableCommand {
     }
     options.output.text((["ok": false, "error": Output.object(error), "data": data] as JSON).text)
     throw ProcessExit(error.code).error
+  }
+
+  /// Checks that the home's database, if any, can be opened.
+  private static func home(_ state: StateDirectory) -> HostCheck {
+    let path = state.database
+    guard FileManager.default.fileExists(atPath: path) else { return HostCheck("home", .ok, "no home yet") }
+    do throws(HomeError) {
+      try HomeDatabase.check(path)
+      return HostCheck("home", .ok, path)
+    } catch {
+      return HostCheck("home", .problem, error.message)
+    }
   }
 
   /// Reports the virtual devices that run with this state directory.
