@@ -1,7 +1,6 @@
 import Foundation
 import MatterController
 import MatterModel
-import MatterProtocol
 import Testing
 
 @testable import Home
