@@ -85,4 +85,4 @@ docs: ## build the documentation of the libraries in .build/docs
 	@SWIFT="$(SWIFT)" scripts/docs
 
 clean: ## remove all build products
-	@rm -rf .build .build-fuzz .venv-interop
+	@rm -rf .build .build-fuzz .venv-interop .venv-interop-client

@@ -23,6 +23,9 @@ func module(_ name: String, imports: [Target.Dependency], tests: [Target.Depende
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let web: [Target.Dependency] = [
+  .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+]
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -93,8 +96,10 @@ let package = Package(
     + module(
       "Hub",
       imports: [
-        "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log,
-      ] + nio, tests: ["Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+        "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto",
+        "MatterTLV",
+        log,
+      ] + nio + web, tests: ["Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
     + [
       .executableTarget(
         name: "hearth",

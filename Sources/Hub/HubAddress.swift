@@ -12,3 +12,13 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 }
+
+extension HubAddress {
+  /// Returns the host of `host:port`, `[host]:port` or `host`.
+  static func hostName(_ text: String) -> String {
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      return String(text[text.index(after: text.startIndex)..<end])
+    }
+    return String(text.prefix { $0 != ":" })
+  }
+}

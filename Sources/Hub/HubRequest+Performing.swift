@@ -85,8 +85,8 @@ extension HomeSample {
 }
 
 extension ConcreteAttributePath {
-  /// Nil for one that may mean several attributes.
-  fileprivate init?(_ path: AttributePath) {
+  /// Returns nil for a wildcard.
+  init?(_ path: AttributePath) {
     guard let endpoint = path.endpoint, let cluster = path.cluster, let attribute = path.attribute else { return nil }
     self.init(endpoint, cluster, attribute)
   }

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Home
 import Hub
+import Logging
 import MatterModel
 import MatterProtocol
 
@@ -29,31 +30,58 @@ struct HubCommands: AsyncParsableCommand {
         "Also listen here: a TCP port (encrypted), or a socket for other users of this machine; repeatable.",
         valueName: "host:port|socket"))
     var listen: [String] = []
+    @Option(
+      help: ArgumentHelp(
+        "Also serve the WebSocket API of the Matter server of Home Assistant here; loopback only.",
+        valueName: "[address:]port"))
+    var websocket: String?
     @Option(help: ArgumentHelp("A file to write when the hub listens.", valueName: "file"), completion: .file())
     var readyFile: String?
 
     func run() async throws {
       var options = Hub.Options(logger: home.global.logger)
       options.addresses = try listen.map { try Self.address($0) }
+      let webSocket = try websocket.map { try Self.webSocketOptions($0, home.global.logger) }
       let stop = StopSignals()
       let signal = try await home.withHome { session in
         let hub = try await Hub.open(session, options)
-        let status = await hub.status
-        home.output.result(
-          HubReport.json(status),
-          "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
         do {
-          if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
+          let server: MatterServer? =
+            if let webSocket { try await MatterServer.open(session, webSocket) } else { nil }
+          var status = await hub.status
+          status.addresses += await server?.addresses ?? []
+          home.output.result(
+            HubReport.json(status),
+            "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
+          do {
+            if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
+          } catch {
+            await server?.close()
+            throw HomeError(.internalError, "the ready file can't be written", cause: error)
+          }
+          let signal = await stop.wait()
+          await server?.close()
+          await hub.close()
+          return signal
         } catch {
           await hub.close()
-          throw HomeError(.internalError, "the ready file can't be written", cause: error)
+          throw error
         }
-        let signal = await stop.wait()
-        await hub.close()
-        return signal
       }
       // SIGTERM from a service manager is success; SIGINT has its own exit code.
       if signal == SIGINT { throw ProcessExit.interrupted.error }
+    }
+
+    private static func webSocketOptions(_ text: String, _ logger: Logger) throws(HomeError) -> MatterServer.Options {
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+      guard let last = parts.last, let port = UInt16(last) else {
+        throw HomeError(
+          .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as 5580 or [::1]:5580")
+      }
+      var options = MatterServer.Options(port: Int(port), logger: logger)
+      if parts.count > 1 { options.host = try HostAndPort.split(text, least: 0).host }
+      options.version = HearthVersion.text
+      return options
     }
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {

@@ -45,6 +45,9 @@ import Testing
     async let changes: Void = SharingSnippets.changes(owner)
     try await SharingSnippets.revoke(state, owner)
     #expect(await eventually { try await owner.hubStatus.clients.map(\.role) == [.owner] })
+    let server = try await SharingSnippets.serveWebSocket(served.home, 0)
+    #expect(await server.addresses.first?.hasPrefix("ws://127.0.0.1:") == true)
+    await server.close()
     await member.close()
     await owner.close()
     await changes

@@ -12,6 +12,12 @@ enum SharingSnippets {
     return hub
   }
 
+  static func serveWebSocket(_ home: Home, _ port: Int) async throws -> MatterServer {
+    let options = MatterServer.Options(port: port, logger: Logger(label: "websocket"))
+    let server = try await MatterServer.open(home, options)
+    return server
+  }
+
   static func invite(_ state: StateDirectory) throws -> String {
     let (client, token) = try StoredNames(state).withDatabase { database throws(HomeError) in
       try database.invite("Ada", .member, at: Home.now() / 1000)

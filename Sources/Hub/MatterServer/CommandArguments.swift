@@ -1,0 +1,49 @@
+internal import MatterModel
+
+/// The arguments of a command. Null counts as absent.
+struct CommandArguments {
+  let command: String
+  let values: JSONValue
+
+  func callAsFunction(_ name: String) -> JSONValue? {
+    let value = values[name]
+    return value?.isNull == true ? nil : value
+  }
+
+  func invalid(_ reason: String) -> MatterServerError { MatterServerError(.invalidArguments, "\(command): \(reason)") }
+
+  func integer<T: FixedWidthInteger>(_ name: String) throws(MatterServerError) -> T {
+    guard let value: T = try optionalInteger(name) else { throw invalid("\(name) is missing") }
+    return value
+  }
+
+  func optionalInteger<T: FixedWidthInteger>(_ name: String) throws(MatterServerError) -> T? {
+    guard let value = self(name) else { return nil }
+    guard let number = value.integer(as: T.self) else { throw invalid("\(name) is not an integer in range") }
+    return number
+  }
+
+  func text(_ name: String) throws(MatterServerError) -> String {
+    guard let text = try optionalText(name) else { throw invalid("\(name) is missing") }
+    return text
+  }
+
+  func optionalText(_ name: String) throws(MatterServerError) -> String? {
+    guard let value = self(name) else { return nil }
+    guard let text = value.text else { throw invalid("\(name) is not a string") }
+    return text
+  }
+
+  func flag(_ name: String) throws(MatterServerError) -> Bool? {
+    guard let value = self(name) else { return nil }
+    guard let flag = value.bool else { throw invalid("\(name) is not a boolean") }
+    return flag
+  }
+
+  func array(_ name: String) throws(MatterServerError) -> JSONValue {
+    guard let value = self(name), value.array != nil else { throw invalid("\(name) is not an array") }
+    return value
+  }
+
+  func nodeID() throws(MatterServerError) -> NodeID { NodeID(try integer("node_id")) }
+}

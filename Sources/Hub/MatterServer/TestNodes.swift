@@ -1,0 +1,82 @@
+internal import MatterModel
+
+/// The nodes imported from diagnostics of Home Assistant, which exist in memory only.
+struct TestNodes {
+  /// The first id; ids in this range are not of a fabric.
+  private static let firstID: UInt64 = 0xFFFF_FFFE_0000_0000
+
+  struct Node {
+    /// The members of the node object.
+    var members: [JSONValue.Member]
+    var attributes: [JSONValue.Member]
+
+    var object: JSONValue {
+      .object(members.map { $0.name == "attributes" ? .init($0.name, .object(attributes)) : $0 })
+    }
+  }
+
+  private(set) var all: [UInt64: Node] = [:]
+  private var nextID = firstID
+
+  var objects: [JSONValue] { all.sorted { $0.key < $1.key }.map(\.value.object) }
+
+  /// Adds the nodes of a dump.
+  /// - Returns: their ids.
+  mutating func add(dump text: String) throws(MatterServerError) -> [UInt64] {
+    let invalid = MatterServerError(.invalidArguments, "Invalid dump format: expected a diagnostics file with nodes")
+    guard let dump = try? JSONParser.parse(Array(text.utf8)), let data = dump["data"] else { throw invalid }
+    let entries: [JSONValue]
+    if let node = data["node"] {
+      entries = [node]
+    } else {
+      switch data["server"]?["nodes"] ?? data["nodes"] {
+      case .array(let nodes): entries = nodes
+      case .object(let members): entries = members.map(\.value)
+      default: throw invalid
+      }
+    }
+    guard entries.allSatisfy({ $0["attributes"]?.members != nil }) else { throw invalid }
+    guard all.count + entries.count <= MatterServer.Limits.testNodes else {
+      throw MatterServerError(.invalidArguments, "too many test nodes; remove some first")
+    }
+    return entries.map { add($0) }
+  }
+
+  private mutating func add(_ object: JSONValue) -> UInt64 {
+    let id = nextID
+    nextID += 1
+    var members = (object.members ?? []).filter { $0.name != "node_id" && $0.name != "attribute_subscriptions" }
+    members.insert(.init("node_id", .int(id)), at: 0)
+    members.append(.init("attribute_subscriptions", []))
+    for (name, value) in Self.defaults where !members.contains(where: { $0.name == name }) {
+      members.append(.init(name, value))
+    }
+    all[id] = Node(members: members, attributes: object["attributes"]?.members ?? [])
+    return id
+  }
+
+  /// The values of members that a dump lacks.
+  private static let defaults: [(String, JSONValue)] = [
+    ("date_commissioned", "1970-01-01T00:00:00.000000"), ("last_interview", "1970-01-01T00:00:00.000000"),
+    ("interview_version", 6), ("available", true), ("is_bridge", false),
+  ]
+
+  mutating func remove(_ id: UInt64) -> Bool { all.removeValue(forKey: id) != nil }
+
+  mutating func setInterview(_ time: String, of id: UInt64) {
+    guard let index = all[id]?.members.firstIndex(where: { $0.name == "last_interview" }) else { return }
+    all[id]?.members[index].value = .string(time)
+  }
+}
+
+extension TestNodes.Node {
+  /// Reads stored attributes.
+  func read(_ paths: [AttributePath]) -> [JSONValue.Member] {
+    attributes.filter { member in
+      guard let known = try? AttributeKey.path(member.name), let concrete = ConcreteAttributePath(known) else {
+        return false
+      }
+      return paths.contains { $0.matches(concrete) }
+    }
+  }
+}

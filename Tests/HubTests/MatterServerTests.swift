@@ -1,0 +1,285 @@
+import Home
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Testing
+
+@testable import Hub
+
+/// The Matter server, with a raw client over loopback.
+struct MatterServerTests {
+  /// A home with one lamp, node 5, and its server.
+  private struct Served {
+    let home: ServedHome
+    let server: MatterServer
+    let url: String
+
+    init(isEmpty: Bool = false) async throws {
+      home = try await ServedHome(isEmpty: isEmpty)
+      server = try await MatterServer.open(home.home, .init(host: "127.0.0.1", port: 0, logger: ServedHome.logger))
+      url = try #require(await server.addresses.first)
+    }
+
+    func client(listens: Bool = true) async throws -> RawWebSocket {
+      let client = try await RawWebSocket(url)
+      #expect(await eventually { client.messages.count == 1 })
+      if listens { _ = await client.result("start_listening") }
+      return client
+    }
+
+    func close() async {
+      await server.close()
+      await home.close()
+    }
+  }
+
+  @Test func speaksFirst() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let info = try #require(client.messages.first)
+    #expect(info["schema_version"] == 13)
+    #expect(info["min_supported_schema_version"] == 11)
+    #expect(info["compressed_fabric_id"]?.integer(as: UInt64.self) != nil)
+    #expect(await client.result("server_info")?["result"] == info)
+    await served.close()
+    #expect(await eventually { client.now.isClosed })
+  }
+
+  @Test func listsNodesAndSendsChanges() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    // No event precedes the result of start_listening.
+    try await served.home.report(level: 2)
+    let node = try #require(await client.result("start_listening")?["result"]?.array?.first)
+    #expect(client.messages.count == 2)
+    #expect(node["node_id"] == 5)
+    #expect(node["available"] == true)
+    #expect(node["is_bridge"] == false)
+    #expect(node["attributes"]?["1/8/0"] == 2)
+    #expect(node["attributes"]?["0/31/0"] == [])
+    try await served.home.report(level: 3)
+    #expect(await client.event("attribute_updated") == [5, "1/8/0", 3])
+    await served.close()
+    #expect(client.messages.last == ["event": "server_shutdown", "data": [:]])
+  }
+
+  @Test func sendsAvailability() async throws {
+    let served = try await Served()
+    let client = try await served.client()
+    try await served.home.home.controller.take(.lost(5, .timedOut))
+    #expect(await client.event("node_updated")?["available"] == false)
+    await served.close()
+  }
+
+  @Test func announcesNodesWhenTheyAreDescribed() async throws {
+    let served = try await Served()
+    let client = try await served.client()
+    try await served.home.make(ServedHome.bridge)
+    try await served.home.home.controller.take(.established(7, deadline: .max))
+    #expect(await client.result("get_node", #"{"node_id":7}"#)?["error_code"] == 5)
+    // Each cluster reports an attribute.
+    let clusters: [(EndpointID, ClusterID)] = [
+      (0, 0x1D), (0, 0x28), (1, 0x1D), (2, 6), (2, 0x1D), (2, 0x39), (3, 6), (3, 0x1D), (3, 0x39),
+    ]
+    try await served.home.make(
+      clusters.map { .attribute(7, .init($0, $1, GlobalAttribute.clusterRevision), value: [0x04, 1]) })
+    let node = try #require(await client.event("node_added"))
+    #expect(node["node_id"] == 7)
+    #expect(node["is_bridge"] == true)
+    #expect(node["attributes"]?.members?.count == clusters.count)
+    #expect(!client.messages.contains { $0["event"] == "attribute_updated" })
+    await served.close()
+  }
+
+  @Test func announcesEndpointsAndRemoval() async throws {
+    let served = try await Served()
+    let client = try await served.client()
+    let endpoint = DeviceEndpoint(id: 2, deviceTypes: [0x100], servers: [6])
+    let lamp = try #require(await served.home.home.state.source(SourceID(5)))
+    try await served.home.make([.topology(SourceID(5), lamp.endpoints + [endpoint], DeviceIdentity())])
+    #expect(await client.event("endpoint_added") == ["node_id": 5, "endpoint_id": 2])
+    try await served.home.make([.topology(SourceID(5), lamp.endpoints, DeviceIdentity())])
+    #expect(await client.event("endpoint_removed") == ["node_id": 5, "endpoint_id": 2])
+    try await served.home.make([.deviceRemoved(id: "5")])
+    #expect(await client.event("node_removed") == 5)
+    let names = client.messages.compactMap { $0["event"]?.text }
+    #expect(names == ["node_updated", "endpoint_added", "endpoint_removed", "node_updated", "node_removed"])
+    await served.close()
+  }
+
+  @Test func sendsNodeEventsByName() async throws {
+    let served = try await Served()
+    let client = try await served.client()
+    let data = EventData(
+      ConcreteEventPath(1, 0x3B, 6), number: .max, priority: .info, timestamp: .epoch(1_780_000_000_000),
+      payload: [0x15, 0x24, 0, 1, 0x24, 1, 2, 0x18])
+    try await served.home.make([.event(5, data)])
+    let event = try #require(await client.event("node_event"))
+    #expect(event["data"] == ["previousPosition": 1, "totalNumberOfPressesCounted": 2])
+    #expect(event["event_number"] == .int(UInt64.max))
+    #expect(event["timestamp_type"] == 1)
+    await served.close()
+  }
+
+  @Test(arguments: [
+    ("get_node", #"{"node_id":999999}"#, 5), ("get_node", "{}", 8), ("get_node", #"{"node_id":"5"}"#, 8),
+    ("get_node", #"{"node_id":-1}"#, 8), ("unknown_command_xyz", "{}", 9), ("get_node", "[]", 8),
+    ("write_attribute", #"{"node_id":1,"attribute_path":"0/40/*","value":1}"#, 8),
+    ("write_attribute", #"{"node_id":5,"attribute_path":"1/6/999","value":1}"#, 8),
+    ("write_attribute", #"{"node_id":5,"attribute_path":"0/40/5","value":1}"#, 8),
+    ("read_attribute", #"{"node_id":5,"attribute_path":3}"#, 8),
+    ("device_command", #"{"node_id":5,"endpoint_id":1,"cluster_id":64769,"command_name":"On"}"#, 8),
+    ("device_command", #"{"node_id":5,"endpoint_id":1,"cluster_id":6,"command_name":"Explode"}"#, 8),
+    ("device_command", #"{"node_id":5,"endpoint_id":1,"cluster_id":8,"command_name":"MoveToLevel","payload":{}}"#, 8),
+    ("device_command", #"{"node_id":5,"endpoint_id":65536,"cluster_id":6,"command_name":"On"}"#, 8),
+    ("commission_on_network", #"{"setup_pin_code":1,"filter_type":1}"#, 8),
+    ("commission_with_code", #"{"code":"MT:x"}"#, 1), ("import_test_node", #"{"dump":"{\"data\":{}}"}"#, 8),
+    ("set_wifi_credentials", #"{"ssid":"x","credentials":""}"#, 8), ("set_thread_dataset", #"{"dataset":"abc"}"#, 8),
+    ("remove_node", #"{"node_id":999999}"#, 5), ("update_node", #"{"node_id":5,"software_version":2}"#, 11),
+  ])
+  func answersErrors(command: String, arguments: String, code: Int) async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let result = try #require(await client.result(command, arguments))
+    #expect(result["error_code"] == .int(code), "\(result)")
+    #expect(result["result"] == nil)
+    if code == 5 { #expect(result["details"]?.text?.contains("999999") == true) }
+    if code == 9 { #expect(result["details"]?.text?.contains(command) == true) }
+    await served.close()
+  }
+
+  @Test func keepsTheConnectionAfterMalformedText() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    for text in ["{", "3", "{}", #"{"message_id":7,"command":5}"#] { client.send(text) }
+    #expect(await eventually { client.messages.count == 5 })
+    #expect(client.messages[1]["message_id"] == "")
+    #expect(client.messages[4]["message_id"] == 7)
+    #expect(await client.result("get_nodes")?["result"]?.array?.count == 1)
+    await served.close()
+  }
+
+  @Test func joinsFragments() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let text = Array(#"{"message_id":"1","command":"get_fabric_label"}"#.utf8)
+    client.send(opcode: 1, isFinal: false, Array(text[..<10]))
+    client.send(opcode: 9, [1, 2])
+    client.send(opcode: 0, Array(text[10...]))
+    #expect(await eventually { client.messages.last?["result"] == ["fabric_label": .null] })
+    await served.close()
+  }
+
+  @Test func refusesOversizedAndBinaryMessages() async throws {
+    let served = try await Served()
+    let large = try await served.client(listens: false)
+    large.send(opcode: 1, [UInt8](repeating: 0x20, count: MatterServer.Limits.messageSize + 1))
+    #expect(await eventually { large.now.isClosed })
+    let fragmented = try await served.client(listens: false)
+    let half = [UInt8](repeating: 0x20, count: MatterServer.Limits.messageSize / 2 + 1)
+    fragmented.send(opcode: 1, isFinal: false, half)
+    fragmented.send(opcode: 0, half)
+    #expect(await eventually { fragmented.now.isClosed })
+    #expect(fragmented.now.closeCode == 1009)
+    let binary = try await served.client(listens: false)
+    binary.send(opcode: 2, [1])
+    #expect(await eventually { binary.now.isClosed })
+    #expect(binary.now.closeCode == 1003)
+    // Others are not affected.
+    _ = try await served.client()
+    await served.close()
+  }
+
+  @Test func disconnectsClientsThatDoNotRead() async throws {
+    let served = try await Served()
+    let client = try await RawWebSocket(served.url)
+    #expect(await eventually { client.messages.count == 1 })
+    try await client.channel.setOption(.autoRead, value: false).get()
+    client.command("start_listening")
+    let dump = #"{\"data\":{\"node\":{\"attributes\":{\"0/40/1\":\"\#(String(repeating: "x", count: 1 << 20))\"}}}}"#
+    let other = try await served.client(listens: false)
+    for _ in 0..<24 { #expect(await other.result("import_test_node", #"{"dump":"\#(dump)"}"#)?["error_code"] == nil) }
+    client.channel.setOption(.autoRead, value: true).whenFailure { _ in }
+    #expect(await eventually { client.now.isClosed })
+    #expect(await other.result("get_fabric_label") != nil)
+    await served.close()
+  }
+
+  @Test func checksPathAndOrigin() async throws {
+    let served = try await Served()
+    func status(_ path: String?, _ headers: [String], isUpgrade: Bool = true) async throws -> String? {
+      let client = try await RawWebSocket(served.url, path: path, headers: headers, isUpgrade: isUpgrade)
+      #expect(await eventually { client.now.head != nil })
+      return client.now.head?.split(separator: " ").dropFirst().first.map { String($0) }
+    }
+    let host = String(served.url.dropFirst(5).prefix { $0 != "/" })
+    #expect(try await status("/ws?x=1", []) == "101")
+    #expect(try await status(nil, ["Origin: http://\(host)"]) == "101")
+    #expect(try await status(nil, ["Origin: http://evil.example"]) == "403")
+    #expect(try await status(nil, ["Origin: null"]) == "403")
+    #expect(try await status(nil, ["Origin: http://\(host)", "Origin: http://evil.example"]) == "403")
+    #expect(try await status("/other", []) == "404")
+    #expect(try await status("/health", [], isUpgrade: false) == "200")
+    #expect(try await status("/ws", [], isUpgrade: false) == "426")
+    await served.close()
+  }
+
+  @Test func boundsConnections() async throws {
+    let served = try await Served()
+    var clients: [RawWebSocket] = []
+    for _ in 0..<MatterServer.Limits.connections { clients.append(try await served.client(listens: false)) }
+    let refused = try await RawWebSocket(served.url)
+    #expect(await eventually { refused.now.isClosed })
+    try await clients[0].channel.close().get()
+    #expect(
+      await eventually {
+        let client = try await RawWebSocket(served.url)
+        return await eventually { client.now.isClosed || !client.messages.isEmpty } && !client.messages.isEmpty
+      })
+    await served.close()
+  }
+
+  @Test func storesSettings() async throws {
+    let served = try await Served()
+    let client = try await served.client()
+    #expect(await client.result("set_wifi_credentials", #"{"ssid":"home","credentials":"secret"}"#)?["result"] == [:])
+    #expect(await client.event("server_info_updated")?["wifi_ssid"] == "home")
+    #expect(await client.result("set_default_fabric_label", #"{"label":"Villa"}"#)?["result"] == .null)
+    #expect(await client.result("set_thread_dataset", #"{"dataset":"0E08","id":"Mesh"}"#)?["result"] == [:])
+    #expect(await client.result("set_thread_dataset", #"{"dataset":"0E08","id":"mesh"}"#)?["error_code"] == 8)
+    await served.server.close()
+    let again = try await MatterServer.open(
+      served.home.home, .init(host: "127.0.0.1", port: 0, logger: ServedHome.logger))
+    let later = try await RawWebSocket(try #require(await again.addresses.first))
+    #expect(await later.result("get_fabric_label")?["result"] == ["fabric_label": "Villa"])
+    #expect(
+      await later.result("get_all_credentials")?["result"]
+        == ["wifi": [["id": "default", "ssid": "home"]], "thread": [["id": "Mesh"], ["id": "default"]]])
+    await again.close()
+    await served.home.close()
+  }
+
+  @Test func importsTestNodes() async throws {
+    let served = try await Served()
+    let client = try await served.client()
+    let dump = #"{\"data\":{\"node\":{\"node_id\":1,\"attributes\":{\"0/40/1\":\"A\",\"1/6/0\":true}}}}"#
+    _ = await client.result("import_test_node", #"{"dump":"\#(dump)"}"#)
+    let id = try #require(await client.event("node_added")?["node_id"]?.integer(as: UInt64.self))
+    #expect(id == 0xFFFF_FFFE_0000_0000)
+    let read = await client.result("read_attribute", #"{"node_id":\#(id),"attribute_path":"*/40/1"}"#)
+    #expect(read?["result"] == ["0/40/1": "A"])
+    _ = await client.result("remove_node", #"{"node_id":\#(id)}"#)
+    #expect(await client.event("node_removed") == .int(id))
+    await served.close()
+  }
+
+  @Test(arguments: ["0.0.0.0", "192.168.1.1", "::", "example.org"])
+  func listensOnLoopbackOnly(host: String) async throws {
+    let home = try await ServedHome(isEmpty: true)
+    let error = await code {
+      _ = try await MatterServer.open(home.home, .init(host: host, port: 0, logger: ServedHome.logger))
+    }
+    #expect(error == .badArguments)
+    await home.close()
+  }
+}
