@@ -57,13 +57,12 @@ public final class Home: Sendable {
     }
   }
 
-  // MARK: Looking and following
+  // MARK: Observing
 
   /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
-  /// The structure that is used where none is named: the one selected by the owner, else the first. Nil if there is
-  /// none.
+  /// The default structure: the one selected by the owner, else the first; nil if the home has none.
   public var primaryStructure: Structure? { get async { await backend.state.primaryStructure } }
 
   /// The rooms, without those for the entire home.
@@ -72,7 +71,7 @@ public final class Home: Sendable {
   /// The devices, including bridged ones.
   public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }
 
-  /// A query of one device: a collection of one element, or of none while there is no such device.
+  /// A query of one device: a collection of one element, or of none while the home lacks the device.
   public func device(id: String) -> Query<HomeDevice> { devices().only(id) }
 
   /// The devices that have a trait.
@@ -82,10 +81,10 @@ public final class Home: Sendable {
 
   // MARK: Names
 
-  /// Renames a device; the name is truncated to 60 Unicode code points.
+  /// Renames a device; the name is truncated to 60 Unicode code points, see ``HomeDevice/isNameTruncated``.
   /// - Throws: ``HomeError`` `badArguments` if the name is invalid or another device of the room has it.
   @discardableResult
-  public func rename(_ device: String, to name: String) async throws(HomeError) -> NamedDevice {
+  public func rename(_ device: String, to name: String) async throws(HomeError) -> HomeDevice {
     try await backend.setName(name, of: device)
   }
 
@@ -126,7 +125,7 @@ public final class Home: Sendable {
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeStructure(_ id: String) async throws(HomeError) { try await perform([.removeStructure(id)]) }
 
-  /// Selects the structure that is used where none is named.
+  /// Selects the default structure.
   public func updatePrimaryStructure(_ id: String) async throws(HomeError) {
     try await perform([.choosePrimaryStructure(id)])
   }
@@ -137,7 +136,7 @@ public final class Home: Sendable {
     try await backend.perform(edits, origin: nil)
   }
 
-  /// Does something with a device, and names it in an error.
+  /// Calls the body and adds the device to its error.
   func with<R: Sendable>(
     _ device: DeviceRecord, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {

@@ -1,8 +1,9 @@
+public import Foundation
 public import MatterModel
 public import MatterProtocol
 
-/// An error of a home: a code of a closed list, a message that says what to do, and the cause.
-public struct HomeError: Error, Sendable, CustomStringConvertible {
+/// An error of a home: a code of a closed list, a message with the remedy, and the cause.
+public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   /// The code for programs; each has its exit code on the command line.
   public enum Code: String, Hashable, Sendable, CaseIterable {
     /// An internal failure, or one of the machine: a full disk, no free port.
@@ -52,6 +53,9 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { device.map { "\($0): \(message)" } ?? message }
 
+  /// The ``description``, which is also the `localizedDescription`.
+  public var errorDescription: String? { description }
+
   /// Returns the same error for a device with this name.
   public func about(_ device: String) -> HomeError {
     var copy = self
@@ -66,7 +70,7 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
     return copy
   }
 
-  /// The same error, with what the device answered.
+  /// Returns the same error with the response of the device.
   func answered(_ answer: CommandData) -> HomeError {
     var copy = self
     copy.answer = answer

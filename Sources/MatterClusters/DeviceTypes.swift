@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// The device types of the Device Library 1.4.2, with the clusters that their endpoints must serve.
+/// The device types of the Device Library 1.4.2 and Doorbell, with the clusters that their endpoints must serve.
 ///
 /// Clusters that are only conditionally mandatory are not listed. Clusters that are not declared in this module are
 /// listed by number.
@@ -73,6 +73,9 @@ public enum DeviceTypes {
     0x0304, revision: 4, name: "Pump Controller", servers: [Identify.id], clients: [OnOff.id, 0x0200])
   public static let genericSwitch = DeviceType(
     0x000F, revision: 3, name: "Generic Switch", servers: [Identify.id, Switch.id])
+  /// A switch with the feature MomentarySwitch that activates chimes. Device Library 1.5.1 § 16.9.
+  public static let doorbell = DeviceType(
+    0x0148, revision: 2, name: "Doorbell", servers: [Identify.id, Switch.id], clients: [0x0556])
 
   // MARK: Sensors
 
@@ -163,7 +166,8 @@ public enum DeviceTypes {
     rootNode, powerSource, otaRequestor, otaProvider, aggregator, bridgedNode, electricalSensor,
     deviceEnergyManagement, secondaryNetworkInterface, onOffLight, dimmableLight, colorTemperatureLight,
     extendedColorLight, onOffPlugInUnit, dimmablePlugInUnit, mountedOnOffControl, mountedDimmableLoadControl, pump,
-    onOffLightSwitch, dimmerSwitch, colorDimmerSwitch, controlBridge, pumpController, genericSwitch, contactSensor,
+    onOffLightSwitch, dimmerSwitch, colorDimmerSwitch, controlBridge, pumpController, genericSwitch, doorbell,
+    contactSensor,
     lightSensor, occupancySensor, temperatureSensor, pressureSensor, flowSensor, humiditySensor, onOffSensor,
     smokeCoAlarm, airQualitySensor, waterFreezeDetector, waterLeakDetector, rainSensor, doorLock, doorLockController,
     solarPower, batteryStorage, speaker, castingVideoPlayer, contentApp, modeSelect, basicVideoPlayer,

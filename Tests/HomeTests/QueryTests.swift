@@ -314,19 +314,37 @@ import Testing
     #expect(await rest(types, of: DeviceUpdates<OnOffLightDeviceType>.self).isEmpty)
   }
 
+  @Test("describes devices and sequences by a few words") func descriptionsAreShort() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let devices = open.home.devices()
+    #expect("\(try await open.device("5"))" == "Device 5 (5)")
+    #expect("\(devices)" == "Query<HomeDevice>")
+    #expect("\(devices.stream())" == "CollectionChanges<HomeDevice>")
+    #expect("\(devices.batched())" == "CollectionSnapshots<HomeDevice>")
+    await open.home.close()
+  }
+
+  @Test func createsObserverQueryWithoutPredicate() {
+    let query = ObserverQuery(sampleType: .attribute, predicate: nil) { _, completion, _ in completion() }
+    var all = SampleFilter.all
+    all.type = .attribute
+    #expect(query.type == .attribute && query.predicate == all)
+  }
+
   // MARK: Names
 
   @Test func setNameReturnsNewValue() async throws {
     let open = try await OpenHome(.lamp(5), .lamp(6))
     let device = try await open.device("5")
-    let (renamed, wasCut) = try await { ($0.device, $0.wasCut) }(device.setName("Desk"))
-    #expect(renamed.name == "Desk" && !wasCut)
+    let renamed = try await device.setName("Desk")
+    #expect(renamed.name == "Desk" && !renamed.isNameTruncated)
     #expect(device.name == "Device 5" && device != renamed)
     let long = try await renamed.setName(String(repeating: "ä", count: 70))
-    #expect(long.wasCut && long.device.name == String(repeating: "ä", count: 60))
-    await #expect(throws: HomeError.self) { try await open.device("6").setName(long.device.name) }
+    #expect(long.isNameTruncated && long.name == String(repeating: "ä", count: 60))
+    await #expect(throws: HomeError.self) { try await open.device("6").setName(long.name) }
     await #expect(throws: HomeError.self) { try await device.setName(" ") }
-    #expect(try await open.device("5").name == long.device.name)
+    let current = try await open.device("5")
+    #expect(current.name == long.name && !current.isNameTruncated)
     await open.home.close()
   }
 

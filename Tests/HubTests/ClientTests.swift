@@ -68,7 +68,7 @@ import Testing
     try await one.manager.move("5", to: room.id)
     let lamp = try #require(one.manager.primaryHome?.accessories.first)
     let renamed = try await lamp.setName("Desk")
-    #expect(renamed.device.name == "Desk" && renamed.device.roomID == room.id && !renamed.wasCut)
+    #expect(renamed.name == "Desk" && renamed.roomID == room.id && !renamed.isNameTruncated)
     try await three.manager.addRoom("Hall")
     for other in [owner, two] {
       #expect(await other.recorder.waits(for: "+room Hall"))

@@ -12,9 +12,12 @@ struct Documentation {
     "enqueue(_:)", "inEventLoop", "execute(_:)", "scheduleTask(deadline:_:)", "scheduleTask(in:_:)", "submit(_:)",
   ]
 
-  /// Declarations with names from a specification, whose comment on the type has the reference: the clusters of the
-  /// standard, and the attributes of a SYNC response.
-  static let facts = ["MatterClusters/", "Home/Cloud/CloudAttributes.swift"]
+  /// Declarations with names from a specification, whose comment on the type or section has the reference: the clusters,
+  /// traits and device types of the standard, and the attributes of a SYNC response.
+  static let facts = [
+    "MatterClusters/", "Home/Types/KnownDeviceType.swift", "Home/Types/Matter.swift",
+    "Home/Cloud/CloudAttributes.swift",
+  ]
 
   private var files: [(path: String, source: SourceText)] = []
   private var conformances: [String: Set<String>] = [:]
@@ -59,7 +62,9 @@ struct Documentation {
     // Operators have their usual meaning.
     if keyword == "func", let first = declaration.name.first, !first.isLetter, first != "_" { return true }
     if inheritsComment(declaration) { return true }
-    if Self.facts.contains(where: path.hasPrefix), ["let", "var", "init", "case"].contains(keyword) { return true }
+    if Self.facts.contains(where: path.hasPrefix), ["let", "var", "init", "case", "typealias"].contains(keyword) {
+      return true
+    }
     switch keyword {
     case "init": return isMemberwise(declaration)
     // A case without associated values is explained by its name, or else by the comment of the enum.

@@ -38,7 +38,7 @@ import Testing
     func write(
       _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) {}
-    func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
+    func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
       throw HomeError(.notFound, "no home")
     }
     func reports(of device: String) -> DeviceReports { .none }

@@ -4,28 +4,28 @@ package import MatterProtocol
 package import NIOCore
 package import Runtime
 
-/// A home as it is, and who observes it. Confined to the event loop.
+/// The current state of a home and its observers. Confined to the event loop.
 package protocol HomeView: AnyObject {
   var reducer: HomeReducer { get }
   var observers: HomeObservers { get }
 }
 
-/// What a ``Home`` stands on: the controller of this process, or the hub that it goes through.
+/// The implementation of a ``Home``: the controller of this process, or a connection to a hub.
 package protocol HomeBackend: HomeAccess, Actor {
   nonisolated var eventLoop: any EventLoop { get }
-  /// What the home runs on, whose clock is its own.
+  /// The machine with the clock, the files and the network of the home.
   nonisolated var machine: any Machine { get }
-  /// To be asked for on the event loop alone.
+  /// The state and the observers; access it on the event loop only.
   nonisolated var view: any HomeView { get }
 
-  /// Keeps the home up to date from now on.
+  /// See ``Home/follow()``.
   func follow() async throws(HomeError)
-  /// Waits until the home was loaded for the first time.
+  /// Waits for the first load of the home.
   func synchronize(within timeout: Duration) async throws(HomeError)
   func close() async
 
-  /// Changes names, rooms or structures: all of it or, where it throws, nothing.
-  /// - Parameter origin: the client whose call it is; it is not told of its own changes.
+  /// Performs edits of names, rooms and structures: all of them or, if it throws, none.
+  /// - Parameter origin: the id of the calling client, which is not notified of its own changes.
   func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result]
 
   func read(
@@ -34,9 +34,9 @@ package protocol HomeBackend: HomeAccess, Actor {
   func write(_ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) -> [AttributeStatus]
   func invoke(_ node: NodeID, _ command: CommandData, isTimed: Bool) async throws(HomeError) -> CommandData?
   func subscribe(_ node: NodeID, _ request: SubscriptionRequest) -> AsyncThrowingStream<SubscriptionNews, any Error>
-  /// Takes in what is known of a device without its having reported it.
+  /// Stores values of a device that it has not reported itself.
   func hear(_ report: NodeReport)
-  /// What of these devices has not answered by now is away, until it does.
+  /// Marks these devices as offline if they have not answered yet.
   func stopWaiting(for devices: Set<String>)
 
   func anchor() async throws(HomeError) -> Anchor
@@ -48,16 +48,16 @@ package protocol HomeBackend: HomeAccess, Actor {
 extension HomeBackend {
   // MARK: Values
 
-  /// The home as it is now.
+  /// The current state of the home.
   package var state: HomeState { view.reducer.state }
 
-  /// A device as it is now.
+  /// Returns the current value of a device; nil if the home lacks it.
   package func device(_ id: String) -> HomeDevice? {
     let reducer = view.reducer
     return reducer.state.devices[id].map { value(of: $0, reducer) }
   }
 
-  /// All devices as they are now, node by node.
+  /// The current values of all devices, in the order of their nodes.
   package var devices: [HomeDevice] {
     let reducer = view.reducer
     return reducer.state.orderedDevices.map { value(of: $0, reducer) }
@@ -111,17 +111,17 @@ extension HomeBackend {
     }
   }
 
-  package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> (
-    device: HomeDevice, wasCut: Bool
-  ) {
+  package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
     let wasCut = try await perform(.renameDevice(device, name: name), origin: origin).wasCut
     let reducer = view.reducer
     guard var entry = reducer.state.devices[device] else {
       throw HomeError(.notFound, "there is no device \(device) in the home")
     }
-    // What is known here may be of a moment before it was called so.
+    // The local state may be older than the edit.
     entry.name = try HomeNames.checked(name).name
-    return (value(of: entry, reducer), wasCut)
+    var renamed = value(of: entry, reducer)
+    renamed.isNameTruncated = wasCut
+    return renamed
   }
 
   // MARK: Observing
@@ -157,7 +157,8 @@ extension HomeBackend {
       reading: .init { loop.execute { self.view.observers.removeReports(reader, of: device) } })
   }
 
-  /// A collection: what is in it now, and what after each change.
+  /// Returns a query of a collection.
+  /// - Parameter list: returns its current elements.
   nonisolated func query<Item: ObservedItem>(
     _ list: @escaping @Sendable (isolated Self) -> [Item]
   ) -> Query<Item> {
@@ -180,7 +181,7 @@ extension HomeBackend {
       })
   }
 
-  /// Begins a sequence on the event loop, and takes the observer away when nobody listens any more.
+  /// Creates a stream with an observer, which is added on the event loop and removed when the stream terminates.
   private nonisolated func observe<Element: Sendable>(
     _ begin:
       @escaping @Sendable (HomeObservers, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeObservers) -> Void

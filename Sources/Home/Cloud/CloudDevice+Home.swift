@@ -2,13 +2,13 @@ internal import MatterClusters
 internal import MatterModel
 
 extension CloudDevice {
-  /// What a device is to the cloud: nothing, one device, or several.
+  /// Returns the cloud devices of a device: none, one or several.
   ///
-  /// The cloud knows no endpoints. A sensor that adds traits joins the one before it: temperature and humidity are one
-  /// sensor. All else is a device of its own: each outlet of a power strip is, and the light of a fan.
+  /// The cloud protocol has no endpoints. A sensor with other traits is merged with the previous one: temperature and
+  /// humidity are one sensor. Each other endpoint is a separate device: an outlet of a power strip, the light of a fan.
   static func all(of device: HomeDevice, room: String?, agentID: String?) -> [CloudDevice] {
     var result: [CloudDevice] = []
-    for type in device.types where type.metadata.isPrimaryType {
+    for type in device.types where type.isPrimaryOfEndpoint {
       guard let cloudType = CloudMapping.type(of: type.id.type, type.traits) else { continue }
       let (names, attributes) = CloudMapping.traits(of: type.id.type, type.matterTraits)
       guard !names.isEmpty else { continue }
@@ -32,11 +32,10 @@ extension CloudDevice {
     return result
   }
 
-  /// - Parameter part: tells it from the other devices that the same device is to the cloud; nothing for the first.
+  /// - Parameter part: the suffix of the id that distinguishes the cloud devices of one device; empty for the first.
   private init(
     _ part: String, _ type: String, _ traits: [String], _ attributes: CloudAttributes, _ device: HomeDevice,
-    room: String?,
-    agentID: String?
+    room: String?, agentID: String?
   ) {
     let identity = device.identity
     id = device.id + part
@@ -62,7 +61,7 @@ extension CloudDevice {
 }
 
 extension CloudAttributes {
-  /// Takes over what another endpoint of the same device has. Only sensors are put together.
+  /// Adds the attributes of another endpoint of the same device. Only sensors are merged.
   fileprivate mutating func add(_ other: CloudAttributes) {
     discreteOnlyOpenClose = discreteOnlyOpenClose ?? other.discreteOnlyOpenClose
     queryOnlyOpenClose = queryOnlyOpenClose ?? other.queryOnlyOpenClose

@@ -1,17 +1,17 @@
 internal import MatterClusters
 internal import MatterModel
 
-// What Matter's device types and clusters are in Google's cloud-to-cloud schemas. One place for the whole table.
+// The table of Matter's device types and clusters and their counterparts in Google's cloud-to-cloud schemas.
 //
-// Without a counterpart there, and left out:
-// - the utility types, Aggregator, and every type that only commands others (switches of lights, controllers, remote
-//   controls): they have no state to ask for; of Generic Switch there are events alone;
-// - On/Off Sensor, Light Sensor, Pressure Sensor, Flow Sensor, Water Freeze Detector: no trait tells what they measure;
-// - Identify, Groups, Scenes Management (a scene is a device there), Binding, and what nodes are administered by;
-// - makers' own types and clusters.
+// Omitted, because they have no counterpart:
+// - the utility types, Aggregator, and the types that only command other devices (light switches, controllers, remote
+//   controls), which have no state to query; Generic Switch and Doorbell have only events;
+// - On/Off Sensor, Light Sensor, Pressure Sensor, Flow Sensor, Water Freeze Detector: no trait has their measurement;
+// - Identify, Groups, Scenes Management (a scene is a device in the cloud), Binding and the administrative clusters;
+// - the types and clusters of manufacturers.
 
 enum CloudMapping {
-  /// The type in the cloud, nil where there is none.
+  /// Returns the type in the cloud; nil if it has no counterpart.
   static func type(of type: DeviceTypeID, _ traits: TraitCollection) -> String? {
     if type == DeviceTypes.windowCovering.id { return covering(traits) }
     return types[type]
@@ -33,7 +33,7 @@ enum CloudMapping {
     DeviceTypes.castingVideoPlayer.id: "TV", DeviceTypes.cooktop.id: "COOKTOP",
   ]
 
-  /// By what the covering's maker calls the product. Application Clusters § 5.3.5.6.
+  /// Returns the type of a covering by its EndProductType. Application Clusters § 5.3.5.6.
   private static func covering(_ traits: TraitCollection) -> String {
     switch traits[WindowCoveringTrait.self]?.attributes.endProductType {
     case .rollerShutter, .swingingShutter, .slidingShutter: "SHUTTER"
@@ -44,7 +44,7 @@ enum CloudMapping {
     }
   }
 
-  /// The traits of an endpoint of a type, with what they can do. Empty where the cloud has no word for any of it.
+  /// Returns the traits of an endpoint of a type, with their attributes; empty if none has a counterpart.
   static func traits(of type: DeviceTypeID, _ traits: MatterTraits) -> (names: Set<String>, attributes: CloudAttributes)
   {
     var result = Mapped()
@@ -76,18 +76,18 @@ enum CloudMapping {
     return (result.names, result.attributes)
   }
 
-  /// A battery, wherever in the device it is told of. Application Clusters § 2.7 knows no other storage.
+  /// Returns the battery of any endpoint; the only energy storage of Application Clusters § 2.7.
   static func battery(_ device: HomeDevice) -> (name: String, isRechargeable: Bool)? {
     let batteries = device.traits.all(PowerSourceTrait.self).filter { $0.supports(PowerSource.battery) }
     guard !batteries.isEmpty else { return nil }
     return ("EnergyStorage", batteries.contains { $0.supports(PowerSource.rechargeable) })
   }
 
-  // Clusters that the project has no declaration of. Application Clusters § 2.11 and § 2.9.
+  // Clusters that are not declared in this project. Application Clusters § 2.11 and § 2.9.
   private static let smokeCoAlarm: ClusterID = 0x005C, airQuality: ClusterID = 0x005B
 }
 
-/// Traits in the making.
+/// Collects traits and their attributes.
 private struct Mapped {
   var names: Set<String> = []
   var attributes = CloudAttributes()
@@ -112,17 +112,17 @@ private struct Mapped {
     if trait.supports(ColorControl.hueAndSaturation) {
       attributes.colorModel = "hsv"
     } else if trait.supports(ColorControl.xy) || type == DeviceTypes.extendedColorLight.id {
-      // An extended colour light has XY, even before it told us. Device Library § 4.4.
+      // XY is mandatory for an extended color light, also before it is reported. Device Library § 4.4.
       attributes.colorModel = "rgb"
     }
-    // A mired is a million divided by kelvins: the smallest is the hottest.
+    // Mireds are 1,000,000 divided by kelvins: the minimum is the highest temperature.
     if let min = trait.attributes.colorTempPhysicalMinMireds, let max = trait.attributes.colorTempPhysicalMaxMireds,
       min > 0, max >= min
     {
       attributes.colorTemperatureRange = .init(
         temperatureMinK: Self.kelvins(max), temperatureMaxK: Self.kelvins(min))
     }
-    // The schema wants one of the two.
+    // The schema requires one of the two.
     guard attributes.colorModel != nil || attributes.colorTemperatureRange != nil else { return }
     names.insert("ColorSetting")
     attributes.commandOnlyColorSetting = false
@@ -162,14 +162,14 @@ private struct Mapped {
     attributes.bufferRangeCelsius = values.minSetpointDeadBand.map { Double($0) / 10 }
   }
 
-  /// From hundredths of a degree.
+  /// Converts from hundredths of a degree.
   private static func range(_ lowest: Int16?, _ highest: Int16?) -> CloudAttributes.TemperatureRange? {
     guard let lowest, let highest, lowest <= highest else { return nil }
     return .init(minThresholdCelsius: Double(lowest) / 100, maxThresholdCelsius: Double(highest) / 100)
   }
 
   mutating func fan(_ trait: FanControlTrait) {
-    // Its mode switches it on and off; see also On/Off, which an endpoint may have besides.
+    // FanMode includes off; an endpoint may also have On/Off.
     onOff()
     names.insert("FanSpeed")
     attributes.commandOnlyFanSpeed = false
@@ -191,7 +191,7 @@ private struct Mapped {
     if trait.supports(OccupancySensing.passiveInfrared) { kinds.append("PIR") }
     if trait.supports(OccupancySensing.ultrasonic) { kinds.append("ULTRASONIC") }
     if trait.supports(OccupancySensing.physicalContact) { kinds.append("PHYSICAL_CONTACT") }
-    // The cloud knows these three alone; the usual one stands for radar, vision and the rest.
+    // The cloud has only these three; radar, vision and the others are reported as the most common one.
     if kinds.isEmpty { kinds = ["PIR"] }
     let hold = trait.attributes.holdTime.map { Int($0) }
     attributes.occupancySensorConfiguration = kinds.map {
@@ -213,7 +213,7 @@ private struct Mapped {
     attributes.queryOnlyHumiditySetting = true
   }
 
-  /// What true means depends on what it belongs to. Application Clusters § 1.7.
+  /// Adds the trait of a Boolean state, whose meaning depends on the device type. Application Clusters § 1.7.
   mutating func booleanState(_ type: DeviceTypeID) {
     switch type {
     case DeviceTypes.contactSensor.id:
@@ -226,7 +226,7 @@ private struct Mapped {
     }
   }
 
-  /// Smoke is the first feature, carbon monoxide the second. Application Clusters § 2.11.4.
+  /// Feature bit 0 is smoke, bit 1 carbon monoxide. Application Clusters § 2.11.4.
   mutating func alarm(_ trait: AnyTrait) {
     if trait.supports(Feature(0, "SMOKE", "SmokeAlarm")) {
       sensor("SmokeLevel", ["smoke detected", "no smoke detected", "unknown"])

@@ -3,15 +3,15 @@ public import MatterProtocol
 internal import NIOCore
 package import Runtime
 
-// The home as values: what a device needs of it, and who observes it.
+// The backend of device values and their observers.
 extension HomeController: HomeBackend {
   package nonisolated var view: any HomeView { edge.value }
   package nonisolated var machine: any Machine { options.machine }
 
-  /// It was loaded when it was opened.
+  /// Does nothing: opening the home has loaded it.
   package func synchronize(within timeout: Duration) {}
 
-  /// Where the devices are followed they tell themselves what became of a command, which may be something else.
+  /// Stores the report unless the devices are followed: they then report the actual result of a command themselves.
   package func hear(_ report: NodeReport) {
     guard !edge.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
     take(.report(report))
@@ -22,7 +22,7 @@ extension HomeController: HomeBackend {
     return try await change(origin: origin) { state throws(HomeError) in try state.changes(doing: edits, random) }
   }
 
-  /// Takes in something that did not come from a device.
+  /// Processes an input that does not come from a device.
   package func take(_ input: HomeInput) { edge.value.take(input) }
 
   // MARK: Commands
@@ -57,20 +57,17 @@ extension HomeController: HomeBackend {
     }
   }
 
-  public func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-    let (value, wasCut) = try await setName(name, of: device, origin: nil)
-    return NamedDevice(device: value, wasCut: wasCut)
+  public func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+    try await setName(name, of: device, origin: nil)
   }
 
   public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
-  /// A device, and the way to it.
+  /// Returns a device and its active source.
   ///
-  /// Only who follows the devices himself knows that one was not reached. A process that does not, as one that runs a single
-  /// command, finds out by trying, whether another one follows them or nobody does: what that one wrote may be of a moment
-  /// ago, and its first calls under way.
-  /// - Parameter timeout: how long to wait until it is online, where that will be noticed: where the home is kept up to date.
-  ///   nil: not at all, where nothing of it was heard since this process began to follow it.
+  /// Fails early for an unreachable device only in the process that follows the devices. Another process, such as one
+  /// that runs a single command, has to try: the stored connectivity may be outdated, or the first calls under way.
+  /// - Parameter timeout: the time to wait for the device to come online, in a process that observes it; nil: no wait.
   private func source(
     of device: String, timeout: Duration?
   ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
@@ -81,7 +78,7 @@ extension HomeController: HomeBackend {
     guard source.status.connectivity.connectivityState != .online else { return (entry, source) }
     guard let timeout, center != nil else {
       let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
-      // It was there, and may be again; or it is not known, and is to be found out.
+      // Otherwise the device was reached before, or its reachability is unknown: try.
       guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (entry, source) }
       throw HomeError(
         .unreachable, "not reached since the home was opened; wait for it, or try again", device: entry.name)
@@ -94,11 +91,11 @@ extension HomeController: HomeBackend {
     return (entry, source)
   }
 
-  /// How often it is tried to reach a device that somebody waits for.
+  /// The interval of attempts to reach a device for which a request waits.
   private static let waitingInterval = TimeAmount.seconds(2)
 
-  /// Whether a device comes online in time.
-  /// - Parameter node: that it is reached by.
+  /// Waits for a device to come online; returns whether it did in time.
+  /// - Parameter node: the node of its active source.
   private func comesOnline(_ node: NodeID, _ reports: DeviceReports, within time: Duration) async -> Bool {
     let found = Tasks.start { () -> Bool in
       var reports = reports.makeAsyncIterator()
@@ -109,7 +106,7 @@ extension HomeController: HomeBackend {
     }
     let calling = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.waitingInterval) { [weak self] _ in
       guard let self else { return }
-      // On the loop that the actor lives on.
+      // This is the event loop of the actor.
       assumeIsolated { controller in
         controller.edge.value.host.perform { engine, now in engine.retryNow(node, at: now) }
         if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow(for: node) } }

@@ -4,12 +4,12 @@ internal import NIOCore
 internal import Runtime
 internal import Synchronization
 
-/// A home as one client asks for things in it: what it changes has its id on it, and what it asks of devices is known to it.
+/// The access of one client to a home: marks its edits with its id, and records its requests to devices.
 final class HomeClient: HomeAccess {
   let id: String
   private let backend: any HomeBackend
   private let requests = Mutex(OwnRequests())
-  /// Tells the client's delegates what came of a request after all.
+  /// Notifies the client's delegates of the actual result of a failed request.
   private let onFailure = Mutex<(@Sendable ([OwnRequests.Change]) -> Void)?>(nil)
 
   init(_ id: String, of backend: any HomeBackend) {
@@ -17,7 +17,7 @@ final class HomeClient: HomeAccess {
     self.backend = backend
   }
 
-  /// - Parameter body: is given what was taken for the answer to a request that then failed.
+  /// - Parameter body: receives the changes that were attributed to a request that failed later.
   func onFailure(_ body: @escaping @Sendable ([OwnRequests.Change]) -> Void) { onFailure.withLock { $0 = body } }
 
   func invoke(
@@ -55,15 +55,14 @@ final class HomeClient: HomeAccess {
 
   private var now: Instant { Instant(nanoseconds: Int64(clamping: backend.eventLoop.now.uptimeNanoseconds)) }
 
-  /// Whether a change came of what this client asked a device for.
+  /// Returns whether a change results from a request of this client.
   func accounts(for change: OwnRequests.Change) -> Bool {
     let now = now
     return requests.withLock { $0.account(for: change, at: now) }
   }
 
-  func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-    let (value, wasCut) = try await backend.setName(name, of: device, origin: id)
-    return NamedDevice(device: value.asked(through: self), wasCut: wasCut)
+  func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+    try await backend.setName(name, of: device, origin: id).asked(through: self)
   }
 
   func reports(of device: String) -> DeviceReports {

@@ -1,7 +1,7 @@
 public import MatterController
 
-// What a client does to its homes. It has its answer from the call; all other clients are told, and nobody is where the call
-// fails.
+// The edits of a client. The client receives the result of the call, all other clients are notified of the change. A call
+// that fails causes no notification.
 extension HomeManager {
   // MARK: Homes
 
@@ -55,7 +55,7 @@ extension HomeManager {
 
   /// Renames a device; the name is truncated to 60 Unicode code points.
   @discardableResult
-  public func rename(_ accessory: String, to name: String) async throws(HomeError) -> NamedDevice {
+  public func rename(_ accessory: String, to name: String) async throws(HomeError) -> HomeDevice {
     try await client.setName(name, of: accessory)
   }
 
@@ -88,12 +88,12 @@ extension HomeManager {
     }
   }
 
-  /// Whether the home has its state for itself: nobody else could open it, and what another engine did it would not learn.
+  /// Whether the home was opened exclusively, so that the operation has to use its own engine.
   private var isAlone: Bool {
     get throws(HomeError) { try home.controller.options.access == .exclusive }
   }
 
-  /// To open the home with for a while, in this client's name.
+  /// Options to open the home temporarily on behalf of this client.
   private var options: HomeController.Options {
     get throws(HomeError) {
       var options = try home.controller.options

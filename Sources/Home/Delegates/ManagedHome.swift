@@ -34,9 +34,11 @@ extension HomeDevice {
   /// Whether the device is only a bridge: an aggregator without an application of its own. Matter Core § 9.12.
   public var isBridge: Bool { entry.isBridge }
 
-  /// The same, asking another for what is to be done.
+  /// Returns the same value, which sends its requests through another connection.
   func asked(through home: any HomeAccess) -> HomeDevice {
-    HomeDevice(entry, values: values, contact: contact, settled: settledConnectivity, home: home)
+    var copy = self
+    copy.home = home
+    return copy
   }
 }
 

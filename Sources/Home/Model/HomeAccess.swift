@@ -27,21 +27,11 @@ public protocol HomeAccess: AnyObject, Sendable {
   ) async throws(HomeError)
 
   /// Renames a device in the home.
-  func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice
+  func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice
 
   /// Returns the current state of a device, and then its state after each update that affects it. Ends when the device
   /// is removed.
   func reports(of device: String) -> DeviceReports
-}
-
-/// The result of renaming a device.
-public struct NamedDevice: Sendable {
-  /// The renamed device; the previous value keeps its name.
-  public var device: HomeDevice
-  /// Whether the name was truncated to 60 Unicode code points.
-  public var wasCut: Bool
-
-  package init(device: HomeDevice, wasCut: Bool) { (self.device, self.wasCut) = (device, wasCut) }
 }
 
 /// A device after an update that affects it. Shared by all its observers, of which there may be hundreds.

@@ -2,14 +2,16 @@
 ///
 /// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes and the time of
 /// the last contact are not compared.
-public struct HomeDevice: Sendable, Identifiable {
+public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   let entry: DeviceEntry
-  /// Of the node of the active source.
+  /// The attributes of the node of the active source.
   let values: NodeValues
   public let contact: Contact
   /// The connectivity that lasted at least for the home's grace time.
   public let settledConnectivity: SourceConnectivity
-  let home: any HomeAccess
+  /// Whether the name that ``setName(_:)`` was called with was too long; false for devices from other calls.
+  public internal(set) var isNameTruncated = false
+  var home: any HomeAccess
 
   package init(
     _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity, home: any HomeAccess
@@ -25,6 +27,8 @@ public struct HomeDevice: Sendable, Identifiable {
   public var id: String { entry.id }
   /// The name in the home. ``setName(_:)`` returns a renamed value.
   public var name: String { entry.name }
+  /// `Ceiling (5)`: the name and the id.
+  public var description: String { "\(name) (\(id))" }
   /// The id of its structure.
   public var structureID: String? { entry.structureID }
   /// The id of its room; nil: the room for the entire home.
@@ -44,7 +48,7 @@ public struct HomeDevice: Sendable, Identifiable {
 
   /// Renames the device in the home; its NodeLabel is not changed.
   /// - Parameter name: is truncated to 60 Unicode code points.
-  /// - Returns: a new value, and whether the name was truncated.
+  /// - Returns: a new value; its ``isNameTruncated`` is true if the name was truncated.
   /// - Throws: ``HomeError`` `badArguments` for an empty name, or one that another device of the room has.
-  public func setName(_ name: String) async throws(HomeError) -> NamedDevice { try await home.setName(name, of: id) }
+  public func setName(_ name: String) async throws(HomeError) -> HomeDevice { try await home.setName(name, of: id) }
 }

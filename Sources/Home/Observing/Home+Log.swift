@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import Runtime
 
-// The home's log, for who must not lose anything: what happened is read from it, and queries ring when there is more.
-// See the article “The home model”, “Observer queries”.
+// The log of the home, for observers that must not miss a change: samples are read after an anchor, and observer queries
+// notify of new ones. See the article “The home model”, “Observer queries”.
 extension Home {
   /// Returns the position at the end of the log.
   public func anchor() async throws(HomeError) -> Anchor {
@@ -41,9 +41,17 @@ extension Home {
   public func stop(_ query: ObserverQuery) async { await backend.stop(query) }
 }
 
+extension ObserverQuery {
+  /// Creates a query for samples of a type.
+  /// - Parameter predicate: conditions on the samples, whose own type is ignored; nil: none.
+  public convenience init(sampleType: SampleType, predicate: SampleFilter?, updateHandler: @escaping Handler) {
+    self.init(sampleType, predicate ?? .all, handler: updateHandler)
+  }
+}
+
 extension HomeBackend {
   fileprivate func devices(of stored: StoredHome) -> [HomeDevice] {
-    // What is on trial there had not settled: whoever follows the devices ends that.
+    // Connectivity on trial is not settled yet; the process that follows the devices settles it.
     var reducer = HomeReducer(
       stored.state, contacts: stored.contacts, grace: HomeDatabase.longestGrace, trials: stored.trials,
       at: machine.unixMicroseconds())

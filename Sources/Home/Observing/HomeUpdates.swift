@@ -4,17 +4,21 @@ internal import Runtime
 ///
 /// Each iteration is a separate observer with its own unbounded queue: a slow observer loses nothing at the cost of
 /// memory, and delays neither the home nor other observers.
-public protocol HomeUpdates<Element>: AsyncSequence, Sendable where Element: Sendable, Failure == Never {}
+public protocol HomeUpdates<Element>: AsyncSequence, CustomStringConvertible, Sendable
+where Element: Sendable, Failure == Never {}
 
 extension HomeUpdates {
+  /// The name of the type, without the state: `CollectionChanges<HomeDevice>`.
+  public var description: String { "\(Self.self)" }
+
   /// Calls a closure with each further value, one at a time.
   /// - Returns: a handle; the observation ends at its `cancel()`, or when it is released.
   public func sink(_ receive: @escaping @Sendable (Element) async -> Void) -> ObservationHandle {
-    // Begun here and not in the task, so that nothing that happens after this call is missed.
+    // Created before the task starts, so that no change after this call is missed.
     let iterator = makeAsyncIterator()
     let task = Tasks.start {
       var iterator = iterator
-      // Nobody waits for what is only listened to.
+      // An idle observer isn't pending work.
       await PendingWork.$board.withValue(nil) {
         while !Task.isCancelled, let value = await iterator.next(isolation: nil) {
           guard !Task.isCancelled else { return }
@@ -39,7 +43,7 @@ public struct HomeEvents: HomeUpdates {
 /// An iterator of the updates of a home, or of a part of it.
 public struct UpdateIterator<Element: Sendable>: AsyncIteratorProtocol {
   private var stream: AsyncStream<Element>.Iterator
-  /// To be told if it never comes.
+  /// The awaited event, for reports about pending work.
   private let what: String
 
   init(_ stream: AsyncStream<Element>, waitingFor what: String) {

@@ -1,10 +1,13 @@
 internal import Runtime
 
 /// A collection of objects in a home, to list or observe. See <doc:TheHomeModel>, “Observing”.
-public struct Query<Item: Identifiable & Sendable>: Sendable {
+public struct Query<Item: Identifiable & Sendable>: CustomStringConvertible, Sendable {
   let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
   let snapshots: @Sendable () -> AsyncStream<[Item]>
   let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
+
+  /// The name of the type, without the elements: `Query<HomeDevice>`.
+  public var description: String { "\(Self.self)" }
 
   /// Returns the current elements, after waiting for the first synchronization.
   /// - Throws: ``HomeError`` `timedOut` if the synchronization does not complete in time.
@@ -17,12 +20,12 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
   /// Returns the whole collection, at once and after every change. Equal consecutive collections are not repeated.
   public func batched() -> CollectionSnapshots<Item> { CollectionSnapshots(begin: snapshots) }
 
-  /// Only the item with an id.
+  /// Returns a query of the item with an id.
   func only(_ id: Item.ID) -> Query<Item> where Item: Equatable, Item.ID: Sendable {
     Query(
       snapshot: { [snapshot] timeout async throws(HomeError) in try await snapshot(timeout).filter { $0.id == id } },
       snapshots: { [snapshots] in
-        // Of two different collections the same may be left.
+        // Different collections may have the same item.
         Self.derived(from: snapshots()) { (items, last: inout [Item]?) in
           let items = items.filter { $0.id == id }
           guard items != last else { return nil }

@@ -18,12 +18,13 @@ public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {
 
 /// The properties of a device type besides its traits: its rank on the device, and its connectivity.
 public struct DeviceTypeMetadata: Hashable, Sendable {
-  /// Whether this is the primary type of its endpoint.
+  /// Whether this is the primary type of the device; true for one type of a device, or for none if it has only utility
+  /// types.
   ///
-  /// The primary type is the first listed application type: not Root Node, and not one of the utility types (Power
-  /// Source, OTA Requestor, Bridged Node and the like), which describe an additional aspect of a device. An unknown
-  /// type can't be distinguished from a utility type, so it is primary only if the endpoint lists no known application
-  /// type.
+  /// The primary type is the first listed application type of the lowest endpoint that has one: not Root Node, and not
+  /// one of the utility types (Power Source, OTA Requestor, Bridged Node and the like), which describe an additional
+  /// aspect of a device. An unknown type can't be distinguished from a utility type, so it is primary only if its
+  /// endpoint lists no known application type.
   public var isPrimaryType: Bool
   /// The aggregate connectivity of all traits of its endpoint.
   public var sourceConnectivity: SourceConnectivity
@@ -57,12 +58,16 @@ public struct AnyDeviceType: Sendable, Identifiable {
 
   public var metadata: DeviceTypeMetadata {
     DeviceTypeMetadata(
-      isPrimaryType: device.source?.endpoint(id.endpoint)?.primaryType == id.type,
+      isPrimaryType: isPrimaryOfEndpoint
+        && device.source?.endpoints.contains { $0.id < endpoint && $0.hasApplicationType } == false,
       sourceConnectivity: device.connectivity { $0 == id.endpoint })
   }
 
+  /// Whether this is the primary type of its endpoint, as each outlet of a power strip has one.
+  var isPrimaryOfEndpoint: Bool { device.source?.endpoint(endpoint)?.primaryType == id.type }
+
   /// Converts to a Swift type; nil for another type: `type.as(DimmableLightDeviceType.self)`.
-  public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceType.id ? T(self) : nil }
+  public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceTypeID ? T(self) : nil }
 
   /// Whether two are the same type with the same connectivity and the same set of traits.
   func hasSameMetadata(as other: Self) -> Bool {
@@ -76,14 +81,16 @@ public struct AnyDeviceType: Sendable, Identifiable {
 }
 
 extension DeviceEndpoint {
-  /// What it is in the first place; see ``DeviceTypeMetadata/isPrimaryType``.
+  /// The first known application type, else the first unknown type; see ``DeviceTypeMetadata/isPrimaryType``.
   var primaryType: DeviceTypeID? {
     let candidates = applicationTypes
     return candidates.first { DeviceTypes.named($0) != nil } ?? candidates.first
   }
 
-  /// What people would name when asked what it is, and what the project does not know.
+  /// The application types and the unknown types.
   var applicationTypes: [DeviceTypeID] { deviceTypes.filter { !Self.utilityTypes.contains($0) } }
+
+  fileprivate var hasApplicationType: Bool { deviceTypes.contains { !Self.utilityTypes.contains($0) } }
 
   /// The types of the classes Utility and Node. Device Library § 2.
   static let utilityTypes: Set<DeviceTypeID> = [

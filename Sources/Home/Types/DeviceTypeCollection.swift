@@ -21,11 +21,11 @@ public struct DeviceTypeCollection: Sendable, Sequence {
   // MARK: One type
 
   /// Returns the type on the first endpoint that has it; nil if the device lacks it.
-  public func get<T: HomeDeviceType>(_: T.Type) -> T? { get(T.deviceType.id).map { T($0) } }
+  public func get<T: HomeDeviceType>(_: T.Type) -> T? { get(T.deviceTypeID).map { T($0) } }
 
   /// Returns the type on an endpoint; nil if the endpoint lacks it.
   public func get<T: HomeDeviceType>(_: T.Type, on endpoint: EndpointID) -> T? {
-    get(T.deviceType.id, on: endpoint).map { T($0) }
+    get(T.deviceTypeID, on: endpoint).map { T($0) }
   }
 
   /// Returns the type with a number, on an endpoint or on the first that has it; nil if the device lacks it.
@@ -36,8 +36,8 @@ public struct DeviceTypeCollection: Sendable, Sequence {
 
   /// Returns the type on every endpoint that has it.
   public func all<T: HomeDeviceType>(_: T.Type) -> [T] {
-    endpoints.filter { $0.deviceTypes.contains(T.deviceType.id) }.map {
-      T(AnyDeviceType(device, $0.id, T.deviceType.id))
+    endpoints.filter { $0.deviceTypes.contains(T.deviceTypeID) }.map {
+      T(AnyDeviceType(device, $0.id, T.deviceTypeID))
     }
   }
 
@@ -45,7 +45,7 @@ public struct DeviceTypeCollection: Sendable, Sequence {
   public subscript<T: HomeDeviceType>(_ type: T.Type) -> T? { self.get(type) }
 
   /// Whether any endpoint has the type.
-  public func contains<T: HomeDeviceType>(_: T.Type) -> Bool { contains(T.deviceType.id) }
+  public func contains<T: HomeDeviceType>(_: T.Type) -> Bool { contains(T.deviceTypeID) }
   /// Whether any endpoint has the type with this id.
   public func contains(_ type: DeviceTypeID) -> Bool { endpoints.contains { $0.deviceTypes.contains(type) } }
 
@@ -87,7 +87,7 @@ public struct DeviceTypeCollection: Sendable, Sequence {
     DeviceUpdates(home: device.home, device: device.id, select: select) { old, new, changed in
       let endpoint = new.endpoint
       guard old.untyped.hasSameMetadata(as: new.untyped) else { return true }
-      // Most reports are about attributes, and of few clusters: those alone are looked at then.
+      // Most reports change the attributes of few clusters; compare only those.
       if changed.isEmpty { return !old.untyped.isSame(as: new.untyped) }
       return changed.contains { path in
         path.endpoint == endpoint && old.untyped.device.types.differs(from: new.untyped.device.types, in: path)

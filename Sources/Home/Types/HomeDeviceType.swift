@@ -13,6 +13,8 @@ public import MatterModel
 public protocol HomeDeviceType: Sendable, Identifiable where ID == HomeDeviceTypeID {
   /// The declaration of the type in the Device Library or by the manufacturer.
   static var deviceType: DeviceType { get }
+  /// The id of ``deviceType``.
+  static var deviceTypeID: DeviceTypeID { get }
   /// The untyped value.
   var untyped: AnyDeviceType { get }
   /// Wraps an untyped value, whose id must be that of ``deviceType``.
@@ -20,6 +22,7 @@ public protocol HomeDeviceType: Sendable, Identifiable where ID == HomeDeviceTyp
 }
 
 extension HomeDeviceType {
+  public static var deviceTypeID: DeviceTypeID { deviceType.id }
   public var id: HomeDeviceTypeID { untyped.id }
   public var endpoint: EndpointID { untyped.endpoint }
   /// The traits of its endpoint.

@@ -15,8 +15,8 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 
 /// A snapshot of a cluster of an endpoint: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
 ///
-/// Attributes are read as `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`. All attributes
-/// and commands that the cluster declares are available by name.
+/// Attributes are read as `trait.onOff` or `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`.
+/// All attributes and commands that the cluster declares are available by name.
 @dynamicMemberLookup public struct Trait<C: Cluster>: MatterTrait {
   /// The untyped trait.
   public private(set) var untyped: AnyTrait
@@ -39,7 +39,17 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   public var isStale: Bool { untyped.isStale }
   public var attributes: TraitAttributes<C> { TraitAttributes(trait: untyped) }
 
-  // MARK: What it can do
+  /// An attribute by its name; see ``TraitAttributes``.
+  public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Value>>) -> Value? {
+    attributes[dynamicMember: key]
+  }
+
+  /// A nullable attribute by its name; see ``TraitAttributes``.
+  public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Nullable<Value>>>) -> Value? {
+    attributes[dynamicMember: key]
+  }
+
+  // MARK: Supported elements
 
   /// Whether the device reports the attribute as supported; false if unknown.
   public func supports<Value>(_ attribute: Attribute<C, Value>) -> Bool { untyped.supports(attribute.id) }

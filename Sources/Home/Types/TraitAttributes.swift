@@ -21,7 +21,7 @@ public import MatterModel
   /// An attribute by its declaration; nil if it is unknown or of another type.
   public subscript<Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Value? { trait.value(attribute.id) }
 
-  // MARK: Those that every cluster has. Matter Core § 7.13.
+  // MARK: Global attributes. Matter Core § 7.13.
 
   /// FeatureMap: the bits of the supported features. Matter Core § 7.13.
   public var featureMap: UInt32? { trait.featureMap }

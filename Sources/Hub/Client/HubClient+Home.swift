@@ -4,7 +4,7 @@ package import MatterModel
 public import MatterProtocol
 internal import NIOCore
 
-// What a home asks for, asked of the hub.
+// The backend of a home over the connection to a hub.
 extension HubClient: HomeBackend {
   /// It does so since it was opened.
   package func follow() {}
@@ -72,9 +72,8 @@ extension HubClient: HomeBackend {
     guard case .done = reply else { throw Self.surprise() }
   }
 
-  public func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-    let (value, wasCut) = try await setName(name, of: device, origin: nil)
-    return NamedDevice(device: value, wasCut: wasCut)
+  public func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+    try await setName(name, of: device, origin: nil)
   }
 
   public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
@@ -93,7 +92,7 @@ extension HubClient: HomeBackend {
     do throws(HomeError) {
       return try await ask(after: anchor, filter, limit)
     } catch {
-      // A place that one of our routes gave, and another one leads to another log now: what followed it nobody can say here.
+      // The anchor comes from another route, whose log is not the current one; the samples after it are unknown here.
       guard error.code == .badArguments, let anchor, logs.contains(anchor) else { throw error }
       let now = try await self.anchor()
       guard let beyond = now.beyondTheEnd(notOf: anchor) else { throw error }

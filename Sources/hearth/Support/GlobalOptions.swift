@@ -130,17 +130,3 @@ struct NetworkOptions: ParsableArguments {
   /// Reads the file of --address-book; without it, returns an empty book.
   func book() throws(HomeError) -> AddressBook { try AddressBook(file: addressBook) }
 }
-
-extension AddressBook {
-  /// Reads a file; nil creates an empty book.
-  init(file: String?) throws(HomeError) {
-    self.init()
-    guard let file else { return }
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw HomeError(.notFound, "\(file): can't be read")
-    }
-    self = try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: file) {
-      (text: String) throws(HomeError) in try HostAndPort.resolve(text)
-    }
-  }
-}

@@ -10,7 +10,7 @@ enum AllTypes {
     OnOffPlugInUnitDeviceType.self, DimmablePlugInUnitDeviceType.self, MountedOnOffControlDeviceType.self,
     MountedDimmableLoadControlDeviceType.self, PumpDeviceType.self, OnOffLightSwitchDeviceType.self,
     DimmerSwitchDeviceType.self, ColorDimmerSwitchDeviceType.self, ControlBridgeDeviceType.self,
-    PumpControllerDeviceType.self, GenericSwitchDeviceType.self, ContactSensorDeviceType.self,
+    PumpControllerDeviceType.self, GenericSwitchDeviceType.self, DoorbellDeviceType.self, ContactSensorDeviceType.self,
     LightSensorDeviceType.self, OccupancySensorDeviceType.self, TemperatureSensorDeviceType.self,
     PressureSensorDeviceType.self, FlowSensorDeviceType.self, HumiditySensorDeviceType.self, OnOffSensorDeviceType.self,
     SmokeCoAlarmDeviceType.self, AirQualitySensorDeviceType.self, WaterFreezeDetectorDeviceType.self,

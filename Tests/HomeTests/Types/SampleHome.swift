@@ -110,10 +110,10 @@ final class SampleHome: HomeAccess {
     if let failure { throw failure }
   }
 
-  func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
+  func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
     apply([.deviceRenamed(id: device, name: name)])
     guard let renamed = self.device(device) else { throw HomeError(.notFound, "there is no such device") }
-    return NamedDevice(device: renamed, wasCut: false)
+    return renamed
   }
 
   func reports(of device: String) -> DeviceReports {

@@ -16,6 +16,14 @@ import Testing
       device.types.get(DimmableLightDeviceType.self)?.matterTraits.levelControlTrait?.attributes.currentLevel == 128)
   }
 
+  @Test func readsAttributesOfTraitDirectly() throws {
+    let device = try #require(SampleHome.withLight().device("5"))
+    #expect(device.traits[OnOffTrait.self]?.onOff == true)
+    let level: Matter.LevelControlTrait = try #require(device.traits[Matter.LevelControlTrait.self])
+    // Nullable: 128, null and unknown.
+    #expect(level.currentLevel == 128 && level.onLevel == nil && level.startUpCurrentLevel == nil)
+  }
+
   @Test func distinguishesNullFromUnknown() throws {
     let device = try #require(SampleHome.withLight().device("5"))
     let level = try #require(device.traits[LevelControlTrait.self])

@@ -41,6 +41,9 @@ import Testing
     }
     #expect(Set(AllTypes.all.map { $0.deviceType.id }) == Set(DeviceTypes.all.map(\.id)))
     #expect(AllTypes.all.count == DeviceTypes.all.count)
+    #expect(OnOffLightDeviceType.deviceType == DeviceTypes.onOffLight)
+    // A number outside of the Device Library.
+    #expect(KnownDeviceType<0x7FFF>.deviceType.id == 0x7FFF && KnownDeviceType<0x7FFF>.deviceType.servers.isEmpty)
   }
 
   @Test func everyClusterHasNamedTrait() throws {
@@ -116,10 +119,14 @@ import Testing
     #expect(primary(0xFFF1_0001, 0x0100) == 0x0100)
   }
 
-  @Test func metadataMarksPrimaryTypes() throws {
+  @Test func metadataMarksOnePrimaryType() throws {
     let device = try #require(speaker().device("5"))
-    #expect(device.types.filter(\.metadata.isPrimaryType).map(\.name) == ["Speaker", "Dimmable Light"])
+    #expect(device.types.filter(\.metadata.isPrimaryType).map(\.name) == ["Speaker"])
+    #expect(device.types.filter(\.isPrimaryOfEndpoint).map(\.name) == ["Speaker", "Dimmable Light"])
     #expect(device.types.get(PowerSourceDeviceType.self)?.metadata.isPrimaryType == false)
+    let home = SampleHome()
+    home.add(SourceID(8), [SampleHome.endpoint(1, DeviceTypes.powerSource)])
+    #expect(try #require(home.device("8")).types.allSatisfy { !$0.metadata.isPrimaryType })
   }
 
   @Test func aggregatesConnectivityOverTraits() throws {

@@ -1,9 +1,9 @@
-import MatterController
+import Home
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import Home
+@testable import hearth
 
 @Suite("Explanations") struct ExplanationTests {
   private func lines(_ hex: String, as format: ExplainedFormat = .automatic) throws -> [String] {
@@ -65,11 +65,12 @@ import Testing
   @Test(arguments: ["1535012804", "15", "ff00", "00", "0000000001000000"])
   func rejectsInvalidInput(_ hex: String) throws {
     let input = try #require([UInt8](hexadecimal: hex))
-    #expect(failure { () throws(HomeError) in _ = try Explanation.of(input) }?.code == .badArguments)
+    let error = #expect(throws: HomeError.self) { try Explanation.of(input) }
+    #expect(error?.code == .badArguments)
   }
 
   @Test func suggestsNearestOpcode() {
-    let error = failure { () throws(HomeError) in _ = try Explanation.of([0x15, 0x18], as: .payload("reprtData")) }
+    let error = #expect(throws: HomeError.self) { try Explanation.of([0x15, 0x18], as: .payload("reprtData")) }
     #expect(error?.candidates == ["ReportData"])
   }
 
@@ -79,10 +80,7 @@ import Testing
       attributeReports: [.data(AttributeData(.init(1, 8, 0), dataVersion: 3, value: [0x04, 102]))]
     ).encoded
     for end in report.indices {
-      #expect(
-        failure { () throws(HomeError) in
-          _ = try Explanation.of(Array(report[..<end]), as: .payload("ReportData"))
-        } != nil)
+      #expect(throws: HomeError.self) { try Explanation.of(Array(report[..<end]), as: .payload("ReportData")) }
     }
   }
 
@@ -93,24 +91,5 @@ import Testing
     #expect([UInt8](hexadecimal: "151") == nil)
     #expect([UInt8](hexadecimal: "lamp") == nil)
     #expect([UInt8](hexadecimal: "") == nil)
-  }
-}
-
-@Suite("Errors") struct HomeErrorTests {
-  @Test func namesDeviceStatus() {
-    let refused = HomeError(Status(.constraintError))
-    #expect(refused.code == .refused)
-    #expect(refused.message.contains("CONSTRAINT_ERROR"))
-    #expect(HomeError(Status(.unsupportedAccess)).code == .accessDenied)
-  }
-
-  @Test func namesCommissioningStep() {
-    let failed = HomeError(ControllerError.commissioningFailed(.addCertificate, .status(Status(.failure))))
-    #expect(failed.code == .commissioningFailed)
-    #expect(failed.message.contains("addCertificate"))
-    #expect(failed.message.contains("FAILURE"))
-    #expect(HomeError(ControllerError.commissioningFailed(.discover, .notFound)).code == .notFound)
-    #expect(HomeError(ControllerError.unreachable).offlineReason == "no answer")
-    #expect(HomeError(ControllerError.status(Status(.busy))).offlineReason == nil)
   }
 }

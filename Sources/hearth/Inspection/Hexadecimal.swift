@@ -1,12 +1,7 @@
-/// Bytes as upper-case hexadecimal digits.
-func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
-  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-}
-
 extension [UInt8] {
-  /// Parses hexadecimal digits; blanks, colons, commas and a `0x` prefix are skipped, and a single digit is allowed.
-  /// Nil for any other text, and for an empty one.
-  public init?(hexadecimal text: some StringProtocol) {
+  /// Parses hexadecimal digits, skipping blanks, colons, commas and a `0x` prefix; a single digit is a byte. Nil for any
+  /// other text and for an empty one.
+  init?(hexadecimal text: some StringProtocol) {
     self = []
     for word in text.split(whereSeparator: { $0.isWhitespace || $0 == ":" || $0 == "," }) {
       let digits = word.hasPrefix("0x") || word.hasPrefix("0X") ? word.dropFirst(2) : word[...]

@@ -1,18 +1,29 @@
+import Home
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import Home
+@testable import hearth
 
 @Suite("Address book") struct AddressBookTests {
   private func book(_ text: String) throws(HomeError) -> AddressBook {
-    try AddressBook(parsing: text, name: "book") { (text: String) throws(HomeError) in
-      let parts = text.split(separator: ":")
-      guard parts.count == 2, let ip = IPAddress(String(parts[0])), let port = UInt16(parts[1]) else {
-        throw HomeError(.badArguments, "“\(text)” is no address")
-      }
-      return SocketAddress(ip, port: port)
+    try AddressBook(parsing: text, name: "book")
+  }
+
+  /// Two rooms with a lamp each, and devices without a room.
+  private static func registry() -> HomeRegistry {
+    var state = HomeState()
+    for room in ["Kitchen", "Bedroom"] {
+      state.apply(.roomAdded(Room(id: room, name: room, structureID: "home")))
     }
+    for (node, name, room) in [
+      (1, "Ceiling", "Kitchen"), (2, "Lamp", "Kitchen"), (3, "Lamp", "Bedroom"), (4, "Desk v2.0", nil), (77, "5", nil),
+    ] as [(UInt64, String, String?)] {
+      let source = SourceID(NodeID(node))
+      state.apply(.deviceAdded(id: "\(source)", name: name, roomID: room, structureID: "home"))
+      state.apply(.sourceAdded(source, device: "\(source)"))
+    }
+    return HomeRegistry(state)
   }
 
   private func address(_ last: UInt32) -> SocketAddress { SocketAddress(.v4(0x0A00_0000 + last), port: 5540) }
@@ -29,7 +40,7 @@ import Testing
       not yet paired: 10.0.0.5:5540
       discriminator 3840: 10.0.0.6:5540
       """)
-    let registry = try Samples.registry()
+    let registry = Self.registry()
     #expect(
       try book.addresses(in: registry) == [
         NodeID(1): address(1), NodeID(77): address(2), NodeID(4): address(3), NodeID(99): address(4),
@@ -38,8 +49,9 @@ import Testing
 
   @Test func rejectsAmbiguousName() throws {
     let book = try book("lamp: 10.0.0.1:5540")
-    let registry = try Samples.registry()
-    #expect(failure { () throws(HomeError) in _ = try book.addresses(in: registry) }?.code == .ambiguousTarget)
+    let registry = Self.registry()
+    let error = #expect(throws: HomeError.self) { try book.addresses(in: registry) }
+    #expect(error?.code == .ambiguousTarget)
   }
 
   @Test func resolvesDiscriminators() throws {
@@ -57,7 +69,7 @@ import Testing
       ("discriminator x: 10.0.0.1:1", "book:1:1"),
     ])
   func reportsLineAndColumnOfSyntaxErrors(text: String, position: String) {
-    let error = failure { () throws(HomeError) in _ = try book(text) }
+    let error = #expect(throws: HomeError.self) { try book(text) }
     #expect(error?.code == .badDefinition)
     #expect(error?.message.hasPrefix(position) ?? false, "\(error?.message ?? "")")
   }

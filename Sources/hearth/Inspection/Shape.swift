@@ -1,14 +1,14 @@
-internal import MatterModel
-internal import MatterTLV
+import MatterModel
+import MatterTLV
 
-/// What the members of a message's structures are called, and what they hold. Matter Core § 4.12 to § 4.14, § 10.6, § 10.7.
+/// The names and the contents of the members of a message's structures. Matter Core § 4.12 to § 4.14, § 10.6, § 10.7.
 final class Shape: Sendable {
   enum ElementKind: Sendable { case attribute, command, event }
 
-  /// How a member's value is to be shown.
+  /// The presentation of a member's value.
   enum MemberKind: Sendable {
     case plain
-    /// A value whose type the path beside it tells.
+    /// A value whose type is given by the path beside it.
     case data
     case status, priority
   }
@@ -16,10 +16,10 @@ final class Shape: Sendable {
   struct Member: Sendable {
     var name: String
     var kind = MemberKind.plain
-    /// The shape of the value, or of each entry where the value is an array.
+    /// The shape of the value, or of each entry if the value is an array.
     var shape: Shape?
 
-    /// What a number stands for.
+    /// The name of a number; nil if it has none.
     func meaning(_ element: TLVElement) -> String? {
       guard case .unsigned(let value) = element.value, let value = UInt8(exactly: value) else { return nil }
       return switch kind {
@@ -57,7 +57,7 @@ final class Shape: Sendable {
   private var isMessage: Bool { Self.interaction.values.contains { $0 === self } }
 }
 
-// MARK: - The Interaction Model's parts
+// MARK: - Structures of the Interaction Model
 
 extension Shape {
   static let attributePath = Shape(
@@ -129,7 +129,7 @@ extension Shape {
     4: .init(name: "DataVersionFilters", shape: dataVersionFilter),
   ]
 
-  /// By opcode.
+  /// The messages of the Interaction Model, by opcode.
   static let interaction: [UInt8: Shape] = [
     1: Shape("StatusResponse", [0: .init(name: "Status", kind: .status)]),
     2: Shape("ReadRequest", requests),
@@ -180,7 +180,7 @@ extension Shape {
       8: .init(name: "SupportedTransports"), 9: .init(name: "MaxTCPMessageSize"),
     ])
 
-  /// By opcode: those of the secure channel's messages that are TLV.
+  /// The messages of the secure channel that are TLV, by opcode.
   static let secureChannel: [UInt8: Shape] = [
     0x20: Shape(
       "PBKDFParamRequest",

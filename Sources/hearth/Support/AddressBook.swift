@@ -1,38 +1,46 @@
-public import MatterModel
-public import MatterProtocol
+import Foundation
+import Home
+import MatterModel
+import MatterProtocol
 
 /// A file with addresses of devices, for networks without multicast.
 ///
 /// A line is a device, a colon and its address: `kitchen/ceiling: 192.168.1.20:5540`. The device is a target, a node
 /// id, or, for devices to be paired, `discriminator 3840`. An IPv6 address is in brackets: `[fd00::20]:5540`. Text
 /// after a `#` and empty lines are ignored.
-public struct AddressBook: Hashable, Sendable {
+struct AddressBook: Hashable, Sendable {
   /// A line of the file.
-  public struct Entry: Hashable, Sendable {
+  struct Entry: Hashable, Sendable {
     /// The device, as written in the file.
-    public var key: String
-    public var address: SocketAddress
+    var key: String
+    var address: SocketAddress
   }
 
-  public private(set) var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
 
-  public init() {}
+  private init() {}
+
+  /// Reads a file; nil creates an empty book.
+  init(file: String?) throws(HomeError) {
+    self.init()
+    guard let file else { return }
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw HomeError(.notFound, "\(file): can't be read")
+    }
+    self = try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: file)
+  }
 
   /// Parses the text of a file.
-  /// - Parameters:
-  ///   - name: the file name, for errors.
-  ///   - address: parses an address `HOST:PORT`, whose host may be a name.
+  /// - Parameter name: the file name, for errors.
   /// - Throws: `badDefinition` with line and column of the first invalid line.
-  public init(
-    parsing text: String, name: String, _ address: (String) throws(HomeError) -> SocketAddress
-  ) throws(HomeError) {
+  init(parsing text: String, name: String) throws(HomeError) {
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       func wrong(_ column: Int, _ what: String) -> HomeError {
         HomeError(.badDefinition, "\(name):\(number + 1):\(column): \(what)")
       }
       let content = line.prefix { $0 != "#" }
       guard content.contains(where: { !$0.isWhitespace }) else { continue }
-      // A colon with a space behind it: names and addresses have others.
+      // A colon followed by a space: names and addresses contain colons without one.
       guard let colon = content.firstRange(of: ": ") else {
         throw wrong(1, "expected DEVICE: HOST:PORT, as kitchen/ceiling: 192.168.1.20:5540")
       }
@@ -47,7 +55,7 @@ public struct AddressBook: Hashable, Sendable {
         throw wrong(1, "found discriminator “\(number)”; expected a number from 0 to 4095")
       }
       do throws(HomeError) {
-        entries.append(Entry(key: key, address: try address(value)))
+        entries.append(Entry(key: key, address: try HostAndPort.resolve(value)))
       } catch {
         throw wrong(column, error.message)
       }
@@ -56,13 +64,13 @@ public struct AddressBook: Hashable, Sendable {
 
   /// Returns the addresses of the home's devices, by node.
   /// - Throws: if a name matches several devices. Unknown names are skipped: the device may be paired later.
-  public func addresses(in registry: HomeRegistry) throws(HomeError) -> [NodeID: SocketAddress] {
+  func addresses(in registry: HomeRegistry) throws(HomeError) -> [NodeID: SocketAddress] {
     var result: [NodeID: SocketAddress] = [:]
     for entry in entries where Self.discriminatorText(entry.key) == nil {
       do throws(HomeError) {
         result[try registry.resolve(entry.key).device.nodeID] = entry.address
       } catch {
-        // A node that has no name here, as one that another process has just paired.
+        // A node without a record, such as one that another process has just paired.
         if let node = UInt64(entry.key), error.code == .notFound { result[NodeID(node)] = entry.address }
         if error.code != .notFound { throw error }
       }
@@ -71,7 +79,7 @@ public struct AddressBook: Hashable, Sendable {
   }
 
   /// Returns the addresses of devices to be paired that match a discriminator, in the order of the file.
-  public func addresses(of discriminator: SetupDiscriminator) -> [SocketAddress] {
+  func addresses(of discriminator: SetupDiscriminator) -> [SocketAddress] {
     entries.compactMap { entry in
       guard let value = Self.discriminatorText(entry.key).flatMap({ UInt16($0) }) else { return nil }
       switch discriminator {

@@ -3,16 +3,15 @@ internal import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
-/// What a response command says of the success of the command, where it says that in a member of its own.
+/// Detects failures that a response command reports in a member of its own instead of a status.
 enum CommandOutcome {
-  /// The names that the standard's clusters have for such a member.
+  /// The names of such members in the clusters of the specification.
   private static let names: Set<String> = ["Status", "StatusCode", "ErrorCode", "NetworkingStatus"]
-  /// Clusters whose `Status` tells of other things than success and failure: an update that is available, a log that is at
-  /// its end.
+  /// Clusters whose `Status` doesn't mean success or failure: an available update, the end of a log.
   private static let others: Set<ClusterID> = [0x0029, 0x0032]
 
-  /// The error, nil where the command succeeded as far as anybody can tell.
-  /// - Parameter shape: of the answer, where the caller has a declaration of it; else ours is looked for.
+  /// Returns the reported error, or nil if the response reports none.
+  /// - Parameter shape: the schema of the response; nil: that of the catalog.
   static func failure(_ answer: CommandData, shape: Schema? = nil) -> HomeError? {
     guard !others.contains(answer.path.cluster), let fields = answer.fields,
       case .structure(let members) = shape

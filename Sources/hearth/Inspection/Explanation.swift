@@ -1,19 +1,20 @@
-internal import MatterClusters
-internal import MatterModel
-internal import MatterTLV
+import Home
+import MatterClusters
+import MatterModel
+import MatterTLV
 
 /// One line of an explained message or TLV, with its children.
-public struct Explanation: Hashable, Sendable {
+struct Explanation: Hashable, Sendable {
   /// The name of the element: "AttributeReports", "tag 3", "Exchange".
-  public var label: String
+  var label: String
   /// The value as text, empty for a container.
-  public var value: String
+  var value: String
   /// The meaning of the value: "LevelControl.CurrentLevel".
-  public var note: String?
+  var note: String?
   /// The contained elements, in the order of the bytes.
-  public var children: [Explanation]
+  var children: [Explanation]
 
-  public init(_ label: String, _ value: String = "", note: String? = nil, children: [Explanation] = []) {
+  init(_ label: String, _ value: String = "", note: String? = nil, children: [Explanation] = []) {
     self.label = label
     self.value = value
     self.note = note
@@ -21,7 +22,7 @@ public struct Explanation: Hashable, Sendable {
   }
 
   /// The explanation as indented lines.
-  public func lines(indent: Int = 0) -> [String] {
+  func lines(indent: Int = 0) -> [String] {
     var line = String(repeating: "  ", count: indent) + label
     if !value.isEmpty { line += label.isEmpty ? value : ": " + value }
     if let note { line += "  — " + note }
@@ -30,7 +31,7 @@ public struct Explanation: Hashable, Sendable {
 }
 
 /// The format of the bytes passed to ``Explanation/of(_:as:)``.
-public enum ExplainedFormat: Hashable, Sendable {
+enum ExplainedFormat: Hashable, Sendable {
   /// TLV if the bytes are one complete element, else a message.
   case automatic
   case tlv
@@ -42,7 +43,7 @@ public enum ExplainedFormat: Hashable, Sendable {
 extension Explanation {
   /// Explains bytes.
   /// - Throws: `badArguments` if the bytes don't have the format.
-  public static func of(_ bytes: [UInt8], as format: ExplainedFormat = .automatic) throws(HomeError) -> Explanation {
+  static func of(_ bytes: [UInt8], as format: ExplainedFormat = .automatic) throws(HomeError) -> Explanation {
     guard !bytes.isEmpty else { throw HomeError(.badArguments, "no bytes to decode") }
     switch format {
     case .tlv: return try tlv(bytes, shape: nil, label: "TLV")
@@ -75,9 +76,9 @@ extension Explanation {
   }
 }
 
-/// Explains decoded elements by what the standard says of their members.
+/// Explains decoded elements with the names of their members in the specification.
 struct TLVExplainer {
-  /// The path read last, which says what the data beside it are.
+  /// The last path in the current structure, which determines the type of the data beside it.
   private var path: (cluster: ClusterID?, element: UInt32?) = (nil, nil)
   private var kind = Shape.ElementKind.attribute
 
@@ -122,7 +123,7 @@ struct TLVExplainer {
     kind = shape.elementKind
   }
 
-  /// The data beside a path: by the schema of what the path names.
+  /// Explains the data beside a path by the schema of the element at the path.
   private mutating func explainData(_ element: TLVElement, label: String) -> Explanation {
     var result = explain(element, shape: nil, label: label)
     guard let cluster = path.cluster.flatMap({ ClusterCatalogue.cluster($0) }), let id = path.element else {
@@ -140,7 +141,7 @@ struct TLVExplainer {
     return result
   }
 
-  /// "endpoint 1, LevelControl.CurrentLevel".
+  /// The name of the element at a path: "LevelControl.CurrentLevel". Nil for an unknown cluster.
   private func meaning(of element: TLVElement, _ shape: Shape) -> String? {
     guard let number = Self.number(element, shape.clusterTag) else { return nil }
     guard let cluster = ClusterCatalogue.cluster(ClusterID(number)) else { return nil }

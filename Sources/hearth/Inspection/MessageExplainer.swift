@@ -1,5 +1,6 @@
-internal import MatterModel
-internal import MatterProtocol
+import Home
+import MatterModel
+import MatterProtocol
 
 /// Explains whole messages: both headers and the payload. Matter Core § 4.4.
 enum MessageExplainer {
