@@ -116,6 +116,7 @@ let package = Package(
         dependencies: [
           "hearth", "Home", "MatterProtocol", "MatterModel", "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
+          .product(name: "GRDB", package: "GRDB.swift"),
         ],
         swiftSettings: strict),
       .target(name: "CBench"),

@@ -114,7 +114,7 @@ import VirtualDevices
     #expect(
       try await waits(.seconds(60)) { home, _ in
         for await _ in try await Self.lamp(home).device.types.subscribe(DimmableLightDeviceType.self) {}
-      } == ["Lamp to report a change of its DimmableLightDeviceType"])
+      } == ["Lamp to report a change of its Dimmable Light"])
     #expect(try await waits(.seconds(60)) { home, _ in for await _ in home.updates() {} } == ["the home to change"])
     #expect(
       try await waits(.seconds(60)) { home, _ in

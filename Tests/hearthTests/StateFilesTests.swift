@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import GRDB
 import Testing
 
 /// The state directory as other users or a broken disk leave it.
@@ -38,12 +38,12 @@ import Testing
     let hearth = Hearth()
     #expect(try await hearth("room", "add", "Attic").status == 0)
     let database = URL(filePath: hearth.state + "/home/home.sqlite")
-    // Closing moves the write-ahead log, which a command that exits leaves behind, into the file.
-    try HomeDatabase.open(database.path).close()
-    var bytes = [UInt8](try Data(contentsOf: database))
-    try #require(bytes.count > 64 && bytes[60..<64] == [0, 0, 0, 1])
-    bytes[63] = 9
-    try Data(bytes).write(to: database)
+    let queue = try DatabaseQueue(path: database.path)
+    try await queue.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA user_version = 9; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+    try queue.close()
+    let bytes = try Data(contentsOf: database)
     let message =
       "\(database.path): made by another version of Hearth (schema 9; expected 1); move the file away or delete it"
 
@@ -51,7 +51,7 @@ import Testing
     #expect(result.status == 1 && result.errors.contains(message), "\(result)")
     let doctor = try await hearth("doctor", "--json")
     #expect(doctor.status == 11 && doctor.output.contains("made by another version of Hearth"), "\(doctor)")
-    #expect(try [UInt8](Data(contentsOf: database)) == bytes)
+    #expect(try Data(contentsOf: database) == bytes)
 
     try FileManager.default.removeItem(at: database)
     #expect(try await hearth("rooms").status == 0)

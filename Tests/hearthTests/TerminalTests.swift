@@ -69,7 +69,7 @@ import Testing
     _ = try ChildProcess(
       Hearth.executable,
       ["devices", "--watch", "--timeout", "300ms", "--mdns", "off", "--state", hearth.state],
-      output: terminal.slave.fileDescriptor)
+      environment: ["NO_COLOR": "1"], output: terminal.slave.fileDescriptor)
   }
 
   @Test("colors a table and fits it to the width", .timeLimit(.minutes(5)), arguments: [[:], ["NO_COLOR": "1"]])

@@ -36,7 +36,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
     }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-      let wait = PendingWork.begin("\(reports?.name ?? "a device") to report a change of its \(Element.self)")
+      let wait = PendingWork.begin("\(reports?.name ?? "a device") to report a change of its \(Self.subject)")
       defer { wait?.end() }
       while let report = await reports?.report(isolation: actor), let element = updates.select(report.device) {
         if let last, !updates.hasChanged(last, element, report.changed) { continue }
@@ -45,6 +45,11 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
       }
       reports = nil
       return nil
+    }
+
+    /// The name of what is observed, for the list of pending work.
+    private static var subject: String {
+      (Element.self as? any HomeDeviceType.Type)?.deviceType.name ?? "\(Element.self)"
     }
   }
 }
