@@ -52,6 +52,8 @@ import VirtualDevices
     .nodeID
     await owner.close()
     options.access = .readOnly
+    // The commands of a round take longer than usual on a busy machine.
+    options.permitTimeout = .seconds(120)
 
     /// Returns the IDs of the device's subscriptions.
     func standing() async throws -> Set<UInt32> {

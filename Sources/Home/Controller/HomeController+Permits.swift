@@ -16,8 +16,6 @@ struct SessionPermit {
 // processes of a home are one peer. One that follows the home or subscribes has a session of its own; all others together have
 // one, which is closed when their request is done.
 extension HomeController {
-  /// How long another process may take with its requests. One that takes longer is not waited for.
-  private static let permitTime = TimeAmount.seconds(5)
   private static let permitInterval: Duration = .milliseconds(10)
 
   private func permitPath(_ node: NodeID) -> String {
@@ -34,7 +32,7 @@ extension HomeController {
     let path = permitPath(node)
     // Where there can be no files, there is no other process.
     guard (try? Files.makeDirectory(options.state.controller + "/sessions")) != nil else { return true }
-    let deadline = eventLoop.now + Self.permitTime
+    let deadline = eventLoop.now + .nanoseconds(options.permitTimeout.nanoseconds)
     while permits[node]?.lock == nil, eventLoop.now < deadline {
       guard let lock = try? FollowerLock.acquire(path) else {
         guard (try? await Task.sleep(for: Self.permitInterval)) != nil else { break }

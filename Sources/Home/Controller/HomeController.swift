@@ -37,6 +37,8 @@ public actor HomeController {
     public var timeout: Duration = .seconds(10)
     /// Changes the configurations before the home opens, for tests only.
     package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
+    /// The time to wait for the requests of other processes to a device, which share a session with it.
+    package var permitTimeout: Duration = .seconds(5)
     /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()
     /// The options for requests to clouds.
