@@ -64,7 +64,7 @@ extension ControllerEngine {
     _ transaction: Transaction, _ result: Result<Reply, ControllerError>, at now: Instant
   ) {
     let id = transaction.operation
-    guard let operation = operations[id] else { return }
+    guard var operation = operations[id] else { return }
     if case .commission = operation.task { return resolveCommissioning(id, result, at: now) }
     if let status = transaction.busyStatus(result) {
       if !waitForBusy(id, at: now) { fail(id, status.code == .busy ? .busy : .status(status), at: now) }
@@ -73,18 +73,20 @@ extension ControllerEngine {
     do throws(ControllerError) {
       let (reply, session) = (try result.get(), transaction.exchange.session)
       if let node = operation.node { noteAddress(of: node, on: session) }
-      switch try operations[id]?.handle(reply) {
+      // Changed as a copy: a change in place through the dictionary allocates several times.
+      switch try operation.handle(reply) {
       case .complete(let outcome):
         if case .report(let report) = outcome, let node = operation.node { peers[node]?.store(report.attributes) }
         complete(id, .success(outcome), at: now)
-      case .request: run(id, at: now)
+      case .request:
+        operations[id]?.task = operation.task
+        run(id, at: now)
       case .removed: finishRemoval(id, .confirmed, at: now)
       case .subscribed(let response): try subscribed(id, response, on: session, at: now)
       case .groupChanged(let change):
         let (record, changes) = try groupTable.complete(change)
         storeGroups(changes)
         complete(id, .success(.groupChanged(record)), at: now)
-      case nil: break
       }
     } catch {
       fail(id, error, at: now)
