@@ -16,7 +16,7 @@ import Testing
   )
 
   /// Opens a device's sockets behind a link, and those of another node. `read` collects the datagrams that reach the
-  /// device's sockets, also those that the link drops.
+  /// device's sockets, including datagrams that the link drops.
   private func ends(on loop: any EventLoop) async throws -> Ends {
     let (link, device, other, read) = (DeviceLink(), Collector(), Collector(), Collector())
     return try await loop.submit {

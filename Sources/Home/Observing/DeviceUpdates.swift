@@ -47,7 +47,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
       return nil
     }
 
-    /// The name of what is observed, for the list of pending work.
+    /// The name of the observed value, for the list of pending work.
     private static var subject: String {
       (Element.self as? any HomeDeviceType.Type)?.deviceType.name ?? "\(Element.self)"
     }

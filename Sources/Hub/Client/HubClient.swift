@@ -193,7 +193,7 @@ public actor HubClient {
     }
   }
 
-  /// Waits until the home was told for the first time; what is known of it is as good when no route works.
+  /// Waits for the first state of the home.
   package func synchronize(within timeout: Duration) async throws(HomeError) {
     try await wait(timeout) { $0.source != nil }
   }

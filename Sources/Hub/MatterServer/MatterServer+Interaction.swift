@@ -128,7 +128,9 @@ extension MatterServer {
     do throws(ValueDecoder.Failure) {
       return try ValueDecoder.tlv(value, schema)
     } catch {
-      throw MatterServerError(.invalidArguments, ([name] + error.path).joined(separator: ".") + ": " + error.reason)
+      var failure = error
+      failure.path.insert(name, at: 0)
+      throw MatterServerError(.invalidArguments, failure.text)
     }
   }
 

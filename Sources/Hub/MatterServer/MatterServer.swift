@@ -35,7 +35,7 @@ public actor MatterServer {
     static let messageSize = 1 << 21
     /// The number of frames of a message.
     static let fragments = 256
-    /// The number of connections, with those that are not upgraded.
+    /// The number of connections, including connections before their upgrade.
     static let connections = 128
     /// The number of requests of a client without a result.
     static let requests = 256
@@ -356,7 +356,7 @@ public actor MatterServer {
 
   // MARK: One at a time
 
-  /// Performs an operation that needs the exclusive access to the fabric, after those that were begun before.
+  /// Performs an operation that needs exclusive access to the fabric, after all earlier ones.
   func exclusively<R: Sendable>(
     _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {

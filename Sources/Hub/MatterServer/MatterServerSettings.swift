@@ -3,7 +3,7 @@ internal import Home
 internal import Logging
 internal import Runtime
 
-/// What clients set, and what is known of the nodes only here. Stored in the database of the home.
+/// The settings of the clients, and the times when nodes were first seen. Stored in the database of the home.
 struct MatterServerSettings: Codable, Hashable {
   /// The credentials of a Wi-Fi network, which are stored for clients and not used.
   struct WiFi: Codable, Hashable {

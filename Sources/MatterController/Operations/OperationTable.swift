@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// The operations in progress, and those that wait for an exchange with their node.
+/// The operations in progress, including operations that wait for an exchange with their node.
 struct OperationTable: Sendable {
   private var operations: [OperationID: Operation] = [:]
   /// Operations that wait for the end of others with the same node, in order.

@@ -45,7 +45,7 @@ extension ControllerEngine {
 
   /// Requests a replacement for a subscription that may be dead, over a new session; restarts a request in progress.
   /// The current subscription stays valid until its own deadline, so that nothing is lost if the device grants the
-  /// replacement by then, or if a report shows that it is alive.
+  /// replacement before the deadline, or if a report shows that the current one is alive.
   public mutating func renewInParallel(_ handle: SubscriptionHandle, at now: Instant) {
     guard let session = subscriptions[handle]?.session else { return }
     // The session opened for the replacement may also be dead.

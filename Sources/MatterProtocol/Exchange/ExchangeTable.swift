@@ -46,7 +46,7 @@ struct ExchangeTable: Sendable {
   /// Returns the exchanges of a session, sorted.
   func ids(on session: SessionID) -> [ExchangeID] { exchanges.keys.filter { $0.session == session }.sorted() }
 
-  /// Whether a session has any exchange, including those that are closing.
+  /// Whether a session has any exchange, including closing ones.
   func contains(on session: SessionID) -> Bool { exchanges.keys.contains { $0.session == session } }
 
   /// Whether a session has an exchange that is not closing.
