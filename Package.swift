@@ -43,6 +43,8 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
     .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
@@ -86,6 +88,7 @@ let package = Package(
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ] + nio)
     + module(
       "Scenario",
@@ -97,8 +100,7 @@ let package = Package(
       "Hub",
       imports: [
         "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto",
-        "MatterTLV",
-        log,
+        "MatterCertificates", "MatterTLV", log, .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web, tests: ["Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
     + [
       .executableTarget(
