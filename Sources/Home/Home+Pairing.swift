@@ -1,7 +1,10 @@
+internal import CloudLink
+public import HomeControl
+public import HomeModel
 internal import MatterClusters
 public import MatterController
 internal import MatterModel
-internal import MatterProtocol
+package import MatterProtocol
 internal import Runtime
 
 /// The result of pairing a device.
@@ -14,7 +17,7 @@ public struct PairedDevice: Sendable {
   /// manufacturer.
   public var isTestDeviceOnNetwork: Bool { Self.isTestDeviceOnNetwork(result.attestation, at: result.address.ip) }
 
-  static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
+  package static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
     attestation == .test && !address.isLoopback
   }
 }
@@ -47,7 +50,7 @@ extension Home {
   }
 
   /// - Parameter origin: the client that asks for it; nil: the one that the home is opened for, if any.
-  func pair(
+  package func pair(
     _ request: CommissioningRequest, name: String?, room: String?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> PairedDevice {
@@ -135,7 +138,7 @@ extension Home {
   }
 
   /// Takes the device with this id out of the fabric and the home. To be called without the home's lock.
-  static func remove(
+  package static func remove(
     device id: String, force: Bool, _ options: HomeController.Options
   ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     try await remove(force: force, options) { registry throws(HomeError) in try registry.device(withID: id) }
@@ -143,7 +146,7 @@ extension Home {
 
   /// Takes the device with this id out of the fabric and the home. For a home that has its state for itself.
   /// - Parameter origin: the client that asks for it.
-  func remove(
+  package func remove(
     device id: String, force: Bool, origin: String
   ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     let device = try HomeRegistry(await awaited().home).device(withID: id)

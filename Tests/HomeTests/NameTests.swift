@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 /// A temporary state directory, removed at deinitialization.
 final class ScratchDirectory: Sendable {

@@ -4,6 +4,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 @Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {

@@ -6,6 +6,7 @@ import NIOPosix
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 @Suite("Encrypted connections", .timeLimit(.minutes(10))) struct SecureTests {

@@ -1,6 +1,8 @@
+internal import HomeControl
+internal import HomeModel
 internal import MatterClusters
 internal import MatterController
-internal import MatterModel
+package import MatterModel
 internal import MatterProtocol
 
 extension Home {
@@ -52,7 +54,7 @@ extension Home {
 
 extension HomeError {
   /// What the device said, if it is the device that refused.
-  var status: Status? {
+  package var status: Status? {
     if let error = cause as? StatusError { return error.status }
     return nil
   }
