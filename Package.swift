@@ -89,7 +89,7 @@ let package = Package(
     + module(
       "HomeModel",
       imports: [
-        "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
+        "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
       ], tests: nil)
     + module(
       "HomeStore",
