@@ -15,6 +15,8 @@ public actor Hub {
   public struct Options: Sendable {
     /// Addresses to listen at, besides the socket in the state directory.
     public var addresses: [HubAddress] = []
+    /// The user's own certificate and key for connections on the network; nil: those in the state directory.
+    public var certificate: HubIdentity.CertificateFiles?
     /// The number of updates kept for slow or disconnected clients. A client that missed more reloads the home.
     public var journal = 4096
     /// The maximum number of bytes queued for a slow client. Further updates are sent once the queue is drained.
@@ -149,6 +151,7 @@ public actor Hub {
         let listener = try await bootstrap.bind(host: host, port: port).get()
         listeners.append(listener)
         addresses.append(HubAddress.host(host, port: listener.localAddress?.port ?? port).description)
+      case .web: throw HomeError(.badArguments, "can't listen on the URL \(address); expected HOST:PORT or a socket")
       }
     } catch {
       if let known = error as? HomeError { throw known }
