@@ -70,7 +70,7 @@ enum HomeSchema {
     if let known = try pool.unsafeRead({ try $0.cachedStatement(sql: query).text() }) { return known }
     return try pool.writeWithoutTransaction { database in
       try database.cachedStatement(
-        sql: "INSERT INTO identity SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM identity)"
+        sql: "INSERT INTO identity SELECT hex(randomblob(16)) WHERE NOT EXISTS (SELECT 1 FROM identity)"
       ).execute()
       return try database.cachedStatement(sql: query).text() ?? ""
     }
