@@ -5,7 +5,7 @@ internal import MatterProtocol
 internal import NIOCore
 
 // Commands that add and remove nodes.
-extension MatterServer {
+extension HubServer {
   func commissionWithCode(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     try checkCredentials(arguments)
     let text = try arguments.text("code")

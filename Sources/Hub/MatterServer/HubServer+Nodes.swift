@@ -5,7 +5,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 // Commands about single nodes.
-extension MatterServer {
+extension HubServer {
   func fabrics(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try fabricNode(arguments)
     let path = OperationalCredentials.fabrics.path(on: .root)

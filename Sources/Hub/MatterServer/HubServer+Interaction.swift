@@ -5,7 +5,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 // Commands that read, write and invoke.
-extension MatterServer {
+extension HubServer {
   func deviceCommand(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
     let endpoint = EndpointID(try arguments.integer("endpoint_id"))

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import Runtime
 
 // Requests and their results.
-extension MatterServer {
+extension HubServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
 
   func received(_ text: [UInt8], from number: Int) {
