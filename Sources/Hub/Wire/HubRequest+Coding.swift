@@ -129,14 +129,14 @@ extension HomeEdit {
   init(from reader: inout BlobReader) throws(DamagedBlob) {
     switch try reader.number() {
     case 0: self = .addStructure(name: try reader.text())
-    case 1: self = .renameStructure(try reader.text(), name: try reader.text())
-    case 2: self = .removeStructure(try reader.text())
+    case 1: self = .renameStructure(id: try reader.text(), name: try reader.text())
+    case 2: self = .removeStructure(id: try reader.text())
     case 3: self = .addRoom(name: try reader.text(), structureID: try reader.optionalText())
-    case 4: self = .renameRoom(try reader.text(), name: try reader.text())
-    case 5: self = .removeRoom(try reader.text())
-    case 6: self = .renameDevice(try reader.text(), name: try reader.text())
-    case 7: self = .moveDevice(try reader.text(), roomID: try reader.optionalText())
-    case 8: self = .choosePrimaryStructure(try reader.text())
+    case 4: self = .renameRoom(id: try reader.text(), name: try reader.text())
+    case 5: self = .removeRoom(id: try reader.text())
+    case 6: self = .renameDevice(id: try reader.text(), name: try reader.text())
+    case 7: self = .moveDevice(id: try reader.text(), roomID: try reader.optionalText())
+    case 8: self = .choosePrimaryStructure(id: try reader.text())
     default: throw DamagedBlob()
     }
   }
