@@ -160,7 +160,9 @@ private enum HubInput {
     let hello = SecureHandshake.Client(tokenHash: token, random: &random).hello
     let path = AttributePath(endpoint: 1, cluster: 8, attribute: 0)
     let requests: [HubRequest] = [
-      .edit([.choosePrimaryStructure("home"), .addRoom(name: "Den", structureID: nil), .moveDevice("5", roomID: "r")]),
+      .edit([
+        .choosePrimaryStructure(id: "home"), .addRoom(name: "Den", structureID: nil), .moveDevice(id: "5", roomID: "r"),
+      ]),
       .read(5, [path, AttributePath()], isFabricFiltered: true, timeout: .seconds(1)),
       .write(5, [AttributeWrite(path, value: [0x04, 9])], isTimed: false),
       .writeDevice(
