@@ -1,11 +1,11 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import Runtime
 
 /// Small files that are read whole and replaced whole.
 package enum Files {
   /// The file's bytes, nil if there is none.
-  static func read(_ path: String) throws(HomeError) -> Data? {
+  package static func read(_ path: String) throws(HomeError) -> Data? {
     do {
       return try Data(contentsOf: URL(filePath: path))
     } catch CocoaError.fileReadNoSuchFile {
@@ -16,7 +16,7 @@ package enum Files {
   }
 
   /// Replaces a file in one step with one that only the user may read.
-  static func replace(_ path: String, withSecret data: Data) throws(HomeError) {
+  package static func replace(_ path: String, withSecret data: Data) throws(HomeError) {
     try makeDirectory((path as NSString).deletingLastPathComponent)
     do throws(StoreError) {
       try SecretFile.replace(path, with: [UInt8](data))

@@ -48,6 +48,12 @@ public struct StateDirectory: Hashable, Sendable {
   public var run: String { root + "/run" }
   /// The socket of the home's hub.
   public var hubSocket: String { run + "/hub.sock" }
+  /// The certificate of the hub (PEM), created at its first start.
+  package var hubCertificate: String { root + "/hub/certificate.pem" }
+  /// The private key of the hub (PEM), created at its first start.
+  package var hubKey: String { root + "/hub/key.pem" }
+  /// The invitation of the hub that this state directory has joined.
+  package var invitation: String { root + "/hub/invitation" }
   /// The registry through which processes of this host find each other without multicast.
   public var responders: String { run + "/responders" }
 

@@ -17,6 +17,8 @@ public final class HomeDatabase: Sendable {
   public let path: String
   /// Identifies the log.
   let logID: UInt32
+  /// The identity of the home: 32 hexadecimal digits, which never change. Two hubs with the same one serve the same home.
+  package let identity: String
   /// Identifies this instance among the writers of the file.
   let writer: Int64
   /// Notified of each commit of this instance.
@@ -102,6 +104,7 @@ public final class HomeDatabase: Sendable {
   ) throws {
     (self.pool, self.path, self.isPassing) = (pool, path, isPassing)
     logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
+    identity = try HomeSchema.identity(pool)
     writer = Int64.random(in: 1...Int64.max, using: &random)
   }
 

@@ -59,6 +59,10 @@ public actor HubClient {
     public var name: String
     /// The token of the invitation; nil for processes of the hub's own user.
     public var token: String?
+    /// How hubs on the network are recognized.
+    public var trust = HubTrust()
+    /// The identity of the home, from an invitation; nil: that of the first working route. Routes to other homes are refused.
+    public var home: String?
     /// The timeout of requests and of the first synchronization. Requests to a device have a slightly longer one.
     public var timeout: Duration = .seconds(10)
     /// The delay of the first reconnection attempt, doubled for each further one.

@@ -81,7 +81,7 @@ actor HubLink: RouteLink {
   func forget() { (position, wasLoaded) = (nil, false) }
 
   /// Whether the connection proves who we are by itself.
-  private var isSecure: Bool { if case .host = address { true } else { false } }
+  private var isSecure: Bool { if case .socket = address { false } else { true } }
   private var isStopped: Bool { if case .stopped = phase { true } else { false } }
 
   private func connect() {
@@ -143,7 +143,8 @@ actor HubLink: RouteLink {
     switch address {
     case .socket(let path):
       try await SocketPath.withShort(path) { try await bootstrap.connect(unixDomainSocketPath: $0).get() }
-    case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
+    case .host(let host, let port), .web(let host, let port, _):
+      try await bootstrap.connect(host: host, port: port).get()
     }
   }
 
@@ -151,7 +152,7 @@ actor HubLink: RouteLink {
     switch address {
     case .socket(let path):
       HomeError(.notRunning, "no hub listens at \(path); start one with `hearth hub run`", cause: error)
-    case .host: HomeError(.unreachable, "no hub answers at \(address)", cause: error)
+    case .host, .web: HomeError(.unreachable, "no hub answers at \(address)", cause: error)
     }
   }
 
