@@ -84,7 +84,8 @@ extension HubNews: Codable {
   }
 
   private enum Event: String, Codable {
-    case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part", contacts = "hearth_contacts"
+    case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part",
+      contacts = "hearth_contacts"
     case settling = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
   }
 
