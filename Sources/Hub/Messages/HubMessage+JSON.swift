@@ -6,7 +6,13 @@ package import NIOCore
 /// The coders of messages with the prefix `hearth_`.
 enum HubJSON {
   static let prefix = "hearth_"
-  private static let encoder = JSONEncoder(), decoder = JSONDecoder()
+  private static let decoder = JSONDecoder()
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    // Slashes are frequent in base64.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }()
 
   static func encode(_ value: some Encodable) throws -> ByteBuffer { ByteBuffer(bytes: try encoder.encode(value)) }
 
