@@ -52,6 +52,17 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The path of the upgrade request.
+  var path: String { if case .web(_, _, let path) = self { path } else { Self.path } }
+
+  /// The `Host` header of the upgrade request.
+  var authority: String {
+    switch self {
+    case .socket: "localhost"
+    case .host(let host, let port), .web(let host, let port, _): "\(Self.bracketed(host)):\(port)"
+    }
+  }
+
   private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
   private static func unbracketed(_ host: Substring) -> String {
     String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host)

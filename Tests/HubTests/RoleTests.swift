@@ -39,8 +39,10 @@ import Testing
       (.invokeDevice("5", by: SourceID(7, 3), window, isTimed: true, timeout: nil), .owner),
       (.write(5, [list], isTimed: false), .owner), (.write(5, [onLevel, list], isTimed: false), .owner),
       (.write(5, [label], isTimed: false), .owner), (.write(5, [everywhere], isTimed: false), .owner),
-      (.edit([.renameDevice("5", name: "Desk")]), .owner), (.edit([.addRoom(name: "Den", structureID: nil)]), .owner),
-      (.edit([.choosePrimaryStructure("home")]), .owner), (.edit([]), .owner), (.status, .owner), (.lookAgain, .owner),
+      (.edit([.renameDevice(id: "5", name: "Desk")]), .owner),
+      (.edit([.addRoom(name: "Den", structureID: nil)]), .owner),
+      (.edit([.choosePrimaryStructure(id: "home")]), .owner), (.edit([]), .owner), (.status, .owner),
+      (.lookAgain, .owner),
     ] as [(HubRequest, HomeRole)])
   func allowsRequestsByRole(_ request: HubRequest, least: HomeRole) {
     for role in HomeRole.allCases { #expect(request.isAllowed(to: role) == (role >= least)) }

@@ -137,10 +137,11 @@ import Testing
   @Test(
     arguments: [
       .edit([
-        .addStructure(name: "a"), .renameStructure("b", name: "ü"), .removeStructure("c"),
-        .addRoom(name: "d", structureID: nil), .addRoom(name: "d", structureID: "s"), .renameRoom("e", name: "f"),
-        .removeRoom("g"), .choosePrimaryStructure("s"), .renameDevice("5", name: "h"), .moveDevice("5", roomID: nil),
-        .moveDevice("5", roomID: "r"),
+        .addStructure(name: "a"), .renameStructure(id: "b", name: "ü"), .removeStructure(id: "c"),
+        .addRoom(name: "d", structureID: nil), .addRoom(name: "d", structureID: "s"), .renameRoom(id: "e", name: "f"),
+        .removeRoom(id: "g"), .choosePrimaryStructure(id: "s"), .renameDevice(id: "5", name: "h"),
+        .moveDevice(id: "5", roomID: nil),
+        .moveDevice(id: "5", roomID: "r"),
       ]),
       .read(
         NodeID(.max), [AttributePath(), AttributePath(endpoint: 1, cluster: 6, attribute: 0)], isFabricFiltered: false,

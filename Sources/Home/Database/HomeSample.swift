@@ -13,7 +13,7 @@ public enum SampleType: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 /// One change of a home in the log: an observer reads each exactly once, in order.
-public struct HomeSample: Hashable, Sendable {
+public struct HomeSample: Hashable, Sendable, Codable {
   /// The position after this sample.
   public var anchor: Anchor
   /// The time, in microseconds since 1970.
@@ -161,7 +161,7 @@ extension HomeChange {
 }
 
 /// The result of a query after an anchor.
-public enum AnchoredResult: Sendable {
+public enum AnchoredResult: Sendable, Codable {
   /// The samples after the anchor.
   /// - Parameters:
   ///   - samples: the samples in order.

@@ -55,29 +55,23 @@ struct HubCommands: AsyncParsableCommand {
     }
 
     func run() async throws {
-      var options = Hub.Options(logger: home.global.logger)
+      var options = HubServer.Options(logger: home.global.logger)
+      options.version = HearthVersion.text
       options.addresses = try listen.map { try Self.address($0) }
+      options.loopback = try websocket.map { try Self.loopback($0) }
       if let certificate, let key { options.certificate = .init(certificate: certificate, key: key) }
-      let webSocket = try websocket.map { try Self.webSocketOptions($0, home.global.logger) }
       let stop = StopSignals()
       let signal = try await home.withHome { session in
-        let hub = try await Hub.open(session, options)
+        let hub = try await HubServer.open(session, options)
         do {
-          let server: MatterServer? =
-            if let webSocket { try await MatterServer.open(session, webSocket) } else { nil }
-          var status = await hub.status
-          status.addresses += await server?.addresses ?? []
+          let status = await hub.status
           home.output.result(
             HubReport.json(status),
             "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
           do {
             if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
-          } catch {
-            await server?.close()
-            throw HomeError(.internalError, "the ready file can't be written", cause: error)
-          }
+          } catch { throw HomeError(.internalError, "the ready file can't be written", cause: error) }
           let signal = await stop.wait()
-          await server?.close()
           await hub.close()
           return signal
         } catch {
@@ -89,16 +83,14 @@ struct HubCommands: AsyncParsableCommand {
       if signal == SIGINT { throw ProcessExit.interrupted.error }
     }
 
-    private static func webSocketOptions(_ text: String, _ logger: Logger) throws(HomeError) -> MatterServer.Options {
+    private static func loopback(_ text: String) throws(HomeError) -> HubServer.Loopback {
       let parts = text.split(separator: ":", omittingEmptySubsequences: false)
       guard let last = parts.last, let port = UInt16(last) else {
         throw HomeError(
           .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as 5580 or [::1]:5580")
       }
-      var options = MatterServer.Options(port: Int(port), logger: logger)
-      if parts.count > 1 { options.host = try HostAndPort.split(text, least: 0).host }
-      options.version = HearthVersion.text
-      return options
+      return HubServer.Loopback(
+        host: parts.count > 1 ? try HostAndPort.split(text, least: 0).host : nil, port: Int(port))
     }
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {
