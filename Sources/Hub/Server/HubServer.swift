@@ -57,7 +57,7 @@ public actor HubServer {
     /// address on the network.
     static let handshakes = 64, handshakesOfAddress = 16
     /// The time for the upgrade of a connection.
-    static let handshakeTime = TimeAmount.seconds(10)
+    static let handshakeTime = TimeAmount.seconds(30)
     /// The number of clients: all, those with an invitation, and those with the same invitation.
     static let clients = 1024, invitedClients = 256, clientsOfInvitation = 32
     /// The number of requests of a client without a result.
