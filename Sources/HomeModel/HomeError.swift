@@ -5,7 +5,7 @@ public import MatterProtocol
 /// An error of a home: a code of a closed list, a message with the remedy, and the cause.
 public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   /// The code for programs; each has its exit code on the command line.
-  public enum Code: String, Hashable, Sendable, CaseIterable {
+  public enum Code: String, Hashable, Sendable, CaseIterable, Codable {
     /// An internal failure, or one of the machine: a full disk, no free port.
     case internalError
     case badArguments
@@ -89,5 +89,30 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
     } else {
       self.init(.internalError, "\(error)", cause: error)
     }
+  }
+}
+
+/// Encodes the status of the device, if it is the cause, and no other cause.
+extension HomeError: Codable {
+  private enum CodingKeys: String, CodingKey { case code, message, device, candidates, status, answer }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try container.decode(Code.self, forKey: .code), try container.decode(String.self, forKey: .message),
+      device: try container.decodeIfPresent(String.self, forKey: .device),
+      candidates: try container.decodeIfPresent([String].self, forKey: .candidates) ?? [],
+      cause: try container.decodeIfPresent(Status.self, forKey: .status).map { StatusError($0) })
+    answer = try container.decodeIfPresent(CommandData.self, forKey: .answer)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(code, forKey: .code)
+    try container.encode(message, forKey: .message)
+    try container.encodeIfPresent(device, forKey: .device)
+    if !candidates.isEmpty { try container.encode(candidates, forKey: .candidates) }
+    try container.encodeIfPresent(status, forKey: .status)
+    try container.encodeIfPresent(answer, forKey: .answer)
   }
 }

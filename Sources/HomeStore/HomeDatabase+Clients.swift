@@ -65,6 +65,6 @@ extension InvitedClient {
   /// Returns the stored hash of a token.
   package static func hash(_ token: String) -> [UInt8] { Hash.sha256(Array("hearth client \(token)".utf8)) }
 
-  /// Returns whether this is the client's token.
+  /// Returns whether this is the client's token, in constant time.
   package func has(_ token: String) -> Bool { constantTimeEqual(tokenHash, Self.hash(token)) }
 }

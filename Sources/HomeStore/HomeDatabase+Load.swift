@@ -4,7 +4,7 @@ public import HomeModel
 public import MatterModel
 
 /// A home as loaded from the database.
-public struct StoredHome: Sendable {
+public struct StoredHome: Sendable, Codable {
   public var state: HomeState
   /// The times of last contact, by node.
   public var contacts: [NodeID: Contact] = [:]
@@ -17,6 +17,9 @@ public struct StoredHome: Sendable {
   package var wishes: [NodeID: PairingWish] = [:]
   /// The position of the state in the log.
   public var anchor: Anchor
+
+  /// What is sent to clients of a hub.
+  private enum CodingKeys: String, CodingKey { case state, contacts, anchor }
 
   package init(state: HomeState, contacts: [NodeID: Contact] = [:], anchor: Anchor) {
     (self.state, self.contacts, self.anchor) = (state, contacts, anchor)

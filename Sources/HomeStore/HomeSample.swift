@@ -3,7 +3,7 @@ public import MatterModel
 public import MatterProtocol
 
 /// One change of a home in the log: an observer reads each exactly once, in order.
-public struct HomeSample: Hashable, Sendable {
+public struct HomeSample: Hashable, Sendable, Codable {
   /// The position after this sample.
   public var anchor: Anchor
   /// The time, in microseconds since 1970.
@@ -52,7 +52,7 @@ public struct HomeSample: Hashable, Sendable {
 }
 
 /// The result of a query after an anchor.
-public enum AnchoredResult: Sendable {
+public enum AnchoredResult: Sendable, Codable {
   /// The samples after the anchor.
   /// - Parameters:
   ///   - samples: the samples in order.

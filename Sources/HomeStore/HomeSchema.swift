@@ -7,7 +7,7 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 1
+  private static let version: Int32 = 2
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version.
@@ -64,8 +64,23 @@ enum HomeSchema {
     }
   }
 
+  /// Returns the identity of the home, and stores a new one if there is none.
+  /// - Parameter new: the new identity; nil: a random one.
+  static func identity(_ pool: some DatabaseWriter, new: String?) throws -> String {
+    let query = "SELECT id FROM identity"
+    // See logID.
+    if let known = try pool.unsafeRead({ try $0.cachedStatement(sql: query).text() }) { return known }
+    return try pool.writeWithoutTransaction { database in
+      try database.cachedStatement(
+        sql: "INSERT INTO identity SELECT coalesce(?, hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM identity)"
+      ).execute(arguments: [new])
+      return try database.cachedStatement(sql: query).text() ?? ""
+    }
+  }
+
   /// Ordered items have a `position`; node ids are stored as signed integers; times are microseconds since 1970 unless noted.
   ///
+  /// - `identity`: a single row with the identity of the home, 32 hexadecimal digits.
   /// - `structure`: at most one is the primary one, which is used if a request names none.
   /// - `log`: `element` is the id of an attribute or event.
   /// - `gap`: ranges of sequence numbers of the log that are skipped, exclusive at both ends, see `LogGaps`.
@@ -78,6 +93,7 @@ enum HomeSchema {
   /// - `cloud_number`: the last number drawn for a revision or the id of a cloud node; numbers are never reused.
   private static let tables = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE identity (id TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
     CREATE TABLE structure (

@@ -31,7 +31,7 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 1); move the file away or delete it"
+    "\(path): made by another version of Hearth (schema \(version); expected 2); move the file away or delete it"
   }
 
   private func openingError(_ path: String) -> HomeError? {
@@ -41,7 +41,7 @@ import Testing
   @Test func createsAndReopens() throws {
     let scratch = try TestDatabase()
     let first = try scratch.open()
-    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 1)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 2)
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA application_id") } == 0x4872_7468)
     try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
     // Also while another connection has the file open.
@@ -59,7 +59,7 @@ import Testing
     #expect(try scratch.open().load().state == HomeState())
   }
 
-  @Test(arguments: [0, 2, 9, -1]) func rejectsOtherVersions(_ version: Int) throws {
+  @Test(arguments: [0, 1, 9, -1]) func rejectsOtherVersions(_ version: Int) throws {
     let scratch = try TestDatabase()
     try create(scratch.path, version: version)
     let before = try files(scratch.directory)

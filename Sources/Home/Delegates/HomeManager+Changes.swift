@@ -17,19 +17,19 @@ extension HomeManager {
   /// Renames a home; the name is truncated to 60 Unicode code points.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if another home has the name.
   public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
-    try await change(.renameStructure(homeID, name: name))
+    try await change(.renameStructure(id: homeID, name: name))
   }
 
   /// Selects the primary home.
   /// - Throws: ``HomeError`` `notFound`.
   public func updatePrimaryHome(_ homeID: String) async throws(HomeError) {
-    try await change(.choosePrimaryStructure(homeID))
+    try await change(.choosePrimaryStructure(id: homeID))
   }
 
   /// Removes a home with its rooms. If it was the primary home, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeHome(_ homeID: String) async throws(HomeError) {
-    try await change(.removeStructure(homeID))
+    try await change(.removeStructure(id: homeID))
   }
 
   // MARK: Rooms
@@ -45,12 +45,12 @@ extension HomeManager {
   /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
   ///   home has the name.
   public func renameRoom(_ roomID: String, to name: String) async throws(HomeError) {
-    try await change(.renameRoom(roomID, name: name))
+    try await change(.renameRoom(id: roomID, name: name))
   }
 
   /// Removes a room; its devices move to the room for the entire home.
   public func removeRoom(_ roomID: String) async throws(HomeError) {
-    try await change(.removeRoom(roomID))
+    try await change(.removeRoom(id: roomID))
   }
 
   // MARK: Devices
@@ -64,7 +64,7 @@ extension HomeManager {
   /// Moves a device to a room.
   /// - Parameter roomID: the room; nil removes the device from its room.
   public func move(_ accessory: String, to roomID: String?) async throws(HomeError) {
-    try await change(.moveDevice(accessory, roomID: roomID))
+    try await change(.moveDevice(id: accessory, roomID: roomID))
   }
 
   /// Commissions a device, reads its description, and names it.

@@ -115,7 +115,7 @@ extension HomeBackend {
   }
 
   package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
-    let wasCut = try await perform(.renameDevice(device, name: name), origin: origin).wasCut
+    let wasCut = try await perform(.renameDevice(id: device, name: name), origin: origin).wasCut
     let reducer = view.reducer
     guard var entry = reducer.state.devices[device] else {
       throw HomeError(.notFound, "there is no device \(device) in the home")

@@ -37,7 +37,7 @@ public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codabl
 }
 
 /// The reachability and location of a data source.
-public struct SourceConnectivity: Hashable, Sendable {
+public struct SourceConnectivity: Hashable, Sendable, Codable {
   public var connectivityState: ConnectivityState
   public var dataSourceLocality: DataSourceLocality
 
@@ -164,7 +164,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 /// The times of the last and the next contact. Not part of any equality, because they change with each message.
-public struct Contact: Hashable, Sendable {
+public struct Contact: Hashable, Sendable, Codable {
   /// The time of the last authenticated message, in microseconds since 1970; nil: never.
   public var last: Int64?
   /// The latest time of the next report, in microseconds since 1970; nil if none is expected.

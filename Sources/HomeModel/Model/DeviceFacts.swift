@@ -2,7 +2,7 @@ public import MatterModel
 
 /// The id of a source of a device: a node of this home's fabric, a bridged endpoint with its parts, or a cloud device,
 /// by the temporary local node id that the home assigned.
-public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct SourceID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
   public var node: NodeID
   /// `.root` for a node; else the endpoint of the bridged device.
   public var endpoint: EndpointID
@@ -21,6 +21,20 @@ public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible 
     self.init(NodeID(node), EndpointID(endpoint))
   }
 
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let source = Self(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not a source")
+    }
+    self = source
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+
   public static func < (left: Self, right: Self) -> Bool { (left.node, left.endpoint) < (right.node, right.endpoint) }
 
   /// Whether the source is an endpoint of a bridge.
@@ -34,7 +48,7 @@ public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible 
 }
 
 /// The description of an endpoint, from its Descriptor cluster. Matter Core § 9.5.
-public struct DeviceEndpoint: Hashable, Sendable {
+public struct DeviceEndpoint: Hashable, Sendable, Codable {
   public var id: EndpointID
   public var deviceTypes: [DeviceTypeID]
   /// ServerList: the server clusters.
@@ -57,7 +71,7 @@ public struct DeviceEndpoint: Hashable, Sendable {
 }
 
 /// The manufacturer, product and unique id of a device, from Basic Information or Bridged Device Basic Information.
-public struct DeviceIdentity: Hashable, Sendable {
+public struct DeviceIdentity: Hashable, Sendable, Codable {
   public var vendorID: VendorID?
   /// The product id, which identifies the model together with the vendor id.
   public var productID: UInt16?

@@ -29,9 +29,7 @@ public struct InvitedClient: Hashable, Sendable {
   public var role: HomeRole
   /// The time of the invitation, in seconds since 1970.
   public var created: Int64
-  /// The SHA-256 of its token. The handshake of the hub proves possession of this hash, not of the token, so the hash is the
-  /// credential itself: a copy of the home's database is enough to connect as this client. Keep backups of the state directory
-  /// as secret as the tokens, and revoke all invitations if one got out.
+  /// The SHA-256 of its token, of which the token can't be computed: tokens are random numbers of 128 bits.
   package var tokenHash: [UInt8]
 
   package init(name: String, role: HomeRole, created: Int64, tokenHash: [UInt8]) {

@@ -1,7 +1,7 @@
 public import MatterModel
 
 /// The status of a source of a device.
-public struct SourceStatus: Hashable, Sendable {
+public struct SourceStatus: Hashable, Sendable, Codable {
   public var connectivity: SourceConnectivity
   /// The reason why the source is offline; nil if it is not.
   public var reason: OfflineReason?

@@ -4,7 +4,7 @@ public import MatterProtocol
 /// A change of a home: produced by the reducer, stored in the log, and delivered to observers.
 ///
 /// The state is the result of its changes: a ``HomeState`` is modified in no other way.
-public enum HomeChange: Hashable, Sendable {
+public enum HomeChange: Hashable, Sendable, Codable {
   /// A new structure, which becomes the primary one if there was none.
   case structureAdded(Structure)
   /// The new name of a structure.
@@ -60,14 +60,14 @@ extension HomeChange {
 }
 
 /// Changes of one report, command or loss, which are stored and delivered together.
-public struct HomeUpdate: Hashable, Sendable {
+public struct HomeUpdate: Hashable, Sendable, Codable {
   public var changes: [HomeChange]
   /// The time, in microseconds since 1970.
   public var time: Int64
   /// The client that made the change, which is not notified of it; nil: a device.
   public var origin: String?
   /// The data versions of completely known clusters, by node, which the next start uses for its subscriptions.
-  public var versions: [NodeID: [ClusterPath: UInt32]]
+  public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The devices whose settled connectivity changed, or was unknown before; not logged, because it follows from the
   /// other changes.
   public var settled: Set<String> = []
@@ -84,6 +84,9 @@ public struct HomeUpdate: Hashable, Sendable {
     self.origin = origin
     self.versions = versions
   }
+
+  /// What is sent to clients of a hub.
+  private enum CodingKeys: String, CodingKey { case changes, time, origin }
 
   /// Compares the changes without derived data, and regardless of whether they are logged.
   public static func == (left: Self, right: Self) -> Bool {

@@ -1,25 +1,25 @@
 package import MatterCrypto
 
 /// An edit of the names in a home. A value, so that it can be sent to the process that owns the home.
-public enum HomeEdit: Hashable, Sendable {
+public enum HomeEdit: Hashable, Sendable, Codable {
   /// Adds a structure with an unused name.
   case addStructure(name: String)
   /// Renames the structure with this id.
-  case renameStructure(String, name: String)
+  case renameStructure(id: String, name: String)
   /// Removes a structure with its rooms; it must not contain devices.
-  case removeStructure(String)
+  case removeStructure(id: String)
   /// Selects the structure that is used where none is named.
-  case choosePrimaryStructure(String)
+  case choosePrimaryStructure(id: String)
   /// Adds a room; without a structure to the primary one, which is created if there is none.
   case addRoom(name: String, structureID: String?)
   /// Renames the room with this id, which must not be the room for the entire home.
-  case renameRoom(String, name: String)
+  case renameRoom(id: String, name: String)
   /// Removes a room; its devices move to the room for the entire home.
-  case removeRoom(String)
+  case removeRoom(id: String)
   /// Renames a device; names are truncated to 60 Unicode code points.
-  case renameDevice(String, name: String)
+  case renameDevice(id: String, name: String)
   /// Moves a device to a room; nil removes it from its room.
-  case moveDevice(String, roomID: String?)
+  case moveDevice(id: String, roomID: String?)
 
   /// The name that it gives, as it was asked for.
   private var name: String? {
@@ -40,7 +40,7 @@ public enum HomeEdit: Hashable, Sendable {
   }
 
   /// The result of an edit.
-  public struct Result: Hashable, Sendable {
+  public struct Result: Hashable, Sendable, Codable {
     /// The added structure.
     public var structure: Structure?
     /// The added room.

@@ -15,9 +15,9 @@ public enum RouteInput: Sendable {
 }
 
 /// The state of the connectivity debouncer, for clients that must agree with it.
-public struct DebouncerState: Hashable, Sendable {
+public struct DebouncerState: Hashable, Sendable, Codable {
   /// A device whose settled connectivity differs from the current one.
-  public struct Trial: Hashable, Sendable {
+  public struct Trial: Hashable, Sendable, Codable {
     /// The settled connectivity until the current one has lasted long enough.
     public var settled: SourceConnectivity
     /// The remaining time.

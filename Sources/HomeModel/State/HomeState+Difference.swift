@@ -14,6 +14,16 @@ extension HomeState {
   }
 }
 
+// A home is encoded as the changes that make it of an empty one.
+extension HomeState: Codable {
+  public init(from decoder: any Decoder) throws {
+    self.init()
+    for change in try [HomeChange](from: decoder) { apply(change) }
+  }
+
+  public func encode(to encoder: any Encoder) throws { try HomeState().changes(to: self).encode(to: encoder) }
+}
+
 /// The changes so far, and the home with them.
 private struct Difference {
   var state: HomeState

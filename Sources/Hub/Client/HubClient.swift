@@ -59,6 +59,10 @@ public actor HubClient {
     public var name: String
     /// The token of the invitation; nil for processes of the hub's own user.
     public var token: String?
+    /// How hubs on the network are recognized.
+    public var trust = HubTrust()
+    /// The identity of the home, from an invitation; nil: that of the first working route. Routes to other homes are refused.
+    public var home: String?
     /// The timeout of requests and of the first synchronization. Requests to a device have a slightly longer one.
     public var timeout: Duration = .seconds(10)
     /// The delay of the first reconnection attempt, doubled for each further one.
@@ -113,11 +117,13 @@ public actor HubClient {
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
   private(set) var queries: [ObjectIdentifier: HubSignal] = [:]
+  private var identity: HomeIdentity
   /// The logs that places came of: each route may lead to another one.
   var logs = KnownLogs()
 
   init(_ options: Options) {
     self.options = options
+    identity = HomeIdentity(options.home)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
     clock = HomeClock(
@@ -140,10 +146,14 @@ public actor HubClient {
         guard let self else { return }
         assumeIsolated { $0.take(news, from: index) }
       }
+      let check = { @Sendable [weak self] (found: String) throws(HomeError) -> Void in
+        try self?.checkNow(found, at: route.place)
+      }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, tell: tell)
-        case .local(let address), .remote(let address): HubLink(address, options, on: eventLoop, tell: tell)
+        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, tell: tell)
+        case .local(let address), .remote(let address):
+          HubLink(address, options, on: eventLoop, check: check, tell: tell)
         }
       routes.append(Route(link: link, locality: route.locality))
     }
@@ -161,6 +171,16 @@ public actor HubClient {
     active = nil
     wakeUp()
     box.value.observers.end()
+  }
+
+  /// Refuses a route to another home. For a link, which is on the event loop.
+  private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
+    let result: Result<Void, HomeError> = assumeIsolated { client in
+      do throws(HomeError) { return .success(try client.identity.check(found, at: route)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   /// Starts the routes that are needed, and stops the others: one is needed while no nearer one works.

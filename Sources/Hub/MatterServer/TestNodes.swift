@@ -36,7 +36,7 @@ struct TestNodes {
       }
     }
     guard entries.allSatisfy({ $0["attributes"]?.members != nil }) else { throw invalid }
-    guard all.count + entries.count <= MatterServer.Limits.testNodes else {
+    guard all.count + entries.count <= HubServer.Limits.testNodes else {
       throw MatterServerError(.invalidArguments, "too many test nodes; remove some first")
     }
     return entries.map { add($0) }

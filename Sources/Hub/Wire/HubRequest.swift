@@ -3,7 +3,7 @@ package import MatterModel
 package import MatterProtocol
 
 /// What a client asks of a hub.
-package enum HubRequest: Hashable, Sendable {
+package enum HubRequest: Hashable, Sendable, Codable {
   case edit([HomeEdit])
   case read(NodeID, [AttributePath], isFabricFiltered: Bool, timeout: Duration?)
   case write(NodeID, [AttributeWrite], isTimed: Bool)
@@ -20,7 +20,7 @@ package enum HubRequest: Hashable, Sendable {
 }
 
 /// What a hub answers.
-package enum HubReply: Sendable {
+package enum HubReply: Sendable, Codable {
   case done
   case edited([HomeEdit.Result])
   case report([AttributeData], [AttributeStatus])
@@ -32,9 +32,9 @@ package enum HubReply: Sendable {
 }
 
 /// The process, the devices and the connected clients of a hub.
-public struct HubStatus: Hashable, Sendable {
+public struct HubStatus: Hashable, Sendable, Codable {
   /// A connected client.
-  public struct Client: Hashable, Sendable {
+  public struct Client: Hashable, Sendable, Codable {
     /// The name of its invitation, or, for processes of the hub's own user, the name that it reported.
     public var name: String
     public var role: HomeRole
@@ -64,6 +64,8 @@ public struct HubStatus: Hashable, Sendable {
   public var clients: [Client]
   /// Counts of messages that the controller dropped since the start, by reason.
   public var drops: [String: Int]
+  /// The fingerprint of its certificate; nil if it does not listen on the network.
+  public var fingerprint: String?
 }
 
 extension HubRequest {
@@ -109,16 +111,10 @@ extension HubRequest {
 
   private static func privilege(_ write: AttributeWrite) -> Privilege {
     guard let cluster = write.path.cluster, let attribute = write.path.attribute else { return .administer }
-    return ElementNames.info(attribute, of: cluster)?.write ?? cluster.undeclaredPrivilege
+    return ElementNames.info(attribute, of: cluster)?.write ?? .administer
   }
 
   private static func privilege(_ command: CommandData) -> Privilege {
-    ElementNames.command(command.path)?.privilege ?? command.path.cluster.undeclaredPrivilege
+    ElementNames.command(command.path)?.privilege ?? .administer
   }
-}
-
-extension ClusterID {
-  /// The privilege for elements that the catalogue doesn't declare: Administer in clusters of the standard, as some of them hand
-  /// out credentials, and Operate in manufacturers' own, which have the vendor's id in their upper half. Matter Core § 7.18.2.
-  var undeclaredPrivilege: Privilege { rawValue >> 16 == 0 ? .administer : .operate }
 }

@@ -62,7 +62,7 @@ extension HomeCommands {
         var new = old
         new.name = try HomeNames.checked(name).name
         let isPrimary = old.id == state.primaryStructureID
-        return ([.renameStructure(old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
+        return ([.renameStructure(id: old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
       }
       options.output.result(
         HomeReport.json(renamed.new, isPrimary: renamed.isPrimary).adding("wasCut", options.noteCut(results)),
@@ -83,7 +83,7 @@ extension HomeCommands {
         let known = try state.knownStructure(home)
         var after = state
         for change in try state.removingStructure(known.id) { after.apply(change) }
-        return ([.removeStructure(known.id)], (old: known, primary: after.primaryStructure))
+        return ([.removeStructure(id: known.id)], (old: known, primary: after.primaryStructure))
       }
       options.output.result(
         [
@@ -109,7 +109,7 @@ extension HomeCommands {
       }
       let (chosen, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownStructure(home)
-        return ([.choosePrimaryStructure(known.id)], known)
+        return ([.choosePrimaryStructure(id: known.id)], known)
       }
       options.output.result(
         HomeReport.json(chosen, isPrimary: true), "\(chosen.name) is now the primary home")

@@ -1,5 +1,5 @@
 // Network credentials, which are stored for clients and not used: devices join their networks by other means.
-extension MatterServer {
+extension HubServer {
   func setWiFi(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     let id = try credentialID(arguments, settings.wifi)
     let ssid = try arguments.text("ssid")
@@ -37,7 +37,8 @@ extension MatterServer {
 
   private func credentialsChanged() -> JSONValue {
     storeSettings()
-    broadcast("server_info_updated", serverInfo)
+    let info = serverInfo
+    broadcast("server_info_updated") { _ in info }
     return [:]
   }
 

@@ -2,14 +2,14 @@ internal import NIOCore
 internal import NIOWebSocket
 
 /// Passes the text messages of a client to the server, and answers control frames.
-final class MatterSocketHandler: ChannelInboundHandler {
+final class WebSocketHandler: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
 
-  private let server: MatterServer
+  private let server: HubServer
   private let number: Int
 
-  init(_ server: MatterServer, _ number: Int) { (self.server, self.number) = (server, number) }
+  init(_ server: HubServer, _ number: Int) { (self.server, self.number) = (server, number) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)

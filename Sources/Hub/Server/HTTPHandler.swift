@@ -1,14 +1,15 @@
+internal import Home
 internal import NIOCore
 internal import NIOHTTP1
 
 /// Answers the HTTP requests that are not upgraded: `GET /health`, and errors for everything else.
-final class MatterHTTPHandler: ChannelInboundHandler {
+final class HTTPHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
 
-  private let server: MatterServer
+  private let server: HubServer
   private var head: HTTPRequestHead?
 
-  init(_ server: MatterServer) { self.server = server }
+  init(_ server: HubServer) { self.server = server }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
@@ -25,27 +26,28 @@ final class MatterHTTPHandler: ChannelInboundHandler {
 
   private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
     let channel = context.channel
-    switch (MatterServer.path(of: request), request.method) {
+    switch (HubServer.path(of: request), request.method) {
     case ("/health", .GET): Self.send(.ok, server.assumeIsolated { $0.health }, on: channel)
     case ("/health", _):
       Self.send(.methodNotAllowed, ["error": "method not allowed"], ["Allow": "GET"], on: channel)
-    case (MatterServer.path, _):
+    case (HubAddress.path, _):
       Self.send(.upgradeRequired, ["error": "WebSocket upgrade required"], ["Upgrade": "websocket"], on: channel)
-    default: Self.refuse(request, on: channel)
+    default: Self.send(.notFound, ["error": "not found"], on: channel)
     }
   }
 
-  /// Answers a request for a WebSocket that is not served, or not to a page of this origin.
-  static func refuse(_ request: HTTPRequestHead, on channel: any Channel) {
-    if MatterServer.path(of: request) == MatterServer.path {
-      send(.forbidden, ["error": "origin not allowed"], on: channel)
-    } else {
-      send(.notFound, ["error": "not found"], on: channel)
+  /// Refuses an upgrade. The body is the error, as in the replies to requests.
+  static func refuse(_ error: HomeError, on channel: any Channel) {
+    let body = (try? HubJSON.value(of: error)) ?? ["message": .string(error.message)]
+    switch error.code {
+    case .accessDenied: send(.unauthorized, body, ["WWW-Authenticate": "Bearer"], on: channel)
+    case .refused: send(.serviceUnavailable, body, on: channel)
+    default: send(.internalServerError, body, on: channel)
     }
   }
 
   /// Sends a response and closes the connection.
-  private static func send(
+  static func send(
     _ status: HTTPResponseStatus, _ body: JSONValue, _ headers: HTTPHeaders = [:], on channel: any Channel
   ) {
     let bytes = body.bytes
