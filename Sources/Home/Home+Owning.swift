@@ -22,21 +22,4 @@ extension Home {
     _ = consume lock
     return try result.get()
   }
-
-  /// Has what becomes of these nodes meanwhile be a client's doing.
-  /// - Parameter origin: nil: nobody's.
-  func attributing<R: Sendable>(
-    _ nodes: [NodeID], to origin: String?, _ body: () async throws(HomeError) -> R
-  ) async throws(HomeError) -> R {
-    let controller = try controller
-    await controller.attribute(nodes, to: origin)
-    let result: Result<R, HomeError>
-    do throws(HomeError) {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
-    await controller.attribute(nodes, to: nil)
-    return try result.get()
-  }
 }

@@ -47,12 +47,12 @@ extension HomeController {
 
   // MARK: Nodes that have not told what they are
 
-  /// The devices that the nodes of the fabric will be that have not told yet what they are, and the home with them.
-  package func awaited() -> (devices: [HomeDevice], home: HomeState) {
+  /// Returns the changes that add the nodes of the fabric whose descriptions have not been read yet, as the devices that
+  /// they will be.
+  func awaited() -> [HomeChange] {
     let reducer = edge.value.reducer
-    let home = reducer.awaiting(nodes.map(\.nodeID).sorted())
-    let new = home.orderedDevices.filter { reducer.state.devices[$0.id] == nil }
-    return (new.map { value(of: $0, reducer) }, home)
+    let nodes = nodes.map(\.nodeID).filter { reducer.state.sources(of: $0).isEmpty }
+    return nodes.isEmpty ? [] : reducer.state.changes(to: reducer.awaiting(nodes.sorted()))
   }
 
   /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
@@ -94,13 +94,5 @@ extension HomeController {
   /// Those of the fabric, and those of which nobody knows whether they are.
   private var fabricNodes: Set<NodeID> {
     edge.value.perform { engine, _ in Set(engine.nodes.map(\.nodeID) + engine.unconfirmedNodes) }
-  }
-}
-
-extension Home {
-  /// See ``HomeController/awaited()``; none through a hub, which tells of devices alone.
-  package func awaited() async -> (devices: [HomeDevice], home: HomeState) {
-    guard let controller = backend as? HomeController else { return ([], await state) }
-    return await controller.awaited()
   }
 }

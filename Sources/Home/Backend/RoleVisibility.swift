@@ -1,11 +1,10 @@
-internal import Home
 internal import MatterClusters
-internal import MatterModel
-internal import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 
-/// What a role may see: what the standard lets its privilege read, and of what is not declared what takes no more than
-/// ``MatterModel/ClusterID/undeclaredPrivilege``: nothing of that for guests.
-struct HubVisibility: Sendable {
+/// The attributes and events that a role may read, by its privilege in the standard. Undeclared ones require Administer,
+/// because some of them contain credentials. Matter Core § 6.6.2.
+package struct RoleVisibility: Sendable {
   private struct Element: Hashable {
     var cluster: ClusterID
     var number: UInt32
@@ -13,10 +12,10 @@ struct HubVisibility: Sendable {
   }
 
   private let role: HomeRole
-  /// Whether each element that the catalogue declares is seen.
+  /// Whether the role may read each declared element.
   private let declared: [Element: Bool]
 
-  static func of(_ role: HomeRole) -> HubVisibility {
+  package static func of(_ role: HomeRole) -> RoleVisibility {
     switch role {
     case .guest: guest
     case .member: member
@@ -24,7 +23,7 @@ struct HubVisibility: Sendable {
     }
   }
 
-  private static let guest = HubVisibility(.guest), member = HubVisibility(.member), owner = HubVisibility(.owner)
+  private static let guest = RoleVisibility(.guest), member = RoleVisibility(.member), owner = RoleVisibility(.owner)
 
   private init(_ role: HomeRole) {
     self.role = role
@@ -43,24 +42,27 @@ struct HubVisibility: Sendable {
   }
 
   private func contains(_ element: Element) -> Bool {
-    role == .owner || declared[element] ?? role.privilege.grants(element.cluster.undeclaredPrivilege)
+    role == .owner || declared[element] ?? role.privilege.grants(.administer)
   }
 
-  func contains(_ path: ConcreteAttributePath) -> Bool {
-    // The global attributes are those of every cluster.
+  package func contains(_ path: ConcreteAttributePath) -> Bool {
+    // Global attributes are declared for all clusters.
     OnOff.globalAttributes.contains { $0.id == path.attribute }
       || contains(Element(cluster: path.cluster, number: path.attribute.rawValue, isEvent: false))
   }
 
-  func contains(_ change: HomeChange) -> Bool {
+  package func contains(_ event: EventData) -> Bool {
+    contains(Element(cluster: event.path.cluster, number: event.path.event.rawValue, isEvent: true))
+  }
+
+  package func contains(_ change: HomeChange) -> Bool {
     switch change {
     case .attribute(_, let path, _): contains(path)
-    case .event(_, let data):
-      contains(Element(cluster: data.path.cluster, number: data.path.event.rawValue, isEvent: true))
+    case .event(_, let data): contains(data)
     default: true
     }
   }
 
-  /// Everything of a home that is seen.
-  func changes(of state: HomeState) -> [HomeChange] { HomeState().changes(to: state).filter { contains($0) } }
+  /// Returns the changes that make the visible part of a home of an empty one.
+  package func changes(of state: HomeState) -> [HomeChange] { HomeState().changes(to: state).filter { contains($0) } }
 }
