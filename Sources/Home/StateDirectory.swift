@@ -1,4 +1,5 @@
 package import Logging
+internal import Glibc
 internal import Runtime
 
 /// The directory of the persistent state, with a subdirectory for each subject.
@@ -54,17 +55,26 @@ public struct StateDirectory: Hashable, Sendable {
   package var hubKey: String { root + "/hub/key.pem" }
   /// The invitation of the hub that this state directory has joined.
   package var invitation: String { root + "/hub/invitation" }
+  /// The certificate authorities (PEM) of the hub that this state directory has joined, if they are not those of the system.
+  package var authorities: String { root + "/hub/authorities.pem" }
   /// The registry through which processes of this host find each other without multicast.
   public var responders: String { run + "/responders" }
 
-  /// Checks that no other user can change the home: the permissions of the root, ``home`` and ``controller``.
+  /// Checks that the directory can have a home of its own, and that no other user can change it: the permissions of the
+  /// root, ``home``, ``controller`` and the files of the hub.
   /// - Parameter logger: logs warnings, each once in this process.
-  /// - Throws: `internalError` if a directory is insecure.
+  /// - Throws: `internalError` if a directory is insecure, `badArguments` if it has joined a hub.
   package func check(_ logger: Logger? = nil) throws(HomeError) {
-    for directory in [root, home, controller] {
+    for directory in [root, home, controller, root + "/hub"] {
       do throws(StoreError) { try DirectoryCheck.check(directory, logger: logger) } catch {
         throw HomeError(opening: error)
       }
+    }
+    guard access(invitation, F_OK) != 0 else {
+      throw HomeError(
+        .badArguments,
+        "\(root) has joined a hub and has no home of its own; run this command on the machine of the hub, or choose "
+          + "another --state")
     }
   }
 }

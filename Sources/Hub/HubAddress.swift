@@ -1,7 +1,8 @@
 internal import Foundation
 public import Home
+internal import MatterProtocol
 
-/// An address where a hub listens.
+/// An address of a hub.
 public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
   /// A Unix domain socket, by its path.
   case socket(String)
@@ -13,28 +14,34 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
   /// The path of the WebSocket of a hub.
   static let path = "/ws"
 
-  /// Parses `HOST:PORT` or `wss://HOST[:PORT][/PATH]`; the default path is `/ws`.
+  /// Parses `HOST:PORT`, `wss://HOST[:PORT][/PATH]` with the default path `/ws`, or an absolute path of a socket.
   /// - Throws: `HomeError` `badArguments`.
   public init(_ text: String) throws(HomeError) {
-    let isURL = text.contains("://")
-    guard let parts = URLComponents(string: isURL ? text : "tcp://\(text)", encodingInvalidCharacters: false),
-      let host = parts.host.map({ $0.hasPrefix("[") ? String($0.dropFirst().dropLast()) : $0 }), !host.isEmpty,
-      parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
-      1...65_535 ~= parts.port ?? (isURL ? 443 : 0)
-    else { throw Self.malformed(text) }
-    if !isURL, parts.path.isEmpty, let port = parts.port {
-      self = .host(host, port: port)
-    } else if parts.scheme == "wss" {
-      self = .web(
-        host: host, port: parts.port ?? 443,
-        path: ["", "/"].contains(parts.path) ? Self.path : parts.percentEncodedPath)
-    } else {
-      throw Self.malformed(text)
+    guard let address = text.hasPrefix("/") ? .socket(text) : Self.web(text) ?? Self.host(text) else {
+      throw HomeError(
+        .badArguments,
+        "“\(text)” is not the address of a hub; expected HOST:PORT, wss://HOST[:PORT][/PATH], or the path of a socket")
     }
+    self = address
   }
 
-  private static func malformed(_ text: String) -> HomeError {
-    HomeError(.badArguments, "“\(text)” is not the address of a hub; expected HOST:PORT or wss://HOST[:PORT][/PATH]")
+  private static func web(_ text: String) -> HubAddress? {
+    guard let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme == "wss",
+      let host = url.host, !host.isEmpty, url.user == nil, url.password == nil, url.query == nil, url.fragment == nil,
+      1...65_535 ~= url.port ?? 443
+    else { return nil }
+    let path = ["", "/"].contains(url.path) ? Self.path : url.percentEncodedPath
+    return .web(host: unbracketed(host[...]), port: url.port ?? 443, path: path)
+  }
+
+  private static func host(_ text: String) -> HubAddress? {
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    let (host, port) = (text[..<colon], text[text.index(after: colon)...])
+    guard let number = UInt16(port), number > 0, port.first?.isNumber == true, !host.isEmpty,
+      host.hasPrefix("[") == host.contains(":"), host.hasPrefix("[") == host.hasSuffix("]"),
+      !host.contains(where: { $0.isWhitespace || "/?#@".contains($0) })
+    else { return nil }
+    return .host(unbracketed(host), port: Int(number))
   }
 
   public var description: String {
@@ -45,7 +52,21 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The path of the upgrade request.
+  var path: String { if case .web(_, _, let path) = self { path } else { Self.path } }
+
+  /// The `Host` header of the upgrade request.
+  var authority: String {
+    switch self {
+    case .socket: "localhost"
+    case .host(let host, let port), .web(let host, let port, _): "\(Self.bracketed(host)):\(port)"
+    }
+  }
+
   private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+  private static func unbracketed(_ host: Substring) -> String {
+    String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host)
+  }
 }
 
 extension HubAddress {
@@ -55,5 +76,36 @@ extension HubAddress {
       return String(text[text.index(after: text.startIndex)..<end])
     }
     return String(text.prefix { $0 != ":" })
+  }
+}
+
+extension HubRoute {
+  /// The route to an address without looking up its name: local for a socket, an address that is not reachable from the
+  /// internet, and a name of multicast DNS; otherwise remote.
+  public init(_ address: HubAddress) {
+    let isLocal =
+      switch address {
+      case .socket: true
+      case .host(let host, _), .web(let host, _, _):
+        IPAddress(host)?.isPrivate ?? (host == "localhost" || host.lowercased().hasSuffix(".local"))
+      }
+    self = isLocal ? .local(address) : .remote(address)
+  }
+}
+
+extension IPAddress {
+  /// Whether the address is not reachable from the internet: loopback, link-local or private. RFC 1918, 4193, 6890.
+  package var isPrivate: Bool {
+    let text = "\(self)"
+    let parts = text.split(separator: ".").compactMap { UInt8($0) }
+    if parts.count == 4 {
+      return switch (parts[0], parts[1]) {
+      case (10, _), (127, _), (192, 168), (169, 254): true
+      case (172, let second): (16...31).contains(second)
+      default: false
+      }
+    }
+    let lower = text.lowercased()
+    return lower.hasPrefix("fc") || lower.hasPrefix("fd") || lower.hasPrefix("fe80:") || text == "::1"
   }
 }

@@ -402,7 +402,7 @@ extension ServedHome {
   }
 }
 
-extension Hub {
+extension HubServer {
   /// Closes all connections, and handles inputs before any client can reconnect.
   func hangUp(andThen inputs: [HomeInput]) {
     for connection in connections.values { connection.channel.close(promise: nil) }

@@ -30,7 +30,7 @@ import Testing
     arguments: [
       (.anchor, .guest), (.samples(after: nil, .all, limit: 1), .guest),
       (.read(5, [AttributePath(ServedHome.level)], isFabricFiltered: true, timeout: nil), .guest),
-      (.invoke(5, invoke, isTimed: false), .member), (.invoke(5, maker, isTimed: false), .member),
+      (.invoke(5, invoke, isTimed: false), .member), (.invoke(5, maker, isTimed: false), .owner),
       (.invokeDevice("5", by: nil, invoke, isTimed: false, timeout: nil), .member),
       (.write(5, [onLevel], isTimed: false), .member),
       (.writeDevice("5", by: nil, [onLevel], isTimed: false, timeout: nil), .member),
@@ -65,8 +65,8 @@ import Testing
     #expect(visible(0x0451, 0xFFFD) == [true, true, true])
     #expect(visible(event: 9, of: 0x0452) == [false, false, true])
     // A manufacturer-specific cluster.
-    #expect(visible(0xFFF1_FC00, 0) == [false, true, true])
-    #expect(visible(event: 0, of: 0xFFF1_FC00) == [false, true, true])
+    #expect(visible(0xFFF1_FC00, 0) == [false, false, true])
+    #expect(visible(event: 0, of: 0xFFF1_FC00) == [false, false, true])
   }
 
   @Test func hubEnforcesRoles() async throws {

@@ -27,13 +27,13 @@ final class ServedHome: Sendable {
 
   let scratch: Scratch
   let home: Home
-  private let current: Mutex<Hub?>
+  private let current: Mutex<HubServer?>
 
   /// Opens a home with one lamp, node 5, which is online, or an empty one, and starts the hub.
   /// - Parameter grace: the grace time; nil: the one that is set with `setGraceTime`.
   init(
     _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false,
-    cloud: (any CloudTransport)? = nil, _ change: (inout Hub.Options) -> Void = { _ in }
+    cloud: (any CloudTransport)? = nil, _ change: (inout HubServer.Options) -> Void = { _ in }
   ) async throws {
     self.scratch = scratch
     var options = Self.options(scratch)
@@ -55,14 +55,19 @@ final class ServedHome: Sendable {
     return options
   }
 
-  var hub: Hub {
+  var hub: HubServer {
     get throws { try #require(current.withLock { $0 }) }
   }
 
-  func startHub(_ change: (inout Hub.Options) -> Void = { _ in }) async throws {
-    var options = Hub.Options(logger: Self.logger)
+  /// The URL of the hub on loopback, if it has one.
+  var webSocketURL: String? {
+    get async throws { try await hub.status.addresses.first { $0.hasPrefix("ws://") } }
+  }
+
+  func startHub(_ change: (inout HubServer.Options) -> Void = { _ in }) async throws {
+    var options = HubServer.Options(logger: Self.logger)
     change(&options)
-    let hub = try await Hub.open(home, options)
+    let hub = try await HubServer.open(home, options)
     current.withLock { $0 = hub }
   }
 
@@ -148,6 +153,7 @@ final class ServedHome: Sendable {
   ) async throws -> Home {
     var options = Self.clientOptions(name, token: token, routes ?? [.local(socket)])
     options.delivery = delivery
+    options.trust.fingerprint = await (try? hub)?.identity?.fingerprint
     return try await Home(through: options)
   }
 

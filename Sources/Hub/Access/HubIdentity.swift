@@ -74,7 +74,7 @@ public struct HubIdentity: Sendable {
     try Files.replace(state.hubCertificate, withSecret: pem("CERTIFICATE", certificate.der))
   }
 
-  private static func pem(_ label: String, _ der: [UInt8]) -> Data {
+  static func pem(_ label: String, _ der: [UInt8]) -> Data {
     let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
     return Data("-----BEGIN \(label)-----\n\(base64)\n-----END \(label)-----\n".utf8)
   }

@@ -98,35 +98,3 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
     }
   }
 }
-
-// MARK: The invitation that a state directory has joined
-
-extension HubInvitation {
-  /// Returns the stored invitation; nil if none is stored.
-  /// - Throws: `HomeError` `internalError` if it is damaged.
-  public static func stored(in state: StateDirectory) throws(HomeError) -> HubInvitation? {
-    guard let data = try Files.read(state.invitation) else { return nil }
-    do throws(HomeError) {
-      return try HubInvitation(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
-    } catch {
-      throw HomeError(
-        .internalError, "\(state.invitation) is damaged: \(error.message); run `hearth hub leave` and join again")
-    }
-  }
-
-  /// Stores the invitation, accessible by the user only.
-  public func store(in state: StateDirectory) throws(HomeError) {
-    try Files.replace(state.invitation, withSecret: Data("\(self)\n".utf8))
-  }
-
-  /// Removes the stored invitation.
-  /// - Returns: whether there was one.
-  public static func remove(from state: StateDirectory) throws(HomeError) -> Bool {
-    guard try Files.read(state.invitation) != nil else { return false }
-    do { try FileManager.default.removeItem(atPath: state.invitation) } catch {
-      throw HomeError(
-        .internalError, "\(state.invitation) can't be removed: \(error.localizedDescription)", cause: error)
-    }
-    return true
-  }
-}

@@ -117,11 +117,13 @@ public actor HubClient {
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
   private(set) var queries: [ObjectIdentifier: HubSignal] = [:]
+  private var identity: HomeIdentity
   /// The logs that places came of: each route may lead to another one.
   var logs = KnownLogs()
 
   init(_ options: Options) {
     self.options = options
+    identity = HomeIdentity(options.home)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
     clock = HomeClock(
@@ -147,7 +149,12 @@ public actor HubClient {
       let link: any RouteLink =
         switch route {
         case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, tell: tell)
-        case .local(let address), .remote(let address): HubLink(address, options, on: eventLoop, tell: tell)
+        case .local(let address), .remote(let address):
+          HubLink(
+            address, options, on: eventLoop,
+            check: { [weak self] (found) throws(HomeError) in
+              try self?.checkNow(found, at: "\(address)")
+            }, tell: tell)
         }
       routes.append(Route(link: link, locality: route.locality))
     }
@@ -165,6 +172,16 @@ public actor HubClient {
     active = nil
     wakeUp()
     box.value.observers.end()
+  }
+
+  /// Refuses a route to another home. For a link, which is on the event loop.
+  private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
+    let result: Result<Void, HomeError> = assumeIsolated { client in
+      do throws(HomeError) { return .success(try client.identity.check(found, at: route)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   /// Starts the routes that are needed, and stops the others: one is needed while no nearer one works.

@@ -9,7 +9,7 @@ extension HubServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
 
   func received(_ text: [UInt8], from number: Int) {
-    guard let connection = connection(number) else { return }
+    guard let connection = connections[number] else { return }
     let message: JSONValue
     do throws(JSONParser.Failure) {
       message = try JSONParser.parse(text)
@@ -26,9 +26,16 @@ extension HubServer {
       let error = MatterServerError(.invalidArguments, "\(command): args is not an object")
       return connection.send(Self.result(id, .failure(error)))
     }
+    if command.hasPrefix(HubJSON.prefix) {
+      guard let id = id.text else {
+        let error = MatterServerError(.invalidArguments, "\(command): message_id is not a string")
+        return connection.send(Self.result(id, .failure(error)))
+      }
+      return receivedOwn(message, id, connection, number)
+    }
     if command == "start_listening" {
       // In one turn of the event loop: no event can come between the list and the first change.
-      connection.send(Self.result(id, .success(.array(nodeObjects))))
+      connection.send(Self.result(id, .success(.array(nodeObjects(for: connection.role)))))
       connection.isListening = true
       return
     }
@@ -37,8 +44,9 @@ extension HubServer {
       return connection.send(Self.result(id, .failure(error)))
     }
     connection.outstanding += 1
+    let role = connection.role
     controller.options.machine.task {
-      await self.perform(CommandArguments(command: command, values: values), id, of: number)
+      await self.perform(CommandArguments(command: command, values: values, role: role), id, of: number)
     }
   }
 
@@ -47,7 +55,7 @@ extension HubServer {
     do throws(MatterServerError) {
       result = .success(try await self.result(arguments))
     } catch { result = .failure(error) }
-    guard let connection = connection(number) else { return }
+    guard let connection = connections[number] else { return }
     connection.outstanding -= 1
     connection.send(Self.result(id, result))
   }
@@ -60,16 +68,31 @@ extension HubServer {
     }
   }
 
+  /// The commands for guests and, in addition, for members; all others are for owners.
+  private static let guestCommands: Set = [
+    "server_info", "get_nodes", "get_node", "diagnostics", "server_diagnostics", "get_vendor_names", "get_loglevel",
+    "get_fabric_label", "read_attribute", "ping_node", "get_node_ip_addresses", "get_icd_state", "get_network_topology",
+    "get_thread_border_routers", "get_thread_diagnostics", "check_node_update",
+  ]
+  private static let memberCommands: Set = ["device_command", "write_attribute", "interview_node"]
+
+  /// The lowest role that may use a command. The elements of a device are checked in addition.
+  static func role(for command: String) -> HomeRole {
+    guestCommands.contains(command) ? .guest : memberCommands.contains(command) ? .member : .owner
+  }
+
   private func result(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    try arguments.require(Self.role(for: arguments.command))
     switch arguments.command {
     case "server_info": return serverInfo
     case "get_nodes":
-      let all = nodeObjects
+      let all = nodeObjects(for: arguments.role)
       return .array(try arguments.flag("only_available") == true ? all.filter { $0["available"] == true } : all)
     case "get_node": return try node(arguments)
     case "diagnostics", "server_diagnostics":
-      let events = recentEvents.map { NodeEventObject.make($0.node, $0.data) }
-      return ["info": serverInfo, "nodes": .array(nodeObjects), "events": .array(events)]
+      let visibility = HubVisibility.of(arguments.role)
+      let events = recentEvents.filter { visibility.contains($0.data) }.map { NodeEventObject.make($0.node, $0.data) }
+      return ["info": serverInfo, "nodes": .array(nodeObjects(for: arguments.role)), "events": .array(events)]
     case "get_vendor_names": return try vendorNames(arguments)
     case "get_loglevel": return logLevels
     case "set_loglevel":
@@ -128,7 +151,7 @@ extension HubServer {
       .init("fabric_id", .int(fabric.id.rawValue)), .init("compressed_fabric_id", .int(fabric.compressedID)),
       .init("schema_version", .int(Self.schemaVersion)),
       .init("min_supported_schema_version", .int(Self.minimumSchemaVersion)),
-      .init("sdk_version", .string("hearth/\(version)")),
+      .init("sdk_version", .string("hearth/\(options.version)")),
       .init("wifi_credentials_set", .bool(settings.wifi[MatterServerSettings.defaultID] != nil)),
     ]
     if let wifi = settings.wifi[MatterServerSettings.defaultID] {
@@ -179,15 +202,17 @@ extension HubServer {
 
   // MARK: Nodes
 
-  /// All nodes, those of the fabric first.
-  var nodeObjects: [JSONValue] {
-    let state = state
-    return projection.sortedIDs.compactMap { nodeObject($0, state) } + testNodes.objects
+  /// Returns all nodes as clients with this role see them, those of the fabric first.
+  private func nodeObjects(for role: HomeRole) -> [JSONValue] {
+    let (state, visibility) = (state, HubVisibility.of(role))
+    return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects
   }
 
   private func node(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     let id = try arguments.nodeID()
-    guard let object = testNodes.all[id.rawValue]?.object ?? nodeObject(id, state) else { throw Self.unknown(id) }
+    guard let object = testNodes.all[id.rawValue]?.object ?? nodeObject(id, state, .of(arguments.role)) else {
+      throw Self.unknown(id)
+    }
     return object
   }
 

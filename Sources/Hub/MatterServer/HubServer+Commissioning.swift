@@ -49,7 +49,7 @@ extension HubServer {
     }
     // This process follows the node as soon as it finds it in the database.
     await wait(for: node, isPresent: true, within: .seconds(60))
-    guard let object = nodeObject(node, state) else {
+    guard let object = nodeObject(node, state, .of(.owner)) else {
       throw MatterServerError(
         .nodeInterviewFailed, "node \(node.rawValue) is commissioned, but did not describe itself in time")
     }
@@ -59,7 +59,7 @@ extension HubServer {
   func remove(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
     if testNodes.remove(node.rawValue) {
-      broadcast("node_removed", .int(node.rawValue))
+      broadcast("node_removed") { _ in .int(node.rawValue) }
       return .null
     }
     do throws(HomeError) {

@@ -37,7 +37,8 @@ extension HubServer {
 
   private func credentialsChanged() -> JSONValue {
     storeSettings()
-    broadcast("server_info_updated", serverInfo)
+    let info = serverInfo
+    broadcast("server_info_updated") { _ in info }
     return [:]
   }
 

@@ -16,6 +16,7 @@ extension HubServer {
     guard let command = DeclaredElements.command(name, of: cluster) else {
       throw arguments.invalid("unknown command \(name) of cluster \(cluster.rawValue)")
     }
+    try arguments.require(command.privilege)
     let fields = try decoded(arguments("payload") ?? .object([]), command.request, "payload")
     let timed: UInt32? = try arguments.optionalInteger("timed_request_timeout_ms")
     let isTimed = timed != nil || command.quality.contains(.timed)
@@ -48,6 +49,7 @@ extension HubServer {
       return .object(members)
     }
     let isFabricFiltered = try arguments.flag("fabric_filtered") ?? false
+    let visibility = HubVisibility.of(arguments.role)
     var members: [JSONValue.Member] = []
     for start in stride(from: 0, to: paths.count, by: Self.pathsPerRequest) {
       let part = Array(paths[start...].prefix(Self.pathsPerRequest))
@@ -55,7 +57,9 @@ extension HubServer {
         try await controller.read(node, part, isFabricFiltered: isFabricFiltered)
       }
       for attribute in report.attributes {
-        guard let value = ValueEncoder.attribute(attribute.path, attribute.value) else { continue }
+        guard visibility.contains(attribute.path),
+          let value = ValueEncoder.attribute(attribute.path, attribute.value)
+        else { continue }
         members.append(.init(AttributeKey.text(attribute.path), value))
       }
     }
@@ -92,6 +96,7 @@ extension HubServer {
     guard let declared = DeclaredElements.attribute(path) else {
       throw arguments.invalid("unknown attribute \(AttributeKey.text(path))")
     }
+    try arguments.require(declared.write ?? .administer)
     let write = AttributeWrite(path, value: try decoded(value, declared.schema, "value"))
     let statuses = try await request { () throws(HomeError) in
       try await controller.write(node, [write], isTimed: declared.quality.contains(.timed))

@@ -77,13 +77,14 @@ extension HubServer {
     let time = now
     if let test = testNodes.all[node.rawValue] {
       testNodes.setInterview(NodeObject.time(time), of: node.rawValue)
-      broadcast("node_updated", testNodes.all[node.rawValue]?.object ?? test.object)
+      broadcast("node_updated") { _ in testNodes.all[node.rawValue]?.object ?? test.object }
       return .null
     }
     // The home applies the report, which sends the changed attributes.
     _ = try await request { () throws(HomeError) in try await controller.read(node, [AttributePath()]) }
     interviews[node] = time
-    if let object = nodeObject(node, state) { broadcast("node_updated", object) }
+    let state = state
+    broadcast("node_updated") { nodeObject(node, state, $0) }
     return .null
   }
 
@@ -111,7 +112,7 @@ extension HubServer {
 
   func importTestNodes(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     for id in try testNodes.add(dump: try arguments.text("dump")) {
-      broadcast("node_added", testNodes.all[id]?.object ?? .null)
+      broadcast("node_added") { _ in testNodes.all[id]?.object }
     }
     return .null
   }

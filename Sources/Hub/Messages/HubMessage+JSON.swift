@@ -6,7 +6,13 @@ package import NIOCore
 /// The coders of messages with the prefix `hearth_`.
 enum HubJSON {
   static let prefix = "hearth_"
-  private static let encoder = JSONEncoder(), decoder = JSONDecoder()
+  private static let decoder = JSONDecoder()
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    // Slashes are frequent in base64.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }()
 
   static func encode(_ value: some Encodable) throws -> ByteBuffer { ByteBuffer(bytes: try encoder.encode(value)) }
 
@@ -84,7 +90,8 @@ extension HubNews: Codable {
   }
 
   private enum Event: String, Codable {
-    case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part", contacts = "hearth_contacts"
+    case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part",
+      contacts = "hearth_contacts"
     case settling = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
   }
 

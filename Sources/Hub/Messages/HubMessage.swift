@@ -37,13 +37,15 @@ package struct HubPosition: Hashable, Sendable, Codable {
 /// The data of the event `hearth_welcome`, the first one after `hearth_start`.
 package struct HubWelcome: Hashable, Sendable, Codable {
   var role: HomeRole
+  /// The identity of the home.
+  var home: String
   /// The prefix of the origins of the client's own changes.
   var client: String
   /// Whether only the missed updates follow, not the whole home.
   var isResumed: Bool
 
-  package init(_ role: HomeRole, client: String, isResumed: Bool) {
-    (self.role, self.client, self.isResumed) = (role, client, isResumed)
+  package init(_ role: HomeRole, home: String, client: String, isResumed: Bool) {
+    (self.role, self.home, self.client, self.isResumed) = (role, home, client, isResumed)
   }
 }
 

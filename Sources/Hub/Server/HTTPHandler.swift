@@ -30,7 +30,7 @@ final class HTTPHandler: ChannelInboundHandler {
     case ("/health", .GET): Self.send(.ok, server.assumeIsolated { $0.health }, on: channel)
     case ("/health", _):
       Self.send(.methodNotAllowed, ["error": "method not allowed"], ["Allow": "GET"], on: channel)
-    case (HubServer.path, _):
+    case (HubAddress.path, _):
       Self.send(.upgradeRequired, ["error": "WebSocket upgrade required"], ["Upgrade": "websocket"], on: channel)
     default: Self.send(.notFound, ["error": "not found"], on: channel)
     }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Home
+internal import Logging
 internal import MatterProtocol
 internal import NIOCore
 internal import NIOHTTP1
@@ -21,8 +22,6 @@ extension HubServer {
     var isNetwork: Bool { if case .network = self { true } else { false } }
   }
 
-  static let path = "/ws"
-
   /// - Parameter mode: the permissions of a socket.
   func listen(_ address: HubAddress, mode: mode_t) async throws(HomeError) {
     switch address {
@@ -34,11 +33,19 @@ extension HubServer {
         return try await bootstrap.withBoundSocket(descriptor).get()
       }
     case .host(let host, let port):
-      let kind = ListenerKind.network(try networkIdentity())
-      let listener = try await listen(kind, "\(address)", "an address of this host and a free port") { bootstrap in
+      let identity: HubIdentity
+      if let known = self.identity {
+        identity = known
+      } else {
+        identity = try HubIdentity(controller.options.state, options.certificate)
+        self.identity = identity
+      }
+      let listener = try await listen(.network(identity), "\(address)", "an address of this host and a free port") {
+        bootstrap in
         try await bootstrap.bind(host: host, port: port).get()
       }
       addresses.append(HubAddress.host(host, port: listener.localAddress?.port ?? port).description)
+    case .web: throw HomeError(.badArguments, "can't listen on the URL \(address); expected HOST:PORT or a socket")
     }
   }
 
@@ -64,10 +71,11 @@ extension HubServer {
       try await bootstrap.bind(host: host, port: port).get()
     }
     let bound = listener.localAddress?.port ?? port
-    addresses.append("ws://\(HubAddress.host(host, port: bound))\(Self.path)")
+    addresses.append("ws://\(HubAddress.host(host, port: bound))\(HubAddress.path)")
     return bound
   }
 
+  @discardableResult
   private func listen(
     _ kind: ListenerKind, _ address: String, _ expected: String,
     _ bind: (ServerBootstrap) async throws -> any Channel
@@ -169,7 +177,7 @@ extension HubServer {
     _ head: HTTPRequestHead, _ number: Int, _ channel: any Channel
   ) -> EventLoopFuture<HTTPHeaders?> {
     // The upgrade handler does not forward a request whose upgrade it refused.
-    guard Self.path(of: head) == Self.path else {
+    guard Self.path(of: head) == HubAddress.path else {
       HTTPHandler.send(.notFound, ["error": "not found"], on: channel)
       return channel.eventLoop.makeSucceededFuture(nil)
     }
@@ -178,7 +186,10 @@ extension HubServer {
       return channel.eventLoop.makeSucceededFuture(nil)
     }
     let promise = channel.eventLoop.makePromise(of: HTTPHeaders?.self)
-    controller.options.machine.task { promise.succeed(await self.identify(number, Self.token(of: head))) }
+    controller.options.machine.task {
+      promise.succeed(
+        await self.identify(number, head.headers.first(name: BearerToken.header).flatMap { BearerToken.token(in: $0) }))
+    }
     return promise.futureResult
   }
 
@@ -226,12 +237,6 @@ extension HubServer {
 
   static func path(of request: HTTPRequestHead) -> String {
     String(request.uri.prefix { $0 != "?" })
-  }
-
-  private static func token(of request: HTTPRequestHead) -> String? {
-    guard let value = request.headers.first(name: "Authorization") else { return nil }
-    let parts = value.split(separator: " ")
-    return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
   }
 
   /// Whether the request comes from a program, or from a page of this server. A page of another origin, also one whose

@@ -105,7 +105,7 @@ extension HubServer {
   }
 
   private func refuse(_ connection: HubConnection, _ error: HomeError) {
-    if connection.isFollowing { encode(.refused(error)).map { connection.send($0) } }
+    if connection.isFollowing { send(.refused(error), to: connection) }
     connection.close(.policyViolation)
   }
 
@@ -141,7 +141,7 @@ extension HubServer {
   }
 
   private func reply(_ id: String, _ result: Result<HubReply, HomeError>, to connection: HubConnection) {
-    encode(.reply(id: id, result)).map { connection.send($0) }
+    send(.reply(id: id, result), to: connection)
   }
 
   private func receive(_ request: HubConnection.Request, _ connection: HubConnection, _ number: Int) {
@@ -190,12 +190,7 @@ extension HubServer {
     let request = connection.reads.removeFirst()
     let result = await perform(request, connection)
     connection.ownOutstanding -= 1
-    guard let text = encode(.reply(id: request.id, result)) else { return readEnded(of: number) }
-    connection.send(text).assumeIsolated().whenComplete { [self] _ in assumeIsolated { $0.readEnded(of: number) } }
-  }
-
-  private func readEnded(of number: Int) {
-    guard let connection = connections[number] else { return }
+    if let text = encode(.reply(id: request.id, result)) { try? await connection.send(text).get() }
     connection.isReading = false
     readNext(connection, number)
   }

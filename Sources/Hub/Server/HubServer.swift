@@ -18,6 +18,8 @@ public actor HubServer {
     /// Addresses to listen at, besides the socket in the state directory. Their clients need a token, except processes
     /// of the same user on a socket.
     public var addresses: [HubAddress] = []
+    /// The user's own certificate and key for connections on the network; nil: those in the state directory.
+    public var certificate: HubIdentity.CertificateFiles?
     /// A loopback address whose clients are owners without a token.
     public var loopback: Loopback?
     /// The number of updates kept for slow or disconnected clients. A client that missed more reloads the home.
@@ -55,7 +57,7 @@ public actor HubServer {
     /// address on the network.
     static let handshakes = 64, handshakesOfAddress = 16
     /// The time for the upgrade of a connection.
-    static let handshakeTime = TimeAmount.seconds(10)
+    static let handshakeTime = TimeAmount.seconds(30)
     /// The number of clients: all, those with an invitation, and those with the same invitation.
     static let clients = 1024, invitedClients = 256, clientsOfInvitation = 32
     /// The number of requests of a client without a result.
@@ -83,10 +85,14 @@ public actor HubServer {
   /// Its level can be changed by clients.
   var logger: Logger
   let since: Int64
+  /// The identity of the home.
+  private let home: String
   /// The right to serve the home, until the hub is closed.
   private var lock: FollowerLock?
   private let path: String
   var listeners: [any Channel] = []
+  /// Loaded for the first listener on the network.
+  var identity: HubIdentity?
   var addresses: [String] = []
   var handshakes: [Int: HubHandshake] = [:]
   var connections: [Int: HubConnection] = [:]
@@ -125,8 +131,11 @@ public actor HubServer {
   /// Callers that wait until a node is announced or removed.
   var waiters: [(node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
-  private init(_ controller: HomeController, _ options: Options, _ lock: FollowerLock, _ settings: MatterServerSettings)
-  {
+  private init(
+    _ controller: HomeController, _ options: Options, _ lock: FollowerLock, _ home: String,
+    _ settings: MatterServerSettings
+  ) {
+    self.home = home
     self.controller = controller
     self.options = options
     self.lock = lock
@@ -150,8 +159,10 @@ public actor HubServer {
       throw HomeError(.badArguments, "another hub serves the home in \(state.root); see `hearth hub status`")
     }
     try await home.follow()
-    let settings = try await controller.withDatabase { try MatterServerSettings.load(from: $0) }
-    let server = HubServer(controller, options, lock, settings)
+    let (identity, settings) = try await controller.withDatabase {
+      ($0.identity, try MatterServerSettings.load(from: $0))
+    }
+    let server = HubServer(controller, options, lock, identity, settings)
     do throws(HomeError) {
       try await server.begin()
     } catch {
@@ -259,6 +270,10 @@ public actor HubServer {
     return .update(HubUpdate(HomeUpdate(changes, at: update.time, origin: update.origin), contacts, position))
   }
 
+  func send(_ news: HubNews, to connection: HubConnection) {
+    if let text = encode(news) { connection.send(text) }
+  }
+
   func encode(_ news: HubNews) -> ByteBuffer? {
     do { return try news.text } catch {
       logger.error("a message can't be encoded", metadata: ["reason": "\(error)"])
@@ -295,14 +310,13 @@ public actor HubServer {
     connection.isCatchingUp = true
     defer { connection.isCatchingUp = false }
     guard let missed = connection.position.flatMap({ journal.entries(after: $0) }) else {
-      logger.info("a client loads the home again", metadata: ["name": "\(connection.name)"])
+      logger.info("a client loads the home again", metadata: ["name": "\(connection.client.name)"])
       return sendHome(to: connection)
     }
     for (entry, position) in missed {
       guard connection.channel.isWritable else { return }
       connection.position = position
-      let text = news(entry.update, entry.contacts, position, connection.role).flatMap { encode($0) }
-      if let text { connection.send(text) }
+      if let news = news(entry.update, entry.contacts, position, connection.role) { send(news, to: connection) }
     }
     synchronize(connection)
   }
@@ -323,10 +337,9 @@ public actor HubServer {
 
   /// Sends what is not part of the changes, and the position of the client, which has received all changes.
   private func synchronize(_ connection: HubConnection) {
-    let rest: [HubNews] = [
-      .contacts(controller.view.reducer.contacts), .settling(controller.settling), .synchronized(journal.position),
-    ]
-    for news in rest { encode(news).map { connection.send($0) } }
+    send(.contacts(controller.view.reducer.contacts), to: connection)
+    send(.settling(controller.settling), to: connection)
+    send(.synchronized(journal.position), to: connection)
     (connection.position, connection.isBehind) = (journal.position, false)
   }
 
@@ -334,8 +347,8 @@ public actor HubServer {
   func follow(_ connection: HubConnection, from position: HubPosition?) {
     let isResumed = position.map { journal.entries(after: $0) != nil } ?? false
     connection.isFollowing = true
-    encode(.welcome(HubWelcome(connection.role, client: connection.id, isResumed: isResumed)))
-      .map { connection.send($0) }
+    send(
+      .welcome(HubWelcome(connection.role, home: home, client: connection.id, isResumed: isResumed)), to: connection)
     guard isResumed else { return sendHome(to: connection) }
     (connection.position, connection.isBehind) = (position, true)
     catchUp(connection)

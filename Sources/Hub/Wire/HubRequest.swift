@@ -64,6 +64,8 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var clients: [Client]
   /// Counts of messages that the controller dropped since the start, by reason.
   public var drops: [String: Int]
+  /// The fingerprint of its certificate; nil if it does not listen on the network.
+  public var fingerprint: String?
 }
 
 extension HubRequest {

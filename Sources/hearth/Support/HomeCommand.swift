@@ -60,7 +60,7 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
           throw ProcessExit.success.error
         }
         group.addTask { try await body(session) }
-        if !hub.hubs.isEmpty {
+        if hub.isUsed(global) {
           group.addTask { throw try await session.refusal() ?? CancellationError() as any Error }
         }
         defer { group.cancelAll() }
@@ -73,7 +73,7 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   private func open(_ options: HomeController.Options) async throws -> Home {
     guard var client = try hub.client(global) else { return try await Home(options) }
     guard network.at == nil, network.addressBook == nil else {
-      throw HomeError(.badArguments, "--at and --address-book can't be combined with --hub")
+      throw HomeError(.badArguments, "--at and --address-book can't be combined with a hub")
     }
     client.timeout = options.timeout
     return try await Home(through: client)

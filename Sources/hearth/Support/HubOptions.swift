@@ -8,37 +8,70 @@ import MatterProtocol
 
 /// Options that select a hub.
 protocol HubArguments: ParsableArguments, Sendable {
-  /// The routes to the hub; empty to open the home directly.
-  var hubs: [String] { get }
+  /// Whether the home is opened through a hub.
+  func isUsed(_ global: GlobalOptions) -> Bool
   /// Returns the options of a hub client, or nil to open the home directly.
   func client(_ global: GlobalOptions) throws -> HubClient.Options?
 }
 
 /// No hub: the home is always opened directly.
 struct NoHubOptions: HubArguments {
-  var hubs: [String] { [] }
+  func isUsed(_ global: GlobalOptions) -> Bool { false }
   func client(_ global: GlobalOptions) -> HubClient.Options? { nil }
 }
 
-/// The options --hub and --token.
+/// The options that select a hub, which take the place of the invitation that the state directory has joined.
 struct HubOptions: HubArguments {
   @Option(
     name: .customLong("hub"),
     help: ArgumentHelp(
-      "Connect to the hub at this socket or HOST:PORT; repeatable for alternative routes to the same home, nearest first.",
-      discussion: "“here” is the hub of this state directory.", valueName: "socket|host:port"))
+      "Connect to the hub at this address; repeatable for alternative routes to the same home, nearest first.",
+      discussion: """
+        A socket, HOST:PORT with --fingerprint, or a wss URL of a reverse proxy; “here” is the hub of this state directory. \
+        Not needed after `hearth hub join`.
+        """, valueName: "address"))
   var hubs: [String] = []
 
   @Option(help: ArgumentHelp("The token for the hub. Default: HEARTH_TOKEN.", valueName: "token"))
   var token: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The SHA-256 of the certificate of the hub at HOST:PORT, as `hearth hub status` prints it.",
+      valueName: "hexadecimal"))
+  var fingerprint: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The certificate authorities of wss URLs (PEM). Default: those of the system.", valueName: "file"),
+    completion: .file())
+  var caFile: String?
+
+  func isUsed(_ global: GlobalOptions) -> Bool { !hubs.isEmpty || Self.hasJoined(global) }
+
+  private static func hasJoined(_ global: GlobalOptions) -> Bool {
+    (try? global.stateDirectory).map { HubInvitation.isStored(in: $0) } ?? false
+  }
+
   func client(_ global: GlobalOptions) throws -> HubClient.Options? {
     guard !hubs.isEmpty else {
-      guard token == nil else { throw HomeError(.badArguments, "--token requires --hub") }
-      return nil
+      guard token == nil, fingerprint == nil, caFile == nil else {
+        throw HomeError(.badArguments, "--token, --fingerprint and --ca-file require --hub")
+      }
+      return try Self.joined(global)
     }
     let state = try global.stateDirectory
-    return try Self.client(try hubs.map { try Self.route($0, state) }, global, token: token)
+    var options = try Self.client(try hubs.map { try Self.route($0, state) }, global, token: token)
+    options.trust.fingerprint = try fingerprint.map { try CertificateFingerprint($0) }
+    options.trust.authorities = caFile
+    return options
+  }
+
+  /// Returns the options of the invitation that the state directory has joined, or nil.
+  static func joined(_ global: GlobalOptions) throws(HomeError) -> HubClient.Options? {
+    let state: StateDirectory
+    do { state = try global.stateDirectory } catch { throw HomeError(error) }
+    return try HubClient.Options(joinedIn: state, logger: global.logger)
   }
 
   static func client(
@@ -49,31 +82,15 @@ struct HubOptions: HubArguments {
     return options
   }
 
-  /// Parses a route: `here`, the path of a socket, which contains a slash, or HOST:PORT.
+  /// Parses a route: `here`, a wss URL, the path of a socket, which contains a slash, or HOST:PORT.
   static func route(_ text: String, _ state: StateDirectory) throws(HomeError) -> HubRoute {
     if text == "here" { return .local(.socket(state.hubSocket)) }
+    if text.contains("://") { return HubRoute(try HubAddress(text)) }
     if text.contains("/") { return .local(.socket(URL(filePath: text).standardizedFileURL.path)) }
     let address = try HostAndPort.split(text)
     let target = HubAddress.host(address.host, port: Int(address.port))
     // Private addresses are on the local network.
     return try HostAndPort.resolve(text).ip.isPrivate ? .local(target) : .remote(target)
-  }
-}
-
-extension IPAddress {
-  /// Whether the address is not reachable from the internet: loopback, link-local or private. RFC 1918, 4193, 6890.
-  fileprivate var isPrivate: Bool {
-    let text = "\(self)"
-    let parts = text.split(separator: ".").compactMap { UInt8($0) }
-    if parts.count == 4 {
-      return switch (parts[0], parts[1]) {
-      case (10, _), (127, _), (192, 168), (169, 254): true
-      case (172, let second): (16...31).contains(second)
-      default: false
-      }
-    }
-    let lower = text.lowercased()
-    return lower.hasPrefix("fc") || lower.hasPrefix("fd") || lower.hasPrefix("fe80:") || text == "::1"
   }
 }
 
@@ -89,7 +106,7 @@ struct Names {
   }
 
   /// Returns the future ids of paired devices whose descriptions have not been read yet; empty with a hub.
-  func awaited() throws -> [String] { hub.hubs.isEmpty ? try StoredNames(try global.stateDirectory).awaited() : [] }
+  func awaited() throws -> [String] { hub.isUsed(global) ? [] : try StoredNames(try global.stateDirectory).awaited() }
 
   /// Applies edits to the names.
   /// - Parameter edits: returns the edits for the current home, and a value for the caller.
