@@ -38,6 +38,14 @@ extension HomeRequest {
     ElementNames.command(command)?.privilege ?? .administer
   }
 
+  /// Whether the request takes until it is cancelled, or produces values before its reply.
+  package var isLong: Bool {
+    switch self {
+    case .subscribe, .discover, .pair: true
+    default: false
+    }
+  }
+
   /// The number of items in the request, which the owner limits.
   package var count: Int {
     switch self {

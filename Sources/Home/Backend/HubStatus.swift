@@ -31,13 +31,15 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var clients: [Client]
   /// Counts of messages that the controller dropped since the start, by reason.
   public var drops: [String: Int]
+  /// The fingerprint of its certificate; nil if it does not listen on the network.
+  public var fingerprint: String?
 
   package init(
     process: Int32, isFollower: Bool, since: Int64, devices: Int, devicesOnline: Int, addresses: [String] = [],
-    clients: [Client] = [], drops: [String: Int]
+    clients: [Client] = [], drops: [String: Int], fingerprint: String? = nil
   ) {
     (self.process, self.isFollower, self.since) = (process, isFollower, since)
     (self.devices, self.devicesOnline) = (devices, devicesOnline)
-    (self.addresses, self.clients, self.drops) = (addresses, clients, drops)
+    (self.addresses, self.clients, self.drops, self.fingerprint) = (addresses, clients, drops, fingerprint)
   }
 }
