@@ -2,7 +2,7 @@ internal import Foundation
 package import HomeModel
 
 /// An account at a manufacturer's cloud, without its token.
-public struct CloudAccount: Hashable, Sendable {
+public struct CloudAccount: Hashable, Sendable, Codable {
   /// The name given by the user.
   public var name: String
   /// The URL of its cloud-to-cloud fulfillment: `https://…`.

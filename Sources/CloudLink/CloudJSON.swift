@@ -15,7 +15,7 @@ package enum CloudJSON: Hashable, Sendable {
   init(_ bytes: [UInt8]) throws { self = try JSONDecoder().decode(CloudJSON.self, from: Data(bytes)) }
 
   /// The same value each time for the same thing: members in the order of their names.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // What came in as JSON, or was made here of finite numbers, can be written.
@@ -25,21 +25,21 @@ package enum CloudJSON: Hashable, Sendable {
   // MARK: Asking
 
   /// A member of an object.
-  subscript(name: String) -> CloudJSON? { object?[name] }
+  package subscript(name: String) -> CloudJSON? { object?[name] }
 
-  var isTrue: Bool? { if case .bool(let value) = self { value } else { nil } }
-  var number: Double? {
+  package var isTrue: Bool? { if case .bool(let value) = self { value } else { nil } }
+  package var number: Double? {
     switch self {
     case .number(let value): value.isFinite ? value : nil
     case .large(let value): Double(value)
     default: nil
     }
   }
-  var text: String? { if case .text(let value) = self { value } else { nil } }
-  var array: [CloudJSON]? { if case .array(let value) = self { value } else { nil } }
-  var object: [String: CloudJSON]? { if case .object(let value) = self { value } else { nil } }
+  package var text: String? { if case .text(let value) = self { value } else { nil } }
+  package var array: [CloudJSON]? { if case .array(let value) = self { value } else { nil } }
+  package var object: [String: CloudJSON]? { if case .object(let value) = self { value } else { nil } }
   /// The texts of a list, without what is none.
-  var texts: [String]? { array?.compactMap(\.text) }
+  package var texts: [String]? { array?.compactMap(\.text) }
 }
 
 extension CloudJSON: Codable {

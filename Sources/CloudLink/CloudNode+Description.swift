@@ -36,10 +36,10 @@ struct CloudAttributeTable {
 
 /// A cluster that a device of a cloud account serves.
 package struct CloudCluster: Hashable {
-  var id: ClusterID
-  var revision: UInt16
-  var features: UInt32
-  var commands: [CommandID]
+  package var id: ClusterID
+  package var revision: UInt16
+  package var features: UInt32
+  package var commands: [CommandID]
 
   init<C: Cluster>(_: C.Type, _ features: [Feature] = [], _ commands: [CommandID] = []) {
     (id, revision) = (C.id, C.revision)

@@ -11,7 +11,7 @@ package struct CloudPart: Hashable, Sendable, Codable {
   var hasWords: Bool { !device.matter.clusters.isEmpty }
 
   /// As it is named in a request.
-  var request: CloudJSON {
+  package var request: CloudJSON {
     var members: [String: CloudJSON] = ["id": .text(device.id)]
     members["customData"] = customData
     return .object(members)

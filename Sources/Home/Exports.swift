@@ -1,3 +1,5 @@
+internal import CloudLink
+
 // The public API of a home spans the modules below; importing this module gives all of it.
 @_exported public import CloudLink
 @_exported public import HomeAutomation

@@ -12,21 +12,4 @@ extension Home {
   ) async throws(HomeError) -> R {
     try await HomeController.owning(options) { controller throws(HomeError) in try await body(Home(controller)) }
   }
-
-  /// Has what becomes of these nodes meanwhile be a client's doing.
-  /// - Parameter origin: nil: nobody's.
-  func attributing<R: Sendable>(
-    _ nodes: [NodeID], to origin: String?, _ body: () async throws(HomeError) -> R
-  ) async throws(HomeError) -> R {
-    let controller = try controller
-    await controller.attribute(nodes, to: origin)
-    let result: Result<R, HomeError>
-    do throws(HomeError) {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
-    await controller.attribute(nodes, to: nil)
-    return try result.get()
-  }
 }

@@ -2,13 +2,14 @@ internal import Foundation
 internal import GRDB
 public import HomeModel
 public import HomeStore
+internal import MatterModel
 internal import MatterProtocol
 
 /// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
 /// <doc:TheHomeModel>, “Observer queries”.
-public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
+public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   /// The target of a delivery.
-  public enum Target: Hashable, Sendable {
+  public enum Target: Hashable, Sendable, Codable {
     /// A program and its arguments, searched in PATH if it has no slash. Completes with exit status 0.
     case command([String])
     /// A URL that receives JSON in a POST request. Completes with a status of 200 to 299.
@@ -16,7 +17,7 @@ public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
   }
 
   /// The frequency of deliveries.
-  public enum Frequency: Hashable, Sendable {
+  public enum Frequency: Hashable, Sendable, Codable {
     case immediate
     /// At most once per period, at its beginning.
     case every(Duration)

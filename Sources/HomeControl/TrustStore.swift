@@ -9,7 +9,7 @@ package import MatterCrypto
 /// Certificates and public keys in a folder `cd` or `cd-certs`, or whose name says that they sign certification
 /// declarations, are signers of declarations; all other certificates are roots. Neither can be used in place of the
 /// other.
-public struct TrustStore: Sendable {
+public struct TrustStore: Sendable, Codable {
   package let roots: [X509Certificate]
   package let declarationSigners: [[UInt8]: P256PublicKey]
   /// Files that can't be used, with the reason.
@@ -74,6 +74,29 @@ public struct TrustStore: Sendable {
   func extend(_ verifier: inout AttestationVerifier) {
     verifier.trustedRoots += roots.filter { !verifier.trustedRoots.contains($0) }
     verifier.declarationSigners.merge(declarationSigners) { own, _ in own }
+  }
+
+  // MARK: Coding
+
+  private enum CodingKeys: String, CodingKey { case roots, declarationSigners }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    roots = try container.decode([Data].self, forKey: .roots).map { try X509Certificate(der: [UInt8]($0)) }
+    let keys = try container.decode([Data].self, forKey: .declarationSigners)
+    var signers: [[UInt8]: P256PublicKey] = [:]
+    for pair in stride(from: 0, to: keys.count - 1, by: 2) {
+      signers[[UInt8](keys[pair])] = try P256PublicKey(bytes: [UInt8](keys[pair + 1]))
+    }
+    declarationSigners = signers
+  }
+
+  /// Encodes the certificates, and the ids and keys of the signers in turn.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(roots.map { Data($0.der) }, forKey: .roots)
+    let signers = declarationSigners.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    try container.encode(signers.flatMap { [Data($0.key), Data($0.value.bytes)] }, forKey: .declarationSigners)
   }
 
   private struct Reason: Error, CustomStringConvertible {

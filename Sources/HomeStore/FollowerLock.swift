@@ -58,10 +58,10 @@ package final class FollowerLock: Sendable {
   }
 
   /// Whether a process has it now.
-  static func isHeld(_ state: StateDirectory) -> Bool { isHeld(path(state)) }
+  package static func isHeld(_ state: StateDirectory) -> Bool { isHeld(path(state)) }
 
   /// The same of the file of another right.
-  static func isHeld(_ path: String) -> Bool {
+  package static func isHeld(_ path: String) -> Bool {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

@@ -1,6 +1,6 @@
+internal import Glibc
 public import HomeModel
 package import Logging
-internal import Glibc
 internal import Runtime
 
 /// The directory of the persistent state, with a subdirectory for each subject.

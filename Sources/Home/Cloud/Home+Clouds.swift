@@ -1,15 +1,13 @@
-public import CloudLink
-internal import HomeControl
-public import HomeModel
-internal import MatterModel
-internal import Runtime
+internal import CloudLink
+internal import HomeModel
 
-// The accounts at makers' clouds, for whoever has the home open.
+// The accounts at manufacturers' clouds.
 extension Home {
   /// The home's cloud accounts, by name, without their tokens.
-  /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub.
   public var cloudAccounts: [CloudAccount] {
-    get async throws(HomeError) { try await controller.withDatabase { try $0.cloudAccounts() } }
+    get async throws(HomeError) {
+      try await backend.ask(.cloudAccounts) { if case .cloudAccounts(let accounts) = $0 { accounts } else { nil } }
+    }
   }
 
   /// Adds an account, or replaces the address and token of the account with this name. Its devices are added to the
@@ -17,18 +15,14 @@ extension Home {
   /// - Parameters:
   ///   - address: the URL of its cloud-to-cloud fulfillment: `https://…`, or `http://` on this machine.
   ///   - token: is sent with each request as `Authorization: Bearer`, to this address only.
-  /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token; `accessDenied` if the home is used
-  ///   through a hub.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token.
   @discardableResult
   public func addCloudAccount(
     _ name: String, address: String, token: String
   ) async throws(HomeError) -> CloudAccount {
-    let controller = try controller
-    let account = try await controller.withDatabase {
-      try $0.addCloudAccount(name, address: address, token: token).account
+    try await backend.ask(.addCloudAccount(name: name, address: address, token: token)) {
+      if case .cloudAccount(let account) = $0 { account } else { nil }
     }
-    await controller.readClouds()
-    return account
   }
 
   /// Requests the devices of an account and their states at once, from any process. The process that follows the
@@ -36,22 +30,18 @@ extension Home {
   /// - Throws: ``HomeError`` `notFound`; `unreachable`, `timedOut`, `accessDenied` or `refused` for a failure of the
   ///   cloud.
   public func refreshCloudAccount(_ name: String) async throws(HomeError) {
-    let link = try await controller.cloud(named: name)
-    try await link.refresh()
-    // What it told is there for the next process.
-    try await controller.flush()
+    try await backend.perform(.refreshCloudAccount(name: name))
   }
 
   /// Removes an account from the home, with its sources of devices. A device with another source remains.
-  /// - Returns: the names of the removed devices.
-  /// - Throws: ``HomeError`` `notFound`; `accessDenied` if the home is used through a hub.
+  /// - Returns: the account, and the names of the removed devices.
+  /// - Throws: ``HomeError`` `notFound`.
   @discardableResult
-  public func removeCloudAccount(_ name: String) async throws(HomeError) -> [String] {
-    let controller = try controller
-    let removed = try await controller.commit { database, origin, time throws(HomeError) in
-      try database.removeCloudAccount(name, origin: origin, at: time)
+  public func removeCloudAccount(
+    _ name: String
+  ) async throws(HomeError) -> (account: CloudAccount, devices: [String]) {
+    try await backend.ask(.removeCloudAccount(name: name)) {
+      if case .cloudAccountRemoved(let account, let devices) = $0 { (account, devices) } else { nil }
     }
-    await controller.readClouds()
-    return removed.devices
   }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// The access of one client to a home: marks its edits with its id, and records its requests to devices.
 package final class HomeClient: HomeAccess {
-  let id: String
+  package let id: String
   private let backend: any HomeBackend
   private let requests = Mutex(OwnRequests())
   /// Notifies the client's delegates of the actual result of a failed request.
@@ -58,7 +58,7 @@ package final class HomeClient: HomeAccess {
   private var now: Instant { Instant(nanoseconds: Int64(clamping: backend.eventLoop.now.uptimeNanoseconds)) }
 
   /// Returns whether a change results from a request of this client.
-  func accounts(for change: OwnRequests.Change) -> Bool {
+  package func accounts(for change: OwnRequests.Change) -> Bool {
     let now = now
     return requests.withLock { $0.account(for: change, at: now) }
   }

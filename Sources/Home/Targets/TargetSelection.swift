@@ -3,7 +3,7 @@ public import MatterModel
 
 /// The targets that one text of a command line names.
 package struct TargetSelection {
-  var targets: [Target]
+  package var targets: [Target]
   /// Whether the text stands for all devices, a room or a group: those without the cluster of a command are left out.
   var isSeveral = false
 }
@@ -19,17 +19,17 @@ extension Target {
 
 /// A room and its devices, as a target.
 package struct RoomTarget: Hashable, Sendable {
-  var name: String
+  package var name: String
   /// `Cottage/Kitchen`.
-  var fullName: String
-  var devices: [DeviceRecord]
+  package var fullName: String
+  package var devices: [DeviceRecord]
 }
 
 /// A group and its members, as a target.
 package struct GroupTarget: Hashable, Sendable {
-  var name: String
-  var number: UInt16
-  var members: [Target]
+  package var name: String
+  package var number: UInt16
+  package var members: [Target]
 }
 
 extension HomeRegistry {

@@ -27,23 +27,19 @@ package protocol HomeBackend: HomeAccess, Actor {
   func synchronize(within timeout: Duration) async throws(HomeError)
   func close() async
 
-  /// Performs edits of names, rooms and structures: all of them or, if it throws, none.
-  /// - Parameter origin: the id of the calling client, which is not notified of its own changes.
-  func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result]
+  /// Performs a request. Cancelling the task cancels the request.
+  /// - Parameters:
+  ///   - origin: the id of the calling client, which is not notified of its own changes.
+  ///   - progress: receives the values that precede the reply.
+  func perform(
+    _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
+  ) async throws(HomeError) -> HomeReply
 
-  func read(
-    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool, timeout: Duration?
-  ) async throws(HomeError) -> ReassembledReport
-  func write(_ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) -> [AttributeStatus]
-  func invoke(_ node: NodeID, _ command: CommandData, isTimed: Bool) async throws(HomeError) -> CommandData?
-  func subscribe(_ node: NodeID, _ request: SubscriptionRequest) -> AsyncThrowingStream<SubscriptionNews, any Error>
   /// Stores values of a device that it has not reported itself.
   func hear(_ report: NodeReport)
   /// Marks these devices as offline if they have not answered yet.
   func stopWaiting(for devices: Set<String>)
 
-  func anchor() async throws(HomeError) -> Anchor
-  func samples(after anchor: Anchor?, _ filter: SampleFilter, limit: Int) async throws(HomeError) -> AnchoredResult
   func execute(_ query: ObserverQuery) async throws(HomeError)
   func stop(_ query: ObserverQuery) async
 }
@@ -74,28 +70,111 @@ extension HomeBackend {
       contact: reducer.contact(by: way), settled: reducer.settledConnectivity(of: entry.id), home: self)
   }
 
-  // MARK: Commands
+  // MARK: Requests
 
-  /// Does one edit.
-  package func perform(_ edit: HomeEdit, origin: String? = nil) async throws(HomeError) -> HomeEdit.Result {
-    guard let result = try await perform([edit], origin: origin).first else {
-      throw HomeError(.internalError, "an edit of the home had no result")
+  /// Performs a request without intermediate values.
+  @discardableResult
+  package func perform(_ request: HomeRequest, origin: String? = nil) async throws(HomeError) -> HomeReply {
+    try await perform(request, origin: origin) { _ in }
+  }
+
+  /// Performs a request, and returns the value of its reply.
+  /// - Parameter value: returns the value; nil: the reply is one to another request.
+  package func ask<Value>(
+    _ request: HomeRequest, origin: String? = nil, _ value: (HomeReply) -> Value?
+  ) async throws(HomeError) -> Value {
+    guard let value = value(try await perform(request, origin: origin)) else { throw .unexpectedReply }
+    return value
+  }
+
+  /// Returns the values that a request produces. Ending the iteration cancels the request.
+  private nonisolated func stream<Value: Sendable>(
+    _ request: HomeRequest, _ value: @escaping @Sendable (HomeProgress) -> Value?
+  ) -> AsyncThrowingStream<Value, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
+    let task = Tasks.start {
+      do throws(HomeError) {
+        _ = try await self.perform(request, origin: nil) { if let value = value($0) { continuation.yield(value) } }
+        continuation.finish()
+      } catch {
+        continuation.finish(throwing: error)
+      }
     }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+
+  package func edit(_ edits: [HomeEdit], origin: String? = nil) async throws(HomeError) -> [HomeEdit.Result] {
+    try await ask(.edit(edits: edits), origin: origin) { if case .edited(let results) = $0 { results } else { nil } }
+  }
+
+  package func edit(_ edit: HomeEdit, origin: String? = nil) async throws(HomeError) -> HomeEdit.Result {
+    guard let result = try await self.edit([edit], origin: origin).first else { throw .unexpectedReply }
     return result
   }
 
   package func addRoom(_ name: String, to structureID: String?, origin: String? = nil) async throws(HomeError) -> Room {
-    guard let room = try await perform(.addRoom(name: name, structureID: structureID), origin: origin).room else {
-      throw HomeError(.internalError, "the room that was added is missing")
+    guard let room = try await edit(.addRoom(name: name, structureID: structureID), origin: origin).room else {
+      throw .unexpectedReply
     }
     return room
   }
 
   package func addStructure(_ name: String, origin: String? = nil) async throws(HomeError) -> Structure {
-    guard let structure = try await perform(.addStructure(name: name), origin: origin).structure else {
-      throw HomeError(.internalError, "the structure that was added is missing")
+    guard let structure = try await edit(.addStructure(name: name), origin: origin).structure else {
+      throw .unexpectedReply
     }
     return structure
+  }
+
+  package func read(
+    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
+  ) async throws(HomeError) -> ReassembledReport {
+    try await ask(.read(node: node, paths: paths, isFabricFiltered: isFabricFiltered, timeout: timeout)) {
+      if case .report(let attributes, let statuses) = $0 { ReassembledReport(attributes, statuses) } else { nil }
+    }
+  }
+
+  package func write(
+    _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool
+  ) async throws(HomeError) -> [AttributeStatus] {
+    try await ask(.write(node: node, writes: writes, isTimed: isTimed)) {
+      if case .written(let statuses) = $0 { statuses } else { nil }
+    }
+  }
+
+  package func invoke(
+    _ node: NodeID, _ command: CommandData, isTimed: Bool
+  ) async throws(HomeError) -> CommandData? {
+    try await ask(.invoke(node: node, command: command, isTimed: isTimed)) { $0.response }
+  }
+
+  package nonisolated func subscribe(
+    _ node: NodeID, _ request: SubscriptionRequest
+  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
+    stream(.subscribe(node: node, request: request)) { if case .subscription(let news) = $0 { news } else { nil } }
+  }
+
+  package nonisolated func discover(
+    _ query: DiscoveryQuery, for time: Duration?
+  ) -> AsyncThrowingStream<DiscoveryNews, any Error> {
+    stream(.discover(query: query, time: time)) { if case .discovery(let news) = $0 { news } else { nil } }
+  }
+
+  package var fabric: HomeFabric {
+    get async throws(HomeError) { try await ask(.fabric) { if case .fabric(let fabric) = $0 { fabric } else { nil } } }
+  }
+
+  package func anchor() async throws(HomeError) -> Anchor {
+    try await ask(.anchor) { if case .anchor(let anchor) = $0 { anchor } else { nil } }
+  }
+
+  package func samples(
+    after anchor: Anchor?, _ filter: SampleFilter, limit: Int
+  ) async throws(HomeError) -> AnchoredResult {
+    try await ask(.samples(after: anchor, filter: filter, limit: limit)) {
+      if case .samples(let result) = $0 { result } else { nil }
+    }
   }
 
   /// Invokes a command by its declaration.
@@ -115,7 +194,7 @@ extension HomeBackend {
   }
 
   package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
-    let wasCut = try await perform(.renameDevice(id: device, name: name), origin: origin).wasCut
+    let wasCut = try await edit(.renameDevice(id: device, name: name), origin: origin).wasCut
     let reducer = view.reducer
     guard var entry = reducer.state.devices[device] else {
       throw HomeError(.notFound, "there is no device \(device) in the home")

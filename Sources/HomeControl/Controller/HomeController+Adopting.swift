@@ -50,12 +50,12 @@ extension HomeController {
 
   // MARK: Nodes that have not told what they are
 
-  /// The devices that the nodes of the fabric will be that have not told yet what they are, and the home with them.
-  package func awaited() -> (devices: [HomeDevice], home: HomeState) {
+  /// Returns the changes that add the nodes of the fabric whose descriptions have not been read yet, as the devices that
+  /// they will be.
+  package func awaited() -> [HomeChange] {
     let reducer = edge.value.reducer
-    let home = reducer.awaiting(nodes.map(\.nodeID).sorted())
-    let new = home.orderedDevices.filter { reducer.state.devices[$0.id] == nil }
-    return (new.map { value(of: $0, reducer) }, home)
+    let nodes = nodes.map(\.nodeID).filter { reducer.state.sources(of: $0).isEmpty }
+    return nodes.isEmpty ? [] : reducer.state.changes(to: reducer.awaiting(nodes.sorted()))
   }
 
   /// What becomes of these nodes is a client's doing from now on; nil: nobody's.

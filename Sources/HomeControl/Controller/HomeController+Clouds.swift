@@ -45,6 +45,31 @@ extension HomeController {
     for node in strays.sorted() where now.values.allSatisfy({ $0[node] == nil }) { take(.nodeRemoved(node)) }
   }
 
+  /// See ``Home/addCloudAccount(_:address:token:)``.
+  package func addCloudAccount(_ name: String, address: String, token: String) async throws(HomeError) -> CloudAccount {
+    let account = try await withDatabase { try $0.addCloudAccount(name, address: address, token: token).account }
+    await readClouds()
+    return account
+  }
+
+  /// See ``Home/refreshCloudAccount(_:)``.
+  package func refreshCloudAccount(_ name: String) async throws(HomeError) {
+    try await cloud(named: name).refresh()
+    // The answer is stored for the next process.
+    try await flush()
+  }
+
+  /// See ``Home/removeCloudAccount(_:)``.
+  package func removeCloudAccount(
+    _ name: String, origin: String?
+  ) async throws(HomeError) -> (account: CloudAccount, devices: [String]) {
+    let removed = try await commit(origin: origin) { database, origin, time throws(HomeError) in
+      try database.removeCloudAccount(name, origin: origin, at: time)
+    }
+    await readClouds()
+    return removed
+  }
+
   /// Asks no cloud any more.
   func endClouds() {
     // What is being read of them comes too late.

@@ -19,7 +19,8 @@ extension HomeController: HomeBackend {
     take(.report(report))
   }
 
-  package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
+  /// Performs edits of names, rooms and structures: all of them or, if it throws, none.
+  package func edit(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
     let random = options.machine.makeRandom()
     return try await change(origin: origin) { state throws(HomeError) in try state.changes(doing: edits, random) }
   }

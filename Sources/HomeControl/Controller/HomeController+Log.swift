@@ -4,14 +4,6 @@ package import HomeStore
 internal import NIOCore
 
 extension HomeController {
-  package func anchor() async throws(HomeError) -> Anchor { try await withDatabase { try $0.anchor() } }
-
-  package func samples(
-    after anchor: Anchor?, _ filter: SampleFilter, limit: Int
-  ) async throws(HomeError) -> AnchoredResult {
-    try await withDatabase { try $0.samples(after: anchor, filter, limit: limit) }
-  }
-
   package func withDatabase<R: Sendable>(
     _ body: @escaping @Sendable (HomeDatabase) throws -> R
   ) async throws(HomeError) -> R {

@@ -1,6 +1,6 @@
 internal import HomeStore
 internal import MatterController
-internal import MatterModel
+package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -45,7 +45,7 @@ extension HomeController {
   }
 
   /// A request is done: with the last one the session is closed, and other processes have their turn.
-  func leave(_ node: NodeID?) {
+  package func leave(_ node: NodeID?) {
     guard let node, let users = permits[node]?.users else { return }
     permits[node]?.users = users - 1
     guard users == 1 else { return }

@@ -1,7 +1,10 @@
 public import HomeModel
+internal import HomeStore
+internal import MatterCertificates
 public import MatterController
 public import MatterModel
 public import MatterProtocol
+internal import NIOCore
 
 /// Requests to nodes. They throw what ``HomeError`` has for what the engine or the device says.
 extension HomeController {
@@ -62,15 +65,23 @@ extension HomeController {
   }
 
   /// Commissions a device into this home's fabric.
-  public func commission(
-    _ request: CommissioningRequest, onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  /// - Parameter trust: trusted in addition to the public test roots.
+  package func commission(
+    _ request: CommissioningRequest, trust: TrustStore?,
+    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
+    let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
+    var verifier = edge.value.perform { engine, _ in engine.configuration.attestation }
+    trust?.extend(&verifier)
+    verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
+    var request = request
+    request.attestation = verifier
     let outcome = try await run(
       "its commissioning",
       onEvent: {
         if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
       }
-    ) { engine, now in engine.commission(request, at: now) }
+    ) { [request] engine, now in engine.commission(request, at: now) }
     guard case .commissioned(let result) = outcome else { throw Self.surprise(outcome) }
     return result
   }
@@ -78,7 +89,7 @@ extension HomeController {
   /// Removes a node from this home's fabric.
   /// - Parameter force: removes the node even if it can't be reached.
   /// - Returns: whether the device itself left the fabric.
-  public func remove(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
+  func removeFromFabric(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
     let timeout = options.timeout
     let outcome = try await run("its removal", node) { engine, now in
       engine.removeNode(node, force: force, timeout: timeout, at: now)

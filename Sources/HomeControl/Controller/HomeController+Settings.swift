@@ -14,10 +14,27 @@ extension HomeController {
   /// How long a device must be away before its settled connectivity says so.
   package var grace: Duration { edge.value.reducer.grace }
 
-  /// Sets that for the home, now and later, and for the other processes that have it open. Nil: no time.
-  package func setGrace(_ grace: Duration?) async throws(HomeError) {
-    try await withDatabase { try $0.setGrace(grace) }
-    try await readGrace()
+  /// The settings of the home.
+  package var settings: HomeSettings {
+    get async throws(HomeError) {
+      let grace = grace
+      return try await withDatabase {
+        HomeSettings(
+          graceTime: grace, trustsTestDevices: try $0.trustsTestDevices(), interfaces: try $0.interfaces())
+      }
+    }
+  }
+
+  /// Stores settings, with effect in all processes that have the home open.
+  /// - Returns: the settings after the change.
+  package func change(_ changes: HomeSettings.Changes) async throws(HomeError) -> HomeSettings {
+    try await withDatabase { database in
+      if let grace = changes.graceTime { try database.setGrace(grace) }
+      if let trusts = changes.trustsTestDevices { try database.setTrustsTestDevices(trusts) }
+      if let interfaces = changes.interfaces { try database.setInterfaces(interfaces) }
+    }
+    if changes.graceTime != nil { try await readGrace() }
+    return try await settings
   }
 
   /// Takes the grace time as the database has it now. Whoever began to read it earlier and comes back later changes nothing

@@ -1,11 +1,11 @@
 public import HomeModel
-public import MatterController
+package import MatterController
 public import MatterModel
 public import MatterProtocol
 internal import NIOCore
 
 /// An event of a subscription.
-public enum SubscriptionNews: Sendable {
+public enum SubscriptionNews: Sendable, Codable {
   /// The subscription was established.
   case established(maxInterval: Duration)
   /// An attribute's complete value, as one TLV element with an anonymous tag.
@@ -21,7 +21,7 @@ public enum SubscriptionNews: Sendable {
 }
 
 /// An event of a discovery.
-public enum DiscoveryNews: Sendable {
+public enum DiscoveryNews: Sendable, Codable {
   /// A service was announced, or its announcement changed.
   case found(MatterService)
   /// A service was withdrawn, or its announcement expired.
@@ -29,58 +29,56 @@ public enum DiscoveryNews: Sendable {
 }
 
 extension HomeController {
-  /// Subscribes to a node. The stream ends with an error if the first attempt fails, and retries after later losses.
-  /// Ending the iteration cancels the subscription.
-  public func subscribe(
-    _ node: NodeID, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
-    do throws(HomeError) { try checkFabric(node) } catch {
-      continuation.finish(throwing: error)
-      return stream
-    }
+  /// Subscribes to a node until the task is cancelled. Retries after losses.
+  /// - Throws: the error of the first attempt.
+  package func subscribe(
+    _ node: NodeID, _ request: SubscriptionRequest, onNews: @escaping @Sendable (SubscriptionNews) -> Void
+  ) async throws(HomeError) {
+    try checkFabric(node)
     point(node)
     let id = edge.value.begin(
       node,
       onEvent: { event in
         switch event {
-        case .subscriptionEstablished(_, let interval): continuation.yield(.established(maxInterval: interval))
-        case .attributeReport(_, let path, let value, _): continuation.yield(.attribute(path, value: value))
-        case .attributeStatus(_, let path, let status): continuation.yield(.status(path, status))
-        case .eventReport(_, let data): continuation.yield(.event(data))
-        case .reportEnd: continuation.yield(.reportEnd)
-        case .subscriptionLost(_, let error, let delay): continuation.yield(.lost(HomeError(error), retryingIn: delay))
+        case .subscriptionEstablished(_, let interval): onNews(.established(maxInterval: interval))
+        case .attributeReport(_, let path, let value, _): onNews(.attribute(path, value: value))
+        case .attributeStatus(_, let path, let status): onNews(.status(path, status))
+        case .eventReport(_, let data): onNews(.event(data))
+        case .reportEnd: onNews(.reportEnd)
+        case .subscriptionLost(_, let error, let delay): onNews(.lost(HomeError(error), retryingIn: delay))
         default: break
         }
       }
     ) { engine, now in engine.subscribe(node, request, at: now) }
-    end(id, continuation)
-    return stream
+    try await end(of: id)
   }
 
-  /// Discovers services for the given time; nil: until the iteration ends.
-  public func discover(
-    _ query: DiscoveryQuery, for time: Duration?
-  ) -> AsyncThrowingStream<DiscoveryNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: DiscoveryNews.self)
+  /// Discovers services for the given time; nil: until the task is cancelled.
+  package func discover(
+    _ query: DiscoveryQuery, for time: Duration?, onNews: @escaping @Sendable (DiscoveryNews) -> Void
+  ) async throws(HomeError) {
     let id = edge.value.begin(onEvent: { event in
       switch event {
-      case .serviceFound(_, let service): continuation.yield(.found(service))
-      case .serviceLost(_, let service): continuation.yield(.lost(service))
+      case .serviceFound(_, let service): onNews(.found(service))
+      case .serviceLost(_, let service): onNews(.lost(service))
       default: break
       }
     }) { engine, now in engine.discover(query, timeout: time, at: now) }
-    end(id, continuation)
-    return stream
+    try await end(of: id)
   }
 
-  private func end<News>(_ id: OperationID, _ continuation: AsyncThrowingStream<News, any Error>.Continuation) {
-    edge.value.wait(for: id) { outcome in
-      switch outcome {
-      case .success, .failure(.cancelled): continuation.finish()
-      case .failure(let error): continuation.finish(throwing: HomeError(error))
+  /// Waits for the end of an operation, and cancels it with the task.
+  private func end(of id: OperationID) async throws(HomeError) {
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        edge.value.wait(for: id) { continuation.resume(returning: $0) }
       }
+    } onCancel: {
+      eventLoop.execute { [edge] in edge.value.cancel(id) }
     }
-    continuation.onTermination = { [eventLoop, edge] _ in eventLoop.execute { edge.value.cancel(id) } }
+    switch outcome {
+    case .success, .failure(.cancelled): break
+    case .failure(let error): throw HomeError(error)
+    }
   }
 }

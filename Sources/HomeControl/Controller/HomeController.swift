@@ -29,8 +29,6 @@ public actor HomeController {
     public var interfaces = InterfaceSelection.loopback
     /// The address of the addressed device, which is then not resolved by DNS-SD.
     public var address: MatterProtocol.SocketAddress?
-    /// Additional attestation roots and declaration signers for new devices, besides the public test roots.
-    public var trust: TrustStore?
     /// Known addresses of further devices; results of DNS-SD take precedence.
     public var addresses: [NodeID: MatterProtocol.SocketAddress] = [:]
     /// The implementation of DNS-SD, if any.
@@ -57,7 +55,9 @@ public actor HomeController {
 
   public nonisolated let eventLoop: any EventLoop
   public nonisolated let options: Options
-  package nonisolated let edge: NIOLoopBound<HomeEdge>
+  /// The time of opening, in microseconds since 1970.
+  package let since: Int64
+  nonisolated let edge: NIOLoopBound<HomeEdge>
   private nonisolated let discovery: (any NodeDiscovery)?
   /// The lock for following the devices, while held.
   package var follower: FollowerLock?
@@ -100,6 +100,7 @@ public actor HomeController {
     self.options = options
     self.edge = edge
     self.discovery = discovery
+    since = options.machine.unixMicroseconds()
     eventLoop = edge.eventLoop
   }
 
@@ -122,7 +123,6 @@ public actor HomeController {
       let stored = try database.load()
       var following = options.following
       following.grace = try following.grace ?? database.grace()
-      let trustsTestDevices = try database.trustsTestDevices()
       let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
       let edge = try await loop.submit { [discovery, following] in
         let store: any NodeStore
@@ -136,8 +136,6 @@ public actor HomeController {
         var configuration = ControllerConfiguration(
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
-        options.trust?.extend(&configuration.attestation)
-        configuration.attestation.acceptsTestKeys = trustsTestDevices
         configuration.mayStore = options.access == .exclusive
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         var following = following
@@ -221,15 +219,14 @@ public actor HomeController {
   /// The nodes of the fabric.
   public var nodes: [PeerRecord] { edge.value.perform { engine, _ in engine.nodes } }
 
-  /// The controller's own membership in its fabric: (fabric id, compressed fabric id, node id).
-  public var fabric: (id: FabricID, compressedID: UInt64, nodeID: NodeID) {
+  /// The fabric, and the controller's own node in it.
+  public var fabric: HomeFabric {
     edge.value.perform { engine, _ in
-      (engine.fabric.fabricID, engine.fabric.compressedFabricID, engine.fabric.nodeID)
+      HomeFabric(
+        id: engine.fabric.fabricID, compressedID: engine.fabric.compressedFabricID, nodeID: engine.fabric.nodeID,
+        rootPublicKey: engine.fabric.rootPublicKey)
     }
   }
-
-  /// The public key of the fabric's root certificate, 65 bytes, which identifies the fabric.
-  public var rootPublicKey: [UInt8] { edge.value.perform { engine, _ in engine.fabric.rootPublicKey } }
 
   // MARK: Operations
 

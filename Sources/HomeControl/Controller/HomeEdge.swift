@@ -1,23 +1,23 @@
-package import NIOCore
 internal import CloudLink
 package import HomeModel
 package import HomeStore
-internal import MatterController
-internal import MatterModel
-internal import MatterProtocol
-internal import Runtime
+package import MatterController
+package import MatterModel
+package import MatterProtocol
+package import NIOCore
+package import Runtime
 
 /// Turns the engine's events into answers and news: who began an operation learns of its end, who observes the home of what
 /// changes in it, and the database of everything. Confined to the event loop.
 package final class HomeEdge: HomeView {
-  typealias Outcome = Result<OperationOutcome, ControllerError>
+  package typealias Outcome = Result<OperationOutcome, ControllerError>
 
   private struct Pending {
     var onEvent: ((ControllerEvent) -> Void)?
     var onEnd: ((Outcome) -> Void)?
   }
 
-  let host: EngineHost<HomeEngine>
+  package let host: EngineHost<HomeEngine>
   let keeper: HomeKeeper
   package let observers = HomeObservers()
   /// Called when a session with a node begins.
@@ -62,7 +62,7 @@ package final class HomeEdge: HomeView {
   package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
 
   /// Takes in something that did not come from a device.
-  func take(_ input: HomeInput) {
+  package func take(_ input: HomeInput) {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
 
@@ -87,7 +87,7 @@ package final class HomeEdge: HomeView {
 
   /// Another process stored when it heard the devices.
   /// - Parameter isFollower: whether this one follows them: then it knows better, but for what it could not hear.
-  func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
+  package func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
     keeper.know(contacts)
     host.perform { (engine: inout HomeEngine, now) in
       if isFollower { engine.learn(contacts, at: now) } else { engine.take(contacts) }
@@ -97,7 +97,7 @@ package final class HomeEdge: HomeView {
   // MARK: Changes of our own
 
   /// A change of names is in the log, and is to be taken in at its place there: several processes make such changes.
-  func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
+  package func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
 
   /// Takes in what we wrote up to a place in the log, in the order of the log.
   func takeOwn(upTo anchor: Anchor) {
@@ -115,7 +115,7 @@ package final class HomeEdge: HomeView {
   func abandonReload() { sinceReload = nil }
 
   /// Takes a home as the database has it, and tells everybody that everything may be different.
-  func reload(_ stored: StoredHome) {
+  package func reload(_ stored: StoredHome) {
     var stored = stored
     ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
     keeper.know(upTo: stored.anchor)
@@ -132,13 +132,13 @@ package final class HomeEdge: HomeView {
   // MARK: Operations
 
   /// Does something with the controller.
-  func perform<R, F: Error>(_ body: (inout ControllerEngine, Instant) throws(F) -> R) throws(F) -> R {
+  package func perform<R, F: Error>(_ body: (inout ControllerEngine, Instant) throws(F) -> R) throws(F) -> R {
     try host.perform { (engine: inout HomeEngine, now: Instant) throws(F) -> R in try engine.perform(at: now, body) }
   }
 
   /// Begins an operation.
   /// - Parameter node: whom it is about: what it answers is taken in.
-  func begin(
+  package func begin(
     _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) -> OperationID {
@@ -153,7 +153,7 @@ package final class HomeEdge: HomeView {
   }
 
   /// Calls `onEnd` once, when the operation is over.
-  func wait(for id: OperationID, _ onEnd: @escaping (Outcome) -> Void) {
+  package func wait(for id: OperationID, _ onEnd: @escaping (Outcome) -> Void) {
     if let outcome = ended.removeValue(forKey: id) {
       onEnd(outcome)
     } else if host.isStopped {
@@ -163,13 +163,13 @@ package final class HomeEdge: HomeView {
     }
   }
 
-  func cancel(_ id: OperationID) {
+  package func cancel(_ id: OperationID) {
     guard pending[id] != nil else { return }
     perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
   }
 
   /// Ends all: whoever still waits is told so.
-  func stop() {
+  package func stop() {
     let waiting = pending
     pending = [:]
     isLeaving = true
@@ -182,7 +182,7 @@ package final class HomeEdge: HomeView {
   }
 
   /// Ends all as it is: nobody outside is told, and nothing more is stored.
-  func abandon() {
+  package func abandon() {
     let waiting = pending
     pending = [:]
     host.stop(silently: true)

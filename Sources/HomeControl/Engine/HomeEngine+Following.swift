@@ -6,9 +6,9 @@ public import MatterProtocol
 
 /// A node that is followed, or was.
 package struct Followed: Sendable {
-  var handle: SubscriptionHandle?
+  package var handle: SubscriptionHandle?
   /// The versions of its clusters of which everything is known.
-  var versions: [ClusterPath: UInt32] = [:]
+  package var versions: [ClusterPath: UInt32] = [:]
   var wasEstablished = false
   /// When its service was withdrawn while its subscription stood.
   var withdrawnAt: Instant?
@@ -19,7 +19,7 @@ package struct Followed: Sendable {
   /// When it was asked last whether it still knows us.
   var askedAt: Instant?
   /// How often it was asked so in short order.
-  var questions = 0
+  package var questions = 0
 }
 
 // One subscription to everything that a node has: connectivity follows it.

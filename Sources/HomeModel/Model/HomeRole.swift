@@ -23,14 +23,17 @@ public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Coda
 }
 
 /// An invited client, identified by its token.
-public struct InvitedClient: Hashable, Sendable {
+public struct InvitedClient: Hashable, Sendable, Codable {
   /// The unique name, compared without case.
   public var name: String
   public var role: HomeRole
   /// The time of the invitation, in seconds since 1970.
   public var created: Int64
   /// The SHA-256 of its token, of which the token can't be computed: tokens are random numbers of 128 bits.
-  package var tokenHash: [UInt8]
+  package var tokenHash: [UInt8] = []
+
+  /// The hash stays in the database.
+  private enum CodingKeys: String, CodingKey { case name, role, created }
 
   package init(name: String, role: HomeRole, created: Int64, tokenHash: [UInt8]) {
     (self.name, self.role, self.created, self.tokenHash) = (name, role, created, tokenHash)

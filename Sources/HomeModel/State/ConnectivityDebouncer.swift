@@ -21,12 +21,12 @@ package struct ConnectivityDebouncer: Sendable {
   }
 
   /// What is on trial is so for the new time, from when it began.
-  var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
+  package var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
   private var entries: [String: Entry] = [:]
   /// Whose trials began or ended since that was asked for.
   private var changedTrials: Set<String> = []
   /// Nothing on trial is over before this; it may be too early, never too late.
-  private(set) var nextDeadline: Int64?
+  package private(set) var nextDeadline: Int64?
 
   init(grace: Duration) { self.grace = grace }
 
@@ -35,13 +35,13 @@ package struct ConnectivityDebouncer: Sendable {
     entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(timeout) }
   }
 
-  subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
+  package subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
 
   /// A device as it was stored.
   /// - Parameters:
   ///   - trial: what was on trial when it was.
   ///   - time: now: no trial began later than that, whatever the clock said then.
-  mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64) {
+  package mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64) {
     guard let trial, Self.rank(value) < Self.rank(trial.settled) else {
       entries[device] = Entry(settled: value)
       return
@@ -52,11 +52,11 @@ package struct ConnectivityDebouncer: Sendable {
     nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
   }
 
-  mutating func forget(_ device: String) { entries[device] = nil }
+  package mutating func forget(_ device: String) { entries[device] = nil }
 
   /// A device's connectivity is this now.
   /// - Returns: whether the settled one changed.
-  mutating func note(_ device: String, _ value: SourceConnectivity, at time: Int64) -> Bool {
+  package mutating func note(_ device: String, _ value: SourceConnectivity, at time: Int64) -> Bool {
     guard var entry = entries[device] else {
       entries[device] = Entry(settled: value)
       return value != .unknown
@@ -83,7 +83,7 @@ package struct ConnectivityDebouncer: Sendable {
   }
 
   /// Those that are on trial.
-  var trials: [String: DebounceTrial] { entries.compactMapValues(\.trial) }
+  package var trials: [String: DebounceTrial] { entries.compactMapValues(\.trial) }
 
   /// The trials that began since this was called last, and, nil, those that ended.
   mutating func takeTrials() -> [String: DebounceTrial?] {
@@ -93,7 +93,7 @@ package struct ConnectivityDebouncer: Sendable {
   }
 
   /// The clock was set: a trial lasts as long as it would have lasted.
-  mutating func moveClock(by step: Int64) {
+  package mutating func moveClock(by step: Int64) {
     for (device, entry) in entries {
       guard let pending = entry.pending else { continue }
       entries[device]?.pending = (pending.value, pending.since &+ step)
@@ -103,7 +103,7 @@ package struct ConnectivityDebouncer: Sendable {
   }
 
   /// What is on trial, and for how much longer.
-  func state(at time: Int64) -> DebouncerState {
+  package func state(at time: Int64) -> DebouncerState {
     DebouncerState(
       grace: grace,
       trials: entries.compactMapValues { entry in
@@ -118,7 +118,7 @@ package struct ConnectivityDebouncer: Sendable {
   /// Goes on from what somebody else has of the same devices.
   /// - Parameter known: the devices' connectivity now.
   /// - Returns: the devices whose settled connectivity is another now.
-  mutating func adopt(
+  package mutating func adopt(
     _ other: DebouncerState, _ known: [String: SourceConnectivity], at time: Int64
   ) -> Set<String> {
     grace = other.grace
@@ -147,7 +147,7 @@ package struct ConnectivityDebouncer: Sendable {
   }
 
   /// - Returns: the devices whose settled connectivity changed.
-  mutating func advance(to time: Int64) -> Set<String> {
+  package mutating func advance(to time: Int64) -> Set<String> {
     guard let deadline = nextDeadline, deadline <= time else { return [] }
     var changed: Set<String> = []
     for (device, entry) in entries {

@@ -22,7 +22,7 @@ public struct SourceStatus: Hashable, Sendable, Codable {
 }
 
 /// A source of a device: its id, description and status.
-public struct DeviceSource: Hashable, Sendable {
+public struct DeviceSource: Hashable, Sendable, Codable {
   public var id: SourceID
   public var endpoints: [DeviceEndpoint] = []
   public var identity = DeviceIdentity()
@@ -38,7 +38,7 @@ public struct DeviceSource: Hashable, Sendable {
 }
 
 /// A stored device: its name, room and sources.
-public struct DeviceEntry: Hashable, Sendable, Identifiable {
+public struct DeviceEntry: Hashable, Sendable, Codable, Identifiable {
   /// The id, that of the first source, constant while the device is in the home.
   public var id: String
   /// The name in the home, at most 60 Unicode code points.

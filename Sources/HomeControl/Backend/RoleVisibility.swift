@@ -1,11 +1,11 @@
-internal import Home
+package import HomeModel
 internal import MatterClusters
-internal import MatterModel
-internal import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 
 /// The attributes and events that a role may read, by its privilege in the standard. Undeclared ones require Administer,
 /// because some of them contain credentials. Matter Core § 6.6.2.
-struct HubVisibility: Sendable {
+package struct RoleVisibility: Sendable {
   private struct Element: Hashable {
     var cluster: ClusterID
     var number: UInt32
@@ -16,7 +16,7 @@ struct HubVisibility: Sendable {
   /// Whether the role may read each declared element.
   private let declared: [Element: Bool]
 
-  static func of(_ role: HomeRole) -> HubVisibility {
+  package static func of(_ role: HomeRole) -> RoleVisibility {
     switch role {
     case .guest: guest
     case .member: member
@@ -24,7 +24,7 @@ struct HubVisibility: Sendable {
     }
   }
 
-  private static let guest = HubVisibility(.guest), member = HubVisibility(.member), owner = HubVisibility(.owner)
+  private static let guest = RoleVisibility(.guest), member = RoleVisibility(.member), owner = RoleVisibility(.owner)
 
   private init(_ role: HomeRole) {
     self.role = role
@@ -46,17 +46,17 @@ struct HubVisibility: Sendable {
     role == .owner || declared[element] ?? role.privilege.grants(.administer)
   }
 
-  func contains(_ path: ConcreteAttributePath) -> Bool {
+  package func contains(_ path: ConcreteAttributePath) -> Bool {
     // Global attributes are declared for all clusters.
     OnOff.globalAttributes.contains { $0.id == path.attribute }
       || contains(Element(cluster: path.cluster, number: path.attribute.rawValue, isEvent: false))
   }
 
-  func contains(_ event: EventData) -> Bool {
+  package func contains(_ event: EventData) -> Bool {
     contains(Element(cluster: event.path.cluster, number: event.path.event.rawValue, isEvent: true))
   }
 
-  func contains(_ change: HomeChange) -> Bool {
+  package func contains(_ change: HomeChange) -> Bool {
     switch change {
     case .attribute(_, let path, _): contains(path)
     case .event(_, let data): contains(data)
@@ -65,5 +65,5 @@ struct HubVisibility: Sendable {
   }
 
   /// Returns the changes that make the visible part of a home of an empty one.
-  func changes(of state: HomeState) -> [HomeChange] { HomeState().changes(to: state).filter { contains($0) } }
+  package func changes(of state: HomeState) -> [HomeChange] { HomeState().changes(to: state).filter { contains($0) } }
 }
