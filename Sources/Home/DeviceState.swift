@@ -50,11 +50,6 @@ public struct DeviceState: Hashable, Sendable {
   /// The parts, in the order of their endpoints.
   public var parts: [Part]
 
-  /// The attributes that determine the state of a light, on all endpoints.
-  public static let paths: [AttributePath] = [
-    AttributePath(cluster: OnOff.id), AttributePath(cluster: LevelControl.id), AttributePath(cluster: ColorControl.id),
-  ]
-
   /// - Parameter endpoints: those that count.
   package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
     parts = endpoints.sorted { $0.id < $1.id }.compactMap { endpoint in

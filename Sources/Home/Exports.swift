@@ -1,4 +1,3 @@
-internal import CloudLink
 
 // The public API of a home spans the modules below; importing this module gives all of it.
 @_exported public import CloudLink

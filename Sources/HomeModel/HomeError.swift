@@ -82,6 +82,12 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
     return try? Response(tlv: fields)
   }
 
+  /// What the device said, if it is the device that refused.
+  package var status: Status? {
+    if let error = cause as? StatusError { return error.status }
+    return nil
+  }
+
   /// Converts any error.
   public init(_ error: any Error) {
     if let known = error as? HomeError {

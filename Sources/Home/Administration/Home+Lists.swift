@@ -2,7 +2,7 @@ internal import HomeControl
 internal import HomeModel
 internal import MatterClusters
 internal import MatterController
-package import MatterModel
+internal import MatterModel
 internal import MatterProtocol
 
 extension Home {
@@ -49,13 +49,5 @@ extension Home {
         guard error.status?.code == .dataVersionMismatch, rivals < 4 else { throw error }
       }
     }
-  }
-}
-
-extension HomeError {
-  /// What the device said, if it is the device that refused.
-  package var status: Status? {
-    if let error = cause as? StatusError { return error.status }
-    return nil
   }
 }

@@ -86,7 +86,7 @@ extension AttributeUnits {
 
 extension HomeError {
   /// Rethrows the error of a value's text with the name of the value.
-  package static func naming<R>(_ name: String, _ body: () throws(ValueTextError) -> R) throws(HomeError) -> R {
+  static func naming<R>(_ name: String, _ body: () throws(ValueTextError) -> R) throws(HomeError) -> R {
     do throws(ValueTextError) {
       return try body()
     } catch {

@@ -42,7 +42,7 @@ extension HomeController {
     }
     take(.node(node, wish: wish))
     // The device is in the fabric already: a failure of the reading does not undo that.
-    _ = try? await read(node, DeviceFacts.paths + DeviceState.paths)
+    _ = try? await read(node, DeviceFacts.paths)
     // Another process may have reached the device meanwhile, which is not known here yet.
     var stored: (device: DeviceEntry, room: String?)?
     if state.source(SourceID(node)) == nil {
@@ -88,11 +88,12 @@ extension HomeState {
   }
 }
 
-/// The description of a device that is read at its pairing.
+/// The description and state of a device that are read at its pairing.
 enum DeviceFacts {
   static let paths: [AttributePath] = [
     AttributePath(cluster: Descriptor.id), AttributePath(cluster: BridgedDeviceBasicInformation.id),
-    AttributePath(endpoint: .root, cluster: BasicInformation.id),
+    AttributePath(endpoint: .root, cluster: BasicInformation.id), AttributePath(cluster: OnOff.id),
+    AttributePath(cluster: LevelControl.id), AttributePath(cluster: ColorControl.id),
   ]
 
   /// Returns the changes that add a device with the information from its commissioning, for a device that can't be read

@@ -147,7 +147,7 @@ extension HomeController {
     guard options.access == .readOnly else { return try await body(self) }
     var options = options
     if let origin { options.following.origin = origin }
-    let result = try await Home.owning(options) { home throws(HomeError) in try await body(try home.controller) }
+    let result = try await HomeController.owning(options, body)
     // The other controller has stored its changes.
     try? await center?.catchUp()
     return result
