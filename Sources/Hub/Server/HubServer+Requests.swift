@@ -235,6 +235,6 @@ extension HubServer {
       clients: connections.sorted { $0.key < $1.key }.map { _, connection in
         HubStatus.Client(
           name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)
-      }, drops: controller.assumeIsolated { $0.drops })
+      }, drops: controller.assumeIsolated { $0.drops }, fingerprint: identity.map { "\($0.fingerprint)" })
   }
 }
