@@ -99,7 +99,7 @@ extension HubServer {
       return clients.contains { $0.tokenHash == hash && $0.role == client.role }
     }
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
-      handshake.channel.close(promise: nil)
+      handshake.abort()
     }
     for connection in connections.values where !isValid(connection.client) { refuse(connection, Self.revoked) }
   }
