@@ -28,13 +28,4 @@ import Testing
     #expect(HomeError(Status(.failure, clusterCode: 9), of: 0x003C).message.hasSuffix("FAILURE (cluster status 9)"))
     #expect(HomeError(Status(.constraintError), of: 6).message.hasSuffix("CONSTRAINT_ERROR"))
   }
-
-  @Test("stores the interfaces that were named first") func interfaces() throws {
-    let scratch = try TestDatabase()
-    let names = StoredNames(StateDirectory(scratch.directory))
-    #expect(try names.interfaces().isEmpty)
-    try names.remember(interfaces: ["eth0", "wlan0"])
-    try names.remember(interfaces: ["eth1"])
-    #expect(try names.interfaces() == ["eth0", "wlan0"])
-  }
 }

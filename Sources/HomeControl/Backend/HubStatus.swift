@@ -17,6 +17,8 @@ public struct HubStatus: Hashable, Sendable, Codable {
     }
   }
 
+  /// The identity of the home, see ``HomeDatabase/identity``.
+  public var home = ""
   /// The process id of the hub.
   public var process: Int32
   /// Whether the hub's process follows the devices; else it reads the updates of the process that does.

@@ -156,9 +156,11 @@ extension HomeController {
   /// The status of this process.
   package var status: HubStatus {
     let devices = state.devices.values
-    return HubStatus(
+    var status = HubStatus(
       process: getpid(), isFollower: isFollower, since: since, devices: devices.count,
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
+    status.home = edge.value.keeper.database.identity
+    return status
   }
 
   // MARK: Limits and visibility of other processes

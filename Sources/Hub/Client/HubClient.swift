@@ -387,7 +387,7 @@ public actor HubClient {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
     let route = routes[active]
-    let wait = PendingWork.begin("the hub to answer")
+    let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
     defer { wait?.end() }
     let limit = request.limit(options.timeout)
     let reply = try await route.link.send(request, origin: origin, within: limit, progress: progress).get()
