@@ -6,6 +6,7 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
 @testable import HomeModel
 
 /// A failed pairing leaves the devices of the home unchanged.

@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore
 @testable import Hub

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore
 @testable import Hub
