@@ -1,5 +1,7 @@
 internal import Glibc
-public import Home
+public import HomeControl
+internal import HomeModel
+internal import HomeStore
 internal import Logging
 internal import MatterModel
 internal import NIOCore
