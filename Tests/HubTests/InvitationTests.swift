@@ -5,9 +5,9 @@ import Testing
 @testable import Hub
 
 @Suite("Invitations") struct InvitationTests {
-  private static let token = String(repeating: "0f", count: 16)
-  private static let home = String(repeating: "a1", count: 16)
-  private static let fingerprint = String(repeating: "5c", count: 32)
+  private static let token = String(repeating: "0F", count: 16)
+  private static let home = String(repeating: "A1", count: 16)
+  private static let fingerprint = String(repeating: "5C", count: 32)
 
   private static func invitation(_ addresses: [HubAddress], _ name: String = "Ada") throws -> HubInvitation {
     HubInvitation(
@@ -28,7 +28,7 @@ import Testing
       .socket("/run/user/1000/a hub.sock"), .host("fe80::1%eth0", port: 5550), .host("hub.local", port: 1),
       .web(host: "hub.example", port: 443, path: "/ws"), .web(host: "::1", port: 8443, path: "/a%20b/ws"),
     ]
-    for name in ["Ada", "Söhne & Co", "a=b?c#d/é+%41", "☎"] {
+    for name in ["Ada", "Söhne & Co", "a=b?c#d é+%41", "☎"] {
       let invitation = try Self.invitation(addresses, name)
       #expect(try HubInvitation("\(invitation)") == invitation)
     }
@@ -43,10 +43,10 @@ import Testing
       ("hearth://", "https://"), ("//join", "//leave"), ("join/", "join:1/"), ("join/", "join/x"), ("?", "#"),
       ("address=192.168.1.10:5550&", ""), (":5550", ""), (":5550", ":0"), (":5550", ":65536"), (":5550", ":+5"),
       ("192.168.1.10:5550", "https://hub.example"), ("192.168.1.10:5550", "wss://user@hub.example"),
-      ("192.168.1.10:5550", "::1:5550"), ("token=0f", "token=0F"), ("token=0f", "token=f"),
+      ("192.168.1.10:5550", "::1:5550"), ("token=0F", "token=0f"), ("token=0F", "token=F"),
       ("token=", "token=0&token="),
-      ("fingerprint=5c", "fingerprint="), ("fingerprint=5c", "fingerprint=xy"), ("home=", "house="),
-      ("home=a1", "home=g1"), ("name=Ada", "name="), ("role=member", "role=cook"), ("role=member", "role=member&x=1"),
+      ("fingerprint=5C", "fingerprint="), ("fingerprint=5C", "fingerprint=xy"), ("home=", "house="),
+      ("home=A1", "home=G1"), ("name=Ada", "name="), ("role=member", "role=cook"), ("role=member", "role=member&x=1"),
       ("&role=member", ""), ("name=Ada", "name=A da"), ("name=Ada", "name=" + String(repeating: "a", count: 5000)),
     ]
     for (old, new) in replacements {
@@ -87,7 +87,7 @@ import Testing
   @Test func parsesFingerprints() throws {
     let fingerprint = try CertificateFingerprint(Self.fingerprint)
     #expect("\(fingerprint)" == Self.fingerprint)
-    let spaced = Array(repeating: "5C", count: 32).joined(separator: ":")
+    let spaced = Array(repeating: "5c", count: 32).joined(separator: ":")
     #expect(try CertificateFingerprint(spaced) == fingerprint)
     for text in [
       "", "5c", Self.fingerprint + "5", String(Self.fingerprint.dropLast()), spaced + ":", "5:" + Self.fingerprint,

@@ -1,5 +1,4 @@
 import Foundation
-import MatterCertificates
 import MatterCrypto
 import NIOCore
 import NIOPosix
@@ -8,6 +7,7 @@ import Testing
 
 @testable import Home
 @testable import Hub
+@testable import MatterCertificates
 
 /// The TLS identity of a hub, and the clients that recognize it.
 @Suite("TLS", .timeLimit(.minutes(10))) struct TLSTests {
@@ -36,14 +36,14 @@ import Testing
 
   @Test func acceptsOwnCertificate() async throws {
     let (scratch, own) = (Scratch(), Scratch())
-    let files = try Self.files("localhost", in: own)
+    let (files, authority) = try Self.files("localhost", in: own)
     let identity = try HubIdentity(scratch.state, files)
     #expect(!FileManager.default.fileExists(atPath: scratch.state.hubKey))
     let server = try await TLSServer(identity)
     let pinned = HubTrust(fingerprint: identity.fingerprint)
     #expect(try await server.exchange(.host("127.0.0.1", port: server.port), pinned) == "hello")
     // As with the certificate of an authority.
-    let trusted = HubTrust(authorities: files.certificate)
+    let trusted = HubTrust(authorities: authority)
     let address = HubAddress.web(host: "localhost", port: server.port, path: "/ws")
     #expect(try await server.exchange(address, trusted) == "hello")
     let otherName = HubAddress.web(host: "hub.example", port: server.port, path: "/ws")
@@ -57,7 +57,7 @@ import Testing
 
   @Test func rejectsUnusableCertificates() throws {
     let (scratch, own, other) = (Scratch(), Scratch(), Scratch())
-    let (files, others) = (try Self.files("a", in: own), try Self.files("b", in: other))
+    let (files, others) = (try Self.files("a", in: own).own, try Self.files("b", in: other).own)
     func error(_ certificate: String, _ key: String) -> HomeError? {
       do throws(HomeError) {
         _ = try HubIdentity(scratch.state, .init(certificate: certificate, key: key))
@@ -110,16 +110,30 @@ import Testing
     #expect(throws: HomeError.self) { try ClientTLS(address, HubTrust(authorities: "/nowhere.pem")) }
   }
 
-  /// Stores a self-signed certificate for a host.
-  private static func files(_ name: String, in scratch: Scratch) throws -> HubIdentity.CertificateFiles {
+  /// Stores a certificate for a host, its key, and the authority that signed it.
+  private static func files(
+    _ name: String, in scratch: Scratch
+  ) throws -> (own: HubIdentity.CertificateFiles, authority: String) {
     var random = SystemRandomSource()
-    let key = P256PrivateKey(random: &random)
-    let certificate = try X509Certificate.selfSigned(commonName: name, key: key, random: &random)
-    let files = HubIdentity.CertificateFiles(
-      certificate: scratch.state.root + "/own.crt", key: scratch.state.root + "/own.key")
-    try Files.replace(files.key, withSecret: HubIdentity.pem("EC PRIVATE KEY", key.ecPrivateKey))
-    try Files.replace(files.certificate, withSecret: HubIdentity.pem("CERTIFICATE", certificate.der))
-    return files
+    let (authorityKey, key) = (P256PrivateKey(random: &random), P256PrivateKey(random: &random))
+    func certificate(
+      _ name: String, _ key: P256PrivateKey, _ profile: X509Certificate.Profile
+    ) throws -> X509Certificate {
+      try X509Certificate.make(
+        subject: X509Name(commonName: name), issuer: X509Name(commonName: "Authority"), publicKey: key.publicKey,
+        profile: profile, notBefore: 0, serialNumber: CertificateAuthority.serialNumber(random: &random),
+        signer: authorityKey, signatures: OpenSSLSignatures())
+    }
+    let path = scratch.state.root
+    let own = HubIdentity.CertificateFiles(certificate: path + "/own.crt", key: path + "/own.key")
+    try Files.replace(own.key, withSecret: HubIdentity.pem("EC PRIVATE KEY", key.ecPrivateKey))
+    for (file, certificate) in [
+      (own.certificate, try certificate(name, key, .device)),
+      (path + "/authority.crt", try certificate("Authority", authorityKey, .authority(pathLength: 0))),
+    ] {
+      try Files.replace(file, withSecret: HubIdentity.pem("CERTIFICATE", certificate.der))
+    }
+    return (own, path + "/authority.crt")
   }
 }
 

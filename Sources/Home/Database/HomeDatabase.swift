@@ -39,17 +39,21 @@ public final class HomeDatabase: Sendable {
   ///   - isPassing: whether the home is private to this process and not persistent, as in a simulation: then it has no
   ///     file, see `PassingHomes`.
   ///   - random: the source for the id of a new log, which identifies its anchors.
+  ///   - identity: the identity of a new home, 32 hexadecimal digits; nil: a random one.
   ///   - boot: identifies the boot of the machine, because the last changes may be lost in a power failure; nil: as
   ///     reported by the system.
   /// - Throws: ``HomeError`` `internalError` if the file can't be opened, is damaged, belongs to another program, or has
   ///   another version of the schema; then it remains unchanged.
   public static func open(
-    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), boot: Int64? = nil
+    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil,
+    boot: Int64? = nil
   ) throws(HomeError) -> HomeDatabase {
     let boot = boot ?? LogGaps.boot
     var random = random
     if isPassing {
-      do { return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, boot: boot) } catch {
+      do {
+        return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, identity, boot: boot)
+      } catch {
         throw failure(error, path)
       }
     }
@@ -85,7 +89,7 @@ public final class HomeDatabase: Sendable {
       let isNew = try HomeSchema.isNew(path)
       let pool = try DatabasePool(path: path, configuration: configuration)
       if isNew { try HomeSchema.create(in: pool) }
-      let database = try HomeDatabase(pool, path, isPassing: false, &random, boot: boot)
+      let database = try HomeDatabase(pool, path, isPassing: false, &random, identity, boot: boot)
       try LogGaps.note(boot, in: pool)
       return database
     } catch {
@@ -100,11 +104,12 @@ public final class HomeDatabase: Sendable {
   }
 
   private init(
-    _ pool: any DatabaseWriter, _ path: String, isPassing: Bool, _ random: inout some RandomSource, boot: Int64
+    _ pool: any DatabaseWriter, _ path: String, isPassing: Bool, _ random: inout some RandomSource,
+    _ identity: String?, boot: Int64
   ) throws {
     (self.pool, self.path, self.isPassing) = (pool, path, isPassing)
     logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
-    identity = try HomeSchema.identity(pool)
+    self.identity = try HomeSchema.identity(pool, new: identity)
     writer = Int64.random(in: 1...Int64.max, using: &random)
   }
 

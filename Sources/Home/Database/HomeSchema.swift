@@ -64,14 +64,15 @@ enum HomeSchema {
   }
 
   /// Returns the identity of the home, and stores a new one if there is none.
-  static func identity(_ pool: some DatabaseWriter) throws -> String {
+  /// - Parameter new: the new identity; nil: a random one.
+  static func identity(_ pool: some DatabaseWriter, new: String?) throws -> String {
     let query = "SELECT id FROM identity"
     // See logID.
     if let known = try pool.unsafeRead({ try $0.cachedStatement(sql: query).text() }) { return known }
     return try pool.writeWithoutTransaction { database in
       try database.cachedStatement(
-        sql: "INSERT INTO identity SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM identity)"
-      ).execute()
+        sql: "INSERT INTO identity SELECT coalesce(?, hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM identity)"
+      ).execute(arguments: [new])
       return try database.cachedStatement(sql: query).text() ?? ""
     }
   }

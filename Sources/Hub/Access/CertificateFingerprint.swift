@@ -22,6 +22,6 @@ public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertibl
     bytes = stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
   }
 
-  /// 64 small hexadecimal digits.
+  /// 64 hexadecimal digits.
   public var description: String { hexadecimal(bytes) }
 }

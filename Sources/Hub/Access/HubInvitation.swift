@@ -72,7 +72,7 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func isHexadecimal(_ text: String, count: Int) -> Bool {
-    text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+    text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x41...0x46 ~= $0 }
   }
 
   /// The query items that were not parsed yet.

@@ -132,15 +132,14 @@ public actor HubClient {
         guard let self else { return }
         assumeIsolated { $0.take(news, from: index) }
       }
+      let check = { @Sendable [weak self] (found: String) throws(HomeError) -> Void in
+        try self?.checkNow(found, at: route.place)
+      }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, tell: tell)
+        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, tell: tell)
         case .local(let address), .remote(let address):
-          HubLink(
-            address, options, on: eventLoop,
-            check: { [weak self] (found) throws(HomeError) in
-              try self?.checkNow(found, at: "\(address)")
-            }, tell: tell)
+          HubLink(address, options, on: eventLoop, check: check, tell: tell)
         }
       routes.append(Route(link: link, locality: route.locality))
     }

@@ -13,6 +13,14 @@ public enum HubRoute: Sendable {
   /// follows them, and its data is `remote` on any route.
   case remote(HubAddress)
 
+  /// Where it leads, for messages.
+  var place: String {
+    switch self {
+    case .peer(let options): options.state.root
+    case .local(let address), .remote(let address): "\(address)"
+    }
+  }
+
   /// The locality of data through this route.
   public var locality: DataSourceLocality {
     switch self {

@@ -1,5 +1,6 @@
 internal import Home
 internal import NIOCore
+internal import NIOSSL
 internal import NIOWebSocket
 
 /// A connection before its upgrade to WebSocket. Confined to the event loop of the server.
@@ -17,6 +18,15 @@ final class HubHandshake {
     var role: HomeRole
     /// The hash of its token; nil for processes of the hub's own user and loopback clients.
     var tokenHash: [UInt8]?
+  }
+
+  /// Closes the connection without the end of TLS, which would wait for the peer.
+  func abort() {
+    if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+      tls.close(mode: .all, promise: nil)
+    } else {
+      channel.close(promise: nil)
+    }
   }
 
   init(_ channel: any Channel, _ kind: HubServer.ListenerKind) {

@@ -132,7 +132,7 @@ extension HubServer {
       self?.assumeIsolated { $0.handshakes[number] = nil }
     }
     eventLoop.scheduleTask(in: Limits.handshakeTime) { [weak self] in
-      self?.assumeIsolated { server in server.handshakes[number]?.channel.close(promise: nil) }
+      self?.assumeIsolated { server in server.handshakes[number]?.abort() }
     }
     if case .network(let identity) = kind {
       try channel.pipeline.syncOperations.addHandler(identity.makeHandler())
@@ -163,9 +163,9 @@ extension HubServer {
     let others = handshakes.filter { $1.kind.isNetwork == new.kind.isNetwork }.sorted { $0.key < $1.key }.map(\.value)
     let neighbors = others.filter { $0.address == new.address }
     if new.kind.isNetwork, neighbors.count >= Limits.handshakesOfAddress {
-      neighbors[0].channel.close(promise: nil)
+      neighbors[0].abort()
     } else if others.count >= Limits.handshakes {
-      others[0].channel.close(promise: nil)
+      others[0].abort()
     }
   }
 
@@ -185,6 +185,8 @@ extension HubServer {
       HTTPHandler.send(.forbidden, ["error": "origin not allowed"], on: channel)
       return channel.eventLoop.makeSucceededFuture(nil)
     }
+    // What the client sends in the meantime would be buffered without a limit.
+    try? channel.syncOptions?.setOption(.autoRead, value: false)
     let promise = channel.eventLoop.makePromise(of: HTTPHeaders?.self)
     controller.options.machine.task {
       promise.succeed(
@@ -233,6 +235,7 @@ extension HubServer {
     connections[number] = connection
     logger.info("client connected", metadata: ["name": "\(client.name)", "role": "\(client.role)"])
     connection.send(serverInfo)
+    try channel.syncOptions?.setOption(.autoRead, value: true)
   }
 
   static func path(of request: HTTPRequestHead) -> String {

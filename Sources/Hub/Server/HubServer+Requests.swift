@@ -99,7 +99,7 @@ extension HubServer {
       return clients.contains { $0.tokenHash == hash && $0.role == client.role }
     }
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
-      handshake.channel.close(promise: nil)
+      handshake.abort()
     }
     for connection in connections.values where !isValid(connection.client) { refuse(connection, Self.revoked) }
   }
@@ -240,6 +240,7 @@ extension HubServer {
   public var status: HubStatus {
     var status = controller.assumeIsolated { $0.status }
     (status.since, status.addresses) = (since, addresses)
+    status.fingerprint = identity.map { "\($0.fingerprint)" }
     status.clients = connections.sorted { $0.key < $1.key }.map { _, connection in
       HubStatus.Client(
         name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)

@@ -198,7 +198,7 @@ public actor HubServer {
     heartbeat?.cancel()
     for listener in listeners { try? await listener.close().get() }
     broadcast("server_shutdown") { _ in [:] }
-    for handshake in handshakes.values { handshake.channel.close(promise: nil) }
+    for handshake in handshakes.values { handshake.abort() }
     for connection in connections.values { connection.close(.goingAway) }
     for connection in connections.values { try? await connection.channel.closeFuture.get() }
     let waiting = waiters
@@ -289,6 +289,7 @@ public actor HubServer {
     let contacts = changed.isEmpty ? nil : encode(.contacts(changed))
     let settling = reducer.grace == sentGrace ? nil : encode(.settling(controller.settling))
     sentGrace = reducer.grace
+    encodedHome = [:]
     let now = eventLoop.now
     for connection in connections.values {
       if connection.isFollowing, !connection.isBehind, let settling { connection.send(settling) }

@@ -13,12 +13,15 @@ struct HubCommands: AsyncParsableCommand {
     commandName: "hub", abstract: "Serve the home to other processes and manage their access.",
     discussion: """
       A hub keeps one connection to each device and serves any number of clients. Processes of the same user have full \
-      access; other clients need an invitation with a role, such as guest (read) or member (read and control). For example:
+      access; other clients need an invitation with a role, such as guest (read) or member (read and control). For example, on \
+      the machine of the home:
         hearth hub run --listen 192.168.1.10:5550
         hearth hub invite Ada --role member
-        HEARTH_TOKEN=… hearth devices --hub 192.168.1.10:5550
+      On another machine, with the invitation that the last command printed:
+        hearth hub join 'hearth://join/?address=…'
+        hearth devices
       """,
-    subcommands: [Run.self, Status.self, Invite.self, Clients.self, Revoke.self])
+    subcommands: [Run.self, Status.self, Invite.self, Clients.self, Revoke.self, Join.self, Leave.self])
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
