@@ -1,3 +1,5 @@
+public import HomeControl
+public import HomeModel
 public import MatterController
 public import MatterModel
 public import MatterProtocol
@@ -21,8 +23,8 @@ public final class Home: Sendable {
 
   package init(_ backend: any HomeBackend) { self.backend = backend }
 
-  /// The controller of this process, for operations that need the fabric's keys.
-  /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub.
+  /// The controller of this process.
+  /// - Throws: ``HomeError`` `accessDenied` if another process owns the home.
   public var controller: HomeController {
     get throws(HomeError) {
       guard let controller = backend as? HomeController else {
@@ -52,8 +54,8 @@ public final class Home: Sendable {
   public var registry: HomeRegistry {
     get async {
       let registry = HomeRegistry(await state)
-      guard let controller = backend as? HomeController else { return registry }
-      return registry.with(await controller.groups)
+      guard let groups = try? await groups else { return registry }
+      return registry.with(groups)
     }
   }
 
@@ -133,11 +135,11 @@ public final class Home: Sendable {
   /// Performs several edits in one step: all of them or, if it throws, none.
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
-    try await backend.perform(edits, origin: nil)
+    try await backend.edit(edits)
   }
 
   /// Calls the body and adds the device to its error.
-  func with<R: Sendable>(
+  package func with<R: Sendable>(
     _ device: DeviceRecord, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
     do throws(HomeError) { return try await body() } catch { throw error.about(device) }
@@ -190,7 +192,7 @@ public final class Home: Sendable {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
     let task = Tasks.start {
       do {
-        for try await news in await self.backend.subscribe(device.nodeID, request) { continuation.yield(news) }
+        for try await news in self.backend.subscribe(device.nodeID, request) { continuation.yield(news) }
         continuation.finish()
       } catch {
         continuation.finish(throwing: HomeError(error).about(device))

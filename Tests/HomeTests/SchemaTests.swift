@@ -5,6 +5,9 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// Opening of new databases, and of files that are not a home of this version.
 @Suite("Database schema") struct SchemaTests {
@@ -105,7 +108,9 @@ import Testing
     #expect(
       failure { () throws(HomeError) in _ = try names.registry() }?.message == expectation(directory.state.database, 9))
     #expect(
-      failure { () throws(HomeError) in try names.remember(interfaces: ["lo"]) }?.message
+      failure { () throws(HomeError) in
+        _ = try names.change { state throws(HomeError) in try state.addingRoom("Den") }
+      }?.message
         == expectation(directory.state.database, 9))
     #expect(try files(directory.state.home) == before)
     #expect(!FileManager.default.fileExists(atPath: directory.state.controller))
@@ -114,7 +119,7 @@ import Testing
   @Test func readingNamesCreatesNoDatabase() throws {
     let directory = ScratchDirectory()
     let names = StoredNames(directory.state)
-    #expect(try names.state() == HomeState() && names.grace() == .zero && names.interfaces().isEmpty)
+    #expect(try names.state() == HomeState() && names.interfaces().isEmpty)
     #expect(!FileManager.default.fileExists(atPath: directory.state.database))
   }
 

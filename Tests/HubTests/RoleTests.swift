@@ -4,6 +4,9 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 @Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {
@@ -43,19 +46,19 @@ import Testing
       (.edit([.addRoom(name: "Den", structureID: nil)]), .owner),
       (.edit([.choosePrimaryStructure(id: "home")]), .owner), (.edit([]), .owner), (.status, .owner),
       (.lookAgain, .owner),
-    ] as [(HubRequest, HomeRole)])
-  func allowsRequestsByRole(_ request: HubRequest, least: HomeRole) {
+    ] as [(HomeRequest, HomeRole)])
+  func allowsRequestsByRole(_ request: HomeRequest, least: HomeRole) {
     for role in HomeRole.allCases { #expect(request.isAllowed(to: role) == (role >= least)) }
   }
 
   @Test func seesUndeclaredElementsByRole() {
     func visible(_ cluster: ClusterID, _ attribute: AttributeID) -> [Bool] {
-      HomeRole.allCases.map { HubVisibility.of($0).contains(ConcreteAttributePath(1, cluster, attribute)) }
+      HomeRole.allCases.map { RoleVisibility.of($0).contains(ConcreteAttributePath(1, cluster, attribute)) }
     }
     func visible(event: EventID, of cluster: ClusterID) -> [Bool] {
       let data = EventData(
         ConcreteEventPath(1, cluster, event), number: 1, priority: .info, timestamp: .epoch(1), payload: nil)
-      return HomeRole.allCases.map { HubVisibility.of($0).contains(.event(5, data)) }
+      return HomeRole.allCases.map { RoleVisibility.of($0).contains(.event(5, data)) }
     }
     #expect(visible(6, 0) == [true, true, true])
     #expect(visible(0x1F, 0) == [false, false, true])

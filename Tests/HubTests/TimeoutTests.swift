@@ -9,7 +9,10 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
+@testable import HomeControl
 
 /// Timeouts of requests, of synchronization and of routes.
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
@@ -53,10 +56,10 @@ import Testing
   }
 
   @Test func requestLimitIncludesDeviceTimeout() {
-    let write = HubRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
+    let write = HomeRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))
-    #expect(HubRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
-    #expect(HubRequest.status.limit(.seconds(10)) == .seconds(10))
+    #expect(HomeRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
+    #expect(HomeRequest.status.limit(.seconds(10)) == .seconds(10))
   }
 
   /// The hub follows the home, but has not reached the lamp yet.

@@ -9,6 +9,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 @Suite("Wire protocol", .timeLimit(.minutes(10))) struct WireTests {
@@ -191,8 +194,8 @@ import Testing
       .anchor, .status, .lookAgain,
       .samples(after: Anchor("h1f-12"), SampleFilter(.event, devices: ["5"], endpoints: [1]), limit: 3),
       .samples(after: nil, .all, limit: 0),
-    ] as [HubRequest])
-  func roundTripsRequests(_ request: HubRequest) throws {
+    ] as [HomeRequest])
+  func roundTripsRequests(_ request: HomeRequest) throws {
     let text = try HubMessage.request(id: "7", request, origin: "me").text
     let bytes = Array(text.readableBytesView)
     guard case .request("7", let read, "me") = try HubMessage(bytes) else {
@@ -205,14 +208,14 @@ import Testing
   }
 
   @Test func requestHasNameAndArgumentsOfItsCase() throws {
-    let request = HubRequest.read(
+    let request = HomeRequest.read(
       5, [AttributePath(endpoint: 1, cluster: 6)], isFabricFiltered: true, timeout: .seconds(2))
     let text = try HubMessage.request(id: "1", request, origin: nil).text
     let message = try JSONParser.parse(Array(text.readableBytesView))
     #expect(message["command"] == "hearth_read" && message["message_id"] == "1" && message["origin"] == nil)
     #expect(message["args"]?["timeout"] == 2000 && message["args"]?["isFabricFiltered"] == true)
     // Octets are base64, and a command without arguments may omit them.
-    let write = HubRequest.write(5, [AttributeWrite(AttributePath(ServedHome.level), value: [4, 9])], isTimed: false)
+    let write = HomeRequest.write(5, [AttributeWrite(AttributePath(ServedHome.level), value: [4, 9])], isTimed: false)
     #expect(String(buffer: try HubMessage.request(id: "1", write, origin: nil).text).contains("\"BAk=\""))
     let short = Array(#"{"message_id":"1","command":"hearth_anchor"}"#.utf8)
     guard case .request("1", .anchor, nil) = try HubMessage(short) else {

@@ -21,18 +21,6 @@ extension Home {
     self.init(client)
   }
 
-  /// The status of the hub; for owners.
-  /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
-  public var hubStatus: HubStatus {
-    get async throws(HomeError) {
-      guard case .status(let status) = try await hub.ask(.status) else { throw HubClient.surprise() }
-      return status
-    }
-  }
-
-  /// Notifies the hub of changed invitations.
-  public func tellHubOfClients() async throws(HomeError) { _ = try await hub.ask(.lookAgain) }
-
   /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
   /// state is final; observers of the home are notified only that the hub is unreachable.
   /// - Returns: the error of the hub; nil if the task was canceled, or the home closed.
@@ -133,8 +121,6 @@ public actor HubClient {
 
   package nonisolated var view: any HomeView { box.value }
   package nonisolated var machine: any Machine { options.machine }
-
-  static func surprise() -> HomeError { HomeError(.internalError, "unexpected answer of the hub") }
 
   // MARK: Coming and going
 
@@ -394,20 +380,17 @@ public actor HubClient {
 
   // MARK: Asking
 
-  func ask(_ request: HubRequest, origin: String? = nil) async throws(HomeError) -> HubReply {
-    try await send(request, origin: origin).reply
-  }
-
   /// - Returns: the answer, and from where it came.
   func send(
-    _ request: HubRequest, origin: String? = nil
-  ) async throws(HomeError) -> (reply: HubReply, locality: DataSourceLocality) {
+    _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
+  ) async throws(HomeError) -> (reply: HomeReply, locality: DataSourceLocality) {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
     let route = routes[active]
-    let wait = PendingWork.begin("the hub to answer")
+    let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
     defer { wait?.end() }
-    let reply = try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get()
+    let limit = request.limit(options.timeout)
+    let reply = try await route.link.send(request, origin: origin, within: limit, progress: progress).get()
     return (reply, route.locality)
   }
 

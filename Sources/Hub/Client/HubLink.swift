@@ -52,7 +52,8 @@ actor HubLink: RouteLink {
 
   /// A request without a reply.
   private struct Pending {
-    let continuation: CheckedContinuation<Result<HubReply, HomeError>, Never>
+    let continuation: CheckedContinuation<Result<HomeReply, HomeError>, Never>
+    let progress: HomeProgress.Handler
     let timer: Scheduled<Void>
   }
 
@@ -304,6 +305,7 @@ actor HubLink: RouteLink {
       var changes = update.update
       changes.origin = changes.origin.flatMap { own($0) }
       tell(.update(changes, update.contacts))
+    case (.progress(let value), _): pending[value.id]?.progress(value.progress)
     case (.reply(let id, let result), _): answer(id, result)
     // Updates of the home before a reset are void.
     case (.update, _), (.part, _), (.welcome, _), (.settling, _), (.other, _): break
@@ -332,7 +334,7 @@ actor HubLink: RouteLink {
     channel.writeAndFlush(frame, promise: nil)
   }
 
-  private func answer(_ id: String, _ result: Result<HubReply, HomeError>) {
+  private func answer(_ id: String, _ result: Result<HomeReply, HomeError>) {
     guard let asked = pending.removeValue(forKey: id) else { return }
     asked.timer.cancel()
     asked.continuation.resume(returning: result)
@@ -352,8 +354,8 @@ actor HubLink: RouteLink {
   }
 
   func send(
-    _ request: HubRequest, origin: String?, within limit: Duration
-  ) async -> Result<HubReply, HomeError> {
+    _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
+  ) async -> Result<HomeReply, HomeError> {
     nextRequest += 1
     let id = String(nextRequest)
     return await withTaskCancellationHandler {
@@ -369,7 +371,8 @@ actor HubLink: RouteLink {
             return continuation.resume(
               returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
           }
-          pending[id] = Pending(continuation: continuation, timer: giveUp(id, after: limit))
+          pending[id] = Pending(
+            continuation: continuation, progress: progress, timer: giveUp(id, after: limit))
           send(text)
         default:
           continuation.resume(returning: .failure(HomeError(.unreachable, "the hub can't be reached now")))
@@ -377,7 +380,10 @@ actor HubLink: RouteLink {
       }
     } onCancel: {
       eventLoop.execute { [self] in
-        assumeIsolated { $0.answer(id, .failure(HomeError(.interrupted, "cancelled"))) }
+        assumeIsolated { link in
+          if link.pending[id] != nil { link.send(.cancel(HubCancellation(id: id))) }
+          link.answer(id, .failure(HomeError(.interrupted, "cancelled")))
+        }
       }
     }
   }

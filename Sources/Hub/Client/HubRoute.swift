@@ -66,8 +66,12 @@ protocol RouteLink: Actor {
   func end() async
   /// What this route told is not what the client goes by any more: it wants the whole next time.
   func forget()
-  /// - Parameter limit: how long to wait for the answer.
-  func send(_ request: HubRequest, origin: String?, within limit: Duration) async -> Result<HubReply, HomeError>
+  /// - Parameters:
+  ///   - limit: the time to wait for the reply.
+  ///   - progress: receives the values that precede the reply.
+  func send(
+    _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
+  ) async -> Result<HomeReply, HomeError>
 }
 
 extension RouteLink {

@@ -148,11 +148,11 @@ actor PeerLink: RouteLink {
 
   /// What the home asks of a device has a limit of its own.
   func send(
-    _ request: HubRequest, origin: String?, within limit: Duration
-  ) async -> Result<HubReply, HomeError> {
+    _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
+  ) async -> Result<HomeReply, HomeError> {
     guard let home else { return .failure(HomeError(.unreachable, "the home is not open")) }
     do throws(HomeError) {
-      return .success(try await request.perform(on: home.backend, .of(.owner), origin: origin))
+      return .success(try await home.backend.perform(request, origin: origin, progress: progress))
     } catch { return .failure(error) }
   }
 }

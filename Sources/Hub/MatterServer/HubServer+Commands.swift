@@ -90,7 +90,7 @@ extension HubServer {
       return .array(try arguments.flag("only_available") == true ? all.filter { $0["available"] == true } : all)
     case "get_node": return try node(arguments)
     case "diagnostics", "server_diagnostics":
-      let visibility = HubVisibility.of(arguments.role)
+      let visibility = RoleVisibility.of(arguments.role)
       let events = recentEvents.filter { visibility.contains($0.data) }.map { NodeEventObject.make($0.node, $0.data) }
       return ["info": serverInfo, "nodes": .array(nodeObjects(for: arguments.role)), "events": .array(events)]
     case "get_vendor_names": return try vendorNames(arguments)
@@ -204,7 +204,7 @@ extension HubServer {
 
   /// Returns all nodes as clients with this role see them, those of the fabric first.
   private func nodeObjects(for role: HomeRole) -> [JSONValue] {
-    let (state, visibility) = (state, HubVisibility.of(role))
+    let (state, visibility) = (state, RoleVisibility.of(role))
     return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects
   }
 

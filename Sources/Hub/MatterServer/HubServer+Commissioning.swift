@@ -40,9 +40,10 @@ extension HubServer {
   private func commission(_ request: CommissioningRequest) async throws(MatterServerError) -> JSONValue {
     let node: NodeID
     do throws(HomeError) {
-      let options = controller.options
-      node = try await exclusively { () throws(HomeError) in
-        try await Home.pair(request, name: nil, room: nil, options, onStep: { _, _ in }).result.nodeID
+      node = try await exclusively { [controller] () throws(HomeError) in
+        try await controller.ask(.pair(request: request, name: nil, room: nil, trust: nil)) {
+          if case .paired(_, _, let result) = $0 { result.nodeID } else { nil }
+        }
       }
     } catch {
       throw MatterServerError(.nodeCommissionFailed, "Commission failed: \(error)")
@@ -63,14 +64,8 @@ extension HubServer {
       return .null
     }
     do throws(HomeError) {
-      let options = controller.options
-      try await exclusively { () throws(HomeError) in
-        try await Home.owning(options) { home throws(HomeError) in
-          guard let device = await home.registry.device(node) else {
-            throw HomeError(.notFound, "node \(node.rawValue) is not in the home")
-          }
-          _ = try await home.remove(device, force: true)
-        }
+      try await exclusively { [controller] () throws(HomeError) in
+        _ = try await controller.perform(.remove(node: node, isForced: true))
       }
     } catch { throw MatterServerError(error) }
     await wait(for: node, isPresent: false, within: .seconds(30))
@@ -107,7 +102,7 @@ extension HubServer {
   ) async throws(MatterServerError) -> [MatterService] {
     var found: [UInt64: MatterService] = [:]
     do {
-      for try await news in await controller.discover(.commissionable(filter), for: .seconds(3)) {
+      for try await news in controller.discover(.commissionable(filter), for: .seconds(3)) {
         switch news {
         case .found(let service):
           if case .commissionable(let instance) = service.kind { found[instance] = service }

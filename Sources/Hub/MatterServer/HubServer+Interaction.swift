@@ -49,7 +49,7 @@ extension HubServer {
       return .object(members)
     }
     let isFabricFiltered = try arguments.flag("fabric_filtered") ?? false
-    let visibility = HubVisibility.of(arguments.role)
+    let visibility = RoleVisibility.of(arguments.role)
     var members: [JSONValue.Member] = []
     for start in stride(from: 0, to: paths.count, by: Self.pathsPerRequest) {
       let part = Array(paths[start...].prefix(Self.pathsPerRequest))
@@ -73,7 +73,7 @@ extension HubServer {
 
   func writeAttribute(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let text = try arguments.text("attribute_path")
-    guard let path = ConcreteAttributePath(try AttributeKey.path(text)) else {
+    guard let path = try AttributeKey.path(text).concrete else {
       throw arguments.invalid("wildcards are not allowed in attribute_path")
     }
     let node = try known(try arguments.nodeID())

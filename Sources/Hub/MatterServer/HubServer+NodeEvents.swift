@@ -8,13 +8,13 @@ internal import Runtime
 extension HubServer {
   /// Sends an event to all listening clients.
   /// - Parameter data: returns the data that clients with this visibility get; nil if they don't get the event.
-  func broadcast(_ event: String, _ data: (HubVisibility) -> JSONValue?) {
+  func broadcast(_ event: String, _ data: (RoleVisibility) -> JSONValue?) {
     enqueue(event, data)
     flush()
   }
 
   /// Queues an event for all listening clients, until ``flush()``. It is encoded once for all clients with the same role.
-  private func enqueue(_ event: String, _ data: (HubVisibility) -> JSONValue?) {
+  private func enqueue(_ event: String, _ data: (RoleVisibility) -> JSONValue?) {
     var texts: [HomeRole: ByteBuffer?] = [:]
     for connection in connections.values where connection.isListening {
       let text: ByteBuffer?
@@ -124,7 +124,7 @@ extension HubServer {
   var state: HomeState { controller.view.reducer.state }
 
   /// Returns a node as clients with this visibility see it; nil if it is not in the fabric.
-  func nodeObject(_ node: NodeID, _ state: HomeState, _ visibility: HubVisibility) -> JSONValue? {
+  func nodeObject(_ node: NodeID, _ state: HomeState, _ visibility: RoleVisibility) -> JSONValue? {
     projection.nodes[node].map { known in
       let commissioned = settings.commissioned[node.rawValue] ?? now
       return NodeObject.make(

@@ -9,7 +9,7 @@ enum NodeObject {
   ///   - commissioned: the time when the node was commissioned, in microseconds since 1970.
   ///   - interviewed: the time when all its attributes were read last.
   static func make(
-    _ id: NodeID, _ node: NodeProjection.Node, _ state: HomeState, _ visibility: HubVisibility,
+    _ id: NodeID, _ node: NodeProjection.Node, _ state: HomeState, _ visibility: RoleVisibility,
     commissioned: Int64, interviewed: Int64
   ) -> JSONValue {
     let values = state.values[id] ?? NodeValues()
@@ -26,7 +26,7 @@ enum NodeObject {
     return .object(members)
   }
 
-  private static func attributes(_ values: NodeValues, _ visibility: HubVisibility) -> [JSONValue.Member] {
+  private static func attributes(_ values: NodeValues, _ visibility: RoleVisibility) -> [JSONValue.Member] {
     var members: [JSONValue.Member] = []
     for endpoint in values.endpointIDs {
       for (cluster, entries) in values[endpoint].sorted(by: { $0.key < $1.key }) {

@@ -30,8 +30,8 @@ enum HubJSON {
 }
 
 extension HubMessage {
-  /// The command of ``start(_:)``.
-  static let start = HubJSON.prefix + "start"
+  /// The commands of ``start(_:)`` and ``cancel(_:)``.
+  static let start = HubJSON.prefix + "start", cancel = HubJSON.prefix + "cancel"
 
   /// Decodes a command.
   /// - Throws: `JSONParser.Failure` or `DecodingError` if it is malformed.
@@ -44,8 +44,10 @@ extension HubMessage {
     else { throw invalid }
     if command == Self.start {
       self = .start(try HubJSON.decode(from: message["args"] ?? .null))
+    } else if command == Self.cancel {
+      self = .cancel(try HubJSON.decode(from: message["args"] ?? .null))
     } else {
-      self = .request(id: id, try HubRequest(command: command, message["args"]), origin: message["origin"]?.text)
+      self = .request(id: id, try HomeRequest(command: command, message["args"]), origin: message["origin"]?.text)
     }
   }
 
@@ -56,6 +58,11 @@ extension HubMessage {
         return JSONValue.object([
           .init("message_id", .string(Self.start)), .init("command", .string(Self.start)),
           .init("args", try HubJSON.value(of: start)),
+        ]).bytes
+      case .cancel(let cancellation):
+        return JSONValue.object([
+          .init("message_id", .string(Self.cancel)), .init("command", .string(Self.cancel)),
+          .init("args", try HubJSON.value(of: cancellation)),
         ]).bytes
       case .request(let id, let request, let origin):
         // A request is encoded as an object with one member, which is named like the case.
@@ -73,7 +80,7 @@ extension HubMessage {
   }
 }
 
-extension HubRequest {
+extension HomeRequest {
   /// Decodes a request from its command and arguments; null arguments are empty ones.
   init(command: String, _ arguments: JSONValue?) throws {
     let arguments = arguments.flatMap { $0.isNull ? nil : $0 } ?? .object([])
@@ -93,6 +100,7 @@ extension HubNews: Codable {
     case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part",
       contacts = "hearth_contacts"
     case settling = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
+    case progress = "hearth_progress"
   }
 
   package init(from decoder: any Decoder) throws {
@@ -108,6 +116,7 @@ extension HubNews: Codable {
       case .settling: self = .settling(try data())
       case .synchronized: self = .synchronized(try data())
       case .update: self = .update(try data())
+      case .progress: self = .progress(try data())
       case nil: self = .other
       }
       return
@@ -120,7 +129,7 @@ extension HubNews: Codable {
         ?? HomeError(.badArguments, try container.decodeIfPresent(String.self, forKey: .details) ?? "invalid request")
       self = id == HubMessage.start ? .refused(error) : .reply(id: id, .failure(error))
     case (let id?, false) where id != HubMessage.start:
-      self = .reply(id: id, .success(try container.decode(HubReply.self, forKey: .result)))
+      self = .reply(id: id, .success(try container.decode(HomeReply.self, forKey: .result)))
     default: self = .other
     }
   }
@@ -140,6 +149,7 @@ extension HubNews: Codable {
     case .settling(let settling): try put(.settling, settling)
     case .synchronized(let position): try put(.synchronized, position)
     case .update(let update): try put(.update, update)
+    case .progress(let progress): try put(.progress, progress)
     case .reply(let id, let result):
       try container.encode(id, forKey: .id)
       switch result {

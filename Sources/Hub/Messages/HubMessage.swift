@@ -9,7 +9,9 @@ package enum HubMessage: Sendable {
   /// Asks for the home and its changes.
   case start(HubStart)
   /// - Parameter origin: the caller within the client, which is not notified of its own changes.
-  case request(id: String, HubRequest, origin: String?)
+  case request(id: String, HomeRequest, origin: String?)
+  /// Cancels a request, which is replied to nevertheless.
+  case cancel(HubCancellation)
 }
 
 /// The arguments of `hearth_start`.
@@ -22,6 +24,14 @@ package struct HubStart: Hashable, Sendable, Codable {
   package init(version: Int = hubVersion, name: String, position: HubPosition? = nil) {
     (self.version, self.name, self.position) = (version, name, position)
   }
+}
+
+/// The arguments of `hearth_cancel`.
+package struct HubCancellation: Hashable, Sendable, Codable {
+  /// The id of the request.
+  var id: String
+
+  package init(id: String) { self.id = id }
 }
 
 /// A position in the updates of a hub; valid until the hub ends.
@@ -62,6 +72,15 @@ package struct HubUpdate: Hashable, Sendable, Codable {
   }
 }
 
+/// The data of the event `hearth_progress`.
+package struct HubProgress: Sendable, Codable {
+  /// The id of the request.
+  var id: String
+  var progress: HomeProgress
+
+  package init(id: String, progress: HomeProgress) { (self.id, self.progress) = (id, progress) }
+}
+
 /// A message of a hub to a client that has sent `hearth_start`.
 package enum HubNews: Sendable {
   case welcome(HubWelcome)
@@ -78,7 +97,9 @@ package enum HubNews: Sendable {
   /// The client is up to date.
   case synchronized(HubPosition)
   case update(HubUpdate)
-  case reply(id: String, Result<HubReply, HomeError>)
+  /// A value of a request before its reply.
+  case progress(HubProgress)
+  case reply(id: String, Result<HomeReply, HomeError>)
   /// A message of the standard API, such as the server info.
   case other
 }

@@ -67,6 +67,8 @@ final class HubConnection {
   var ownOutstanding = 0
   /// The requests that were not started yet, in order of arrival.
   var requests: [Request] = []
+  /// The running requests that can be cancelled, by id.
+  var running: [String: Task<Void, Never>] = [:]
   /// The requests for the log. They are performed one after another, each when the client has read the reply to the one
   /// before, because replies are large.
   var reads: [Request] = []
@@ -74,7 +76,7 @@ final class HubConnection {
 
   struct Request {
     var id: String
-    var request: HubRequest
+    var request: HomeRequest
     var origin: String?
   }
 

@@ -262,6 +262,7 @@ extension HubServer {
   func closed(_ number: Int) {
     guard let connection = connections.removeValue(forKey: number) else { return }
     connection.close(.normalClosure)
+    for task in connection.running.values { task.cancel() }
     logger.info(
       "client disconnected", metadata: ["name": "\(connection.client.name)", "role": "\(connection.role)"])
   }

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Home
+public import Home
 internal import Logging
 internal import MatterModel
 internal import NIOCore
@@ -118,6 +118,7 @@ extension HubServer {
       case .start(let start): self.start(connection, id, start)
       case .request(let id, let request, let origin):
         receive(HubConnection.Request(id: id, request: request, origin: origin), connection, number)
+      case .cancel(let cancellation): connection.running[cancellation.id]?.cancel()
       }
     } catch {
       reply(id, .failure(HomeError(.badArguments, "malformed request: \(error)")), to: connection)
@@ -140,7 +141,7 @@ extension HubServer {
     follow(connection, from: start.position)
   }
 
-  private func reply(_ id: String, _ result: Result<HubReply, HomeError>, to connection: HubConnection) {
+  private func reply(_ id: String, _ result: Result<HomeReply, HomeError>, to connection: HubConnection) {
     send(.reply(id: id, result), to: connection)
   }
 
@@ -149,9 +150,8 @@ extension HubServer {
       reply(request.id, .failure(HomeError(code, text)), to: connection)
     }
     let role = connection.role
-    guard request.request.isAllowed(to: role) else {
-      let permission = role == .guest ? "a guest may only read" : "a member may only control devices"
-      return refuse(.accessDenied, permission + "; ask the home's owner")
+    do throws(HomeError) { try request.request.check(role) } catch {
+      return reply(request.id, .failure(error), to: connection)
     }
     guard connection.ownOutstanding < Limits.ownRequests else {
       return refuse(.refused, "too many concurrent requests")
@@ -160,7 +160,9 @@ extension HubServer {
       (request.origin ?? "").utf8.count <= Limits.originSize
     else { return refuse(.badArguments, "the request is too large") }
     connection.ownOutstanding += 1
-    if case .samples = request.request {
+    if request.request.isLong {
+      connection.running[request.id] = controller.options.machine.task { await self.performLong(request, of: number) }
+    } else if case .samples = request.request {
       connection.reads.append(request)
       readNext(connection, number)
     } else {
@@ -174,6 +176,19 @@ extension HubServer {
     guard let connection = connections[number], !connection.requests.isEmpty else { return }
     let request = connection.requests.removeFirst()
     let result = await perform(request, connection)
+    connection.ownOutstanding -= 1
+    reply(request.id, result, to: connection)
+  }
+
+  private func performLong(_ request: HubConnection.Request, of number: Int) async {
+    guard let connection = connections[number] else { return }
+    let result = await perform(request, connection) { [self] progress in
+      assumeIsolated { server in
+        let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
+        if let connection = server.connections[number], let text = server.encode(news) { connection.writeEvent(text) }
+      }
+    }
+    connection.running[request.id] = nil
     connection.ownOutstanding -= 1
     reply(request.id, result, to: connection)
   }
@@ -196,19 +211,16 @@ extension HubServer {
   }
 
   private func perform(
-    _ request: HubConnection.Request, _ connection: HubConnection
-  ) async -> Result<HubReply, HomeError> {
+    _ request: HubConnection.Request, _ connection: HubConnection,
+    progress: @escaping HomeProgress.Handler = { _ in }
+  ) async -> Result<HomeReply, HomeError> {
     let role = connection.role
     do throws(HomeError) {
-      switch request.request {
-      case .status: return .success(.status(status))
-      case .lookAgain:
-        try await checkInvitations()
-        return .success(.done)
-      default:
-        let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
-        return .success(try await request.request.perform(on: controller, .of(role), origin: origin))
-      }
+      if case .status = request.request { return .success(.status(status: status)) }
+      let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
+      let reply = try await controller.perform(request.request, as: role, origin: origin, progress: progress)
+      if case .revoked = reply { try await checkInvitations() }
+      return .success(reply)
     } catch { return .failure(redacted(error, for: role)) }
   }
 
@@ -226,15 +238,13 @@ extension HubServer {
 
   /// The current status of the hub, with its clients.
   public var status: HubStatus {
-    let devices = controller.view.reducer.state.devices.values
-    return HubStatus(
-      process: getpid(), isFollower: controller.assumeIsolated { $0.isFollower }, since: since,
-      devices: devices.count,
-      devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online },
-      addresses: addresses,
-      clients: connections.sorted { $0.key < $1.key }.map { _, connection in
-        HubStatus.Client(
-          name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)
-      }, drops: controller.assumeIsolated { $0.drops }, fingerprint: identity.map { "\($0.fingerprint)" })
+    var status = controller.assumeIsolated { $0.status }
+    (status.since, status.addresses) = (since, addresses)
+    status.clients = connections.sorted { $0.key < $1.key }.map { _, connection in
+      HubStatus.Client(
+        name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)
+    }
+    status.fingerprint = identity.map { "\($0.fingerprint)" }
+    return status
   }
 }

@@ -264,7 +264,7 @@ public actor HubServer {
   private func news(
     _ update: HomeUpdate, _ contacts: [NodeID: Contact], _ position: HubPosition, _ role: HomeRole
   ) -> HubNews? {
-    let visibility = HubVisibility.of(role)
+    let visibility = RoleVisibility.of(role)
     let changes = update.changes.filter { visibility.contains($0) }
     guard !changes.isEmpty else { return nil }
     return .update(HubUpdate(HomeUpdate(changes, at: update.time, origin: update.origin), contacts, position))
@@ -330,7 +330,7 @@ public actor HubServer {
   }
 
   private func encodeHome(for role: HomeRole) -> [ByteBuffer] {
-    let changes = HubVisibility.of(role).changes(of: controller.view.reducer.state)
+    let changes = RoleVisibility.of(role).changes(of: controller.view.reducer.state)
     let parts = stride(from: 0, to: changes.count, by: Limits.changesInPart)
       .map { HubNews.part(Array(changes[$0...].prefix(Limits.changesInPart))) }
     return ([.reset] + parts).compactMap { encode($0) }

@@ -1,3 +1,4 @@
+public import MatterCertificates
 public import MatterClusters
 public import MatterModel
 public import MatterProtocol
@@ -61,6 +62,14 @@ public struct CommissioningRequest: Sendable, Codable {
   public var discoveryTime: Duration = .seconds(15)
   /// Timeout of the whole commissioning.
   public var timeout: Duration = .seconds(120)
+
+  /// Verifies the attestation instead of the controller's verifier, if set. Not part of the encoding.
+  public var attestation: AttestationVerifier?
+
+  private enum CodingKeys: String, CodingKey {
+    case target, passcode, product, flow, nodeID, tags, attestationPolicy, failSafe, regulatoryLocation, countryCode
+    case discoveryTime, timeout
+  }
 
   public init(passcode: UInt32, target: Target) {
     self.passcode = passcode

@@ -51,7 +51,7 @@ private enum HubInput {
 
   @Sendable static func seeds() -> [[UInt8]] {
     let path = AttributePath(endpoint: 1, cluster: 8, attribute: 0)
-    let requests: [HubRequest] = [
+    let requests: [HomeRequest] = [
       .edit([
         .choosePrimaryStructure(id: "home"), .addRoom(name: "Den", structureID: nil), .moveDevice(id: "5", roomID: "r"),
       ]),

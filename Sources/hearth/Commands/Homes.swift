@@ -131,11 +131,10 @@ extension HomeCommands {
     var time: TimeSpan?
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      if let time {
-        try names.withDatabase { database throws(HomeError) in try database.setGrace(time.duration) }
+      let grace = try await options.withHome { home in
+        if let time { try await home.setGraceTime(time.duration) }
+        return try await home.graceTime
       }
-      let grace = try names.grace()
       options.output.result(["graceMilliseconds": .integer(grace.milliseconds)], TimeSpan.text(grace))
     }
   }
@@ -159,13 +158,9 @@ extension HomeCommands {
     var trusted: Trusted?
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      if let trusted {
-        try names.withDatabase { database throws(HomeError) in
-          try database.setTrustsTestDevices(trusted != .production)
-        }
-      }
-      let setting: Trusted = try names.trustsTestDevices() ? .test : .production
+      let changes = HomeSettings.Changes(trustsTestDevices: trusted.map { $0 != .production })
+      let settings = try await options.withHome { try await $0.change(changes) }
+      let setting: Trusted = settings.trustsTestDevices ? .test : .production
       options.output.result(["trust": .string(setting.rawValue)], setting.rawValue)
     }
   }
@@ -184,13 +179,9 @@ extension HomeCommands {
     var interfaces: [String] = []
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      if !interfaces.isEmpty {
-        let wanted = interfaces == ["none"] ? [] : interfaces
-        _ = try NetworkOptions.existing(wanted)
-        try names.withDatabase { database throws(HomeError) in try database.setInterfaces(wanted) }
-      }
-      let current = try names.interfaces()
+      let wanted = interfaces.isEmpty ? nil : interfaces == ["none"] ? [] : interfaces
+      if let wanted { _ = try NetworkOptions.existing(wanted) }
+      let current = try await options.withHome { try await $0.change(.init(interfaces: wanted)).interfaces }
       options.output.result(
         ["interfaces": .array(current.map { .string($0) })],
         current.isEmpty ? "loopback only" : current.joined(separator: " "))

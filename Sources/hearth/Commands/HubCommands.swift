@@ -27,7 +27,7 @@ struct HubCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Follow the devices and serve the home until interrupted.",
       discussion: "Listens on a socket in the state directory.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Option(
       help: ArgumentHelp(
         "Also listen here: a TCP port (TLS), or a socket for other users of this machine; repeatable.",
@@ -119,9 +119,7 @@ struct HubCommands: AsyncParsableCommand {
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
-      let clients = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.clients()
-      }
+      let clients = try await HubReport.withOwner(options) { try await $0.invitedClients }
       var table = Table("NAME", "ROLE", "INVITED")
       for client in clients {
         table.add(
@@ -139,15 +137,7 @@ struct HubCommands: AsyncParsableCommand {
     @Argument(help: "The client.") var name: String
 
     func run() async throws {
-      let name = name
-      let client = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.revoke(name)
-      }
-      do {
-        try await HubReport.withHub(options) { try await $0.tellHubOfClients() }
-      } catch let error as HomeError where error.code == .notRunning {
-        // Without a running hub no client is connected.
-      }
+      let client = try await HubReport.withOwner(options) { try await $0.revoke(name) }
       options.output.result(HubReport.json(client), "revoked \(client.name)")
     }
   }
@@ -166,6 +156,15 @@ enum HubReport {
       client = own
     }
     return try await options.output.reportingWaits { try await Home(through: client).beforeClosing(body) }
+  }
+
+  /// Opens the home through the hub of the state directory or, if none is running, directly.
+  static func withOwner<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
+    do {
+      return try await withHub(options, body)
+    } catch let error as HomeError where error.code == .notRunning {
+      return try await options.withHome(body)
+    }
   }
 
   static func json(_ client: InvitedClient) -> JSON {

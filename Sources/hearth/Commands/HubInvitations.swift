@@ -46,13 +46,13 @@ extension HubCommands {
       let fingerprint =
         try status?.fingerprint.map { text throws(HomeError) in try CertificateFingerprint(text) }
         ?? HubIdentity(state).fingerprint
-      let (time, role) = (Home.now() / 1000, role.role)
-      let (client, invitation) = try StoredNames(state).withDatabase { database throws(HomeError) in
-        let (client, token) = try database.invite(name, role, at: time)
+      let (client, invitation) = try await HubReport.withOwner(options) { home in
+        let identity = try await home.hubStatus.home
+        let (client, token) = try await home.invite(name, role.role)
         return (
           client,
           HubInvitation(
-            addresses: addresses, token: token, fingerprint: fingerprint, home: database.identity, name: client.name,
+            addresses: addresses, token: token, fingerprint: fingerprint, home: identity, name: client.name,
             role: client.role)
         )
       }

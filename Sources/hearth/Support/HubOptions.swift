@@ -5,23 +5,10 @@ import Home
 import Hub
 import MatterCrypto
 import MatterProtocol
-
-/// Options that select a hub.
-protocol HubArguments: ParsableArguments, Sendable {
-  /// Whether the home is opened through a hub.
-  func isUsed(_ global: GlobalOptions) -> Bool
-  /// Returns the options of a hub client, or nil to open the home directly.
-  func client(_ global: GlobalOptions) throws -> HubClient.Options?
-}
-
-/// No hub: the home is always opened directly.
-struct NoHubOptions: HubArguments {
-  func isUsed(_ global: GlobalOptions) -> Bool { false }
-  func client(_ global: GlobalOptions) -> HubClient.Options? { nil }
-}
+import Runtime
 
 /// The options that select a hub, which take the place of the invitation that the state directory has joined.
-struct HubOptions: HubArguments {
+struct HubOptions: ParsableArguments, Sendable {
   @Option(
     name: .customLong("hub"),
     help: ArgumentHelp(
@@ -47,12 +34,14 @@ struct HubOptions: HubArguments {
     completion: .file())
   var caFile: String?
 
+  /// Whether the home is opened through a hub.
   func isUsed(_ global: GlobalOptions) -> Bool { !hubs.isEmpty || Self.hasJoined(global) }
 
   private static func hasJoined(_ global: GlobalOptions) -> Bool {
     (try? global.stateDirectory).map { HubInvitation.isStored(in: $0) } ?? false
   }
 
+  /// Returns the options of a hub client, or nil to open the home directly.
   func client(_ global: GlobalOptions) throws -> HubClient.Options? {
     guard !hubs.isEmpty else {
       guard token == nil, fingerprint == nil, caFile == nil else {
@@ -97,7 +86,7 @@ struct HubOptions: HubArguments {
 /// Access to the names of the home, in its database or through a hub.
 struct Names {
   let global: GlobalOptions
-  let hub: any HubArguments
+  let hub: HubOptions
 
   /// The home without the values of its devices.
   func state() async throws -> HomeState {
@@ -114,19 +103,24 @@ struct Names {
   func edit<R: Sendable>(
     _ edits: @Sendable (HomeState) throws(HomeError) -> ([HomeEdit], R)
   ) async throws -> (R, [HomeEdit.Result]) {
-    guard let options = try hub.client(global) else {
-      return try StoredNames(try global.stateDirectory).change { state throws(HomeError) in
-        let (wanted, own) = try edits(state)
-        let (changes, results) = try state.changes(doing: wanted, SystemRandomSource())
-        return (changes, (own, results))
-      }
+    try await global.withHome(through: try hub.client(global)) { home in
+      let (wanted, own) = try edits(await home.state)
+      return (own, try await home.perform(wanted))
     }
-    return try await global.output.reportingWaits {
-      try await Home(through: options).beforeClosing { home in
-        let (wanted, own) = try edits(await home.state)
-        let results = try await home.perform(wanted)
-        return (own, results)
+  }
+}
+
+extension GlobalOptions {
+  /// Opens the home for a body that communicates with no device, and closes it afterwards.
+  /// - Parameter client: the options of a hub client; nil: the hub that the state directory has joined, if any.
+  func withHome<R>(through client: HubClient.Options? = nil, _ body: (Home) async throws -> R) async throws -> R {
+    try await output.reportingWaits {
+      if let client = try client ?? HubOptions.joined(self) {
+        return try await Home(through: client).beforeClosing(body)
       }
+      var options = HomeController.Options(state: try stateDirectory, logger: logger)
+      options.discovery = .off
+      return try await Home(options).beforeClosing(body)
     }
   }
 }
