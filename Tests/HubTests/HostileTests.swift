@@ -8,6 +8,7 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore
 @testable import Hub

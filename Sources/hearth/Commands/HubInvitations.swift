@@ -10,8 +10,8 @@ extension HubCommands {
     static let configuration = CommandConfiguration(
       abstract: "Invite a client and print its invitation, which is not stored and not shown again.",
       discussion: """
-        The client joins with `hearth hub join`. The invitation contains a token: whoever has it has the role, until the \
-        invitation is revoked.
+        The client joins with `hearth hub join`. The invitation contains a token, which grants the role until the invitation is \
+        revoked: send it over a channel that others can't read.
         """)
     @OptionGroup var options: GlobalOptions
     @Option(help: "The role: guest (read), member (read and control) or owner (full access).")
@@ -58,7 +58,8 @@ extension HubCommands {
       }
       options.output.result(
         HubReport.json(invitation).adding("created", HubReport.created(client)).adding(
-          "invitation", .string("\(invitation)")),
+          "token", .string(invitation.token)
+        ).adding("invitation", .string("\(invitation)")),
         "\(invitation)")
       options.output.progress(
         "invited \(client.name) as \(client.role.rawValue); the client runs `hearth hub join '…'` with this invitation")
@@ -154,7 +155,7 @@ extension HubReport {
     [
       "name": .string(invitation.name), "role": .string(invitation.role.rawValue),
       "addresses": .array(invitation.addresses.map { .string("\($0)") }),
-      "token": .string(invitation.token), "fingerprint": .optional(invitation.fingerprint.map { "\($0)" }),
+      "fingerprint": .optional(invitation.fingerprint.map { "\($0)" }),
       "home": .string(invitation.home),
     ]
   }
