@@ -44,10 +44,11 @@ extension HomeController {
       onEvent: { event in
         switch event {
         case .subscriptionEstablished(_, let interval): continuation.yield(.established(maxInterval: interval))
-        case .attributeReport(_, let path, let value, _): continuation.yield(.attribute(path, value: value))
-        case .attributeStatus(_, let path, let status): continuation.yield(.status(path, status))
-        case .eventReport(_, let data): continuation.yield(.event(data))
-        case .reportEnd: continuation.yield(.reportEnd)
+        case .report(_, let report):
+          for data in report.attributes { continuation.yield(.attribute(data.path, value: data.value)) }
+          for status in report.statuses { continuation.yield(.status(status.path, status.status)) }
+          for case .data(let data) in report.events { continuation.yield(.event(data)) }
+          continuation.yield(.reportEnd)
         case .subscriptionLost(_, let error, let delay): continuation.yield(.lost(HomeError(error), retryingIn: delay))
         default: break
         }

@@ -231,8 +231,7 @@ extension ControllerEvent {
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
-      .attributeReport(let id, _, _, _), .attributeStatus(let id, _, _), .eventReport(let id, _), .reportEnd(let id),
-      .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      .report(let id, _), .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
       id
     case .sessionOpened, .sessionClosed: nil
     }

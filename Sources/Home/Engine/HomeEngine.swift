@@ -65,8 +65,6 @@ public struct HomeEngine: Engine {
 
   /// Whose operation it is, for those that are about a node.
   private var owners: [OperationID: NodeID] = [:]
-  /// What a node is reporting.
-  private var reports: [OperationID: NodeReport] = [:]
 
   var followed: [NodeID: Followed] = [:]
   var handles: [SubscriptionHandle: NodeID] = [:]
@@ -345,14 +343,7 @@ public struct HomeEngine: Engine {
 
   private mutating func notice(_ event: ControllerEvent) {
     switch event {
-    case .attributeReport(_, let path, _, _)
-    where !configuration.hooks.appliesReachable
-      && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
-      break
-    case .attributeReport(let id, let path, let value, let version):
-      collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
-    case .eventReport(let id, let data): collect(id) { $0.events.append(data) }
-    case .reportEnd(let id): reported(id)
+    case .report(let id, let report): reported(id, report)
     case .subscriptionEstablished(let id, _):
       if let owner = owners[id] { answered(owner) } else { established(id, at: now) }
     case .subscriptionLost(let id, let error, _):
@@ -366,34 +357,32 @@ public struct HomeEngine: Engine {
     case .serviceFound(let id, let service) where id == announcements:
       if configuration.hooks.handlesAnnouncements { announced(service, at: now) }
     case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
-    case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
+    case .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
     }
   }
 
-  private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
+  /// Reduces a report of a subscription, or, if it is empty, the contact.
+  private mutating func reported(_ id: OperationID, _ report: ReassembledReport) {
     guard let node = handles[id] ?? owners[id] else { return }
-    body(&reports[id, default: NodeReport(node, [], isWhole: handles[id] != nil)])
-  }
-
-  private mutating func reported(_ id: OperationID) {
-    guard let node = handles[id] ?? owners[id] else { return }
-    let deadline = deadline(of: node)
-    // It said that it would go, and is there all the same.
-    let isThere = handles[id] != nil && deadline != nil && controller.isEstablished(id)
-    if var report = reports.removeValue(forKey: id) {
-      report.deadline = deadline
-      report.isOfEstablished = isThere
-      reduce(.report(report))
-    } else if isThere, let deadline {
+    var contents = NodeReport(node, report, isWhole: handles[id] != nil)
+    if !configuration.hooks.appliesReachable {
+      let (cluster, attribute) = (BridgedDeviceBasicInformation.id, BridgedDeviceBasicInformation.reachable.id)
+      contents.attributes.removeAll { $0.path.cluster == cluster && $0.path.attribute == attribute }
+    }
+    contents.deadline = deadline(of: node)
+    // Overrides an announced shutdown.
+    contents.isOfEstablished = contents.isWhole && contents.deadline != nil && controller.isEstablished(id)
+    if !contents.isEmpty {
+      reduce(.report(contents))
+    } else if contents.isOfEstablished, let deadline = contents.deadline {
       reduce(.established(node, deadline: deadline))
     } else {
-      reduce(.heard(node, deadline: deadline))
+      reduce(.heard(node, deadline: contents.deadline))
     }
   }
 
   private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {
     let owner = owners.removeValue(forKey: id)
-    reports[id] = nil
     if let node = handles.removeValue(forKey: id) { followed[node]?.handle = nil }
     switch result {
     case .success(.commissioned(let commissioned)):
@@ -402,10 +391,9 @@ public struct HomeEngine: Engine {
     case .success(.removed(let node, _)): forget(node)
     case .success(.report(let report)):
       guard let owner else { break }
-      let events = report.events.compactMap { if case .data(let data) = $0 { data } else { nil } }
-      var heard = NodeReport(owner, report.attributes, events: events, isWhole: false)
-      heard.deadline = deadline(of: owner)
-      reduce(.report(heard))
+      var contents = NodeReport(owner, report, isWhole: false)
+      contents.deadline = deadline(of: owner)
+      reduce(.report(contents))
       answered(owner)
     case .success(.discovered): break
     case .success: if let owner { answered(owner) }
