@@ -4,7 +4,7 @@ public import MatterProtocol
 internal import NIOCore
 
 /// An event of a subscription.
-public enum SubscriptionNews: Sendable {
+public enum SubscriptionEvent: Sendable {
   /// The subscription was established.
   case established(maxInterval: Duration)
   /// An attribute's complete value, as one TLV element with an anonymous tag.
@@ -20,7 +20,7 @@ public enum SubscriptionNews: Sendable {
 }
 
 /// An event of a discovery.
-public enum DiscoveryNews: Sendable {
+public enum DiscoveryEvent: Sendable {
   /// A service was announced, or its announcement changed.
   case found(MatterService)
   /// A service was withdrawn, or its announcement expired.
@@ -32,8 +32,8 @@ extension HomeController {
   /// Ending the iteration cancels the subscription.
   public func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
+  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
     do throws(HomeError) { try checkFabric(node) } catch {
       continuation.finish(throwing: error)
       return stream
@@ -61,8 +61,8 @@ extension HomeController {
   /// Discovers services for the given time; nil: until the iteration ends.
   public func discover(
     _ query: DiscoveryQuery, for time: Duration?
-  ) -> AsyncThrowingStream<DiscoveryNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: DiscoveryNews.self)
+  ) -> AsyncThrowingStream<DiscoveryEvent, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: DiscoveryEvent.self)
     let id = edge.value.begin(onEvent: { event in
       switch event {
       case .serviceFound(_, let service): continuation.yield(.found(service))
@@ -74,7 +74,7 @@ extension HomeController {
     return stream
   }
 
-  private func end<News>(_ id: OperationID, _ continuation: AsyncThrowingStream<News, any Error>.Continuation) {
+  private func end<Event>(_ id: OperationID, _ continuation: AsyncThrowingStream<Event, any Error>.Continuation) {
     edge.value.wait(for: id) { outcome in
       switch outcome {
       case .success, .failure(.cancelled): continuation.finish()

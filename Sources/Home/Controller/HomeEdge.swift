@@ -3,8 +3,8 @@ internal import MatterModel
 internal import MatterProtocol
 internal import Runtime
 
-/// Turns the engine's events into answers and news: who began an operation learns of its end, who observes the home of what
-/// changes in it, and the database of everything. Confined to the event loop.
+/// Dispatches the engine's events: batches to the stream of the home, other events to their operations. Confined to the
+/// event loop.
 final class HomeEdge: HomeView {
   typealias Outcome = Result<OperationOutcome, ControllerError>
 
@@ -15,7 +15,7 @@ final class HomeEdge: HomeView {
 
   let host: EngineHost<HomeEngine>
   let keeper: HomeKeeper
-  let observers = HomeObservers()
+  let stream = HomeStream()
   /// Called when a session with a node begins.
   var onSession: ((NodeID) -> Void)?
   private var pending: [OperationID: Pending] = [:]
@@ -41,6 +41,8 @@ final class HomeEdge: HomeView {
       for own in ownChanges { _ = current.home.reduce(.update(own.update), at: current.time) }
       return current
     }
+    stream.store = { update, contacts in keeper.keep(update, contacts) }
+    keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
       failure = error
@@ -122,7 +124,7 @@ final class HomeEdge: HomeView {
       engine.reload(stored, at: now)
       return engine.time
     }
-    observers.reload(reducer, from: old, at: time)
+    stream.reload(reducer, from: old, at: time)
   }
 
   // MARK: Operations
@@ -189,20 +191,18 @@ final class HomeEdge: HomeView {
 
   /// Ends the observers and releases the closures that refer to the controller.
   private func endObservers() {
-    observers.end()
-    (observers.make, onSession) = (nil, nil)
+    stream.end()
+    onSession = nil
   }
 
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
     case .updated where isLeaving, .contacts where isLeaving: break
-    case .contacts(let contacts): observers.tell(contacts)
+    case .contacts(let contacts): stream.publish(contacts)
     case .updated(let update):
-      let reducer = reducer
       sinceReload?.append(update)
-      keeper.keep(update, reducer.contacts)
-      observers.tell(update, reducer)
+      stream.publish(update, reducer)
     }
   }
 

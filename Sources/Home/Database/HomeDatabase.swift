@@ -19,8 +19,6 @@ public final class HomeDatabase: Sendable {
   let logID: UInt32
   /// Identifies this instance among the writers of the file.
   let writer: Int64
-  /// Notified of each commit of this instance.
-  let bell = Bell()
   /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
   let isPassing: Bool
   private let isClosed = Atomic(false)

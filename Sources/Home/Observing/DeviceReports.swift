@@ -3,7 +3,7 @@ internal import Runtime
 /// The current state of a device, and its state after each update that affects it.
 ///
 /// Can be iterated once. A retained sequence retains all elements since its creation.
-public struct DeviceReports: AsyncSequence, Sendable {
+package struct DeviceReports: AsyncSequence, Sendable {
   typealias Place = Broadcast<DeviceReport>.Place
 
   let first: Place
@@ -22,9 +22,9 @@ public struct DeviceReports: AsyncSequence, Sendable {
   }
 
   /// Returns an iterator that begins with the current state.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, reading: reading, access: access) }
+  package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, reading: reading, access: access) }
 
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  package struct AsyncIterator: AsyncIteratorProtocol {
     /// Nil: it has ended.
     var next: Place?
     let reading: Reading
@@ -36,7 +36,7 @@ public struct DeviceReports: AsyncSequence, Sendable {
       (self.next, self.reading, self.access) = (next, reading, access)
     }
 
-    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
+    package mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
       let wait = PendingWork.begin("\(name) to report a change")
       defer { wait?.end() }
       return await report(isolation: actor)

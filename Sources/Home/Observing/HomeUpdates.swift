@@ -33,9 +33,9 @@ extension HomeUpdates {
 /// The updates of a home. See ``Home/updates()``. Ends when the home is closed.
 ///
 /// Can be iterated once. A retained sequence retains all elements since its creation.
-public struct HomeEvents: HomeUpdates {
+package struct HomeEvents: HomeUpdates {
   let stream: AsyncStream<HomeUpdate>
-  public func makeAsyncIterator() -> UpdateIterator<HomeUpdate> {
+  package func makeAsyncIterator() -> UpdateIterator<HomeUpdate> {
     UpdateIterator(stream, waitingFor: "the home to change")
   }
 }

@@ -42,8 +42,8 @@ extension HubClient: HomeBackend {
 
   package func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
+  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
     let feed = HubSubscription(node, request, of: self, continuation)
     feed.begin()
     let bound = NIOLoopBound(feed, eventLoop: eventLoop)
@@ -52,7 +52,7 @@ extension HubClient: HomeBackend {
   }
 
   /// The hub hears it itself.
-  package func hear(_ report: NodeReport) {}
+  package func store(_ report: NodeReport) {}
   package func stopWaiting(for devices: Set<String>) {}
 
   // MARK: Devices
@@ -76,7 +76,7 @@ extension HubClient: HomeBackend {
     try await setName(name, of: device, origin: nil)
   }
 
-  public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
+  package nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   // MARK: The log
 

@@ -109,9 +109,9 @@ public actor MatterServer {
     let view = controller.view
     projection = NodeProjection(view.reducer.state)
     noteCommissioned(projection.sortedIDs)
-    view.observers.addEar { [weak self] news in
+    view.stream.addListener { [weak self] event in
       guard let self else { return false }
-      return assumeIsolated { $0.hear(news) }
+      return assumeIsolated { $0.receive(event) }
     }
     let interval = TimeAmount.seconds(5)
     stallTimer = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
@@ -282,9 +282,9 @@ public actor MatterServer {
   // MARK: Following the home
 
   /// - Returns: whether the observer stays registered.
-  private func hear(_ news: HomeObservers.News) -> Bool {
+  private func receive(_ event: HomeStream.Event) -> Bool {
     guard !isClosed else { return false }
-    switch news {
+    switch event {
     case .update(let update, let reducer):
       let pending = projection.pending
       let events = projection.take(update, reducer.state)

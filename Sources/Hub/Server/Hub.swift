@@ -92,9 +92,9 @@ public actor Hub {
     let view = controller.view
     toldContacts = view.reducer.contacts
     toldGrace = view.reducer.grace
-    view.observers.addEar { [weak self] news in
+    view.stream.addListener { [weak self] event in
       guard let self else { return false }
-      return assumeIsolated { $0.hear(news) }
+      return assumeIsolated { $0.receive(event) }
     }
     let pause = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
     heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in
@@ -233,10 +233,10 @@ public actor Hub {
 
   // MARK: Telling
 
-  /// - Returns: whether there is more to be heard.
-  private func hear(_ news: HomeObservers.News) -> Bool {
+  /// - Returns: whether the hub still listens.
+  private func receive(_ event: HomeStream.Event) -> Bool {
     guard !isClosed else { return false }
-    switch news {
+    switch event {
     case .update(let update, let reducer): tell(update, reducer)
     case .reloaded(let reducer, _, _): startOver(reducer)
     case .hub, .contacts: break
