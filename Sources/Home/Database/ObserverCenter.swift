@@ -80,7 +80,7 @@ public actor ObserverCenter {
   /// What others wrote is being read: by one at a time, or it would come out of order.
   private var reading: Task<Result<Void, HomeError>, Never>?
   /// The last published batch, and the last one that can be read from the log.
-  private var published: UInt64, committed: UInt64
+  private(set) var published: UInt64, committed: UInt64
   private var poll: RepeatedTask?
   private var timer: Scheduled<Void>?
   private var timerDeadline: Instant?
@@ -94,7 +94,8 @@ public actor ObserverCenter {
   ///   - onForeignWrite: is called after another process wrote to the database, also outside of the log.
   public init(
     _ database: HomeDatabase, after anchor: Anchor, published: UInt64 = 0, on eventLoop: any EventLoop,
-    _ worker: any Worker, limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
+    _ worker: any Worker, limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil,
+    machine: any Machine = HostMachine(),
     onForeignWrite: (@Sendable () async -> Void)? = nil, others: Others? = nil
   ) {
     self.database = database
