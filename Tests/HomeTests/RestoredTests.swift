@@ -229,7 +229,9 @@ import Testing
     // Repeated, because the clock has a resolution.
     #expect(
       try await eventually {
-        try await loop.submit { edge.value.host.perform { (engine: inout HomeEngine, _) in engine.hear(5) } }.get()
+        try await loop.submit {
+          edge.value.host.perform { (engine: inout HomeEngine, _) in engine.noteContact(with: 5) }
+        }.get()
         return try await reader.device("5").contact.last ?? 0 > before
       })
     let heard = try #require(try await reader.device("5").contact.last)
