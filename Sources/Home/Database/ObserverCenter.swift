@@ -220,34 +220,35 @@ public actor ObserverCenter {
   /// - Parameter state: the state that includes the batch.
   func note(_ update: HomeUpdate, _ state: HomeState) {
     guard poll != nil, !update.changes.isEmpty else { return }
-    guard !update.isLogged else { return notify { update.matches($0.filter, state) } }
-    published = update.sequence
-    for index in entries.values.indices where update.matches(entries.values[index].filter, state) {
-      entries.values[index].uncommitted = (entries.values[index].uncommitted?.lowerBound ?? published)...published
+    if update.isLogged {
+      return notify(inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.filter, state) })
+    }
+    published = max(published, update.sequence)
+    for observer in entries.compactMap({ update.matches($1.filter, state) ? $0 : nil }) {
+      entries[observer]?.uncommitted = (entries[observer]?.uncommitted?.lowerBound ?? published)...published
     }
   }
 
   /// Notifies the observers of batches that can be read from the log now.
   func note(_ commit: HomeStream.Commit) {
     guard case .batches(let last) = commit else { return notifyAll() }
+    guard poll != nil else { return }
     committed = last
-    notify { $0.uncommitted.map { $0.lowerBound <= last } == true }
-    for index in entries.values.indices {
-      guard let batches = entries.values[index].uncommitted, batches.lowerBound <= last else { continue }
-      entries.values[index].uncommitted = batches.upperBound > last ? (last + 1)...batches.upperBound : nil
+    let affected = inOrder.filter { $0.value.uncommitted.map { $0.lowerBound <= last } == true }
+    for (observer, entry) in affected {
+      entries[observer]?.uncommitted = entry.uncommitted.flatMap { batches in
+        batches.upperBound > last ? (last + 1)...batches.upperBound : nil
+      }
     }
+    notify(affected)
   }
 
   /// The batches that can't be read from the log yet.
   var uncommitted: ClosedRange<UInt64>? { committed < published ? (committed + 1)...published : nil }
 
-  /// Notifies observers, except those that are to be notified already.
-  private func notify(_ isAffected: (Entry) -> Bool) {
-    guard poll != nil else { return }
-    for (observer, entry) in inOrder where !entry.schedule.isPending && isAffected(entry) {
-      with(observer) { $0.change(at: $1) }
-    }
-    arm()
+  private func notify(_ observers: [(key: Observer, value: Entry)]) {
+    for (observer, entry) in observers where !entry.schedule.isPending { with(observer) { $0.change(at: $1) } }
+    if !observers.isEmpty { arm() }
   }
 
   private func notifyAll() {
