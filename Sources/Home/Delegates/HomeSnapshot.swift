@@ -67,46 +67,29 @@ struct HomeSnapshot: Sendable {
     isOwn: (OwnRequests.Change) -> Bool = { _ in false }
   ) -> [DelegateMessage] {
     let state = reducer.state
-    var affected = AffectedDevices()
-    var before: HomeSnapshot?
+    let affected = AffectedObjects(update, state) { _ in true }
+    let before = affected.structures || affected.rooms ? self : nil
     var values: [OwnRequests.Change] = []
     for change in update.changes {
       if let node = change.node { contacts[node] = reducer.contacts[node] }
-      switch change {
-      case .attribute(let node, let path, let value):
-        guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else {
-          continue
-        }
-        affected.noteValues(of: id)
-        guard withValues, let known = devices[id] else { continue }
-        let old = known.source?.id.node == node ? known.values[path] : nil
-        // Another process may have stored the same report.
-        if update.isLogged && old == value { continue }
-        let change = OwnRequests.Change(device: id, node: node, path: path, old: old, new: value)
-        if !isOwn(change) { values.append(change) }
-      case .event: break
-      case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
-        .roomRemoved:
-        if before == nil { before = self }
-      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _):
-        affected.note(id)
-      case .sourceAdded(let source, let id):
-        affected.note(id)
-        affected.note(update.previousDevices[source])
-      case .sourceRemoved(let source): affected.note(update.previousDevices[source])
-      case .topology(let source, _, _), .connectivity(let source, _): affected.note(state.device(of: source)?.id)
-      }
+      guard withValues, case .attribute(let node, let path, let value) = change,
+        let id = state.deviceID(ofActive: node, path.endpoint), let known = devices[id]
+      else { continue }
+      let old = known.source?.id.node == node ? known.values[path] : nil
+      // Another process may have stored the same report.
+      if update.isLogged && old == value { continue }
+      let change = OwnRequests.Change(device: id, node: node, path: path, old: old, new: value)
+      if !isOwn(change) { values.append(change) }
     }
-    for id in update.settled.sorted() { affected.note(id) }
-    let known = affected.order.map { accessory($0) }
+    let known = affected.devices.map { accessory($0) }
     if before != nil {
       (structures, rooms, primaryStructureID) = (state.structures, state.rooms, state.primaryStructureID)
     }
-    for id in affected.all { devices[id] = state.devices[id].map { reducer.device($0, through: client) } }
+    for id in affected.clusters.keys { devices[id] = state.devices[id].map { reducer.device($0, through: client) } }
 
     var messages: [DelegateMessage] = []
     if let before { compareAdded(to: before, &messages) }
-    for (id, old) in zip(affected.order, known) { compare(id, old, &messages) }
+    for (id, old) in zip(affected.devices, known) { compare(id, old, &messages) }
     messages += self.messages(of: values)
     if let before { compareRemoved(from: before, &messages) }
     return messages
@@ -201,20 +184,4 @@ struct HomeSnapshot: Sendable {
       messages.append(.accessory { await $0.accessoryDidUpdateReachability(now) })
     }
   }
-}
-
-/// The devices that a batch affects.
-private struct AffectedDevices {
-  /// Devices with changes other than of attributes, in the order of the changes.
-  private(set) var order: [String] = []
-  private(set) var all: Set<String> = []
-  private var seen: Set<String> = []
-
-  mutating func note(_ id: String?) {
-    guard let id, seen.insert(id).inserted else { return }
-    order.append(id)
-    all.insert(id)
-  }
-
-  mutating func noteValues(of id: String) { all.insert(id) }
 }

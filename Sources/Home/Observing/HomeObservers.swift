@@ -1,4 +1,3 @@
-internal import MatterClusters
 internal import MatterModel
 
 /// The observers of the collections and devices of a home. Confined to the event loop.
@@ -99,11 +98,11 @@ package final class HomeObservers {
   /// Notifies the observers of the objects that a batch affects.
   func update(_ update: HomeUpdate, _ reducer: HomeReducer) {
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
-    let affected = AffectedObjects(update, reducer.state, observed: reports)
+    let affected = AffectedObjects(update, reducer.state) { reports[$0] != nil }
     if affected.structures { structures.publish(reducer.state.structures) }
     if affected.rooms { rooms.publish(reducer.state.rooms) }
     if !devices.isEmpty { publishDevices(affected.devices, reducer) }
-    for (id, changed) in affected.reports.sorted(by: { $0.key < $1.key }) { publishReport(of: id, changed, reducer) }
+    for (id, changed) in affected.clusters.sorted(by: { $0.key < $1.key }) { publishReport(of: id, changed, reducer) }
   }
 
   /// Notifies all observers of the difference to a state that was loaded as a whole.
@@ -225,47 +224,6 @@ extension ObservedCollection where Item: Equatable {
     }
     last = now
     publish(changes) { now }
-  }
-}
-
-/// The objects that a batch affects.
-private struct AffectedObjects {
-  var structures = false
-  var rooms = false
-  /// Devices with changes other than of attributes, in the order of the changes.
-  var devices: [String] = []
-  /// Affected devices with readers of reports, with the clusters whose attributes changed.
-  var reports: [String: Set<ClusterPath>] = [:]
-
-  init<Readers>(_ update: HomeUpdate, _ state: HomeState, observed: [String: Readers]) {
-    var seen: Set<String> = []
-    func note(_ device: String?, in objects: inout Self) {
-      guard let device else { return }
-      if seen.insert(device).inserted { objects.devices.append(device) }
-      if observed[device] != nil { objects.reports[device, default: []].formUnion([]) }
-    }
-    for change in update.changes {
-      switch change {
-      case .structureAdded, .structureRenamed, .structureRemoved: structures = true
-      case .roomAdded, .roomRenamed, .roomRemoved: rooms = true
-      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _):
-        note(id, in: &self)
-      case .sourceAdded(let source, let id):
-        note(id, in: &self)
-        note(update.previousDevices[source], in: &self)
-      case .sourceRemoved(let source): note(update.previousDevices[source], in: &self)
-      case .topology(let source, _, _), .connectivity(let source, _): note(state.device(of: source)?.id, in: &self)
-      case .attribute(let node, let path, _):
-        guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else {
-          continue
-        }
-        if observed[id] != nil { reports[id, default: []].insert(ClusterPath(path.endpoint, path.cluster)) }
-        // Also affects the connectivity.
-        if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) { note(id, in: &self) }
-      case .event, .primaryStructureChosen: break
-      }
-    }
-    for id in update.settled.sorted() { note(id, in: &self) }
   }
 }
 
