@@ -19,14 +19,13 @@ final class HomeEdge: HomeView {
   /// Called when a session with a node begins.
   var onSession: ((NodeID) -> Void)?
   private var pending: [OperationID: Pending] = [:]
-  /// Ends that came before anybody waited for them.
+  /// Outcomes of operations that ended before a caller waited for them.
   private var ended: [OperationID: Outcome] = [:]
   /// Events of an operation that was begun but has no number yet.
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
   private var failure: StoreError?
-  /// Whether we are leaving: subscriptions that end by that say nothing of the devices, and whoever follows them next finds them
-  /// as they were.
+  /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
   private var isLeaving = false
   /// What we wrote and have not taken in yet, in the order of the log.
   private var ownChanges: [(update: HomeUpdate, anchor: Anchor)] = []
@@ -59,32 +58,32 @@ final class HomeEdge: HomeView {
   /// The home as it is now.
   var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
 
-  /// Takes in something that did not come from a device.
+  /// Processes an input that does not come from a device.
   func take(_ input: HomeInput) {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
 
-  /// When devices were heard, as far as it is this process that says so: who follows them knows better.
+  /// The times of contact that this process stores: none while another process follows the devices.
   var ownContacts: [NodeID: Contact] {
     host.perform { engine, _ in engine.isPassive ? [:] : engine.reducer.contacts }
   }
 
-  /// Has it stored when devices were heard.
+  /// Stores the times of contact.
   func keepContacts() {
     guard !host.isStopped else { return }
     keeper.keep(ownContacts)
     keepOverheard()
   }
 
-  /// Has it stored when devices were heard by this process that another one follows.
+  /// Stores contacts of this process with devices that another process follows.
   func keepOverheard() {
     let overheard = host.perform { (engine: inout HomeEngine, _) in engine.takeOverheard() }
-    // Where it can't be stored, it is as if nobody had been listening.
+    // An error loses only these times.
     if !overheard.isEmpty { _ = keeper.perform { try $0.note(heard: overheard) } }
   }
 
-  /// Another process stored when it heard the devices.
-  /// - Parameter isFollower: whether this one follows them: then it knows better, but for what it could not hear.
+  /// Merges the times of contact that another process stored.
+  /// - Parameter isFollower: whether this process follows the devices, so that only later times are merged.
   func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
     keeper.know(contacts)
     host.perform { (engine: inout HomeEngine, now) in
@@ -94,10 +93,10 @@ final class HomeEdge: HomeView {
 
   // MARK: Changes of our own
 
-  /// A change of names is in the log, and is to be taken in at its place there: several processes make such changes.
+  /// Notes an edit that was written to the log; it is applied at its position there, as other processes also write edits.
   func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
 
-  /// Takes in what we wrote up to a place in the log, in the order of the log.
+  /// Applies the own edits up to a position in the log.
   func takeOwn(upTo anchor: Anchor) {
     while let first = ownChanges.first, first.anchor.sequence <= anchor.sequence {
       ownChanges.removeFirst()
@@ -107,12 +106,12 @@ final class HomeEdge: HomeView {
 
   // MARK: Loading again
 
-  /// The home is to be read from the database: what happens from now on may not be in it.
+  /// Collects the updates from now on, which a home that is read from the database may lack.
   func beginReload() { sinceReload = sinceReload ?? [] }
 
   func abandonReload() { sinceReload = nil }
 
-  /// Takes a home as the database has it, and tells everybody that everything may be different.
+  /// Replaces the home with the stored one, and publishes it as a whole.
   func reload(_ stored: StoredHome) {
     var stored = stored
     ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
@@ -135,7 +134,7 @@ final class HomeEdge: HomeView {
   }
 
   /// Begins an operation.
-  /// - Parameter node: whom it is about: what it answers is taken in.
+  /// - Parameter node: the node of the operation, whose answers are applied.
   func begin(
     _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
@@ -166,7 +165,7 @@ final class HomeEdge: HomeView {
     perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
   }
 
-  /// Ends all: whoever still waits is told so.
+  /// Closes all sessions and cancels all operations.
   func stop() {
     let waiting = pending
     pending = [:]
@@ -179,7 +178,7 @@ final class HomeEdge: HomeView {
     endObservers()
   }
 
-  /// Ends all as it is: nobody outside is told, and nothing more is stored.
+  /// Cancels all operations without messages to devices, and stores nothing more.
   func abandon() {
     let waiting = pending
     pending = [:]
@@ -227,7 +226,7 @@ final class HomeEdge: HomeView {
 }
 
 extension ControllerEvent {
-  /// Whose event it is.
+  /// The operation of the event, if any.
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),

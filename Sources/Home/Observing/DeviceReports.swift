@@ -7,14 +7,14 @@ package struct DeviceReports: AsyncSequence, Sendable {
   typealias Place = Broadcast<DeviceReport>.Place
 
   let first: Place
-  /// Ends the reading when nobody reads any more.
+  /// Ends the observation with its last reference.
   let reading: Reading
-  /// As whom the device is asked for things.
+  /// The access that the delivered devices use; nil: that of the home.
   var access: (any HomeAccess)?
 
   init(first: Place, reading: Reading) { (self.first, self.reading) = (first, reading) }
 
-  /// Of a device that is not there: ends at once.
+  /// The reports of a missing device: ends at once.
   package static var none: DeviceReports {
     let place = Place()
     place.fill(.end)
@@ -29,7 +29,7 @@ package struct DeviceReports: AsyncSequence, Sendable {
     var next: Place?
     let reading: Reading
     let access: (any HomeAccess)?
-    /// How the home called the device last.
+    /// The last name of the device.
     private(set) var name = "a device"
 
     init(next: Place, reading: Reading, access: (any HomeAccess)?) {
@@ -42,7 +42,7 @@ package struct DeviceReports: AsyncSequence, Sendable {
       return await report(isolation: actor)
     }
 
-    /// The next one, for those who say themselves what they wait for.
+    /// Returns the next report, without an entry in the list of pending work.
     mutating func report(isolation actor: isolated (any Actor)?) async -> DeviceReport? {
       guard case .element(let report, let following)? = await next?.content() else {
         next = nil
@@ -54,10 +54,10 @@ package struct DeviceReports: AsyncSequence, Sendable {
     }
   }
 
-  /// Who reads; not the place where it began, which would keep all that came since.
+  /// Identifies a reader. Its first place would retain all later elements.
   final class Reader: Sendable {}
 
-  /// Lives as long as anybody reads.
+  /// Retained by the sequence and its iterators.
   final class Reading: Sendable {
     private let onEnd: @Sendable () -> Void
     init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
