@@ -5,7 +5,7 @@ HEARTH = .build/$(BUILD)/hearth
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd docs clean
+.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd remote docs clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -79,6 +79,10 @@ interop: build ## test against other Matter implementations (as root: creates ne
 
 dnssd: build ## test DNS-SD against Avahi (as root: creates network namespaces)
 	@HEARTH=$(HEARTH) scripts/dnssd
+
+remote: build ## test access to a hub over TLS, also through a reverse proxy (nginx, loopback only)
+	@scripts/bootstrap --interop
+	@HEARTH=$(HEARTH) scripts/remote
 
 docs: ## build the documentation of the libraries in .build/docs
 	@scripts/bootstrap

@@ -1,3 +1,5 @@
+public import HomeControl
+public import HomeModel
 public import MatterController
 public import MatterModel
 public import MatterProtocol
@@ -21,8 +23,8 @@ public final class Home: Sendable {
 
   package init(_ backend: any HomeBackend) { self.backend = backend }
 
-  /// The controller of this process, for operations that need the fabric's keys.
-  /// - Throws: ``HomeError`` `accessDenied` if the home is used through a hub.
+  /// The controller of this process.
+  /// - Throws: ``HomeError`` `accessDenied` if another process owns the home.
   public var controller: HomeController {
     get throws(HomeError) {
       guard let controller = backend as? HomeController else {
@@ -52,8 +54,8 @@ public final class Home: Sendable {
   public var registry: HomeRegistry {
     get async {
       let registry = HomeRegistry(await state)
-      guard let controller = backend as? HomeController else { return registry }
-      return registry.with(await controller.groups)
+      guard let groups = try? await groups else { return registry }
+      return registry.with(groups)
     }
   }
 
@@ -90,7 +92,7 @@ public final class Home: Sendable {
 
   /// Moves a device to a room; nil removes it from its room.
   public func move(_ device: String, to roomID: String?) async throws(HomeError) {
-    try await perform([.moveDevice(device, roomID: roomID)])
+    try await perform([.moveDevice(id: device, roomID: roomID)])
   }
 
   /// Adds a room.
@@ -103,11 +105,11 @@ public final class Home: Sendable {
   /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
   ///   structure has the name.
   public func renameRoom(_ id: String, to name: String) async throws(HomeError) {
-    try await perform([.renameRoom(id, name: name)])
+    try await perform([.renameRoom(id: id, name: name)])
   }
 
   /// Removes a room; its devices move to the room for the entire home.
-  public func removeRoom(_ id: String) async throws(HomeError) { try await perform([.removeRoom(id)]) }
+  public func removeRoom(_ id: String) async throws(HomeError) { try await perform([.removeRoom(id: id)]) }
 
   /// Adds a structure with an unused name, truncated to 60 Unicode code points.
   /// - Throws: ``HomeError`` `badArguments` if the name is in use or invalid.
@@ -118,26 +120,26 @@ public final class Home: Sendable {
   /// Renames a structure; the name is truncated to 60 Unicode code points.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if another structure has the name.
   public func renameStructure(_ id: String, to name: String) async throws(HomeError) {
-    try await perform([.renameStructure(id, name: name)])
+    try await perform([.renameStructure(id: id, name: name)])
   }
 
   /// Removes a structure with its rooms. If it was the primary one, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
-  public func removeStructure(_ id: String) async throws(HomeError) { try await perform([.removeStructure(id)]) }
+  public func removeStructure(_ id: String) async throws(HomeError) { try await perform([.removeStructure(id: id)]) }
 
   /// Selects the default structure.
   public func updatePrimaryStructure(_ id: String) async throws(HomeError) {
-    try await perform([.choosePrimaryStructure(id)])
+    try await perform([.choosePrimaryStructure(id: id)])
   }
 
   /// Performs several edits in one step: all of them or, if it throws, none.
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
-    try await backend.perform(edits, origin: nil)
+    try await backend.edit(edits)
   }
 
   /// Calls the body and adds the device to its error.
-  func with<R: Sendable>(
+  package func with<R: Sendable>(
     _ device: DeviceRecord, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
     do throws(HomeError) { return try await body() } catch { throw error.about(device) }

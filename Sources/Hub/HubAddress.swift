@@ -1,15 +1,71 @@
-/// An address where a hub listens.
+internal import Foundation
+public import Home
+internal import MatterProtocol
+
+/// An address of a hub.
 public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
   /// A Unix domain socket, by its path.
   case socket(String)
-  /// A TCP port; connections are encrypted.
+  /// A TCP port with TLS, where the hub is recognized by the fingerprint of its certificate.
   case host(String, port: Int)
+  /// A WebSocket URL (`wss`) of the hub or a reverse proxy, whose certificate an authority has signed. Only for clients.
+  case web(host: String, port: Int, path: String)
+
+  /// The path of the WebSocket of a hub.
+  static let path = "/ws"
+
+  /// Parses `HOST:PORT`, `wss://HOST[:PORT][/PATH]` with the default path `/ws`, or an absolute path of a socket.
+  /// - Throws: `HomeError` `badArguments`.
+  public init(_ text: String) throws(HomeError) {
+    guard let address = text.hasPrefix("/") ? .socket(text) : Self.web(text) ?? Self.host(text) else {
+      throw HomeError(
+        .badArguments,
+        "“\(text)” is not the address of a hub; expected HOST:PORT, wss://HOST[:PORT][/PATH], or the path of a socket")
+    }
+    self = address
+  }
+
+  private static func web(_ text: String) -> HubAddress? {
+    guard let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme == "wss",
+      let host = url.host, !host.isEmpty, url.user == nil, url.password == nil, url.query == nil, url.fragment == nil,
+      1...65_535 ~= url.port ?? 443
+    else { return nil }
+    let path = ["", "/"].contains(url.path) ? Self.path : url.percentEncodedPath
+    return .web(host: unbracketed(host[...]), port: url.port ?? 443, path: path)
+  }
+
+  private static func host(_ text: String) -> HubAddress? {
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    let (host, port) = (text[..<colon], text[text.index(after: colon)...])
+    guard let number = UInt16(port), number > 0, port.first?.isNumber == true, !host.isEmpty,
+      host.hasPrefix("[") == host.contains(":"), host.hasPrefix("[") == host.hasSuffix("]"),
+      !host.contains(where: { $0.isWhitespace || "/?#@".contains($0) })
+    else { return nil }
+    return .host(unbracketed(host), port: Int(number))
+  }
 
   public var description: String {
     switch self {
     case .socket(let path): path
-    case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .host(let host, let port): "\(Self.bracketed(host)):\(port)"
+    case .web(let host, let port, let path): "wss://\(Self.bracketed(host))\(port == 443 ? "" : ":\(port)")\(path)"
     }
+  }
+
+  /// The path of the upgrade request.
+  var path: String { if case .web(_, _, let path) = self { path } else { Self.path } }
+
+  /// The `Host` header of the upgrade request.
+  var authority: String {
+    switch self {
+    case .socket: "localhost"
+    case .host(let host, let port), .web(let host, let port, _): "\(Self.bracketed(host)):\(port)"
+    }
+  }
+
+  private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+  private static func unbracketed(_ host: Substring) -> String {
+    String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host)
   }
 }
 
@@ -20,5 +76,36 @@ extension HubAddress {
       return String(text[text.index(after: text.startIndex)..<end])
     }
     return String(text.prefix { $0 != ":" })
+  }
+}
+
+extension HubRoute {
+  /// The route to an address without looking up its name: local for a socket, an address that is not reachable from the
+  /// internet, and a name of multicast DNS; otherwise remote.
+  public init(_ address: HubAddress) {
+    let isLocal =
+      switch address {
+      case .socket: true
+      case .host(let host, _), .web(let host, _, _):
+        IPAddress(host)?.isPrivate ?? (host == "localhost" || host.lowercased().hasSuffix(".local"))
+      }
+    self = isLocal ? .local(address) : .remote(address)
+  }
+}
+
+extension IPAddress {
+  /// Whether the address is not reachable from the internet: loopback, link-local or private. RFC 1918, 4193, 6890.
+  package var isPrivate: Bool {
+    let text = "\(self)"
+    let parts = text.split(separator: ".").compactMap { UInt8($0) }
+    if parts.count == 4 {
+      return switch (parts[0], parts[1]) {
+      case (10, _), (127, _), (192, 168), (169, 254): true
+      case (172, let second): (16...31).contains(second)
+      default: false
+      }
+    }
+    let lower = text.lowercased()
+    return lower.hasPrefix("fc") || lower.hasPrefix("fd") || lower.hasPrefix("fe80:") || text == "::1"
   }
 }

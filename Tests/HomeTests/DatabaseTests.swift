@@ -6,6 +6,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 /// A temporary directory with a database, removed at deinitialization.
 final class TestDatabase: Sendable {
@@ -49,6 +51,7 @@ final class TestDatabase: Sendable {
     }
     #expect(try form(passing) == form(lasting))
     #expect(passing.logID != lasting.logID)
+    #expect(passing.identity != lasting.identity)
     try passing.commit([HomeUpdate(HomeSamples.lamp(5), at: 1_000)])
     let state = try passing.load().state
     #expect(!state.devices.isEmpty)
@@ -57,6 +60,7 @@ final class TestDatabase: Sendable {
     let again = try HomeDatabase.open(passing.path, isPassing: true)
     #expect(try again.load().state == state)
     #expect(again.logID == passing.logID)
+    #expect(again.identity == passing.identity)
     #expect(throws: HomeError.self) { try passing.load() }
     // After the removal a new database is opened, even if an old connection exists.
     PassingHomes.remove(below: scratch.directory)

@@ -4,6 +4,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 @Suite("Home errors") struct ErrorTests {
   @Test("names the searched interfaces if a device is not found") func searched() {
@@ -25,14 +27,5 @@ import Testing
     #expect(HomeError(Status(.failure, clusterCode: 3), of: 0x0101).message.contains(": Occupied (FAILURE"))
     #expect(HomeError(Status(.failure, clusterCode: 9), of: 0x003C).message.hasSuffix("FAILURE (cluster status 9)"))
     #expect(HomeError(Status(.constraintError), of: 6).message.hasSuffix("CONSTRAINT_ERROR"))
-  }
-
-  @Test("stores the interfaces that were named first") func interfaces() throws {
-    let scratch = try TestDatabase()
-    let names = StoredNames(StateDirectory(scratch.directory))
-    #expect(try names.interfaces().isEmpty)
-    try names.remember(interfaces: ["eth0", "wlan0"])
-    try names.remember(interfaces: ["eth1"])
-    #expect(try names.interfaces() == ["eth0", "wlan0"])
   }
 }

@@ -1,6 +1,7 @@
 import MatterProtocol
 
 @testable import Home
+@testable import HomeAutomation
 
 extension ObserverCenter {
   /// Stores and publishes an update, as a home does.

@@ -7,6 +7,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 /// The article “The home model”, “Routes” and “Delegates”, through a hub.
@@ -402,7 +405,7 @@ extension ServedHome {
   }
 }
 
-extension Hub {
+extension HubServer {
   /// Closes all connections, and handles inputs before any client can reconnect.
   func hangUp(andThen inputs: [HomeInput]) {
     for connection in connections.values { connection.channel.close(promise: nil) }

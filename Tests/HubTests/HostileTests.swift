@@ -3,12 +3,13 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 import NIOCore
-import NIOEmbedded
 import NIOPosix
 import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 /// Attacks on a hub by clients with an invitation and without one.
@@ -17,16 +18,18 @@ import Testing
 
   @Test func silentConnectionsDoNotBlockClients() async throws {
     let served = try await ServedHome()
-    var silent: [RawClient] = []
-    for _ in 0..<Hub.mostStrangers + 20 { silent.append(try await RawClient(served.scratch.state.hubSocket)) }
+    var silent: [RawWebSocket] = []
+    for _ in 0..<HubServer.Limits.handshakes + 20 {
+      silent.append(try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false))
+    }
     let client = try await served.client()
     #expect(try await client.devices().list().count == 1)
-    #expect(await eventually { try await served.hub.strangers <= Hub.mostStrangers })
+    #expect(await eventually { try await served.hub.handshakeCount <= HubServer.Limits.handshakes })
     let all = silent
     #expect(await eventually { all.filter(\.isClosed).count >= 20 })
     // The newest connections remain open.
-    all.last?.send(.hello(HubHello(name: "late")))
-    #expect(await eventually { all.last?.kinds.contains("synchronized") == true })
+    all.last?.upgrade()
+    #expect(await eventually { all.last?.status == "101" })
     await client.close()
     await served.close()
   }
@@ -34,13 +37,13 @@ import Testing
   @Test func limitsConnectionsPerAddress() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
-    var silent: [RawClient] = []
-    for _ in 0..<Hub.mostNeighbours + 10 {
-      silent.append(try await RawClient { try await $0.connect(host: "127.0.0.1", port: port).get() })
+    var silent: [RawWebSocket] = []
+    for _ in 0..<HubServer.Limits.handshakesOfAddress + 10 {
+      silent.append(try await RawWebSocket { try await $0.connect(host: "127.0.0.1", port: port).get() })
     }
     let all = silent
     #expect(await eventually { all.filter(\.isClosed).count >= 10 })
-    #expect(try await served.hub.strangers <= Hub.mostNeighbours)
+    #expect(try await served.hub.handshakeCount <= HubServer.Limits.handshakesOfAddress)
     let far = HubRoute.remote(.host("127.0.0.1", port: port))
     let client = try await served.client(token: try served.invite("Ada", .guest), through: [far])
     #expect(try await client.devices().list().count == 1)
@@ -48,43 +51,32 @@ import Testing
     await served.close()
   }
 
-  @Test func limitsFirstFrame() async throws {
+  @Test(
+    arguments: [
+      [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], Array("GET / HTTP/9.9\r\n\r\n".utf8),
+      Array("GET /ws HTTP/1.1\r\nX: \(String(repeating: "x", count: 1 << 17))\r\n\r\n".utf8),
+    ] as [[UInt8]])
+  func rejectsConnectionWithoutUpgrade(_ bytes: [UInt8]) async throws {
     let served = try await ServedHome()
-    let raw = try await RawClient(served.scratch.state.hubSocket)
-    // An excessive length closes the connection.
-    raw.send([0, 0, 0x10, 1])
+    let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false)
+    raw.send(bytes)
     #expect(await eventually { raw.isClosed })
-    let client = try await RawClient(served.scratch.state.hubSocket)
-    client.send(.hello(HubHello(name: "raw")))
-    #expect(await eventually { client.kinds.contains("synchronized") })
-    let paths = Array(repeating: AttributePath(ServedHome.level), count: 5000)
-    client.send(.request(1, .read(5, paths, isFabricFiltered: true, timeout: nil), origin: nil))
-    #expect(await eventually { client.kinds.contains("reply") })
+    #expect(try await served.hub.status.clients.isEmpty)
     await served.close()
   }
 
-  @Test func limitsInputDuringLookup() throws {
-    let channel = EmbeddedChannel()
-    let promise = channel.eventLoop.makePromise(of: InvitedClient?.self)
-    let handler = SecureHandler(random: SeededRandomSource(seed: 1)) { _ in
-      promise.futureResult
-    } isReady: { _ in
-    }
-    try channel.pipeline.syncOperations.addHandlers([handler, Closer()])
-    try channel.connect(to: try NIOCore.SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    var random = SeededRandomSource(seed: 2)
-    let hello = SecureHandshake.Client(tokenHash: [1], random: &random).hello
-    try channel.writeInbound(Frame.buffer(hello, channel.allocator))
-    #expect(channel.isActive)
-    for _ in 0..<100 where channel.isActive { _ = try? channel.writeInbound(ByteBuffer(repeating: 7, count: 100)) }
-    #expect(!channel.isActive)
-    promise.succeed(nil)
-    _ = try? channel.finish()
-  }
-
-  private final class Closer: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  @Test func limitsSizeOfMessages() async throws {
+    let served = try await ServedHome()
+    let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket)
+    // An excessive length closes the connection before the message is received.
+    raw.send([0x81, 0xFF, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0])
+    #expect(await eventually { raw.isClosed })
+    let client = try await RawWebSocket(socket: served.scratch.state.hubSocket)
+    client.send(.start(HubStart(name: "raw")))
+    let paths = Array(repeating: AttributePath(ServedHome.level), count: 5000)
+    client.send(.request(id: "1", .read(5, paths, isFabricFiltered: true, timeout: nil), origin: nil))
+    #expect(await eventually { client.kinds.contains("reply") })
+    await served.close()
   }
 
   // MARK: With an invitation
@@ -95,8 +87,8 @@ import Testing
       $0.heartbeat = .milliseconds(50)
       $0.timeout = .milliseconds(400)
     }
-    let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
-    slow.send(.hello(HubHello(name: "slow")))
+    let slow = try await RawWebSocket(socket: served.scratch.state.hubSocket, reads: false)
+    slow.send(.start(HubStart(name: "slow")))
     let other = try await served.client()
     #expect(await eventually { try await served.hub.status.clients.count == 2 })
     let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
@@ -118,10 +110,11 @@ import Testing
   @Test func closesRevokedConnectionThatDoesNotRead() async throws {
     let served = try await ServedHome { $0.backlog = 1 << 14 }
     let token = try served.invite("Gast", .member)
-    let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
-    slow.send(.hello(HubHello(name: "slow", token: token)))
+    let slow = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token, reads: false)
+    slow.send(.start(HubStart(name: "slow")))
     #expect(await eventually { try await served.hub.status.clients.count == 1 })
-    let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
+    // LabelList of UserLabel, which members may read.
+    let path = ConcreteAttributePath(1, 0x41, 0)
     for count in 0..<2000 where try await !served.hub.isAnybodyBehind {
       let text = [UInt8](repeating: UInt8(count % 100), count: 8000)
       let data = AttributeData(path, dataVersion: 0, value: text)
@@ -135,72 +128,88 @@ import Testing
     await served.close()
   }
 
-  /// The invitation is revoked between the handshake and the hello.
-  @Test(arguments: [false, true]) func refusesTheHelloOfARevokedClient(isNotified: Bool) async throws {
-    let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
-    let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
-    let token = InvitedClient.hash(try served.invite("Ada", .member))
-    let raw = try await RawClient(tokenHash: token) { try await $0.connect(host: "127.0.0.1", port: port).get() }
-    #expect(await eventually { try await served.hub.proved == 1 })
+  /// The invitation is revoked between the upgrade and the start.
+  @Test func closesRevokedConnectionBeforeStart() async throws {
+    let served = try await ServedHome()
+    let token = try served.invite("Ada", .member)
+    let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
+    #expect(await eventually { try await served.hub.status.clients.map(\.name) == ["Ada"] })
+    let owner = try await served.client()
     try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Ada") }
-    if isNotified {
-      let owner = try await served.client()
-      try await owner.tellHubOfClients()
-      await owner.close()
-    }
-    raw.send(.hello(HubHello(name: "raw")))
+    try await owner.tellHubOfClients()
     #expect(await eventually { raw.isClosed })
-    #expect(raw.kinds == ["refused"])
-    #expect(await eventually { try await served.hub.status.clients.isEmpty })
+    #expect(raw.now.closeCode == 1008 && raw.kinds.isEmpty)
+    await owner.close()
+    await served.close()
+  }
+
+  /// The invitation is revoked while the hub looks it up.
+  @Test func rejectsClientRevokedDuringUpgrade() async throws {
+    let served = try await ServedHome()
+    let token = try served.invite("Ada", .member)
+    let controller = try served.home.controller
+    let gate = DispatchSemaphore(value: 0)
+    let blocked = try await controller.eventLoop.submit {
+      let keeper = controller.edge.value.keeper
+      return keeper.worker.submit(on: controller.eventLoop) { gate.wait() }
+    }.get()
+    let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false)
+    raw.upgrade(token: token)
+    #expect(await eventually { try await served.hub.isLookingUp })
+    try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Ada") }
+    gate.signal()
+    try await blocked.get()
+    #expect(await eventually { raw.isClosed })
+    #expect(raw.status == "401")
     await served.close()
   }
 
   @Test func limitsConnectionsPerInvitation() async throws {
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)
-    var all: [RawClient] = []
-    for _ in 0..<Hub.mostWithOneToken + 3 {
-      let raw = try await RawClient(served.scratch.state.hubSocket)
-      raw.send(.hello(HubHello(name: "raw", token: token)))
-      #expect(await eventually { !raw.kinds.isEmpty })
-      all.append(raw)
+    var all: [RawWebSocket] = []
+    for _ in 0..<HubServer.Limits.clientsOfInvitation + 3 {
+      all.append(try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token))
     }
-    #expect(all.filter { $0.kinds.first == "welcome" }.count == Hub.mostWithOneToken)
-    #expect(all.filter { $0.kinds.first == "refused" }.count == 3)
+    #expect(all.filter { $0.status == "101" }.count == HubServer.Limits.clientsOfInvitation)
+    #expect(all.filter { $0.status == "503" }.count == 3)
     // The owner can still connect.
     let owner = try await served.client()
-    #expect(try await owner.hubStatus.clients.count == Hub.mostWithOneToken + 1)
+    #expect(try await owner.hubStatus.clients.count == HubServer.Limits.clientsOfInvitation + 1)
     await owner.close()
     await served.close()
   }
 
   @Test func limitsSizeOfRequests() async throws {
     let served = try await ServedHome()
-    let raw = try await RawClient(served.scratch.state.hubSocket)
-    raw.send(.hello(HubHello(name: "raw", token: try served.invite("Gast", .guest))))
+    let token = try served.invite("Gast", .guest)
+    let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
+    raw.send(.start(HubStart(name: "raw")))
     #expect(await eventually { raw.kinds.contains("synchronized") })
-    let paths = Array(repeating: AttributePath(ServedHome.level), count: HubConnection.mostItems + 1)
-    let devices = Set((0...HubConnection.mostItems).map { "\($0)" })
-    raw.send(.request(1, .read(5, paths, isFabricFiltered: true, timeout: nil), origin: nil))
-    raw.send(.request(2, .samples(after: nil, SampleFilter(.all, devices: devices), limit: 1), origin: nil))
-    raw.send(.request(3, .anchor, origin: String(repeating: "x", count: HubConnection.longestOrigin + 1)))
-    raw.send(.request(4, .anchor, origin: nil))
+    let paths = Array(repeating: AttributePath(ServedHome.level), count: HubServer.Limits.items + 1)
+    let devices = Set((0...HubServer.Limits.items).map { "\($0)" })
+    raw.send(.request(id: "1", .read(5, paths, isFabricFiltered: true, timeout: nil), origin: nil))
+    raw.send(.request(id: "2", .samples(after: nil, SampleFilter(.all, devices: devices), limit: 1), origin: nil))
+    raw.send(.request(id: "3", .anchor, origin: String(repeating: "x", count: HubServer.Limits.originSize + 1)))
+    raw.send(.request(id: "4", .anchor, origin: nil))
     // A timeout that overflows.
     raw.send(
-      .request(5, .read(5, [AttributePath()], isFabricFiltered: true, timeout: .nanoseconds(Int64.max)), origin: nil))
+      .request(
+        id: "5", .read(5, [AttributePath()], isFabricFiltered: true, timeout: .seconds(Int64.max / 1_000_000)),
+        origin: nil))
     #expect(await eventually { raw.kinds.count { $0 == "reply" } == 5 })
-    var codes: [UInt64: HomeError.Code?] = [:]
+    var codes: [String: HomeError.Code?] = [:]
     for case .reply(let id, let result) in raw.news {
       if case .failure(let error) = result { codes[id] = error.code } else { codes[id] = .some(nil) }
     }
-    #expect(codes[1] == .badArguments && codes[2] == .badArguments && codes[3] == .badArguments)
-    #expect(codes[4] == .some(nil) && codes[5] == .notFound)
+    #expect(codes["1"] == .badArguments && codes["2"] == .badArguments && codes["3"] == .badArguments)
+    #expect(codes["4"] == .some(nil) && codes["5"] == .notFound)
     await served.close()
   }
 
   @Test func pagesLogForConcurrentReaders() async throws {
     let served = try await ServedHome()
-    let client = try await served.client(token: try served.invite("Gast", .member))
+    let client = try await served.client(token: try served.invite("Ada", .owner))
     let start = try await client.anchor()
     let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
     for count in 0..<40 {
@@ -269,10 +278,7 @@ import Testing
   }
 }
 
-extension Hub {
-  /// Number of connections without a hello.
-  var strangers: Int { connections.values.count { $0.isStranger } }
+extension HubServer {
+  var handshakeCount: Int { handshakes.count }
   var connectionCount: Int { connections.count }
-  /// Number of connections that completed the handshake.
-  var proved: Int { connections.values.count { $0.invited != nil } }
 }

@@ -11,13 +11,11 @@ struct MatterServerTests {
   /// A home with one lamp, node 5, and its server.
   private struct Served {
     let home: ServedHome
-    let server: MatterServer
     let url: String
 
     init(isEmpty: Bool = false) async throws {
-      home = try await ServedHome(isEmpty: isEmpty)
-      server = try await MatterServer.open(home.home, .init(host: "127.0.0.1", port: 0, logger: ServedHome.logger))
-      url = try #require(await server.addresses.first)
+      home = try await ServedHome(isEmpty: isEmpty) { $0.loopback = .init(host: "127.0.0.1", port: 0) }
+      url = try #require(try await home.webSocketURL)
     }
 
     func client(listens: Bool = true) async throws -> RawWebSocket {
@@ -27,10 +25,7 @@ struct MatterServerTests {
       return client
     }
 
-    func close() async {
-      await server.close()
-      await home.close()
-    }
+    func close() async { await home.close() }
   }
 
   @Test func speaksFirst() async throws {
@@ -173,10 +168,10 @@ struct MatterServerTests {
   @Test func refusesOversizedAndBinaryMessages() async throws {
     let served = try await Served()
     let large = try await served.client(listens: false)
-    large.send(opcode: 1, [UInt8](repeating: 0x20, count: MatterServer.Limits.messageSize + 1))
+    large.send(opcode: 1, [UInt8](repeating: 0x20, count: HubServer.Limits.messageSize + 1))
     #expect(await eventually { large.now.isClosed })
     let fragmented = try await served.client(listens: false)
-    let half = [UInt8](repeating: 0x20, count: MatterServer.Limits.messageSize / 2 + 1)
+    let half = [UInt8](repeating: 0x20, count: HubServer.Limits.messageSize / 2 + 1)
     fragmented.send(opcode: 1, isFinal: false, half)
     fragmented.send(opcode: 0, half)
     #expect(await eventually { fragmented.now.isClosed })
@@ -224,21 +219,6 @@ struct MatterServerTests {
     await served.close()
   }
 
-  @Test func boundsConnections() async throws {
-    let served = try await Served()
-    var clients: [RawWebSocket] = []
-    for _ in 0..<MatterServer.Limits.connections { clients.append(try await served.client(listens: false)) }
-    let refused = try await RawWebSocket(served.url)
-    #expect(await eventually { refused.now.isClosed })
-    try await clients[0].channel.close().get()
-    #expect(
-      await eventually {
-        let client = try await RawWebSocket(served.url)
-        return await eventually { client.now.isClosed || !client.messages.isEmpty } && !client.messages.isEmpty
-      })
-    await served.close()
-  }
-
   @Test func storesSettings() async throws {
     let served = try await Served()
     let client = try await served.client()
@@ -247,16 +227,14 @@ struct MatterServerTests {
     #expect(await client.result("set_default_fabric_label", #"{"label":"Villa"}"#)?["result"] == .null)
     #expect(await client.result("set_thread_dataset", #"{"dataset":"0E08","id":"Mesh"}"#)?["result"] == [:])
     #expect(await client.result("set_thread_dataset", #"{"dataset":"0E08","id":"mesh"}"#)?["error_code"] == 8)
-    await served.server.close()
-    let again = try await MatterServer.open(
-      served.home.home, .init(host: "127.0.0.1", port: 0, logger: ServedHome.logger))
-    let later = try await RawWebSocket(try #require(await again.addresses.first))
+    await served.home.stopHub()
+    try await served.home.startHub { $0.loopback = .init(host: "127.0.0.1", port: 0) }
+    let later = try await RawWebSocket(try #require(try await served.home.webSocketURL))
     #expect(await later.result("get_fabric_label")?["result"] == ["fabric_label": "Villa"])
     #expect(
       await later.result("get_all_credentials")?["result"]
         == ["wifi": [["id": "default", "ssid": "home"]], "thread": [["id": "Mesh"], ["id": "default"]]])
-    await again.close()
-    await served.home.close()
+    await served.close()
   }
 
   @Test func importsTestNodes() async throws {
@@ -273,13 +251,53 @@ struct MatterServerTests {
     await served.close()
   }
 
+  // MARK: Roles
+
+  @Test func filtersNodesAndEventsByRole() async throws {
+    let served = try await Served()
+    let token = try served.home.invite("Gast", .guest)
+    let guest = try await RawWebSocket(socket: served.home.scratch.state.hubSocket, token: token)
+    let nodes = await guest.result("start_listening")?["result"]
+    #expect(nodes?.array?.first?["attributes"]?["1/8/0"] == 1)
+    #expect(nodes?.array?.first?["attributes"]?["0/31/0"] == nil)
+    let data = [
+      AttributeData(ServedHome.access, dataVersion: 0, value: [0x16, 0x15, 0x18, 0x18]),
+      AttributeData(ServedHome.level, dataVersion: 0, value: [0x04, 9]),
+    ]
+    let owner = try await served.client()
+    try await served.home.home.controller.take(.report(NodeReport(5, data, isWhole: false)))
+    #expect(await guest.event("attribute_updated") == [5, "1/8/0", 9])
+    #expect(await owner.event("attribute_updated") == [5, "0/31/0", [[:]]])
+    await served.close()
+  }
+
+  @Test(arguments: [
+    ("read_attribute", #"{"node_id":5,"attribute_path":"1/8/0"}"#, HomeRole.guest), ("get_nodes", "{}", .guest),
+    ("device_command", #"{"node_id":5,"endpoint_id":1,"cluster_id":6,"command_name":"On"}"#, .member),
+    ("device_command", #"{"node_id":5,"endpoint_id":0,"cluster_id":60,"command_name":"RevokeCommissioning"}"#, .owner),
+    ("write_attribute", #"{"node_id":5,"attribute_path":"1/8/17","value":9}"#, .member),
+    ("write_attribute", #"{"node_id":5,"attribute_path":"0/40/5","value":"x"}"#, .owner),
+    ("set_acl_entry", #"{"node_id":5,"entry":[]}"#, .owner), ("remove_node", #"{"node_id":999999}"#, .owner),
+    ("set_thread_dataset", #"{"dataset":"0E08"}"#, .owner), ("import_test_node", "{}", .owner),
+    ("set_loglevel", "{}", .owner), ("commission_with_code", #"{"code":"x"}"#, .owner),
+  ])
+  func checksRoles(command: String, arguments: String, least: HomeRole) async throws {
+    let served = try await Served()
+    for role in HomeRole.allCases {
+      let token = try served.home.invite(role.rawValue, role)
+      let client = try await RawWebSocket(socket: served.home.scratch.state.hubSocket, token: token)
+      // The device does not exist on the network: allowed requests fail with another error.
+      let details = await client.result(command, arguments)?["details"]?.text ?? ""
+      #expect(details.contains("access denied for a \(role)") == (role < least), "\(role): \(details)")
+    }
+    await served.close()
+  }
+
   @Test(arguments: ["0.0.0.0", "192.168.1.1", "::", "example.org"])
   func listensOnLoopbackOnly(host: String) async throws {
     let home = try await ServedHome(isEmpty: true)
-    let error = await code {
-      _ = try await MatterServer.open(home.home, .init(host: host, port: 0, logger: ServedHome.logger))
-    }
-    #expect(error == .badArguments)
+    await home.stopHub()
+    #expect(await code { try await home.startHub { $0.loopback = .init(host: host, port: 0) } } == .badArguments)
     await home.close()
   }
 }

@@ -29,7 +29,7 @@ import VirtualDevices
     let real = try RealHome(try HomeDefinition.load(simulating: [("home.yaml", Self.lamp)]))
     try await real.begin(isPaired: true, defect: nil)
     let home = try await real.home
-    let hub = try await Hub.open(home, Hub.Options(logger: ServedHome.logger))
+    let hub = try await HubServer.open(home, HubServer.Options(logger: ServedHome.logger))
     let socket = HubAddress.socket(try home.controller.options.state.hubSocket)
     let first = try await Home(through: ServedHome.clientOptions("first", [.local(socket)]))
     let second = try await Home(through: ServedHome.clientOptions("second", [.local(socket)]))

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Runtime
 import Synchronization
 
 @testable import Hub
@@ -12,6 +13,8 @@ final class RawWebSocket: Sendable {
     var head: String?
     /// The complete text messages.
     var messages: [JSONValue] = []
+    /// Those of the additions.
+    var news: [HubNews] = []
     /// The code of the close frame.
     var closeCode: UInt16?
     var isClosed = false
@@ -20,28 +23,53 @@ final class RawWebSocket: Sendable {
   let channel: any Channel
   private let received: Mutex<Received>
 
-  /// Connects and sends an upgrade request.
+  /// Connects over TCP and sends an upgrade request.
   /// - Parameters:
   ///   - url: the address of the server.
   ///   - path: the path; nil: that of the URL.
-  init(_ url: String, path: String? = nil, headers: [String] = [], isUpgrade: Bool = true, reads: Bool = true)
-    async throws
-  {
+  convenience init(_ url: String, path: String? = nil, headers: [String] = [], isUpgrade: Bool = true) async throws {
     let parts = url.dropFirst("ws://".count).split(separator: "/", maxSplits: 1)
     let port = Int(parts[0].split(separator: ":").last ?? "") ?? 0
+    try await self.init { try await $0.connect(host: "127.0.0.1", port: port).get() }
+    request(path ?? "/\(parts[1])", ["Host: 127.0.0.1:\(port)"] + headers, isUpgrade: isUpgrade)
+  }
+
+  /// Connects to a Unix socket.
+  /// - Parameters:
+  ///   - isUpgrade: whether an upgrade request is sent, and its response awaited.
+  ///   - reads: whether anything is read after the response.
+  convenience init(socket: String, token: String? = nil, isUpgrade: Bool = true, reads: Bool = true) async throws {
+    try await self.init { bootstrap in
+      try await SocketPath.withShort(socket) { try await bootstrap.connect(unixDomainSocketPath: $0).get() }
+    }
+    guard isUpgrade else { return }
+    upgrade(token: token)
+    _ = await eventually { now.head != nil || now.isClosed }
+    if !reads { try await channel.setOption(.autoRead, value: false).get() }
+  }
+
+  init(_ connect: @Sendable (ClientBootstrap) async throws -> any Channel) async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: [UInt8]?.self)
     received = Mutex(Received())
-    channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .channelOption(.autoRead, value: reads)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(RawBytesHandler { continuation.yield($0) })
-        }
-      }.connect(host: "127.0.0.1", port: port).get()
+    channel = try await connect(
+      ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(RawBytesHandler { continuation.yield($0) })
+          }
+        })
     Task { [weak self] in
       for await bytes in stream { self?.take(bytes) }
     }
-    var lines = ["GET \(path ?? "/\(parts[1])") HTTP/1.1", "Host: 127.0.0.1:\(port)"] + headers
+  }
+
+  /// Sends an upgrade request.
+  func upgrade(token: String? = nil) {
+    request("/ws", ["Host: localhost"] + (token.map { ["Authorization: Bearer \($0)"] } ?? []), isUpgrade: true)
+  }
+
+  private func request(_ path: String, _ headers: [String], isUpgrade: Bool) {
+    var lines = ["GET \(path) HTTP/1.1"] + headers
     if isUpgrade {
       lines += [
         "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -53,6 +81,18 @@ final class RawWebSocket: Sendable {
 
   var now: Received { received.withLock { $0 } }
   var messages: [JSONValue] { now.messages }
+  var news: [HubNews] { now.news }
+  var isClosed: Bool { now.isClosed }
+  /// The status of the HTTP response.
+  var status: String? { now.head?.split(separator: " ").dropFirst().first.map { String($0) } }
+
+  /// The kinds of the received news, without contacts, which may arrive at any time.
+  var kinds: [String] {
+    news.map { Mirror(reflecting: $0).children.first?.label ?? "\($0)" }
+      .filter { $0 != "contacts" && $0 != "other" }
+  }
+
+  func read() { channel.setOption(.autoRead, value: true).whenComplete { _ in } }
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
@@ -65,6 +105,10 @@ final class RawWebSocket: Sendable {
     default: frame += [0x80 | 127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
     }
     send(frame + [0, 0, 0, 0] + payload)
+  }
+
+  func send(_ message: HubMessage) {
+    if let text = try? message.text { send(opcode: 1, Array(text.readableBytesView)) }
   }
 
   func send(_ text: String) { send(opcode: 1, Array(text.utf8)) }
@@ -105,6 +149,7 @@ final class RawWebSocket: Sendable {
       while let (opcode, payload, count) = Self.frame(received.bytes) {
         received.bytes.removeFirst(count)
         if opcode == 1, let message = try? JSONParser.parse(payload) { received.messages.append(message) }
+        if opcode == 1, let news = try? HubNews(payload) { received.news.append(news) }
         if opcode == 8, payload.count >= 2 { received.closeCode = UInt16(payload[0]) << 8 | UInt16(payload[1]) }
       }
     }

@@ -8,6 +8,11 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
+@testable import WebClient
 @testable import Hub
 
 /// A temporary state directory, removed at deinitialization.
@@ -25,17 +30,23 @@ final class ServedHome: Sendable {
     return logger
   }()
 
+  /// The identity of the homes, unless another one is given.
+  static let identity = String(repeating: "0A", count: 16)
+
   let scratch: Scratch
   let home: Home
-  private let current: Mutex<Hub?>
+  private let current: Mutex<HubServer?>
 
   /// Opens a home with one lamp, node 5, which is online, or an empty one, and starts the hub.
-  /// - Parameter grace: the grace time; nil: the one that is set with `setGraceTime`.
+  /// - Parameters:
+  ///   - grace: the grace time; nil: the one that is set with `setGraceTime`.
+  ///   - identity: the identity of a new home; the same one by default, so that several homes are routes to one home.
   init(
-    _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false,
-    cloud: (any CloudTransport)? = nil, _ change: (inout Hub.Options) -> Void = { _ in }
+    _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false, identity: String = identity,
+    cloud: (any CloudTransport)? = nil, _ change: (inout HubServer.Options) -> Void = { _ in }
   ) async throws {
     self.scratch = scratch
+    try HomeDatabase.open(scratch.state.database, identity: identity).close()
     var options = Self.options(scratch)
     options.following.grace = grace
     if let cloud { options.clouds.transport = cloud }
@@ -55,14 +66,19 @@ final class ServedHome: Sendable {
     return options
   }
 
-  var hub: Hub {
+  var hub: HubServer {
     get throws { try #require(current.withLock { $0 }) }
   }
 
-  func startHub(_ change: (inout Hub.Options) -> Void = { _ in }) async throws {
-    var options = Hub.Options(logger: Self.logger)
+  /// The URL of the hub on loopback, if it has one.
+  var webSocketURL: String? {
+    get async throws { try await hub.status.addresses.first { $0.hasPrefix("ws://") } }
+  }
+
+  func startHub(_ change: (inout HubServer.Options) -> Void = { _ in }) async throws {
+    var options = HubServer.Options(logger: Self.logger)
     change(&options)
-    let hub = try await Hub.open(home, options)
+    let hub = try await HubServer.open(home, options)
     current.withLock { $0 = hub }
   }
 
@@ -148,6 +164,7 @@ final class ServedHome: Sendable {
   ) async throws -> Home {
     var options = Self.clientOptions(name, token: token, routes ?? [.local(socket)])
     options.delivery = delivery
+    options.trust.fingerprint = await (try? hub)?.identity?.fingerprint
     return try await Home(through: options)
   }
 

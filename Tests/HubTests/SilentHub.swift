@@ -1,9 +1,12 @@
 import NIOCore
+import NIOHTTP1
 import NIOPosix
+import NIOWebSocket
 import Runtime
 import Synchronization
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// A hub that accepts every client, sends prepared news, and answers no request.
@@ -11,14 +14,24 @@ final class SilentHub: Sendable {
   private let listener: any Channel
   private let channels = Mutex<[any Channel]>([])
 
-  /// - Parameter greeting: the news sent after a hello.
+  /// - Parameter greeting: the news sent after `hearth_start`.
   init(_ path: String, greeting: [HubNews]) async throws {
     let (accepted, continuation) = AsyncStream.makeStream(of: (any Channel).self)
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(FrameDecoder(longest: 1 << 20)))
-          try channel.pipeline.syncOperations.addHandler(Greeter(greeting) { continuation.yield($0) })
+          let upgrader = NIOTypedWebSocketServerUpgrader<Void>(
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            upgradePipelineHandler: { channel, _ in
+              channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(Greeter(greeting) { continuation.yield($0) })
+              }
+            })
+          let configuration = NIOTypedHTTPServerUpgradeConfiguration<Void>(upgraders: [upgrader]) { channel in
+            channel.close()
+          }
+          _ = try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
+            configuration: .init(upgradeConfiguration: configuration))
         }
       }.withBoundSocket(try SocketPath.listen(at: path, mode: 0o600)).get()
     Task { [weak self] in
@@ -28,7 +41,7 @@ final class SilentHub: Sendable {
 
   func send(_ news: [HubNews]) {
     for channel in channels.withLock({ $0 }) {
-      for one in news { channel.writeAndFlush(Frame.buffer(one.bytes, .init()), promise: nil) }
+      for one in news { channel.writeAndFlush(one.frame, promise: nil) }
     }
   }
 
@@ -43,21 +56,27 @@ final class SilentHub: Sendable {
   static let home: [HubNews] = [
     .reset, .part(ServedHome.lamp), .settling(DebouncerState()), .synchronized(HubPosition(hub: 1, count: 0)),
   ]
-  static let welcome = HubNews.welcome(.owner, client: "c", isResumed: false)
+  static let welcome = HubNews.welcome(HubWelcome(.owner, home: "h", client: "c", isResumed: false))
 }
 
 private final class Greeter: ChannelInboundHandler {
-  typealias InboundIn = [UInt8]
+  typealias InboundIn = WebSocketFrame
   private let greeting: [HubNews]
-  private let onHello: @Sendable (any Channel) -> Void
+  private let onStart: @Sendable (any Channel) -> Void
 
-  init(_ greeting: [HubNews], _ onHello: @escaping @Sendable (any Channel) -> Void) {
-    (self.greeting, self.onHello) = (greeting, onHello)
+  init(_ greeting: [HubNews], _ onStart: @escaping @Sendable (any Channel) -> Void) {
+    (self.greeting, self.onStart) = (greeting, onStart)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard case .hello? = try? HubMessage(unwrapInboundIn(data)) else { return }
-    for one in greeting { context.channel.writeAndFlush(Frame.buffer(one.bytes, .init()), promise: nil) }
-    onHello(context.channel)
+    guard case .start? = try? HubMessage(Array(unwrapInboundIn(data).unmaskedData.readableBytesView)) else { return }
+    for one in greeting { context.channel.writeAndFlush(one.frame, promise: nil) }
+    onStart(context.channel)
+  }
+}
+
+extension HubNews {
+  fileprivate var frame: WebSocketFrame {
+    WebSocketFrame(fin: true, opcode: .text, data: (try? text) ?? ByteBuffer())
   }
 }

@@ -9,7 +9,10 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
+@testable import HomeControl
 
 /// Timeouts of requests, of synchronization and of routes.
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
@@ -40,11 +43,12 @@ import Testing
     // The connection remains, and delivers updates.
     hub.send([
       .update(
-        HomeUpdate([.attribute(5, ServedHome.level, value: [0x04, 9])], at: 1), [:], HubPosition(hub: 1, count: 1))
+        HubUpdate(
+          HomeUpdate([.attribute(5, ServedHome.level, value: [0x04, 9])], at: 1), [:], HubPosition(hub: 1, count: 1)))
     ])
     #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
     // A late reply is not taken for that of another request.
-    hub.send([.reply(1, .success(.done))])
+    hub.send([.reply(id: "1", .success(.done))])
     #expect(await code { _ = try await client.addRoom("Den") } == .timedOut)
     await client.close()
     await longWaiting.close()
@@ -52,10 +56,10 @@ import Testing
   }
 
   @Test func requestLimitIncludesDeviceTimeout() {
-    let write = HubRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
+    let write = HomeRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))
-    #expect(HubRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
-    #expect(HubRequest.status.limit(.seconds(10)) == .seconds(10))
+    #expect(HomeRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
+    #expect(HomeRequest.status.limit(.seconds(10)) == .seconds(10))
   }
 
   /// The hub follows the home, but has not reached the lamp yet.
@@ -126,8 +130,9 @@ import Testing
 
   @Test func retriesPeerRouteThatFailedToOpen() async throws {
     let (served, scratch) = (try await ServedHome(), Scratch())
-    // A file in the place of the state directory.
-    try "in the way".write(toFile: scratch.state.root, atomically: true, encoding: .utf8)
+    try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity).close()
+    // A file in the place of a directory.
+    try "in the way".write(toFile: scratch.state.controller, atomically: true, encoding: .utf8)
     let log = LogCounter()
     var options = ServedHome.clientOptions(
       "test", [.peer(ServedHome.options(scratch)), .local(served.socket)])
@@ -138,7 +143,7 @@ import Testing
     let count = log["route down"]
     #expect(await eventually { log["route down"] >= count + 3 })
     #expect(try await client.devices().list().map(\.name) == ["Lamp"])
-    try FileManager.default.removeItem(atPath: scratch.state.root)
+    try FileManager.default.removeItem(atPath: scratch.state.controller)
     // The peer route is nearer, and its home has no devices.
     #expect(await eventually { try await client.devices().list().isEmpty })
     #expect(await eventually { try await served.hub.status.clients.isEmpty })
@@ -180,8 +185,10 @@ import Testing
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)
     let controller = try served.home.controller
-    var strangers: [RawClient] = []
-    for _ in 0..<40 { strangers.append(try await RawClient(served.scratch.state.hubSocket)) }
+    var strangers: [RawWebSocket] = []
+    for _ in 0..<40 {
+      strangers.append(try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false))
+    }
     let before = try await served.hub.lookupCount
     let gate = DispatchSemaphore(value: 0)
     let blocked = try await controller.eventLoop.submit {
@@ -189,14 +196,14 @@ import Testing
       return keeper.worker.submit(on: controller.eventLoop) { gate.wait() }
     }.get()
     for (number, stranger) in strangers.enumerated() {
-      stranger.send(.hello(HubHello(name: "raw", token: number == 39 ? token : "nonsense")))
+      stranger.upgrade(token: number == 39 ? token : "nonsense")
     }
     #expect(await eventually { try await served.hub.lookups.count == 39 })
     gate.signal()
     try await blocked.get()
     let all = strangers
-    #expect(await eventually { all.allSatisfy { !$0.kinds.isEmpty } })
-    #expect(all.count { $0.kinds.first == "refused" } == 39 && all.last?.kinds.first == "welcome")
+    #expect(await eventually { all.allSatisfy { $0.status != nil } })
+    #expect(all.count { $0.status == "401" } == 39 && all.last?.status == "101")
     #expect(try await served.hub.lookupCount == before + 2)
     // Later invitations and revocations take effect at once.
     let late = try await served.client(token: try served.invite("Kind", .member))
@@ -207,7 +214,7 @@ import Testing
   }
 }
 
-extension Hub {
+extension HubServer {
   /// The number of requests of all clients that are not answered yet.
-  fileprivate var outstandingRequests: Int { connections.values.reduce(0) { $0 + $1.outstanding } }
+  fileprivate var outstandingRequests: Int { connections.values.reduce(0) { $0 + $1.ownOutstanding } }
 }

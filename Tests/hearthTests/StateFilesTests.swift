@@ -45,7 +45,7 @@ import Testing
     try queue.close()
     let bytes = try Data(contentsOf: database)
     let message =
-      "\(database.path): made by another version of Hearth (schema 9; expected 1); move the file away or delete it"
+      "\(database.path): made by another version of Hearth (schema 9; expected 2); move the file away or delete it"
 
     let result = try await hearth.run(command)
     #expect(result.status == 1 && result.errors.contains(message), "\(result)")
@@ -60,7 +60,8 @@ import Testing
   @Test(
     "rejects a home that all users can change",
     arguments: [
-      ["rooms"], ["home", "trust"], ["hub", "invite", "Phone"], ["devices"], ["group", "list"], ["room", "add", "Den"],
+      ["rooms"], ["home", "trust"], ["hub", "invite", "Phone", "--address", "127.0.0.1:5550"], ["devices"],
+      ["group", "list"], ["room", "add", "Den"],
     ])
   func insecureDirectories(_ command: [String]) async throws {
     let hearth = Hearth()

@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 public import MatterClusters
 internal import MatterController
 internal import MatterModel
@@ -16,7 +18,7 @@ extension Home {
   public func grant(
     _ entry: AccessEntry, on device: DeviceRecord, force: Bool = false
   ) async throws(HomeError) -> (entries: [AccessEntry], isChanged: Bool) {
-    let own = try await controller.fabric.nodeID
+    let own = try await backend.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
       var list = AccessList(items: items)
       let isChanged = list.grant(entry, own: own)
@@ -40,7 +42,7 @@ extension Home {
   public func revokeAccess(
     number: Int, on device: DeviceRecord, force: Bool
   ) async throws(HomeError) -> AccessEntry {
-    let own = try await controller.fabric.nodeID
+    let own = try await backend.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
       var list = AccessList(items: items)
       guard let removed = list.remove(number: number) else {
@@ -60,7 +62,7 @@ extension Home {
 
   /// Takes back what ``grant(_:on:)`` gave to one subject for one target.
   func takeBack(_ entry: AccessEntry, on device: DeviceRecord) async throws(HomeError) -> Bool {
-    let own = try await controller.fabric.nodeID
+    let own = try await backend.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
       var list = AccessList(items: items)
       let isChanged = list.revoke(entry) && list.letsAdminister(own)

@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
@@ -16,6 +18,9 @@ public struct FabricEntry: Hashable, Sendable {
 }
 
 extension Home {
+  /// The home's own fabric.
+  public var fabric: HomeFabric { get async throws(HomeError) { try await backend.fabric } }
+
   /// Returns all fabrics of a device, including this home's.
   public func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
     let path = OperationalCredentials.fabrics.path(on: .root)
@@ -23,7 +28,7 @@ extension Home {
     guard let value = report[path]?.value,
       let list = try? [OperationalCredentials.FabricDescriptorStruct](tlv: value)
     else { return [] }
-    let ours = try await controller.rootPublicKey
+    let ours = try await backend.fabric.rootPublicKey
     return list.map {
       FabricEntry(
         index: $0.fabricIndex, fabricID: $0.fabricID, nodeID: $0.nodeID, vendorID: $0.vendorID, label: $0.label,

@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 public import MatterClusters
 public import MatterController
 public import MatterModel
@@ -22,7 +24,8 @@ extension Home {
   ) async throws(HomeError) -> CommissioningWindow {
     do throws(HomeError) {
       return try await with(device) { () async throws(HomeError) in
-        try await controller.openWindow(device.nodeID, for: duration, isEnhanced: isEnhanced)
+        let request = HomeRequest.openWindow(node: device.nodeID, duration: duration, isEnhanced: isEnhanced)
+        return try await backend.ask(request) { if case .window(let window) = $0 { window } else { nil } }
       }
     } catch {
       throw Self.windowError(error)

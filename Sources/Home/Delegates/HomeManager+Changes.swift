@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 public import MatterController
 
 // The edits of a client. The client receives the result of the call, all other clients are notified of the change. A call
@@ -15,19 +17,19 @@ extension HomeManager {
   /// Renames a home; the name is truncated to 60 Unicode code points.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if another home has the name.
   public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
-    try await change(.renameStructure(homeID, name: name))
+    try await change(.renameStructure(id: homeID, name: name))
   }
 
   /// Selects the primary home.
   /// - Throws: ``HomeError`` `notFound`.
   public func updatePrimaryHome(_ homeID: String) async throws(HomeError) {
-    try await change(.choosePrimaryStructure(homeID))
+    try await change(.choosePrimaryStructure(id: homeID))
   }
 
   /// Removes a home with its rooms. If it was the primary home, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeHome(_ homeID: String) async throws(HomeError) {
-    try await change(.removeStructure(homeID))
+    try await change(.removeStructure(id: homeID))
   }
 
   // MARK: Rooms
@@ -43,12 +45,12 @@ extension HomeManager {
   /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
   ///   home has the name.
   public func renameRoom(_ roomID: String, to name: String) async throws(HomeError) {
-    try await change(.renameRoom(roomID, name: name))
+    try await change(.renameRoom(id: roomID, name: name))
   }
 
   /// Removes a room; its devices move to the room for the entire home.
   public func removeRoom(_ roomID: String) async throws(HomeError) {
-    try await change(.removeRoom(roomID))
+    try await change(.removeRoom(id: roomID))
   }
 
   // MARK: Devices
@@ -62,7 +64,7 @@ extension HomeManager {
   /// Moves a device to a room.
   /// - Parameter roomID: the room; nil removes the device from its room.
   public func move(_ accessory: String, to roomID: String?) async throws(HomeError) {
-    try await change(.moveDevice(accessory, roomID: roomID))
+    try await change(.moveDevice(id: accessory, roomID: roomID))
   }
 
   /// Commissions a device, reads its description, and names it.
@@ -71,50 +73,17 @@ extension HomeManager {
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
-    if try isAlone {
-      return try await home.pair(request, name: name, room: room, origin: id, onStep: onStep)
-    }
-    return try await Home.pair(request, name: name, room: room, try options, onStep: onStep)
+    try await home.pair(request, name: name, room: room, trust: nil, origin: id, onStep: onStep)
   }
 
   /// Removes a device from the fabric and the home; a bridge with all its bridged devices.
   /// - Parameter force: removes the device even if it can't be reached.
   /// - Throws: ``HomeError`` `badArguments` for a bridged device, which can't be removed separately.
   public func removeAccessory(_ accessory: String, force: Bool = false) async throws(HomeError) {
-    if try isAlone {
-      _ = try await home.remove(device: accessory, force: force, origin: id)
-    } else {
-      _ = try await Home.remove(device: accessory, force: force, try options)
-    }
-  }
-
-  /// Whether the home was opened exclusively, so that the operation has to use its own engine.
-  private var isAlone: Bool {
-    get throws(HomeError) { try home.controller.options.access == .exclusive }
-  }
-
-  /// Options to open the home temporarily on behalf of this client.
-  private var options: HomeController.Options {
-    get throws(HomeError) {
-      var options = try home.controller.options
-      options.following.origin = id
-      return options
-    }
+    try await home.remove(device: accessory, force: force, origin: id)
   }
 
   private func change(_ edit: HomeEdit) async throws(HomeError) {
-    _ = try await home.backend.perform(edit, origin: id)
-  }
-}
-
-extension HomeState {
-  /// Returns the changes that remove a structure and its rooms.
-  /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
-  public func removingStructure(_ id: String) throws(HomeError) -> [HomeChange] {
-    guard let structure = structure(id) else { throw HomeError(.notFound, "there is no structure \(id)") }
-    guard !devices.values.contains(where: { $0.structureID == id }) else {
-      throw HomeError(.badArguments, "“\(structure.name)” has devices; remove them first")
-    }
-    return rooms.filter { $0.structureID == id }.map { .roomRemoved(id: $0.id) } + [.structureRemoved(id: id)]
+    _ = try await home.backend.edit(edit, origin: id)
   }
 }

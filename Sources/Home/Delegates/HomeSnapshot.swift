@@ -1,3 +1,5 @@
+internal import HomeControl
+internal import HomeModel
 internal import MatterModel
 
 /// A message that waits for its delegate.

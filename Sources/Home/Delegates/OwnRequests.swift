@@ -1,3 +1,4 @@
+internal import HomeModel
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
@@ -18,9 +19,9 @@ internal import MatterTLV
 ///
 /// Each request accounts for each value once, so that what somebody else makes of it afterwards is told. A call that failed
 /// accounts for nothing: what was taken for its own while it was under way is told when it fails.
-struct OwnRequests: Sendable {
+package struct OwnRequests: Sendable {
   /// A change of an attribute.
-  struct Change {
+  package struct Change {
     var device: String
     var node: NodeID
     var path: ConcreteAttributePath

@@ -1,4 +1,7 @@
 internal import Glibc
+internal import HomeControl
+public import HomeModel
+public import HomeStore
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
@@ -38,29 +41,10 @@ public struct StoredNames: Sendable {
     return nodes.filter { wishes[$0] != nil }.sorted().map { SourceID($0).description }
   }
 
-  /// Returns the grace time for which a device must be unreachable before its settled connectivity changes.
-  public func grace() throws(HomeError) -> Duration {
-    guard access(path, F_OK) == 0 else { return .zero }
-    return try withDatabase { database throws(HomeError) in try database.grace() } ?? .zero
-  }
-
-  /// Returns whether devices with public test certificates are accepted.
-  public func trustsTestDevices() throws(HomeError) -> Bool {
-    guard access(path, F_OK) == 0 else { return true }
-    return try withDatabase { database throws(HomeError) in try database.trustsTestDevices() }
-  }
-
   /// Returns the names of the network interfaces of the first pairing; empty if none were named.
   public func interfaces() throws(HomeError) -> [String] {
     guard access(path, F_OK) == 0 else { return [] }
     return try withDatabase { database throws(HomeError) in try database.interfaces() }
-  }
-
-  /// Stores network interfaces, unless some are stored already.
-  public func remember(interfaces: [String]) throws(HomeError) {
-    try withDatabase { database throws(HomeError) in
-      if try database.interfaces().isEmpty { try database.setInterfaces(interfaces) }
-    }
   }
 
   /// Changes names, rooms or devices in one transaction. Processes that have the home open are notified.

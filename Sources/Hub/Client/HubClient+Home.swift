@@ -1,6 +1,6 @@
 public import Home
-package import MatterController
-package import MatterModel
+internal import MatterController
+internal import MatterModel
 public import MatterProtocol
 internal import NIOCore
 
@@ -9,38 +9,27 @@ extension HubClient: HomeBackend {
   /// It does so since it was opened.
   package func follow() {}
 
-  package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
-    guard case .edited(let results) = try await ask(.edit(edits), origin: origin) else { throw Self.surprise() }
-    return results
-  }
-
-  package func read(
-    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool, timeout: Duration?
-  ) async throws(HomeError) -> ReassembledReport {
-    let reply = try await ask(.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout))
-    guard case .report(let attributes, let statuses) = reply else { throw Self.surprise() }
-    return ReassembledReport(attributes, statuses)
-  }
-
-  package func write(
-    _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool
-  ) async throws(HomeError) -> [AttributeStatus] {
-    guard case .written(let statuses) = try await ask(.write(node, writes, isTimed: isTimed)) else {
-      throw Self.surprise()
+  package func perform(
+    _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
+  ) async throws(HomeError) -> HomeReply {
+    switch request {
+    // The hub has subscribed to the device.
+    case .subscribe(let node, let request):
+      do {
+        for try await news in subscription(node, request) { progress(.subscription(news: news)) }
+        return .done
+      } catch { throw HomeError(error) }
+    case .anchor:
+      let reply = try await send(request).reply
+      if case .anchor(let anchor) = reply { logs.note(anchor) }
+      return reply
+    case .samples(let anchor, let filter, let limit):
+      return .samples(result: try await knownSamples(after: anchor, filter, limit))
+    default: return try await send(request, origin: origin, progress: progress).reply
     }
-    return statuses
   }
 
-  package func invoke(
-    _ node: NodeID, _ command: CommandData, isTimed: Bool
-  ) async throws(HomeError) -> CommandData? {
-    guard case .invoked(let answer) = try await ask(.invoke(node, command, isTimed: isTimed)) else {
-      throw Self.surprise()
-    }
-    return answer
-  }
-
-  package func subscribe(
+  private func subscription(
     _ node: NodeID, _ request: SubscriptionRequest
   ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
@@ -60,16 +49,16 @@ extension HubClient: HomeBackend {
   public func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let reply = try await ask(.invokeDevice(device, by: way, command, isTimed: isTimed, timeout: timeout))
-    guard case .invoked(let answer) = reply else { throw Self.surprise() }
-    return answer
+    let request = HomeRequest.invokeDevice(
+      device: device, source: way, command: command, isTimed: isTimed, timeout: timeout)
+    return try await ask(request) { $0.response }
   }
 
   public func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let reply = try await ask(.writeDevice(device, by: way, writes, isTimed: isTimed, timeout: timeout))
-    guard case .done = reply else { throw Self.surprise() }
+    try await perform(
+      .writeDevice(device: device, source: way, writes: writes, isTimed: isTimed, timeout: timeout))
   }
 
   public func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
@@ -80,31 +69,25 @@ extension HubClient: HomeBackend {
 
   // MARK: The log
 
-  package func anchor() async throws(HomeError) -> Anchor {
-    guard case .anchor(let anchor) = try await ask(.anchor) else { throw Self.surprise() }
-    logs.note(anchor)
-    return anchor
-  }
-
-  package func samples(
-    after anchor: Anchor?, _ filter: SampleFilter, limit: Int
+  private func knownSamples(
+    after anchor: Anchor?, _ filter: SampleFilter, _ limit: Int
   ) async throws(HomeError) -> AnchoredResult {
     do throws(HomeError) {
-      return try await ask(after: anchor, filter, limit)
+      return try await read(after: anchor, filter, limit)
     } catch {
       // The anchor comes from another route, whose log is not the current one; the samples after it are unknown here.
       guard error.code == .badArguments, let anchor, logs.contains(anchor) else { throw error }
       let now = try await self.anchor()
       guard let beyond = now.beyondTheEnd(notOf: anchor) else { throw error }
-      return try await ask(after: beyond, filter, limit)
+      return try await read(after: beyond, filter, limit)
     }
   }
 
-  private func ask(
+  private func read(
     after anchor: Anchor?, _ filter: SampleFilter, _ limit: Int
   ) async throws(HomeError) -> AnchoredResult {
-    let (reply, locality) = try await send(.samples(after: anchor, filter, limit: limit))
-    guard case .samples(let result) = reply else { throw Self.surprise() }
+    let (reply, locality) = try await send(.samples(after: anchor, filter: filter, limit: limit))
+    guard case .samples(let result) = reply else { throw .unexpectedReply }
     switch result {
     case .samples(_, let next, _): logs.note(next)
     case .reset(let home): logs.note(home.anchor)

@@ -21,18 +21,6 @@ extension Home {
     self.init(client)
   }
 
-  /// The status of the hub; for owners.
-  /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
-  public var hubStatus: HubStatus {
-    get async throws(HomeError) {
-      guard case .status(let status) = try await hub.ask(.status) else { throw HubClient.surprise() }
-      return status
-    }
-  }
-
-  /// Notifies the hub of changed invitations.
-  public func tellHubOfClients() async throws(HomeError) { _ = try await hub.ask(.lookAgain) }
-
   /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
   /// state is final; observers of the home are notified only that the hub is unreachable.
   /// - Returns: the error of the hub; nil if the task was canceled, or the home closed.
@@ -59,6 +47,10 @@ public actor HubClient {
     public var name: String
     /// The token of the invitation; nil for processes of the hub's own user.
     public var token: String?
+    /// How hubs on the network are recognized.
+    public var trust = HubTrust()
+    /// The identity of the home, from an invitation; nil: that of the first working route. Routes to other homes are refused.
+    public var home: String?
     /// The timeout of requests and of the first synchronization. Requests to a device have a slightly longer one.
     public var timeout: Duration = .seconds(10)
     /// The delay of the first reconnection attempt, doubled for each further one.
@@ -113,11 +105,13 @@ public actor HubClient {
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
   private(set) var queries: [ObjectIdentifier: HubSignal] = [:]
+  private var identity: HomeIdentity
   /// The logs that places came of: each route may lead to another one.
   var logs = KnownLogs()
 
   init(_ options: Options) {
     self.options = options
+    identity = HomeIdentity(options.home)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
     clock = HomeClock(
@@ -127,8 +121,6 @@ public actor HubClient {
 
   package nonisolated var view: any HomeView { box.value }
   package nonisolated var machine: any Machine { options.machine }
-
-  static func surprise() -> HomeError { HomeError(.internalError, "unexpected answer of the hub") }
 
   // MARK: Coming and going
 
@@ -140,10 +132,14 @@ public actor HubClient {
         guard let self else { return }
         assumeIsolated { $0.take(news, from: index) }
       }
+      let check = { @Sendable [weak self] (found: String) throws(HomeError) -> Void in
+        try self?.checkNow(found, at: route.place)
+      }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, tell: tell)
-        case .local(let address), .remote(let address): HubLink(address, options, on: eventLoop, tell: tell)
+        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, tell: tell)
+        case .local(let address), .remote(let address):
+          HubLink(address, options, on: eventLoop, check: check, tell: tell)
         }
       routes.append(Route(link: link, locality: route.locality))
     }
@@ -161,6 +157,16 @@ public actor HubClient {
     active = nil
     wakeUp()
     box.value.stream.end()
+  }
+
+  /// Refuses a route to another home. For a link, which is on the event loop.
+  private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
+    let result: Result<Void, HomeError> = assumeIsolated { client in
+      do throws(HomeError) { return .success(try client.identity.check(found, at: route)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   /// Starts the routes that are needed, and stops the others: one is needed while no nearer one works.
@@ -374,20 +380,17 @@ public actor HubClient {
 
   // MARK: Asking
 
-  func ask(_ request: HubRequest, origin: String? = nil) async throws(HomeError) -> HubReply {
-    try await send(request, origin: origin).reply
-  }
-
   /// - Returns: the answer, and from where it came.
   func send(
-    _ request: HubRequest, origin: String? = nil
-  ) async throws(HomeError) -> (reply: HubReply, locality: DataSourceLocality) {
+    _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
+  ) async throws(HomeError) -> (reply: HomeReply, locality: DataSourceLocality) {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
     let route = routes[active]
-    let wait = PendingWork.begin("the hub to answer")
+    let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
     defer { wait?.end() }
-    let reply = try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get()
+    let limit = request.limit(options.timeout)
+    let reply = try await route.link.send(request, origin: origin, within: limit, progress: progress).get()
     return (reply, route.locality)
   }
 

@@ -2,18 +2,20 @@ internal import Home
 internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
+internal import NIOWebSocket
 internal import Runtime
 
-/// A connection to a hub, made again whenever it breaks.
+/// A WebSocket connection to a hub, which is established again after each loss.
 actor HubLink: RouteLink {
   private enum Phase {
     case stopped
     case waiting
     case connecting
-    /// Connected, and not welcome yet.
+    /// Upgraded, before the welcome.
     case greeting
-    /// The home comes, part by part.
+    /// Receiving the parts of the home.
     case loading
     case up
   }
@@ -23,47 +25,55 @@ actor HubLink: RouteLink {
 
   private let address: HubAddress
   private let options: HubClient.Options
+  private let check: @Sendable (String) throws(HomeError) -> Void
   private let tell: RouteListener
   private var phase = Phase.stopped
   private var channel: (any Channel)?
-  /// Counts attempts: what is heard of an earlier one is void.
+  /// The number of attempts; messages of earlier ones are ignored.
   private var attempt = 0
   private var pause: Duration
   private var timer: Scheduled<Void>?
   private var watch: RepeatedTask?
-  private var lastHeard: NIODeadline
+  private var lastReceived: NIODeadline
   private var failure: HomeError?
 
-  /// The home as far as it came.
+  /// The received parts of the home.
   private var told = ToldHome()
   private var position: HubPosition?
-  /// Whether it has told the home before, to a client that goes by it.
+  /// Whether the client has the home of an earlier connection.
   private var wasLoaded = false
-  /// The origins of our own changes, on this connection and those before it.
+  /// The prefixes of the origins of own changes, of this connection and the last ones before it.
   private var ownIDs: [String] = []
-  /// What was done on older ones has long been told.
   private static let mostOwnIDs = 64
+  /// The size of a message of a hub: a whole home as the reply to a reader of the log.
+  private static let longestMessage = 1 << 26
   private var nextRequest: UInt64 = 0
-  private var pending: [UInt64: Pending] = [:]
+  private var pending: [String: Pending] = [:]
 
-  /// A request that is not answered yet.
+  /// A request without a reply.
   private struct Pending {
-    let continuation: CheckedContinuation<Result<HubReply, HomeError>, Never>
+    let continuation: CheckedContinuation<Result<HomeReply, HomeError>, Never>
+    let progress: HomeProgress.Handler
     let timer: Scheduled<Void>
   }
 
-  /// - Parameter tell: is called on the event loop.
-  init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteListener)
-  {
+  /// - Parameters:
+  ///   - check: checks the identity of the home; called on the event loop.
+  ///   - tell: called on the event loop.
+  init(
+    _ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop,
+    check: @escaping @Sendable (String) throws(HomeError) -> Void, tell: @escaping RouteListener
+  ) {
     self.address = address
+    self.check = check
     self.options = options
     self.eventLoop = eventLoop
     self.tell = tell
     pause = options.firstPause
-    lastHeard = eventLoop.now
+    lastReceived = eventLoop.now
   }
 
-  // MARK: Coming and going
+  // MARK: Connecting
 
   func start() {
     guard case .stopped = phase else { return }
@@ -75,13 +85,11 @@ actor HubLink: RouteLink {
     guard !isStopped else { return }
     phase = .stopped
     forget()
-    hangUp(HomeError(.interrupted, "the route to the hub is no longer used"))
+    disconnect(HomeError(.interrupted, "the route to the hub is no longer used"))
   }
 
   func forget() { (position, wasLoaded) = (nil, false) }
 
-  /// Whether the connection proves who we are by itself.
-  private var isSecure: Bool { if case .host = address { true } else { false } }
   private var isStopped: Bool { if case .stopped = phase { true } else { false } }
 
   private func connect() {
@@ -89,90 +97,121 @@ actor HubLink: RouteLink {
     failure = nil
     attempt += 1
     let number = attempt
-    let link = self
-    let secret = isSecure ? options.token.map { InvitedClient.hash($0) } : nil
-    guard !isSecure || secret != nil else {
-      // Not before whoever starts this has returned.
-      eventLoop.execute { link.assumeIsolated { $0.lacksToken(number) } }
-      return
-    }
-    options.machine.task { await self.dial(secret, number) }
+    options.machine.task { await self.dial(number) }
   }
 
-  private func dial(_ secret: [UInt8]?, _ number: Int) async {
+  private func dial(_ number: Int) async {
     guard number == attempt, case .connecting = phase else { return }
-    let (link, machine) = (self, options.machine)
+    var tls: ClientTLS?
+    do {
+      tls = try security()
+      let connection = try await open(tls, number)
+      guard number == attempt else { return connection.channel.close(promise: nil) }
+      if case .connecting = phase { channel = connection.channel }
+      watchSilence()
+      try await connection.upgrade.get()
+    } catch {
+      guard number == attempt, case .connecting = phase else { return }
+      let known = (error as? HomeError) ?? tls?.meaning(of: error)
+      if let known, known.code == .accessDenied { failure = known }
+      broke(known ?? unreachable(error))
+    }
+  }
+
+  /// Returns the TLS of a connection on the network; nil for a local socket.
+  private func security() throws(HomeError) -> ClientTLS? {
+    if case .socket = address { return nil }
+    guard options.token != nil else {
+      throw HomeError(.accessDenied, "a hub on the network requires a token; use --token or set HEARTH_TOKEN")
+    }
+    do throws(HomeError) {
+      return try ClientTLS(address, options.trust)
+    } catch {
+      // Another attempt would fail in the same way.
+      failure = error
+      throw error
+    }
+  }
+
+  private struct Connection {
+    var channel: any Channel
+    /// Completes when the connection is upgraded, or the upgrade refused.
+    var upgrade: EventLoopFuture<Void>
+  }
+
+  private func open(_ tls: ClientTLS?, _ number: Int) async throws -> Connection {
     let bootstrap = ClientBootstrap(group: eventLoop.forSockets)
       .connectTimeout(.nanoseconds(options.connectTimeout.nanoseconds))
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let pipeline = channel.pipeline.syncOperations
-          if let secret {
-            try pipeline.addHandler(SecureHandler(tokenHash: secret, random: machine.makeRandom()))
-          }
-          try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
-          try pipeline.addHandler(LinkHandler(link, number))
-        }
+    let configure: @Sendable (any Channel) -> EventLoopFuture<Connection> = { [self] channel in
+      channel.eventLoop.makeCompletedFuture {
+        Connection(channel: channel, upgrade: try assumeIsolated { try $0.configure(channel, tls, number) })
       }
-    do {
-      let channel = try await open(bootstrap)
-      guard number == attempt, case .connecting = phase else {
-        channel.close(promise: nil)
-        return
-      }
-      greet(channel)
-    } catch {
-      guard number == attempt else { return }
-      broke(unreachable(error))
     }
-  }
-
-  private func lacksToken(_ number: Int) {
-    guard number == attempt else { return }
-    failure = HomeError(.accessDenied, "a hub on the network requires a token; use --token or set HEARTH_TOKEN")
-    broke(HomeError(.accessDenied, "no token"))
-  }
-
-  func tokenIsUnknown(_ number: Int) {
-    guard number == attempt else { return }
-    failure = HomeError(.accessDenied, "the hub at \(address) does not know this token; it may have been revoked")
-    broke(HomeError(.accessDenied, "unknown token"))
-  }
-
-  private func open(_ bootstrap: ClientBootstrap) async throws -> any Channel {
     switch address {
     case .socket(let path):
-      try await SocketPath.withShort(path) { try await bootstrap.connect(unixDomainSocketPath: $0).get() }
-    case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
+      return try await SocketPath.withShort(path) {
+        try await bootstrap.connect(unixDomainSocketPath: $0, channelInitializer: configure)
+      }
+    case .host(let host, let port), .web(let host, let port, _):
+      return try await bootstrap.connect(host: host, port: port, channelInitializer: configure)
     }
+  }
+
+  private func configure(_ channel: any Channel, _ tls: ClientTLS?, _ number: Int) throws -> EventLoopFuture<Void> {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(tls.makeHandler()) }
+    let link = self
+    let upgrader = NIOTypedWebSocketClientUpgrader<Void>(maxFrameSize: Self.longestMessage) { channel, _ in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(LinkHandler(link, number))
+        link.assumeIsolated { $0.upgraded(number) }
+      }
+    }
+    var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path)
+    head.headers.add(name: "Host", value: address.authority)
+    if let token = options.token { head.headers.add(name: BearerToken.header, value: BearerToken.value(token)) }
+    let configuration = NIOTypedHTTPClientUpgradeConfiguration<Void>(
+      upgradeRequestHead: head, upgraders: [upgrader],
+      notUpgradingCompletionHandler: { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(RefusalHandler(link, number))
+        }
+      })
+    return try pipeline.configureUpgradableHTTPClientPipeline(
+      configuration: .init(upgradeConfiguration: configuration))
+  }
+
+  /// The hub refused the upgrade.
+  fileprivate func refused(_ error: HomeError, _ number: Int) {
+    guard number == attempt else { return }
+    failure = error
+    broke(error)
   }
 
   private func unreachable(_ error: any Error) -> HomeError {
     switch address {
     case .socket(let path):
       HomeError(.notRunning, "no hub listens at \(path); start one with `hearth hub run`", cause: error)
-    case .host: HomeError(.unreachable, "no hub answers at \(address)", cause: error)
+    case .host, .web: HomeError(.unreachable, "no hub answers at \(address)", cause: error)
     }
   }
 
-  private func greet(_ channel: any Channel) {
-    self.channel = channel
-    phase = .greeting
-    lastHeard = eventLoop.now
-    send(.hello(HubHello(name: options.name, token: isSecure ? nil : options.token, position: position)))
+  /// Ends the connection if nothing is received for some time; the hub sends pings.
+  private func watchSilence() {
+    lastReceived = eventLoop.now
     let silence = TimeAmount.nanoseconds(options.silence.nanoseconds)
+    watch?.cancel()
     watch = eventLoop.scheduleRepeatedTask(initialDelay: silence, delay: .nanoseconds(silence.nanoseconds / 2)) {
       [weak self] _ in
-      guard let self else { return }
-      assumeIsolated { link in
-        if link.eventLoop.now - link.lastHeard >= silence {
+      self?.assumeIsolated { link in
+        if link.eventLoop.now - link.lastReceived >= silence {
           link.broke(HomeError(.unreachable, "the hub at \(link.address) no longer answers"))
         }
       }
     }
   }
 
-  private func hangUp(_ error: HomeError) {
+  private func disconnect(_ error: HomeError) {
     attempt += 1
     timer?.cancel()
     watch?.cancel()
@@ -181,49 +220,67 @@ actor HubLink: RouteLink {
     for id in pending.keys.sorted() { answer(id, .failure(error)) }
   }
 
-  /// The connection is gone, or never came about: tries again later.
+  /// Ends an attempt or a connection, and schedules the next attempt.
   private func broke(_ error: HomeError) {
     guard !isStopped else { return }
     let error = failure ?? error
     if case .up = phase { pause = options.firstPause }
     phase = .waiting
-    // Half a home is none.
-    hangUp(
+    disconnect(
       HomeError(.unreachable, "the connection to the hub was lost; the request may or may not have been carried out"))
     tell(.down(error))
-    // Who is not let in need not knock so often.
     if failure != nil { pause = options.longestPause }
     let number = attempt
     timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
-      guard let self else { return }
-      assumeIsolated { if number == $0.attempt, !$0.isStopped { $0.connect() } }
+      self?.assumeIsolated { if number == $0.attempt, !$0.isStopped { $0.connect() } }
     }
     pause = min(pause * 2, options.longestPause)
   }
 
-  func disconnected(_ number: Int) {
+  fileprivate func disconnected(_ number: Int) {
     if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
   }
 
-  // MARK: Hearing
+  // MARK: Receiving
 
-  func received(_ bytes: [UInt8], _ number: Int) {
+  private func upgraded(_ number: Int) {
+    guard number == attempt, case .connecting = phase else { return }
+    phase = .greeting
+    lastReceived = eventLoop.now
+  }
+
+  /// The connection is open for messages.
+  fileprivate func opened(_ channel: any Channel, _ number: Int) {
+    guard number == attempt, case .greeting = phase else { return }
+    self.channel = channel
+    send(.start(HubStart(name: options.name, position: position)))
+  }
+
+  /// Anything was received, such as a ping.
+  fileprivate func noteActivity(_ number: Int) { if number == attempt { lastReceived = eventLoop.now } }
+
+  fileprivate func received(_ text: [UInt8], _ number: Int) {
     guard number == attempt, channel != nil else { return }
-    lastHeard = eventLoop.now
-    do throws(DamagedBlob) {
-      take(try HubNews(bytes))
+    do {
+      take(try HubNews(text))
     } catch {
-      broke(HomeError(.internalError, "the hub at \(address) sent an unreadable message"))
+      broke(HomeError(.internalError, "the hub at \(address) sent a malformed message", cause: error))
     }
   }
 
   private func take(_ news: HubNews) {
     switch (news, phase) {
-    case (.welcome(_, let client, let isResumed), .greeting):
-      ownIDs = ownIDs.suffix(Self.mostOwnIDs - 1) + [client]
+    case (.welcome(let welcome), .greeting):
+      do throws(HomeError) {
+        try check(welcome.home)
+      } catch {
+        failure = error
+        return broke(error)
+      }
+      ownIDs = ownIDs.suffix(Self.mostOwnIDs - 1) + [welcome.client]
       phase = .up
-      // What comes next is what was missed, or `reset`.
-      if isResumed { tell(.resumed) } else { position = nil }
+      // The missed updates follow, or `reset`.
+      if welcome.isResumed { tell(.resumed) } else { position = nil }
     case (.refused(let error), _):
       failure = error
       position = nil
@@ -243,17 +300,19 @@ actor HubLink: RouteLink {
       wasLoaded = true
       told = ToldHome()
     case (.synchronized(let position), _): self.position = position
-    case (.update(var update, let contacts, let position), .up):
-      self.position = position
-      update.origin = update.origin.flatMap { own($0) }
-      tell(.update(update, contacts))
+    case (.update(let update), .up):
+      position = update.position
+      var changes = update.update
+      changes.origin = changes.origin.flatMap { own($0) }
+      tell(.update(changes, update.contacts))
+    case (.progress(let value), _): pending[value.id]?.progress(value.progress)
     case (.reply(let id, let result), _): answer(id, result)
-    // The home as it was before a reset is of no use.
-    case (.update, _), (.part, _), (.welcome, _), (.settling, _): break
+    // Updates of the home before a reset are void.
+    case (.update, _), (.part, _), (.welcome, _), (.settling, _), (.other, _): break
     }
   }
 
-  /// An origin as this process knows it: of our own changes, which of our clients it was.
+  /// Returns an origin as the callers of this process know it: for changes of this client, the caller within it.
   private func own(_ origin: String) -> String? {
     for id in ownIDs {
       if origin == id { return nil }
@@ -262,21 +321,27 @@ actor HubLink: RouteLink {
     return origin
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   private func send(_ message: HubMessage) {
-    guard let channel else { return }
-    channel.writeAndFlush(Frame.buffer(message.bytes, channel.allocator), promise: nil)
+    guard let text = try? message.text else { return }
+    send(text)
   }
 
-  private func answer(_ id: UInt64, _ result: Result<HubReply, HomeError>) {
+  private func send(_ text: ByteBuffer) {
+    guard let channel else { return }
+    let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: text)
+    channel.writeAndFlush(frame, promise: nil)
+  }
+
+  private func answer(_ id: String, _ result: Result<HomeReply, HomeError>) {
     guard let asked = pending.removeValue(forKey: id) else { return }
     asked.timer.cancel()
     asked.continuation.resume(returning: result)
   }
 
-  /// A hub that hears and never answers is waited for no longer than this.
-  private func giveUp(_ id: UInt64, after limit: Duration) -> Scheduled<Void> {
+  /// Schedules the end of a request without a reply.
+  private func giveUp(_ id: String, after limit: Duration) -> Scheduled<Void> {
     eventLoop.scheduleTask(in: .nanoseconds(min(limit, .seconds(86_400)).nanoseconds)) { [weak self] in
       guard let self else { return }
       assumeIsolated {
@@ -289,10 +354,10 @@ actor HubLink: RouteLink {
   }
 
   func send(
-    _ request: HubRequest, origin: String?, within limit: Duration
-  ) async -> Result<HubReply, HomeError> {
+    _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
+  ) async -> Result<HomeReply, HomeError> {
     nextRequest += 1
-    let id = nextRequest
+    let id = String(nextRequest)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         switch phase {
@@ -300,37 +365,59 @@ actor HubLink: RouteLink {
           guard !Task.isCancelled else {
             return continuation.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
           }
-          let message = HubMessage.request(id, request, origin: origin)
-          guard message.bytes.count <= Frame.longestMessage else {
+          guard let text = try? HubMessage.request(id: id, request, origin: origin).text,
+            text.readableBytes <= HubServer.Limits.messageSize
+          else {
             return continuation.resume(
               returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
           }
-          pending[id] = Pending(continuation: continuation, timer: giveUp(id, after: limit))
-          send(message)
+          pending[id] = Pending(
+            continuation: continuation, progress: progress, timer: giveUp(id, after: limit))
+          send(text)
         default:
           continuation.resume(returning: .failure(HomeError(.unreachable, "the hub can't be reached now")))
         }
       }
     } onCancel: {
       eventLoop.execute { [self] in
-        assumeIsolated { $0.answer(id, .failure(HomeError(.interrupted, "cancelled"))) }
+        assumeIsolated { link in
+          if link.pending[id] != nil { link.send(.cancel(HubCancellation(id: id))) }
+          link.answer(id, .failure(HomeError(.interrupted, "cancelled")))
+        }
       }
     }
   }
 }
 
-/// Carries what comes on a connection to its link.
+/// Passes the messages of a hub to its link, and answers control frames.
 private final class LinkHandler: ChannelInboundHandler {
-  typealias InboundIn = [UInt8]
+  typealias InboundIn = WebSocketFrame
+  typealias OutboundOut = WebSocketFrame
 
   private let link: HubLink
   private let attempt: Int
 
   init(_ link: HubLink, _ attempt: Int) { (self.link, self.attempt) = (link, attempt) }
 
+  func handlerAdded(context: ChannelHandlerContext) {
+    let (channel, attempt) = (context.channel, attempt)
+    // After the upgrade handler is removed.
+    context.eventLoop.execute { [link] in link.assumeIsolated { $0.opened(channel, attempt) } }
+  }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let (bytes, attempt) = (unwrapInboundIn(data), attempt)
-    link.assumeIsolated { $0.received(bytes, attempt) }
+    let (frame, attempt) = (unwrapInboundIn(data), attempt)
+    link.assumeIsolated { $0.noteActivity(attempt) }
+    switch frame.opcode {
+    case .text:
+      let text = Array(frame.data.readableBytesView)
+      link.assumeIsolated { $0.received(text, attempt) }
+    case .ping:
+      let answer = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.data)
+      context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
+    case .connectionClose: context.close(promise: nil)
+    default: break
+    }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -338,9 +425,40 @@ private final class LinkHandler: ChannelInboundHandler {
     link.assumeIsolated { $0.disconnected(attempt) }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    let attempt = attempt
-    if case SecureHandler.Failure.unknownToken = error { link.assumeIsolated { $0.tokenIsUnknown(attempt) } }
-    context.close(promise: nil)
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+/// Reads the response to an upgrade that the hub refused.
+private final class RefusalHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+
+  private let link: HubLink
+  private let attempt: Int
+  private var status = HTTPResponseStatus.ok
+  private var body: [UInt8] = []
+  private static let longestBody = 1 << 16
+
+  init(_ link: HubLink, _ attempt: Int) { (self.link, self.attempt) = (link, attempt) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): status = head.status
+    case .body(let part): if body.count < Self.longestBody { body += Array(part.readableBytesView) }
+    case .end:
+      let code: HomeError.Code = status == .unauthorized ? .accessDenied : .unreachable
+      let error =
+        (try? HubJSON.decode(HomeError.self, from: body))
+        ?? HomeError(code, "the hub refused the connection: \(status)")
+      let attempt = attempt
+      link.assumeIsolated { $0.refused(error, attempt) }
+      context.close(promise: nil)
+    }
   }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let attempt = attempt
+    link.assumeIsolated { $0.disconnected(attempt) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

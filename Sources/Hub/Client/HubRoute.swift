@@ -13,6 +13,14 @@ public enum HubRoute: Sendable {
   /// follows them, and its data is `remote` on any route.
   case remote(HubAddress)
 
+  /// Where it leads, for messages.
+  var place: String {
+    switch self {
+    case .peer(let options): options.state.root
+    case .local(let address), .remote(let address): "\(address)"
+    }
+  }
+
   /// The locality of data through this route.
   public var locality: DataSourceLocality {
     switch self {
@@ -58,8 +66,12 @@ protocol RouteLink: Actor {
   func end() async
   /// What this route told is not what the client goes by any more: it wants the whole next time.
   func forget()
-  /// - Parameter limit: how long to wait for the answer.
-  func send(_ request: HubRequest, origin: String?, within limit: Duration) async -> Result<HubReply, HomeError>
+  /// - Parameters:
+  ///   - limit: the time to wait for the reply.
+  ///   - progress: receives the values that precede the reply.
+  func send(
+    _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
+  ) async -> Result<HomeReply, HomeError>
 }
 
 extension RouteLink {

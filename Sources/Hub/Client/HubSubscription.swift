@@ -163,13 +163,15 @@ final class HubSubscription {
     let (bound, loop, wantsEvents) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop, !request.events.isEmpty)
     client.options.machine.task {
       let answer =
-        missing.isEmpty ? nil : try? await client.ask(.read(node, missing, isFabricFiltered: true, timeout: nil))
+        missing.isEmpty
+        ? nil
+        : try? await client.perform(.read(node: node, paths: missing, isFabricFiltered: true, timeout: nil))
       let events = wantsEvents ? await client.events(of: node, devices, until: lastEvent) : []
       loop.execute { bound.value.take(answer, events, interval) }
     }
   }
 
-  private func take(_ answer: HubReply?, _ events: [EventData], _ interval: Duration) {
+  private func take(_ answer: HomeReply?, _ events: [EventData], _ interval: Duration) {
     guard !isOver else { return }
     if case .report(let attributes, let statuses)? = answer {
       for attribute in attributes { continuation.yield(.attribute(attribute.path, value: attribute.value)) }

@@ -11,6 +11,7 @@ actor PeerLink: RouteLink {
   private let options: HomeController.Options
   private let client: HubClient.Options
   private nonisolated let eventLoop: any EventLoop
+  private let check: @Sendable (String) throws(HomeError) -> Void
   private let tell: RouteListener
   private var home: Home?
   /// Counts attempts: what is heard of an earlier one is void.
@@ -26,13 +27,15 @@ actor PeerLink: RouteLink {
   /// - Parameters:
   ///   - client: says how long to wait for the first device, and between attempts to open the home.
   ///   - eventLoop: of the client, which is told there.
+  ///   - check: checks the identity of the home; called on the event loop.
   init(
     _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
-    tell: @escaping RouteListener
+    check: @escaping @Sendable (String) throws(HomeError) -> Void, tell: @escaping RouteListener
   ) {
     self.options = options
     self.client = client
     self.eventLoop = eventLoop
+    self.check = check
     self.tell = tell
     pause = client.firstPause
   }
@@ -56,6 +59,9 @@ actor PeerLink: RouteLink {
       let home = try await Home(options)
       guard number == attempt else { return await home.close() }
       self.home = home
+      let identity = try await home.controller.withDatabase { $0.identity }
+      guard number == attempt else { return }
+      try check(identity)
       // What is stored is how the devices were when somebody followed them last.
       try await home.follow()
       guard number == attempt else { return }
@@ -142,11 +148,11 @@ actor PeerLink: RouteLink {
 
   /// What the home asks of a device has a limit of its own.
   func send(
-    _ request: HubRequest, origin: String?, within limit: Duration
-  ) async -> Result<HubReply, HomeError> {
+    _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
+  ) async -> Result<HomeReply, HomeError> {
     guard let home else { return .failure(HomeError(.unreachable, "the home is not open")) }
     do throws(HomeError) {
-      return .success(try await request.perform(on: home.backend, .of(.owner), origin: origin))
+      return .success(try await home.backend.perform(request, origin: origin, progress: progress))
     } catch { return .failure(error) }
   }
 }

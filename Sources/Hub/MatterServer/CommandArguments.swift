@@ -1,9 +1,24 @@
+internal import Home
 internal import MatterModel
 
 /// The arguments of a command. Null counts as absent.
 struct CommandArguments {
   let command: String
   let values: JSONValue
+  /// The role of the client.
+  let role: HomeRole
+
+  /// Requires at least this role.
+  func require(_ role: HomeRole) throws(MatterServerError) {
+    guard self.role >= role else {
+      throw MatterServerError(.unknown, "\(command): access denied for a \(self.role.rawValue); ask the home's owner")
+    }
+  }
+
+  /// Requires a role with this privilege.
+  func require(_ privilege: Privilege) throws(MatterServerError) {
+    guard role.privilege.grants(privilege) else { return try require(.owner) }
+  }
 
   func callAsFunction(_ name: String) -> JSONValue? {
     let value = values[name]

@@ -42,7 +42,7 @@ struct MatterServerSettings: Codable, Hashable {
   }
 }
 
-extension MatterServer {
+extension HubServer {
   /// Stores the settings; a failure is logged, since they hold until the server ends.
   func storeSettings() {
     let (settings, logger) = (settings, logger)

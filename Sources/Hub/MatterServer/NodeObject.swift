@@ -9,14 +9,15 @@ enum NodeObject {
   ///   - commissioned: the time when the node was commissioned, in microseconds since 1970.
   ///   - interviewed: the time when all its attributes were read last.
   static func make(
-    _ id: NodeID, _ node: NodeProjection.Node, _ state: HomeState, commissioned: Int64, interviewed: Int64
+    _ id: NodeID, _ node: NodeProjection.Node, _ state: HomeState, _ visibility: RoleVisibility,
+    commissioned: Int64, interviewed: Int64
   ) -> JSONValue {
     let values = state.values[id] ?? NodeValues()
     var members: [JSONValue.Member] = [
       .init("node_id", .int(id.rawValue)), .init("date_commissioned", .string(time(commissioned))),
       .init("last_interview", .string(time(interviewed))), .init("interview_version", 6),
       .init("available", .bool(node.isAvailable)), .init("is_bridge", .bool(isBridge(id, state))),
-      .init("attributes", .object(attributes(values))), .init("attribute_subscriptions", []),
+      .init("attributes", .object(attributes(values, visibility))), .init("attribute_subscriptions", []),
     ]
     if let version: UInt32 = values.value(BasicInformation.specificationVersion, on: .root) {
       members.append(
@@ -25,14 +26,14 @@ enum NodeObject {
     return .object(members)
   }
 
-  private static func attributes(_ values: NodeValues) -> [JSONValue.Member] {
+  private static func attributes(_ values: NodeValues, _ visibility: RoleVisibility) -> [JSONValue.Member] {
     var members: [JSONValue.Member] = []
     for endpoint in values.endpointIDs {
       for (cluster, entries) in values[endpoint].sorted(by: { $0.key < $1.key }) {
         for entry in entries.entries {
           let path = ConcreteAttributePath(endpoint, cluster, entry.attribute)
           // A client would end its connection at a value of a wrong type.
-          guard let value = ValueEncoder.attribute(path, entry.value) else { continue }
+          guard visibility.contains(path), let value = ValueEncoder.attribute(path, entry.value) else { continue }
           members.append(.init(AttributeKey.text(path), value))
         }
       }

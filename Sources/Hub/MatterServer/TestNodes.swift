@@ -1,4 +1,5 @@
 internal import MatterModel
+internal import MatterProtocol
 
 /// The nodes imported from diagnostics of Home Assistant, which exist in memory only.
 struct TestNodes {
@@ -36,7 +37,7 @@ struct TestNodes {
       }
     }
     guard entries.allSatisfy({ $0["attributes"]?.members != nil }) else { throw invalid }
-    guard all.count + entries.count <= MatterServer.Limits.testNodes else {
+    guard all.count + entries.count <= HubServer.Limits.testNodes else {
       throw MatterServerError(.invalidArguments, "too many test nodes; remove some first")
     }
     return entries.map { add($0) }
@@ -73,7 +74,7 @@ extension TestNodes.Node {
   /// Reads stored attributes.
   func read(_ paths: [AttributePath]) -> [JSONValue.Member] {
     attributes.filter { member in
-      guard let known = try? AttributeKey.path(member.name), let concrete = ConcreteAttributePath(known) else {
+      guard let known = try? AttributeKey.path(member.name), let concrete = known.concrete else {
         return false
       }
       return paths.contains { $0.matches(concrete) }

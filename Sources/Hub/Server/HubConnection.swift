@@ -1,120 +1,144 @@
 internal import Home
-internal import MatterModel
 internal import NIOCore
+internal import NIOSSL
+internal import NIOWebSocket
 
-/// A client that is connected, or is about to be. Confined to the hub.
-final class HubConnection {
-  enum State {
-    /// It has not said who it is.
-    case new
-    /// It is looked up who it is.
-    case identifying
-    case open(HomeRole)
-    case closed
-  }
-
+/// A connection before its upgrade to WebSocket. Confined to the event loop of the server.
+final class HubHandshake {
   let channel: any Channel
-  /// Whether it is on this machine, where the system knows whose process it is.
-  let isLocal: Bool
-  /// Who it is, where its connection has proved it.
-  var invited: InvitedClient?
+  let kind: HubServer.ListenerKind
+  /// `local` or the remote address.
   let address: String
-  /// The origin of its own changes.
-  let id = Identifiers.new()
-  let since: Int64
-  var state = State.new
-  var name = ""
-  /// The token that it came with, if it did.
-  var tokenHash: [UInt8]?
-  /// How long the frames may be that it sends.
-  let frameLimit = FrameLimit(Frame.longestGreeting)
-  /// Requests that are not answered yet.
-  var outstanding = 0
-  /// Those that are not begun yet, the first that came first.
-  var requests: [Asked] = []
-  /// What it asks of the log, one after another: each answer is long, and the next is read when this one was taken.
-  var reads: [Asked] = []
-  var isReading = false
-  /// Since when it takes nothing.
-  var stalled: NIODeadline?
-  /// How far it was told what happened; nil: nothing yet.
-  var position: HubPosition?
-  /// Whether there is more to tell than it takes: it is told the rest when it takes again.
-  var isBehind = false
-  var isCatchingUp = false
+  /// The client of the upgrade request, once it is identified.
+  var client: Client?
 
-  struct Asked {
-    var id: UInt64
-    var request: HubRequest
-    var origin: String
+  /// An identified client.
+  struct Client {
+    var name: String
+    var role: HomeRole
+    /// The hash of its token; nil for processes of the hub's own user and loopback clients.
+    var tokenHash: [UInt8]?
   }
 
-  /// What a client may ask at a time.
-  static let mostRequests = 64
-  /// How long the name of a client's client may be, in bytes, and how much may be in one request.
-  static let longestOrigin = 64, mostItems = 10_000
-  private static let partingTime = TimeAmount.seconds(5)
-
-  init(_ channel: any Channel, isLocal: Bool, address: String, at time: Int64) {
-    self.channel = channel
-    self.isLocal = isLocal
-    self.address = address
-    since = time
-  }
-
-  /// Whether it has not said yet who it is, or was refused.
-  var isStranger: Bool { role == nil }
-
-  var role: HomeRole? { if case .open(let role) = state { role } else { nil } }
-
-  func send(_ news: HubNews) { send(Frame.buffer(news.bytes, channel.allocator)) }
-
-  func send(_ frame: ByteBuffer) { channel.writeAndFlush(frame, promise: nil) }
-
-  /// Answers, and is told when that was taken, or can't be any more.
-  func send(_ news: HubNews, then done: @escaping @Sendable () -> Void) {
-    channel.writeAndFlush(Frame.buffer(news.bytes, channel.allocator)).whenComplete { _ in done() }
-  }
-
-  /// Says why, and hangs up.
-  func refuse(_ error: HomeError) {
-    state = .closed
-    (requests, reads) = ([], [])
-    let channel = channel
-    channel.writeAndFlush(Frame.buffer(HubNews.refused(error).bytes, channel.allocator)).whenComplete { _ in
+  /// Closes the connection without the end of TLS, which would wait for the peer.
+  func abort() {
+    if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+      tls.close(mode: .all, promise: nil)
+    } else {
       channel.close(promise: nil)
     }
-    // Who does not even take that is not waited for.
-    channel.eventLoop.scheduleTask(in: Self.partingTime) { channel.close(promise: nil) }
+  }
+
+  init(_ channel: any Channel, _ kind: HubServer.ListenerKind) {
+    (self.channel, self.kind) = (channel, kind)
+    address = kind.isNetwork ? channel.remoteAddress?.ipAddress ?? "?" : "local"
   }
 }
 
-/// Carries what comes on a connection to its hub.
-final class HubHandler: ChannelInboundHandler {
-  typealias InboundIn = [UInt8]
+/// A WebSocket client. Confined to the event loop of the server.
+final class HubConnection {
+  let channel: any Channel
+  var client: HubHandshake.Client
+  let address: String
+  /// The prefix of the origins of its changes.
+  let id = Identifiers.new()
+  let since: Int64
+  /// The number of bytes that were not written to the socket yet.
+  private(set) var queuedBytes = 0
+  /// The time since which the socket accepts no bytes.
+  var stalled: NIODeadline?
+  private(set) var isClosed = false
 
-  private let hub: Hub
-  private let connection: Int
+  // The standard API.
+  /// Whether node events are sent to the client.
+  var isListening = false
+  /// The number of requests without a result.
+  var outstanding = 0
 
-  init(_ hub: Hub, _ connection: Int) { (self.hub, self.connection) = (hub, connection) }
+  // The additions.
+  /// Whether the home and its changes are sent to the client.
+  var isFollowing = false
+  /// The last update that was sent to the client; nil: none.
+  var position: HubPosition?
+  /// Whether updates after the position were skipped because the client did not read; they are sent when it reads again.
+  var isBehind = false
+  var isCatchingUp = false
+  /// The number of requests without a reply.
+  var ownOutstanding = 0
+  /// The requests that were not started yet, in order of arrival.
+  var requests: [Request] = []
+  /// The running requests that can be cancelled, by id.
+  var running: [String: Task<Void, Never>] = [:]
+  /// The requests for the log. They are performed one after another, each when the client has read the reply to the one
+  /// before, because replies are large.
+  var reads: [Request] = []
+  var isReading = false
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let (bytes, connection) = (unwrapInboundIn(data), connection)
-    hub.assumeIsolated { $0.received(bytes, from: connection) }
+  struct Request {
+    var id: String
+    var request: HomeRequest
+    var origin: String?
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // Who does not take answers need not ask.
-    context.channel.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
-    guard context.channel.isWritable else { return }
-    let connection = connection
-    hub.assumeIsolated { $0.canTakeMore(connection) }
+  /// The time for sending a close frame.
+  private static let closeTime = TimeAmount.seconds(2)
+
+  init(_ channel: any Channel, _ client: HubHandshake.Client, address: String, since: Int64) {
+    (self.channel, self.client, self.address, self.since) = (channel, client, address, since)
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
-    let connection = connection
-    hub.assumeIsolated { $0.closed(connection) }
+  var role: HomeRole { client.role }
+
+  // MARK: Sending
+
+  /// Sends a text message.
+  /// - Returns: a future that completes when the message is written to the socket, or the connection closed.
+  @discardableResult
+  func send(_ text: ByteBuffer) -> EventLoopFuture<Void> {
+    let future = write(text)
+    channel.flush()
+    return future
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func send(_ value: JSONValue) { send(value.bytes) }
+
+  /// Queues a text message until the next flush.
+  @discardableResult
+  func write(_ text: ByteBuffer) -> EventLoopFuture<Void> {
+    guard !isClosed else { return channel.eventLoop.makeSucceededVoidFuture() }
+    let count = text.readableBytes
+    queuedBytes += count
+    let future = channel.write(WebSocketFrame(fin: true, opcode: .text, data: text))
+    future.assumeIsolated().whenComplete { [weak self] _ in self?.queuedBytes -= count }
+    return future
+  }
+
+  /// Queues an event of the standard API, or closes the connection if too much is queued for the client.
+  func writeEvent(_ text: ByteBuffer) {
+    guard queuedBytes <= HubServer.Limits.queuedBytes else { return close(.policyViolation) }
+    write(text)
+  }
+
+  func ping() {
+    guard !isClosed else { return }
+    channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()), promise: nil)
+  }
+
+  // MARK: Closing
+
+  /// Closes the connection; a client that does not read the code is not waited for.
+  func close(_ code: WebSocketErrorCode) {
+    guard !isClosed else { return }
+    isClosed = true
+    (isListening, isFollowing) = (false, false)
+    (requests, reads) = ([], [])
+    let channel = channel
+    guard channel.isWritable else { return channel.close(promise: nil) }
+    var reason = ByteBuffer()
+    reason.write(webSocketErrorCode: code)
+    channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: reason)).whenComplete { _ in
+      channel.close(promise: nil)
+    }
+    channel.eventLoop.scheduleTask(in: Self.closeTime) { channel.close(promise: nil) }
+  }
 }

@@ -69,7 +69,7 @@ public enum GeneralCommissioning: Cluster {
   }
 
   /// Matter Core § 11.10.5.2.
-  public struct RegulatoryLocationType: WireCode {
+  public struct RegulatoryLocationType: WireCode, Codable {
     public var rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 

@@ -1,11 +1,12 @@
+public import MatterCertificates
 public import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
 /// The device to commission, and the parameters of the commissioning.
-public struct CommissioningRequest: Sendable {
+public struct CommissioningRequest: Sendable, Codable {
   /// How the device is found.
-  public enum Target: Hashable, Sendable {
+  public enum Target: Hashable, Sendable, Codable {
     /// The addresses, tried in turn, without discovery.
     case addresses([SocketAddress])
     /// Devices found over DNS-SD with this discriminator.
@@ -17,7 +18,7 @@ public struct CommissioningRequest: Sendable {
   }
 
   /// Vendor and product that a setup code is for.
-  public struct Product: Hashable, Sendable, CustomStringConvertible {
+  public struct Product: Hashable, Sendable, Codable, CustomStringConvertible {
     public var vendorID: VendorID
     /// Assigned by the vendor.
     public var productID: UInt16
@@ -33,7 +34,7 @@ public struct CommissioningRequest: Sendable {
   }
 
   /// Treatment of a device that fails attestation or is not the product in the setup code.
-  public enum AttestationPolicy: Hashable, Sendable {
+  public enum AttestationPolicy: Hashable, Sendable, Codable {
     case requireTrusted
     /// Continue, and state the failure in the result.
     case proceedAnyway
@@ -62,6 +63,14 @@ public struct CommissioningRequest: Sendable {
   /// Timeout of the whole commissioning.
   public var timeout: Duration = .seconds(120)
 
+  /// Verifies the attestation instead of the controller's verifier, if set. Not part of the encoding.
+  public var attestation: AttestationVerifier?
+
+  private enum CodingKeys: String, CodingKey {
+    case target, passcode, product, flow, nodeID, tags, attestationPolicy, failSafe, regulatoryLocation, countryCode
+    case discoveryTime, timeout
+  }
+
   public init(passcode: UInt32, target: Target) {
     self.passcode = passcode
     self.target = target
@@ -76,7 +85,7 @@ public struct CommissioningRequest: Sendable {
 }
 
 /// The steps of commissioning, in order. Matter Core § 5.5.
-public enum CommissioningStep: String, CaseIterable, Hashable, Sendable {
+public enum CommissioningStep: String, CaseIterable, Hashable, Sendable, Codable {
   /// Find the device with DNS-SD.
   case discover
   /// Establish a PASE session.
@@ -98,7 +107,7 @@ public enum CommissioningStep: String, CaseIterable, Hashable, Sendable {
 }
 
 /// A commissioned device.
-public struct CommissioningResult: Hashable, Sendable {
+public struct CommissioningResult: Hashable, Sendable, Codable {
   public var nodeID: NodeID
   /// The index that the device assigned to the fabric.
   public var fabricIndex: FabricIndex?
@@ -111,7 +120,7 @@ public struct CommissioningResult: Hashable, Sendable {
 }
 
 /// Result of a device's attestation at commissioning. Matter Core § 6.2.3.
-public enum DeviceAttestation: String, Hashable, Sendable {
+public enum DeviceAttestation: String, Hashable, Sendable, Codable {
   /// The certificate chain ends in a trusted root.
   case production
   /// The certificate chain ends in public test keys, which prove nothing.
@@ -121,9 +130,9 @@ public enum DeviceAttestation: String, Hashable, Sendable {
 }
 
 /// Basic information and Descriptor contents read from a device before it is commissioned.
-public struct DeviceInformation: Hashable, Sendable {
+public struct DeviceInformation: Hashable, Sendable, Codable {
   /// An endpoint as described by its Descriptor cluster. Matter Core § 9.5.
-  public struct Endpoint: Hashable, Sendable {
+  public struct Endpoint: Hashable, Sendable, Codable {
     public var id: EndpointID
     public var deviceTypes: [DeviceTypeID]
     /// Endpoints composed by this one (PartsList).

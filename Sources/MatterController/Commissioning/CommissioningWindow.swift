@@ -4,9 +4,9 @@ public import MatterModel
 internal import MatterProtocol
 
 /// An open window in which another administrator may commission a device.
-public struct CommissioningWindow: Hashable, Sendable {
+public struct CommissioningWindow: Hashable, Sendable, Codable {
   /// The passcode that is valid while the window is open.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable, Codable {
     /// The passcode on the device's label.
     case basic
     /// A passcode generated for this window.

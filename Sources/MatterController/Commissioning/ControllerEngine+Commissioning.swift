@@ -140,7 +140,8 @@ extension ControllerEngine {
       let challenge = session.flatMap { core.session($0)?.attestationChallenge }
       switch step {
       case .verifyAttestation:
-        let (verifier, time) = (configuration.attestation, configuration.currentTime)
+        let verifier = commissionings[id]?.request.attestation ?? configuration.attestation
+        let time = configuration.currentTime
         try commissionings[id]?.verifyAttestation(verifier, challenge: challenge, at: time)
         advance(to: .requestSigning, id, at: now)
       case .issueCertificate:
@@ -280,7 +281,9 @@ extension ControllerEngine {
   ) -> Bool {
     guard let known = unconfirmedNode(of: request) else { return false }
     // The policy for test devices may have become stricter since the commissioning began.
-    let isRefused = known.record.attestation == .test && !configuration.attestation.acceptsTestKeys
+    let isRefused =
+      known.record.attestation == .test
+      && !(request.attestation ?? configuration.attestation).acceptsTestKeys
     if isRefused, request.attestationPolicy != .proceedAnyway { return false }
     commissionings[id] = Commissioning(request, resuming: known, at: now)
     beginStep(.connectOperationally, id, at: now)

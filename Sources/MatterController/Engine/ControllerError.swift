@@ -46,7 +46,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case commissioningFailed(CommissioningStep, ControllerError)
 
   /// An attestation failure that can be compared and printed.
-  public struct Attestation: Hashable, Sendable, CustomStringConvertible {
+  public struct Attestation: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The name of the failed check: `noTrustedRoot`, `signature(dac)`, …
     public let description: String
     /// A description for users: which certificate, which rule.
@@ -82,7 +82,7 @@ extension ControllerError {
 }
 
 /// State of the fabric on a node that was removed from the controller.
-public enum Removal: String, Hashable, Sendable {
+public enum Removal: String, Hashable, Sendable, Codable {
   /// The node removed the fabric.
   case confirmed = "told"
   /// The node was not a member of the fabric.

@@ -64,7 +64,7 @@ public enum OperationOutcome: Sendable {
 }
 
 /// Progress of a commissioning step.
-public enum StepProgress: Hashable, Sendable {
+public enum StepProgress: Hashable, Sendable, Codable {
   case started
   /// The step took this time.
   case finished(Duration)

@@ -3,9 +3,9 @@ public import MatterProtocol
 internal import MatterTLV
 
 /// A group of the controller's fabric: a set of endpoints that one message reaches.
-public struct GroupRecord: Hashable, Sendable {
+public struct GroupRecord: Hashable, Sendable, Codable {
   /// A member endpoint.
-  public struct Member: Hashable, Comparable, Sendable {
+  public struct Member: Hashable, Comparable, Sendable, Codable {
     public let node: NodeID
     public let endpoint: EndpointID
 

@@ -1,7 +1,7 @@
 public import MatterModel
 
 /// Paths and parameters of a subscription.
-public struct SubscriptionRequest: Hashable, Sendable {
+public struct SubscriptionRequest: Hashable, Sendable, Codable {
   public var paths: [AttributePath]
   /// Event paths; empty for no events.
   public var events: [EventPath]

@@ -151,7 +151,7 @@ public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: 
 // MARK: Events
 
 /// The priority of an event, which determines its retention. Matter Core § 7.14.1.
-public enum EventPriority: UInt8, Hashable, Comparable, Sendable {
+public enum EventPriority: UInt8, Hashable, Comparable, Sendable, Codable {
   case debug = 0, info = 1, critical = 2
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,8 +1,8 @@
 public import MatterTLV
 
-/// A numeric identifier. Its description is hexadecimal.
-public protocol Identifier: RawRepresentable, ModelValue, Comparable, ExpressibleByIntegerLiteral,
-  CustomStringConvertible
+/// A numeric identifier. Its description is hexadecimal; in JSON it is a number, or the digits of one as a key.
+public protocol Identifier: RawRepresentable, ModelValue, Comparable, Codable, CodingKeyRepresentable,
+  ExpressibleByIntegerLiteral, CustomStringConvertible
 where RawValue: UnsignedInteger & FixedWidthInteger & ModelValue, IntegerLiteralType == RawValue {
   init(rawValue: RawValue)
 }
@@ -17,12 +17,24 @@ extension Identifier {
     self.init(rawValue: try RawValue(from: &reader, bytes))
   }
   public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { rawValue.encode(to: &writer, tag) }
+  public var codingKey: any CodingKey { IdentifierKey(stringValue: String(rawValue)) }
+  public init?(codingKey: some CodingKey) {
+    guard let number = RawValue(codingKey.stringValue) else { return nil }
+    self.init(rawValue: number)
+  }
   /// `0x` and uppercase digits for the full width of the type.
   public var description: String {
     let digits = String(rawValue, radix: 16, uppercase: true)
     let width = Swift.max(RawValue.bitWidth / 8 * 2, 2)
     return "0x" + String(repeating: "0", count: Swift.max(0, (width > 8 ? 16 : width) - digits.count)) + digits
   }
+}
+
+private struct IdentifierKey: CodingKey {
+  var stringValue: String
+  var intValue: Int? { nil }
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
 }
 
 /// An endpoint of a node. Matter Core § 7.18.2.

@@ -1,5 +1,5 @@
 /// One attribute of one cluster of one endpoint.
-public struct ConcreteAttributePath: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct ConcreteAttributePath: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
   public var endpoint: EndpointID
   public var cluster: ClusterID
   public var attribute: AttributeID
@@ -15,7 +15,7 @@ public struct ConcreteAttributePath: Hashable, Comparable, Sendable, CustomStrin
 }
 
 /// One cluster of one endpoint.
-public struct ClusterPath: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct ClusterPath: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
   public var endpoint: EndpointID
   public var cluster: ClusterID
 
@@ -33,7 +33,7 @@ public struct ClusterPath: Hashable, Comparable, Sendable, CustomStringConvertib
 }
 
 /// Attributes to read, write or subscribe to; nil is a wildcard. Matter Core § 8.9.2, § 10.6.2.
-public struct AttributePath: Hashable, Sendable {
+public struct AttributePath: Hashable, Sendable, Codable {
   public var endpoint: EndpointID?
   public var cluster: ClusterID?
   public var attribute: AttributeID?
@@ -53,7 +53,7 @@ public struct AttributePath: Hashable, Sendable {
 }
 
 /// A command of a cluster; a nil endpoint is a wildcard (group commands). Matter Core § 10.6.11.
-public struct CommandPath: Hashable, Sendable {
+public struct CommandPath: Hashable, Sendable, Codable {
   public var endpoint: EndpointID?
   public var cluster: ClusterID
   public var command: CommandID
@@ -64,7 +64,7 @@ public struct CommandPath: Hashable, Sendable {
 }
 
 /// Events to read or subscribe to; nil is a wildcard. Matter Core § 10.6.8.
-public struct EventPath: Hashable, Sendable {
+public struct EventPath: Hashable, Sendable, Codable {
   public var endpoint: EndpointID?
   public var cluster: ClusterID?
   public var event: EventID?

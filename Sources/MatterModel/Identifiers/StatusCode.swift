@@ -1,5 +1,5 @@
 /// The status of a request. Matter Core § 8.10.1.
-public struct StatusCode: WireCode {
+public struct StatusCode: WireCode, Codable {
   public var rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -33,7 +33,7 @@ public struct StatusCode: WireCode {
 }
 
 /// A status, optionally with a cluster-specific code. Matter Core § 10.6.17.
-public struct Status: Hashable, Sendable, CustomStringConvertible {
+public struct Status: Hashable, Sendable, Codable, CustomStringConvertible {
   public var code: StatusCode
   /// The cluster-specific status code, or nil.
   public var clusterCode: UInt8?
@@ -45,7 +45,7 @@ public struct Status: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The error of a request that fails with a status.
-public struct StatusError: Error, Hashable, Sendable {
+public struct StatusError: Error, Hashable, Sendable, Codable {
   public var status: Status
 
   public init(_ code: StatusCode, clusterCode: UInt8? = nil) { status = Status(code, clusterCode: clusterCode) }

@@ -7,7 +7,7 @@
 /// let payload = try SetupPayload(parsing: "MT:Y.K9042C00KA0648G00")
 /// let payload = try SetupPayload(parsing: "3497-011-2332")
 /// ```
-public struct SetupPayload: Hashable, Sendable {
+public struct SetupPayload: Hashable, Sendable, Codable {
   /// The format of the payload; only 0 is defined.
   public var version: UInt8
   /// The vendor id, 0 if the code has none.
@@ -88,7 +88,7 @@ public struct SetupPayload: Hashable, Sendable {
 }
 
 /// The steps required before commissioning. Matter Core § 5.1.1.4, Custom Flow.
-public enum CommissioningFlow: UInt8, Sendable, CaseIterable {
+public enum CommissioningFlow: UInt8, Sendable, CaseIterable, Codable {
   /// Power on the device.
   case standard = 0
   /// Interact with the device, for example press a button.
@@ -98,7 +98,7 @@ public enum CommissioningFlow: UInt8, Sendable, CaseIterable {
 }
 
 /// How a commissionable device can be discovered. Matter Core § 5.1.1.5.
-public struct DiscoveryCapabilities: OptionSet, Hashable, Sendable {
+public struct DiscoveryCapabilities: OptionSet, Hashable, Sendable, Codable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -118,7 +118,7 @@ public struct DiscoveryCapabilities: OptionSet, Hashable, Sendable {
 }
 
 /// The discriminator in a setup code: complete, or only its upper four bits. Matter Core § 5.1.1.6.
-public enum SetupDiscriminator: Hashable, Sendable {
+public enum SetupDiscriminator: Hashable, Sendable, Codable {
   /// All 12 bits, 0…4095.
   case long(UInt16)
   /// The upper 4 bits, 0…15, as in a manual pairing code.

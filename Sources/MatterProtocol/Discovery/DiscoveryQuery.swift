@@ -1,7 +1,7 @@
 /// A DNS-SD search for Matter services. Matter Core § 4.3.
-public enum DiscoveryQuery: Hashable, Sendable {
+public enum DiscoveryQuery: Hashable, Sendable, Codable {
   /// A filter for commissionable nodes. § 4.3.1.
-  public enum CommissionableFilter: Hashable, Sendable {
+  public enum CommissionableFilter: Hashable, Sendable, Codable {
     /// All nodes, in commissioning mode or not.
     case any
     /// Nodes in commissioning mode.

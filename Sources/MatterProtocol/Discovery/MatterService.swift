@@ -1,9 +1,9 @@
 public import MatterCrypto
 
 /// A DNS-SD service of a Matter node: what a device publishes and a controller finds. Matter Core § 4.3.
-public struct MatterService: Hashable, Sendable {
+public struct MatterService: Hashable, Sendable, Codable {
   /// The kind of service, with the values encoded in its instance name.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable, Codable {
     /// A commissioned node on one of its fabrics: `_matter._tcp`. § 4.3.2.
     case operational(compressedFabricID: UInt64, nodeID: UInt64)
     /// A node that can be commissioned: `_matterc._udp`; the instance is random. § 4.3.1.
@@ -13,7 +13,7 @@ public struct MatterService: Hashable, Sendable {
   }
 
   /// One entry of the TXT record.
-  public struct TextEntry: Hashable, Sendable {
+  public struct TextEntry: Hashable, Sendable, Codable {
     /// The key; those of the specification are in upper case.
     public var key: String
     /// The value after the `=`.

@@ -137,7 +137,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The source or destination of a datagram.
-public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+public struct SocketAddress: Hashable, Sendable, Codable, CustomStringConvertible {
   /// The IP address; a link-local one has its scope set.
   public var ip: IPAddress
   /// The UDP or TCP port; the context determines which.
@@ -146,4 +146,21 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   public init(_ ip: IPAddress, port: UInt16) { (self.ip, self.port) = (ip, port) }
 
   public var description: String { ip.isIPv6 ? "[\(ip)]:\(port)" : "\(ip):\(port)" }
+}
+
+// In JSON, addresses are their text.
+extension IPAddress: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let address = Self(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not an IP address")
+    }
+    self = address
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
 }

@@ -2,7 +2,7 @@ public import MatterModel
 public import MatterTLV
 
 /// A request command or a response command. Matter Core § 10.6.12.
-public struct CommandData: Hashable, Sendable {
+public struct CommandData: Hashable, Sendable, Codable {
   public var path: CommandPath
   /// The encoded fields, a structure with an anonymous tag; nil if omitted.
   public var fields: [UInt8]?

@@ -3,7 +3,7 @@ internal import MatterTLV
 
 /// The operation of a write or report on a list attribute, given by the ListIndex of the path. Matter Core § 8.9.2.3,
 /// § 10.6.4.3.1.
-public enum ListOperation: Hashable, Sendable {
+public enum ListOperation: Hashable, Sendable, Codable {
   /// No ListIndex: the value is the whole attribute.
   case replaceAll
   /// ListIndex null: the value is appended as an entry.
@@ -13,7 +13,7 @@ public enum ListOperation: Hashable, Sendable {
 }
 
 /// The path of one event of one cluster on one endpoint.
-public struct ConcreteEventPath: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct ConcreteEventPath: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
   public var endpoint: EndpointID
   public var cluster: ClusterID
   public var event: EventID

@@ -2,7 +2,7 @@ public import MatterModel
 internal import MatterTLV
 
 /// A reported attribute, or a part of a reported list. Matter Core § 10.6.4.
-public struct AttributeData: Hashable, Sendable {
+public struct AttributeData: Hashable, Sendable, Codable {
   public var path: ConcreteAttributePath
   public var operation: ListOperation
   /// The data version of the cluster, which changes with every change of the cluster.
@@ -18,7 +18,7 @@ public struct AttributeData: Hashable, Sendable {
 }
 
 /// The status of a path in a request. Matter Core § 10.6.16.
-public struct AttributeStatus: Hashable, Sendable {
+public struct AttributeStatus: Hashable, Sendable, Codable {
   public var path: AttributePath
   public var operation: ListOperation
   public var status: Status
@@ -37,7 +37,7 @@ public enum AttributeReport: Hashable, Sendable {
 }
 
 /// The timestamp of an event, in milliseconds. Matter Core § 10.6.9.
-public enum EventTimestamp: Hashable, Sendable {
+public enum EventTimestamp: Hashable, Sendable, Codable {
   /// The time since 1970-01-01 UTC.
   case epoch(UInt64)
   /// The time since the node started.
@@ -58,7 +58,7 @@ public enum EventTimestamp: Hashable, Sendable {
 }
 
 /// A reported event. Matter Core § 10.6.9.
-public struct EventData: Hashable, Sendable {
+public struct EventData: Hashable, Sendable, Codable {
   public var path: ConcreteEventPath
   /// The event number, which increases monotonically on a node.
   public var number: UInt64

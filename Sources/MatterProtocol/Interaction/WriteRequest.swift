@@ -2,7 +2,7 @@ public import MatterModel
 public import MatterTLV
 
 /// A write to an attribute, or to a part of a list. Matter Core § 10.6.4.
-public struct AttributeWrite: Hashable, Sendable {
+public struct AttributeWrite: Hashable, Sendable, Codable {
   /// The path. Cluster and attribute are required; a nil endpoint means all endpoints with the attribute (group
   /// writes).
   public var path: AttributePath

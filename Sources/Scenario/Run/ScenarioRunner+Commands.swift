@@ -104,7 +104,7 @@ extension ScenarioRunner {
     case .remove(let name): try await home.removeRoom(try await room(name))
     case .assign(let names, let name):
       let id = try await room(name)
-      try await home.perform(try await targets(names, nil, home).map { .moveDevice($0.device.id, roomID: id) })
+      try await home.perform(try await targets(names, nil, home).map { .moveDevice(id: $0.device.id, roomID: id) })
     }
   }
 

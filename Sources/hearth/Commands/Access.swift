@@ -11,13 +11,13 @@ struct Access: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the numbered entries.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let registry = await session.registry
-        let own = try await session.controller.fabric.nodeID
+        let own = try await session.fabric.nodeID
         let entries = try await session.accessList(of: device)
         home.output.result(
           .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .integer($0.offset + 1)) }),
@@ -34,7 +34,7 @@ struct Access: AsyncParsableCommand {
           hearth acl grant kitchen/lamp operate --to hall/switch --endpoint 1
           hearth acl grant kitchen/lamp manage --to-group 7
         """)
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Option(
       help: ArgumentHelp(
         "Subject: a device of this home, a node id, tag:0xIIIIVVVV, or * for all nodes of this home; repeatable.",
@@ -60,7 +60,7 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let registry = await session.registry
-        let own = try await session.controller.fabric.nodeID
+        let own = try await session.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
           subjects: try subjects(registry), targets: try AccessEntry.targets(endpoints: endpoint, cluster: cluster))
@@ -92,7 +92,7 @@ struct Access: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Remove an entry from the list.",
       discussion: "The entry that lets this home administer the device is removed only with --force.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Flag(help: "Remove the entry even if this home loses access to the device.") var force = false
     @Argument(help: "The device.", completion: .device) var device: String
     @Argument(help: "The number of the entry, from `hearth acl list`.") var number: Int
@@ -100,7 +100,7 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let registry = await session.registry
-        let own = try await session.controller.fabric.nodeID
+        let own = try await session.fabric.nodeID
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),

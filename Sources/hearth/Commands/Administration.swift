@@ -6,14 +6,15 @@ import MatterModel
 /// `hearth remove`.
 struct Remove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Remove devices from the home.")
-  @OptionGroup var home: LocalHomeOptions
+  @OptionGroup var home: HomeOptions
   @Flag(help: "Remove a device even if it is unreachable or refuses.") var force = false
   @Argument(help: "The devices.", completion: .device) var targets: [String]
 
   func run() async throws {
     let options = try home.options(timeout: force ? .seconds(4) : .seconds(10))
-    let results = try await home.output.reportingWaits {
-      try await Home.remove(targets, force: force, options)
+    let (targets, force) = (targets, force)
+    let results = try await home.withFabric(options) { session throws(HomeError) in
+      try await session.remove(targets, force: force)
     }
     try home.report(
       results.map { device, result in
@@ -47,7 +48,7 @@ struct Remove: AsyncParsableCommand {
   }
 }
 
-extension HomeArguments {
+extension HomeOptions {
   /// Opens the home for a command about one device.
   /// - Parameter text: the target as the user wrote it.
   func withDevice<R>(

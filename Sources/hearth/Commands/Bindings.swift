@@ -30,7 +30,7 @@ struct Bind: AsyncParsableCommand {
       Writes the bindings of the controlling device and an access control entry on the controlled one, for all clusters \
       that both support or for those of --cluster. Without a second device, lists the bindings of the first.
       """)
-  @OptionGroup var home: LocalHomeOptions
+  @OptionGroup var home: HomeOptions
   @Flag(help: "Write the access control list even if this home loses access to the controlled device.") var force =
     false
   @OptionGroup var arguments: BindingArguments
@@ -63,7 +63,7 @@ struct Unbind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove the bindings between two devices.",
     discussion: "Removing the last binding also removes the access control entry on the controlled device.")
-  @OptionGroup var home: LocalHomeOptions
+  @OptionGroup var home: HomeOptions
   @OptionGroup var arguments: BindingArguments
 
   func validate() throws {

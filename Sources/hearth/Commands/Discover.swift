@@ -8,7 +8,7 @@ struct Discover: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Find devices on the network.",
     discussion: "Finds commissionable devices by default. Searches for 2 s, or for the time of --timeout.")
-  @OptionGroup var home: LocalHomeOptions
+  @OptionGroup var home: HomeOptions
   @Flag(help: "Find commissionable devices.") var commissionable = false
   @Flag(help: "Find commissioned devices of any fabric.") var operational = false
   @Flag(help: "Print a line for each device that appears, changes or disappears, until interrupted.") var watch = false
@@ -21,14 +21,7 @@ struct Discover: AsyncParsableCommand {
     let reporter = ServiceReporter(home.output, watch: watch)
     var found: [MatterService] = []
     let options = try home.options()
-    let controller = try await HomeController.open(options)
-    do {
-      found = try await services(queries, time, controller, reporter)
-      await controller.close()
-    } catch {
-      await controller.close()
-      throw error
-    }
+    found = try await home.withHome(options) { try await services(queries, time, $0, reporter) }
     if watch { return }
     guard !found.isEmpty else {
       throw HomeError(
@@ -43,11 +36,11 @@ struct Discover: AsyncParsableCommand {
   /// Browses for a time, or until it is cancelled.
   /// - Returns: the services that are present at the end.
   private func services(
-    _ queries: [DiscoveryQuery], _ time: Duration?, _ controller: HomeController, _ reporter: ServiceReporter
+    _ queries: [DiscoveryQuery], _ time: Duration?, _ session: Home, _ reporter: ServiceReporter
   ) async throws -> [MatterService] {
     try await withThrowingTaskGroup(of: [MatterService].self) { group in
       for query in queries {
-        let stream = await controller.discover(query, for: time)
+        let stream = session.discover(query, for: time)
         group.addTask {
           var services: [MatterService.Kind: MatterService] = [:]
           for try await event in stream {

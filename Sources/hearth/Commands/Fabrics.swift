@@ -10,7 +10,7 @@ struct Fabrics: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the fabrics.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
     func run() async throws {
@@ -31,7 +31,7 @@ struct Fabrics: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Remove a device from another fabric.",
       discussion: "To remove it from this home's fabric, use `hearth remove`.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
     @Argument(help: "The index of the fabric, from `hearth fabrics`.") var index: UInt8
 

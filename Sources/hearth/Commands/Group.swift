@@ -19,11 +19,11 @@ struct Group: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the groups and their members.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
 
     func run() async throws {
       try await home.withHome { session in
-        let (groups, deleted) = try await (session.controller.groups, session.controller.deletedGroups)
+        let (groups, deleted) = try await session.allGroups
         let registry = await session.registry
         var table = Table("GROUP", "NAME", "MEMBERS")
         for group in groups {
@@ -42,13 +42,13 @@ struct Group: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Create a group without members.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Option(help: ArgumentHelp("The number, 1 to 32767. Default: a free number.", valueName: "number")) var id: UInt16?
     @Argument(help: "The name, at most 16 bytes.") var name: String
 
     func run() async throws {
       try await home.withGroups { session throws(HomeError) in
-        let group = try await session.controller.createGroup(id.map { GroupID($0) }, name: name)
+        let group = try await session.createGroup(id.map { GroupID($0) }, name: name)
         home.output.result(group.json(await session.registry), "created group \(group.id.rawValue) (\(group.name))")
       }
     }
@@ -61,13 +61,13 @@ struct Group: AsyncParsableCommand {
         Removes the group's keys, memberships and access control entries from its members. For an unreachable member this is done \
         once it is reachable again; until then the number and the keys are not reused.
         """)
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
 
     func run() async throws {
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
-        let pending = try await session.controller.deleteGroup(group.id)
+        let pending = try await session.deleteGroup(group.id)
         let registry = await session.registry
         let names = registry.names(of: pending)
         home.output.result(
@@ -80,7 +80,7 @@ struct Group: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add devices to a group.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
 
@@ -89,7 +89,7 @@ struct Group: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove devices from a group.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
 
@@ -100,7 +100,7 @@ struct Group: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Invoke a command on all members.",
       discussion: "For example: hearth group invoke Den levelControl.moveToLevel level=128 transitionTime=10")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: ArgumentHelp("The command, by names or numbers.", valueName: "cluster.command"))
     var command: String
@@ -111,7 +111,7 @@ struct Group: AsyncParsableCommand {
       let (cluster, element, encoded) = try CommandFields.groupCommand(command, fields)
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
-        try await session.controller.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)
+        try await session.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)
         let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(element, of: cluster))"
         home.output.result(
           group.json(await session.registry).adding("command", .string(name)), "\(group.name): \(name) sent")
@@ -120,9 +120,9 @@ struct Group: AsyncParsableCommand {
   }
 }
 
-extension LocalHomeOptions {
+extension HomeOptions {
   fileprivate func withGroups(_ body: (Home) async throws(HomeError) -> Void) async throws {
-    try await output.reportingWaits { try await Home.owning(try options(), body) }
+    try await withFabric(try options(), body)
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {

@@ -39,7 +39,7 @@ extension HomeCommands.Cloud {
 
     func run() async throws {
       let token = try token()
-      let (account, devices) = try await options.output.reportingWaits { try await add(token) }
+      let (account, devices) = try await add(token)
       options.output.result(
         CloudReport.json(account, devices),
         "added \(account.name)" + (devices.isEmpty ? "" : ": \(devices.joined(separator: ", "))"))
@@ -47,10 +47,7 @@ extension HomeCommands.Cloud {
 
     /// - Returns: the account, and the names of its devices, which are empty if the first query failed.
     private func add(_ token: String) async throws -> (account: CloudAccount, devices: [String]) {
-      var home = HomeController.Options(state: try options.stateDirectory, logger: options.logger)
-      // Adding an account needs no Matter device.
-      home.discovery = .off
-      return try await Home(home).beforeClosing { session in
+      try await options.withHome { session in
         let added = try await session.addCloudAccount(name, address: address, token: token)
         do throws(HomeError) { try await session.refreshCloudAccount(added.name) } catch {
           options.output.progress("added \(added.name); the first query failed and will be retried: \(error)")
@@ -79,9 +76,7 @@ extension HomeCommands.Cloud {
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
-      let (accounts, state) = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        (try database.cloudAccounts(), try database.names())
-      }
+      let (accounts, state) = try await options.withHome { (try await $0.cloudAccounts, await $0.state) }
       let now = Home.now()
       var table = Table("ACCOUNT", "ADDRESS", "DEVICES", "STATE", "LAST CONTACT")
       for account in accounts {
@@ -105,10 +100,7 @@ extension HomeCommands.Cloud {
     @Argument(help: "The account.") var name: String
 
     func run() async throws {
-      let (name, time) = (name, Home.now() * 1000)
-      let (account, devices) = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.removeCloudAccount(name, at: time)
-      }
+      let (account, devices) = try await options.withHome { try await $0.removeCloudAccount(name) }
       options.output.result(
         CloudReport.json(account, devices),
         "removed \(account.name)" + (devices.isEmpty ? "" : " and its devices: \(devices.joined(separator: ", "))"))

@@ -62,7 +62,7 @@ extension HomeCommands {
         var new = old
         new.name = try HomeNames.checked(name).name
         let isPrimary = old.id == state.primaryStructureID
-        return ([.renameStructure(old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
+        return ([.renameStructure(id: old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
       }
       options.output.result(
         HomeReport.json(renamed.new, isPrimary: renamed.isPrimary).adding("wasCut", options.noteCut(results)),
@@ -83,7 +83,7 @@ extension HomeCommands {
         let known = try state.knownStructure(home)
         var after = state
         for change in try state.removingStructure(known.id) { after.apply(change) }
-        return ([.removeStructure(known.id)], (old: known, primary: after.primaryStructure))
+        return ([.removeStructure(id: known.id)], (old: known, primary: after.primaryStructure))
       }
       options.output.result(
         [
@@ -109,7 +109,7 @@ extension HomeCommands {
       }
       let (chosen, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownStructure(home)
-        return ([.choosePrimaryStructure(known.id)], known)
+        return ([.choosePrimaryStructure(id: known.id)], known)
       }
       options.output.result(
         HomeReport.json(chosen, isPrimary: true), "\(chosen.name) is now the primary home")
@@ -131,11 +131,10 @@ extension HomeCommands {
     var time: TimeSpan?
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      if let time {
-        try names.withDatabase { database throws(HomeError) in try database.setGrace(time.duration) }
+      let grace = try await options.withHome { home in
+        if let time { try await home.setGraceTime(time.duration) }
+        return try await home.graceTime
       }
-      let grace = try names.grace()
       options.output.result(["graceMilliseconds": .integer(grace.milliseconds)], TimeSpan.text(grace))
     }
   }
@@ -159,13 +158,9 @@ extension HomeCommands {
     var trusted: Trusted?
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      if let trusted {
-        try names.withDatabase { database throws(HomeError) in
-          try database.setTrustsTestDevices(trusted != .production)
-        }
-      }
-      let setting: Trusted = try names.trustsTestDevices() ? .test : .production
+      let changes = HomeSettings.Changes(trustsTestDevices: trusted.map { $0 != .production })
+      let settings = try await options.withHome { try await $0.change(changes) }
+      let setting: Trusted = settings.trustsTestDevices ? .test : .production
       options.output.result(["trust": .string(setting.rawValue)], setting.rawValue)
     }
   }
@@ -184,13 +179,9 @@ extension HomeCommands {
     var interfaces: [String] = []
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      if !interfaces.isEmpty {
-        let wanted = interfaces == ["none"] ? [] : interfaces
-        _ = try NetworkOptions.existing(wanted)
-        try names.withDatabase { database throws(HomeError) in try database.setInterfaces(wanted) }
-      }
-      let current = try names.interfaces()
+      let wanted = interfaces.isEmpty ? nil : interfaces == ["none"] ? [] : interfaces
+      if let wanted { _ = try NetworkOptions.existing(wanted) }
+      let current = try await options.withHome { try await $0.change(.init(interfaces: wanted)).interfaces }
       options.output.result(
         ["interfaces": .array(current.map { .string($0) })],
         current.isEmpty ? "loopback only" : current.joined(separator: " "))

@@ -13,21 +13,24 @@ struct HubCommands: AsyncParsableCommand {
     commandName: "hub", abstract: "Serve the home to other processes and manage their access.",
     discussion: """
       A hub keeps one connection to each device and serves any number of clients. Processes of the same user have full \
-      access; other clients need an invitation with a role, such as guest (read) or member (read and control). For example:
+      access; other clients need an invitation with a role, such as guest (read) or member (read and control). For example, on \
+      the machine of the home:
         hearth hub run --listen 192.168.1.10:5550
         hearth hub invite Ada --role member
-        HEARTH_TOKEN=… hearth devices --hub 192.168.1.10:5550
+      On another machine, with the invitation that the last command printed:
+        hearth hub join 'hearth://join/?address=…'
+        hearth devices
       """,
-    subcommands: [Run.self, Status.self, Invite.self, Clients.self, Revoke.self])
+    subcommands: [Run.self, Status.self, Invite.self, Clients.self, Revoke.self, Join.self, Leave.self])
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Follow the devices and serve the home until interrupted.",
       discussion: "Listens on a socket in the state directory.")
-    @OptionGroup var home: LocalHomeOptions
+    @OptionGroup var home: HomeOptions
     @Option(
       help: ArgumentHelp(
-        "Also listen here: a TCP port (encrypted), or a socket for other users of this machine; repeatable.",
+        "Also listen here: a TCP port (TLS), or a socket for other users of this machine; repeatable.",
         valueName: "host:port|socket"))
     var listen: [String] = []
     @Option(
@@ -35,32 +38,43 @@ struct HubCommands: AsyncParsableCommand {
         "Also serve the WebSocket API of the Matter server of Home Assistant here; loopback only.",
         valueName: "[address:]port"))
     var websocket: String?
+    @Option(
+      help: ArgumentHelp(
+        "The certificate for TLS, with its intermediate certificates (PEM). Default: one in the state directory, created at "
+          + "the first start.",
+        valueName: "file"), completion: .file())
+    var certificate: String?
+    @Option(
+      help: ArgumentHelp("The private key of --certificate (PEM, without a passphrase).", valueName: "file"),
+      completion: .file())
+    var key: String?
     @Option(help: ArgumentHelp("A file to write when the hub listens.", valueName: "file"), completion: .file())
     var readyFile: String?
 
+    func validate() throws {
+      guard (certificate == nil) == (key == nil) else {
+        throw ValidationError("--certificate and --key require each other")
+      }
+    }
+
     func run() async throws {
-      var options = Hub.Options(logger: home.global.logger)
+      var options = HubServer.Options(logger: home.global.logger)
+      options.version = HearthVersion.text
       options.addresses = try listen.map { try Self.address($0) }
-      let webSocket = try websocket.map { try Self.webSocketOptions($0, home.global.logger) }
+      options.loopback = try websocket.map { try Self.loopback($0) }
+      if let certificate, let key { options.certificate = .init(certificate: certificate, key: key) }
       let stop = StopSignals()
       let signal = try await home.withHome { session in
-        let hub = try await Hub.open(session, options)
+        let hub = try await HubServer.open(session, options)
         do {
-          let server: MatterServer? =
-            if let webSocket { try await MatterServer.open(session, webSocket) } else { nil }
-          var status = await hub.status
-          status.addresses += await server?.addresses ?? []
+          let status = await hub.status
           home.output.result(
             HubReport.json(status),
             "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
           do {
             if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
-          } catch {
-            await server?.close()
-            throw HomeError(.internalError, "the ready file can't be written", cause: error)
-          }
+          } catch { throw HomeError(.internalError, "the ready file can't be written", cause: error) }
           let signal = await stop.wait()
-          await server?.close()
           await hub.close()
           return signal
         } catch {
@@ -72,16 +86,14 @@ struct HubCommands: AsyncParsableCommand {
       if signal == SIGINT { throw ProcessExit.interrupted.error }
     }
 
-    private static func webSocketOptions(_ text: String, _ logger: Logger) throws(HomeError) -> MatterServer.Options {
+    private static func loopback(_ text: String) throws(HomeError) -> HubServer.Loopback {
       let parts = text.split(separator: ":", omittingEmptySubsequences: false)
       guard let last = parts.last, let port = UInt16(last) else {
         throw HomeError(
           .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as 5580 or [::1]:5580")
       }
-      var options = MatterServer.Options(port: Int(port), logger: logger)
-      if parts.count > 1 { options.host = try HostAndPort.split(text, least: 0).host }
-      options.version = HearthVersion.text
-      return options
+      return HubServer.Loopback(
+        host: parts.count > 1 ? try HostAndPort.split(text, least: 0).host : nil, port: Int(port))
     }
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {
@@ -102,45 +114,12 @@ struct HubCommands: AsyncParsableCommand {
     }
   }
 
-  struct Invite: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Invite a client and print its token, which is not stored and not shown again.")
-    @OptionGroup var options: GlobalOptions
-    @Option(help: "The role: guest (read), member (read and control) or owner (full access).")
-    var role: Role = .guest
-    @Argument(help: "The name of the client.") var name: String
-
-    enum Role: String, CaseIterable, ExpressibleByArgument {
-      case guest, member, owner
-
-      var role: HomeRole {
-        switch self {
-        case .guest: .guest
-        case .member: .member
-        case .owner: .owner
-        }
-      }
-    }
-
-    func run() async throws {
-      let (time, role) = (Home.now() / 1000, role.role)
-      let (client, token) = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.invite(name, role, at: time)
-      }
-      options.output.result(HubReport.json(client).adding("token", .string(token)), token)
-      options.output.progress(
-        "invited \(client.name) as \(client.role.rawValue); the client passes the token with HEARTH_TOKEN or --token")
-    }
-  }
-
   struct Clients: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the invited clients.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
-      let clients = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.clients()
-      }
+      let clients = try await HubReport.withOwner(options) { try await $0.invitedClients }
       var table = Table("NAME", "ROLE", "INVITED")
       for client in clients {
         table.add(
@@ -158,15 +137,7 @@ struct HubCommands: AsyncParsableCommand {
     @Argument(help: "The client.") var name: String
 
     func run() async throws {
-      let name = name
-      let client = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.revoke(name)
-      }
-      do {
-        try await HubReport.withHub(options) { try await $0.tellHubOfClients() }
-      } catch let error as HomeError where error.code == .notRunning {
-        // Without a running hub no client is connected.
-      }
+      let client = try await HubReport.withOwner(options) { try await $0.revoke(name) }
       options.output.result(HubReport.json(client), "revoked \(client.name)")
     }
   }
@@ -176,15 +147,30 @@ struct HubCommands: AsyncParsableCommand {
 enum HubReport {
   /// Opens the home as its owner through the hub of the state directory, and closes it after the body.
   static func withHub<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
-    var client = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
-    client.token = nil
+    let client: HubClient.Options
+    if let joined = try HubOptions.joined(options) {
+      client = joined
+    } else {
+      var own = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
+      own.token = nil
+      client = own
+    }
     return try await options.output.reportingWaits { try await Home(through: client).beforeClosing(body) }
+  }
+
+  /// Opens the home through the hub of the state directory or, if none is running, directly.
+  static func withOwner<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
+    do {
+      return try await withHub(options, body)
+    } catch let error as HomeError where error.code == .notRunning {
+      return try await options.withHome(body)
+    }
   }
 
   static func json(_ client: InvitedClient) -> JSON {
     [
       "name": .string(client.name), "role": .string(client.role.rawValue),
-      "created": .string(ClockText.iso(milliseconds: client.created.saturatingMultiply(1000))),
+      "created": created(client),
     ]
   }
 
@@ -200,6 +186,7 @@ enum HubReport {
             "since": .string(ClockText.iso(milliseconds: $0.since / 1000)),
           ]
         }),
+      "fingerprint": .optional(status.fingerprint),
       "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
     ]
   }
@@ -211,6 +198,7 @@ enum HubReport {
       "\(count(status.devices, "device")), \(status.devicesOnline) online",
     ]
     lines += status.addresses.map { "listening on \($0)" }
+    if let fingerprint = status.fingerprint { lines.append("certificate \(fingerprint)") }
     if !status.drops.isEmpty {
       let drops = status.drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       lines.append("dropped messages: \(drops.joined(separator: ", "))")

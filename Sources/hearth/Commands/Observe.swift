@@ -52,14 +52,14 @@ struct Observe: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      let filter = try ObserverReport.filter(type.type, device, cluster, in: try names.registry())
       let frequency: BackgroundDelivery.Frequency = every.map { .every($0.duration) } ?? .immediate
       let target: BackgroundDelivery.Target = webhook.map { .webhook($0) } ?? .command(command)
-      let added = try names.withDatabase { database throws(HomeError) in
-        try database.add(BackgroundDelivery(filter, frequency, to: target, after: try database.anchor()))
+      let (added, registry) = try await options.withHome { home in
+        let registry = await home.registry
+        let filter = try ObserverReport.filter(type.type, device, cluster, in: registry)
+        return (try await home.enableBackgroundDelivery(for: filter, frequency: frequency, to: target), registry)
       }
-      options.output.result(ObserverReport(added, try names.registry()).json, "observer \(added.id)")
+      options.output.result(ObserverReport(added, registry).json, "observer \(added.id)")
     }
   }
 
@@ -68,10 +68,10 @@ struct Observe: AsyncParsableCommand {
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
-      let names = StoredNames(try options.stateDirectory)
-      let registry = try names.registry()
-      let all = try names.withDatabase { database throws(HomeError) in try database.backgroundDeliveries() }
-        .map { ObserverReport($0, registry) }
+      let all = try await options.withHome { home in
+        let registry = await home.registry
+        return try await home.backgroundDeliveries.map { ObserverReport($0, registry) }
+      }
       options.output.result(.array(all.map(\.json)), all.isEmpty ? "" : ObserverReport.table(all, now: Home.now()))
       if all.isEmpty { options.output.progress("no observers yet; add one with `hearth observe add`") }
     }
@@ -84,9 +84,7 @@ struct Observe: AsyncParsableCommand {
     @Argument(help: "The id of the observer.") var id: Int64
 
     func run() async throws {
-      let isResumed = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.resumeBackgroundDelivery(id)
-      }
+      let isResumed = try await options.withHome { try await $0.resumeBackgroundDelivery(id) }
       options.output.result(
         ["id": .string("\(id)"), "resumed": .bool(isResumed)],
         isResumed ? "resumed observer \(id)" : "observer \(id) has not failed")
@@ -99,9 +97,7 @@ struct Observe: AsyncParsableCommand {
     @Argument(help: "The id of the observer.") var id: Int64
 
     func run() async throws {
-      try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
-        try database.removeBackgroundDelivery(id)
-      }
+      try await options.withHome { try await $0.disableBackgroundDelivery(id) }
       options.output.result(["id": .string("\(id)"), "removed": true], "removed observer \(id)")
     }
   }

@@ -10,7 +10,7 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Commission a device into the home.",
     discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
-  @OptionGroup var home: LocalHomeOptions
+  @OptionGroup var home: HomeOptions
   @Option(help: "The passcode, instead of a setup code.") var passcode: UInt32?
   @Option(help: "The discriminator of the device, 0 to 4095; requires --passcode.") var discriminator: UInt16?
   @Option(help: "The name of the device.") var name: String?
@@ -64,17 +64,24 @@ struct Pair: AsyncParsableCommand {
     var options = try home.options()
     // --at is the address during commissioning. The operational address is the same, and known from it.
     options.timeout = max(options.timeout, .seconds(10))
+    var trusted: TrustStore?
     if let trust {
       let store = try TrustStore(trust)
       for (file, reason) in store.unreadable { home.output.detail("  \(file): \(reason)") }
       home.output.progress("  trusting \(store.rootCount) roots, \(store.declarationSignerCount) declaration signers")
-      options.trust = store
+      trusted = store
     }
     if let name, try HomeNames.checked(name).wasCut { home.output.note(HomeNames.cutNote) }
-    let paired = try await home.output.reportingWaits {
-      try await Home.pair(request, name: name, room: room, options) { step, progress in steps.report(step, progress) }
+    let (name, room, interfaces) = (name, room, home.network.named)
+    let paired = try await home.withFabric(options) { [request, trusted] session throws(HomeError) in
+      let paired = try await session.pair(request, name: name, room: room, trust: trusted) { step, progress in
+        steps.report(step, progress)
+      }
+      if !interfaces.isEmpty, try await session.settings.interfaces.isEmpty {
+        try await session.change(.init(interfaces: interfaces))
+      }
+      return paired
     }
-    if !home.network.named.isEmpty { try StoredNames(options.state).remember(interfaces: home.network.named) }
     if let failure = paired.result.attestationFailure {
       home.output.note("attestation failed: \(failure.explanation) (\(failure))")
     }

@@ -108,7 +108,7 @@ struct Room: AsyncParsableCommand {
       let (room, name) = (room, name)
       let (names, results) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownRoom(room)
-        return ([.renameRoom(known.id, name: name)], (old: known, new: try HomeNames.checked(name).name))
+        return ([.renameRoom(id: known.id, name: name)], (old: known, new: try HomeNames.checked(name).name))
       }
       options.output.result(
         ["id": .string(names.old.id), "name": .string(names.new), "wasCut": options.noteCut(results)],
@@ -125,7 +125,7 @@ struct Room: AsyncParsableCommand {
       let room = room
       let (old, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownRoom(room)
-        return ([.removeRoom(known.id)], known)
+        return ([.removeRoom(id: known.id)], known)
       }
       options.output.result(["id": .string(old.id), "name": .string(old.name)], "removed \(old.name)")
     }
@@ -154,7 +154,7 @@ struct Room: AsyncParsableCommand {
           device.room = target?.name
           return device
         }
-        return (targets.map { .moveDevice($0.id, roomID: target?.id) }, moved)
+        return (targets.map { .moveDevice(id: $0.id, roomID: target?.id) }, moved)
       }
       options.output.result(
         .array(moved.map(\.jsonNames)),
@@ -176,7 +176,7 @@ struct Rename: AsyncParsableCommand {
       let old = try HomeRegistry(state).resolve(device).device
       var new = old
       new.name = try HomeNames.checked(name).name
-      return ([.renameDevice(old.id, name: name)], (old: old, new: new))
+      return ([.renameDevice(id: old.id, name: name)], (old: old, new: new))
     }
     options.output.result(
       names.new.jsonNames.adding("wasCut", options.noteCut(results)), "\(names.old.name) is now \(names.new.name)")

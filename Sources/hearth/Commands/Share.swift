@@ -12,7 +12,7 @@ struct Share: AsyncParsableCommand {
       An enhanced window has its own passcode, which is invalid once the window is closed. A basic window (--basic) uses the \
       passcode on the device's label.
       """)
-  @OptionGroup var home: LocalHomeOptions
+  @OptionGroup var home: HomeOptions
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp("The time that the window stays open: 3 to 15 minutes.", valueName: "time"))

@@ -87,7 +87,7 @@ struct Subscribe: AsyncParsableCommand {
 
   /// Throws `notFound` if another process has removed the devices, which would be retried forever. A hub reports this itself.
   private func checkExists(_ group: PathGroup) async throws {
-    guard home.hub.hubs.isEmpty else { return }
+    guard !home.hub.isUsed(home.global) else { return }
     let ids = Set(try await home.registry().devices.map(\.id))
     guard group.devices.contains(where: { ids.contains($0.id) }) else {
       throw HomeError(.notFound, "no longer in the home", device: group.names)

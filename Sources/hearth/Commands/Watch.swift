@@ -83,7 +83,7 @@ struct Watch: AsyncParsableCommand {
     do {
       return try await reader.read()
     } catch let error as HomeError
-      where !home.hub.hubs.isEmpty && [.unreachable, .notRunning, .timedOut].contains(error.code)
+      where home.hub.isUsed(home.global) && [.unreachable, .notRunning, .timedOut].contains(error.code)
     {
       if await reader.noteUnreachable() { home.output.note("\(error.message); continuing when it is back") }
       return false
@@ -118,7 +118,7 @@ struct Watch: AsyncParsableCommand {
     _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ signal: WatchSignal
   ) async {
     var settled = SettledChanges((try? await session.devices().list()) ?? [])
-    var routes = home.hub.hubs.isEmpty ? nil : RouteChanges(await session.state)
+    var routes = home.hub.isUsed(home.global) ? RouteChanges(await session.state) : nil
     for await update in updates {
       var hasEntries = false
       for id in RouteChanges.mayResult(from: update) ? routes?.update(to: await session.state) ?? [] : [] {

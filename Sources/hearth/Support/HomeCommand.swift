@@ -3,16 +3,11 @@ import Home
 import Hub
 import MatterModel
 
-/// Options of the commands that also work through a hub.
-typealias HomeOptions = HomeArguments<HubOptions>
-/// Options of the commands that need the controller's keys.
-typealias LocalHomeOptions = HomeArguments<NoHubOptions>
-
 /// Options of the commands that communicate with devices.
-struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
+struct HomeOptions: ParsableArguments, Sendable {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var network: NetworkOptions
-  @OptionGroup var hub: Hub
+  @OptionGroup var hub: HubOptions
 
   var output: Output { global.output }
 
@@ -30,7 +25,7 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
     return options
   }
 
-  /// Opens the home, runs the body, and closes the home. The body must not store anything in the controller's state.
+  /// Opens the home, runs the body, and closes the home.
   func withHome<R>(
     timeout: Duration = .seconds(10), _ body: (Home) async throws -> R
   ) async throws -> R {
@@ -40,6 +35,16 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   /// Does the same with the given options. Prints a note for each long wait.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
     try await output.reportingWaits { try await open(options).beforeClosing(body) }
+  }
+
+  /// Does the same for a body that changes the fabric or its groups.
+  func withFabric<R: Sendable>(
+    _ options: HomeController.Options, _ body: (Home) async throws(HomeError) -> R
+  ) async throws -> R {
+    try await output.reportingWaits {
+      guard try hub.client(global) == nil else { return try await open(options).beforeClosing(body) }
+      return try await Home.owning(options, body)
+    }
   }
 
   /// Does the same for a body that runs until it is interrupted or standard output is closed.
@@ -60,7 +65,7 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
           throw ProcessExit.success.error
         }
         group.addTask { try await body(session) }
-        if !hub.hubs.isEmpty {
+        if hub.isUsed(global) {
           group.addTask { throw try await session.refusal() ?? CancellationError() as any Error }
         }
         defer { group.cancelAll() }
@@ -73,7 +78,7 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   private func open(_ options: HomeController.Options) async throws -> Home {
     guard var client = try hub.client(global) else { return try await Home(options) }
     guard network.at == nil, network.addressBook == nil else {
-      throw HomeError(.badArguments, "--at and --address-book can't be combined with --hub")
+      throw HomeError(.badArguments, "--at and --address-book can't be combined with a hub")
     }
     client.timeout = options.timeout
     return try await Home(through: client)
@@ -99,7 +104,7 @@ struct TargetResult: Sendable {
   var result: Result<(json: JSON, text: String), HomeError>
 }
 
-extension HomeArguments {
+extension HomeOptions {
   /// Runs the body for all targets concurrently, and prints the results.
   /// - Parameter cluster: the cluster that selects devices of a wildcard, a room or a group.
   /// - Throws: the error of a single target; exit code 10 if some of several targets failed.

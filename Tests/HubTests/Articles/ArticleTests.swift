@@ -35,9 +35,10 @@ import Testing
     let token = try SharingSnippets.invite(state)
     let address = try #require(await hub.status.addresses.last)
     let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
-    let member = try await SharingSnippets.client([.local(.host("127.0.0.1", port: port))], token)
+    let fingerprint = try HubIdentity(state).fingerprint
+    let member = try await SharingSnippets.client([.local(.host("127.0.0.1", port: port))], token, fingerprint)
     #expect(await member.state.devices.count == 1)
-    let owner = try await SharingSnippets.client([.local(.socket(state.hubSocket))], nil)
+    let owner = try await SharingSnippets.client([.local(.socket(state.hubSocket))], nil, fingerprint)
     #expect(try await owner.hubStatus.clients.map(\.role) == [.member, .owner])
     // A member can't change names, and no client has access to the keys.
     #expect(await code { _ = try await member.rename("5", to: "Desk") } == .accessDenied)
@@ -45,13 +46,14 @@ import Testing
     async let changes: Void = SharingSnippets.changes(owner)
     try await SharingSnippets.revoke(state, owner)
     #expect(await eventually { try await owner.hubStatus.clients.map(\.role) == [.owner] })
-    let server = try await SharingSnippets.serveWebSocket(served.home, 0)
-    #expect(await server.addresses.first?.hasPrefix("ws://127.0.0.1:") == true)
-    await server.close()
     await member.close()
     await owner.close()
     await changes
     await hub.close()
+    let options = HubServer.Options(logger: ServedHome.logger)
+    let local = try await SharingSnippets.serveLoopback(served.home, options, 0)
+    #expect(await local.status.addresses.last?.hasPrefix("ws://") == true)
+    await local.close()
     await served.close()
   }
 

@@ -5,17 +5,18 @@ import Logging
 // The code samples of the article “Sharing a home”, verbatim; `ArticleTests` compares and runs them.
 
 enum SharingSnippets {
-  static func run(_ home: Home, at address: String, _ port: Int) async throws -> Hub {
-    var options = Hub.Options(logger: Logger(label: "hub"))
+  static func run(_ home: Home, at address: String, _ port: Int) async throws -> HubServer {
+    var options = HubServer.Options(logger: Logger(label: "hub"))
     options.addresses = [.host(address, port: port)]
-    let hub = try await Hub.open(home, options)
+    let hub = try await HubServer.open(home, options)
     return hub
   }
 
-  static func serveWebSocket(_ home: Home, _ port: Int) async throws -> MatterServer {
-    let options = MatterServer.Options(port: port, logger: Logger(label: "websocket"))
-    let server = try await MatterServer.open(home, options)
-    return server
+  static func serveLoopback(_ home: Home, _ options: HubServer.Options, _ port: Int) async throws -> HubServer {
+    var options = options
+    options.loopback = HubServer.Loopback(port: port)
+    let hub = try await HubServer.open(home, options)
+    return hub
   }
 
   static func invite(_ state: StateDirectory) throws -> String {
@@ -32,9 +33,12 @@ enum SharingSnippets {
     print("revoked", gone.name, "of", try await owner.hubStatus.clients.map(\.name))
   }
 
-  static func client(_ routes: [HubRoute], _ token: String?) async throws -> Home {
+  static func client(
+    _ routes: [HubRoute], _ token: String?, _ fingerprint: CertificateFingerprint
+  ) async throws -> Home {
     var options = HubClient.Options(routes: routes, name: "Kitchen panel", logger: Logger(label: "panel"))
     options.token = token
+    options.trust.fingerprint = fingerprint
     let home = try await Home(through: options)
     for device in try await home.devices().list() { print(device.name, device.sourceConnectivity.dataSourceLocality) }
     return home

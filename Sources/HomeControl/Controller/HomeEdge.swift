@@ -1,0 +1,248 @@
+internal import CloudLink
+package import HomeModel
+package import HomeStore
+package import MatterController
+package import MatterModel
+package import MatterProtocol
+package import NIOCore
+package import Runtime
+
+/// Dispatches the engine's events: batches to the stream of the home, other events to their operations. Confined to the
+/// event loop.
+package final class HomeEdge: HomeView {
+  package typealias Outcome = Result<OperationOutcome, ControllerError>
+
+  private struct Pending {
+    var onEvent: ((ControllerEvent) -> Void)?
+    var onEnd: ((Outcome) -> Void)?
+  }
+
+  package let host: EngineHost<HomeEngine>
+  let keeper: HomeKeeper
+  package let stream = HomeStream()
+  /// Called when a session with a node begins.
+  var onSession: ((NodeID) -> Void)?
+  private var pending: [OperationID: Pending] = [:]
+  /// Outcomes of operations that ended before a caller waited for them.
+  private var ended: [OperationID: Outcome] = [:]
+  /// Events of an operation that was begun but has no number yet.
+  private var early: [(OperationID, ControllerEvent)] = []
+  private var isBeginning = false
+  private var failure: StoreError?
+  /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
+  private var isLeaving = false
+  /// What we wrote and have not taken in yet, in the order of the log.
+  private var ownChanges: [(update: HomeUpdate, anchor: Anchor)] = []
+  /// What happened since the home is being loaded again; nil: it is not.
+  private var sinceReload: [HomeUpdate]?
+
+  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
+    self.host = host
+    self.keeper = keeper
+    keeper.current = { [unowned self] in
+      var current = host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
+      for own in ownChanges { _ = current.home.reduce(.update(own.update), at: current.time) }
+      return current
+    }
+    stream.store = { update, contacts in keeper.keep(update, contacts) }
+    keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
+    host.onEvent = { [unowned self] in received($0) }
+    host.onStoreFailure = { [unowned self] error in
+      failure = error
+      let waiting = pending
+      pending = [:]
+      for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    }
+    host.start()
+  }
+
+  /// Why the store gave up, if it did.
+  var storeFailure: StoreError? { failure }
+
+  /// The home as it is now.
+  package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
+
+  /// Processes an input that does not come from a device.
+  package func take(_ input: HomeInput) {
+    host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
+  }
+
+  /// The times of contact that this process stores: none while another process follows the devices.
+  var ownContacts: [NodeID: Contact] {
+    host.perform { engine, _ in engine.isPassive ? [:] : engine.reducer.contacts }
+  }
+
+  /// Stores the times of contact.
+  func keepContacts() {
+    guard !host.isStopped else { return }
+    keeper.keep(ownContacts)
+    keepOverheard()
+  }
+
+  /// Stores contacts of this process with devices that another process follows.
+  func keepOverheard() {
+    let overheard = host.perform { (engine: inout HomeEngine, _) in engine.takeOverheard() }
+    // An error loses only these times.
+    if !overheard.isEmpty { _ = keeper.perform { try $0.note(heard: overheard) } }
+  }
+
+  /// Merges the times of contact that another process stored.
+  /// - Parameter isFollower: whether this process follows the devices, so that only later times are merged.
+  package func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
+    keeper.know(contacts)
+    host.perform { (engine: inout HomeEngine, now) in
+      if isFollower { engine.learn(contacts, at: now) } else { engine.take(contacts) }
+    }
+  }
+
+  // MARK: Changes of our own
+
+  /// Notes an edit that was written to the log; it is applied at its position there, as other processes also write edits.
+  package func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
+
+  /// Applies the own edits up to a position in the log.
+  func takeOwn(upTo anchor: Anchor) {
+    while let first = ownChanges.first, first.anchor.sequence <= anchor.sequence {
+      ownChanges.removeFirst()
+      take(.update(first.update))
+    }
+  }
+
+  // MARK: Loading again
+
+  /// Collects the updates from now on, which a home that is read from the database may lack.
+  func beginReload() { sinceReload = sinceReload ?? [] }
+
+  func abandonReload() { sinceReload = nil }
+
+  /// Replaces the home with the stored one, and publishes it as a whole.
+  package func reload(_ stored: StoredHome) {
+    var stored = stored
+    ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
+    keeper.know(upTo: stored.anchor)
+    for update in sinceReload ?? [] { for change in update.changes { stored.state.apply(change) } }
+    sinceReload = nil
+    let old = reducer
+    let time = host.perform { (engine: inout HomeEngine, now: Instant) in
+      engine.reload(stored, at: now)
+      return engine.time
+    }
+    stream.reload(reducer, from: old, at: time)
+  }
+
+  // MARK: Operations
+
+  /// Does something with the controller.
+  package func perform<R, F: Error>(_ body: (inout ControllerEngine, Instant) throws(F) -> R) throws(F) -> R {
+    try host.perform { (engine: inout HomeEngine, now: Instant) throws(F) -> R in try engine.perform(at: now, body) }
+  }
+
+  /// Begins an operation.
+  /// - Parameter node: the node of the operation, whose answers are applied.
+  package func begin(
+    _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
+    _ start: (inout ControllerEngine, Instant) -> OperationID
+  ) -> OperationID {
+    isBeginning = true
+    let id = host.perform { (engine: inout HomeEngine, now: Instant) in engine.begin(node, at: now, start) }
+    isBeginning = false
+    pending[id] = Pending(onEvent: onEvent)
+    let events = early
+    early = []
+    for (owner, event) in events { deliver(event, to: owner) }
+    return id
+  }
+
+  /// Calls `onEnd` once, when the operation is over.
+  package func wait(for id: OperationID, _ onEnd: @escaping (Outcome) -> Void) {
+    if let outcome = ended.removeValue(forKey: id) {
+      onEnd(outcome)
+    } else if host.isStopped {
+      onEnd(.failure(.cancelled))
+    } else {
+      pending[id, default: Pending()].onEnd = onEnd
+    }
+  }
+
+  package func cancel(_ id: OperationID) {
+    guard pending[id] != nil else { return }
+    perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
+  }
+
+  /// Closes all sessions and cancels all operations.
+  package func stop() {
+    let waiting = pending
+    pending = [:]
+    isLeaving = true
+    if !host.isStopped {
+      perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
+      host.stop()
+    }
+    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    endObservers()
+  }
+
+  /// Cancels all operations without messages to devices, and stores nothing more.
+  package func abandon() {
+    let waiting = pending
+    pending = [:]
+    host.stop(silently: true)
+    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    endObservers()
+    keeper.abandon()
+  }
+
+  /// Ends the observers and releases the closures that refer to the controller.
+  private func endObservers() {
+    stream.end()
+    onSession = nil
+  }
+
+  private func received(_ event: HomeEvent) {
+    switch event {
+    case .controller(let event): received(event)
+    case .updated where isLeaving, .contacts where isLeaving: break
+    case .contacts(let contacts): stream.publish(contacts)
+    case .updated(let update):
+      sinceReload?.append(update)
+      stream.publish(update, reducer)
+    }
+  }
+
+  private func received(_ event: ControllerEvent) {
+    if case .sessionOpened(let node, _) = event { onSession?(node) }
+    guard let owner = event.operation else { return }
+    if isBeginning && pending[owner] == nil {
+      early.append((owner, event))
+    } else {
+      deliver(event, to: owner)
+    }
+  }
+
+  private func deliver(_ event: ControllerEvent, to owner: OperationID) {
+    guard case .completed(_, let outcome) = event else {
+      pending[owner]?.onEvent?(event)
+      return
+    }
+    guard let known = pending.removeValue(forKey: owner) else { return }
+    if let onEnd = known.onEnd { onEnd(outcome) } else { ended[owner] = outcome }
+  }
+}
+
+extension ControllerEvent {
+  /// The operation of the event, if any.
+  fileprivate var operation: OperationID? {
+    switch self {
+    case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
+      .report(let id, _), .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      id
+    case .sessionOpened, .sessionClosed: nil
+    }
+  }
+}
+
+extension HomeEdge: CloudHost {
+  package func perform<R: Sendable>(
+    _ body: @escaping @Sendable (HomeDatabase) throws -> R
+  ) -> EventLoopFuture<R> { keeper.perform(body) }
+}

@@ -1,0 +1,41 @@
+public import MatterModel
+
+/// The role of a client, which determines its permissions.
+public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Codable {
+  /// May read.
+  case guest
+  /// May also control the devices.
+  case member
+  /// Unrestricted, except that pairing, removal and the grace time require the hub's machine.
+  case owner
+
+  /// The privilege that corresponds to the role: a role may do with a device what the standard allows for the
+  /// privilege. Matter Core § 6.6.2.
+  public var privilege: Privilege {
+    switch self {
+    case .guest: .view
+    case .member: .operate
+    case .owner: .administer
+    }
+  }
+
+  public static func < (left: Self, right: Self) -> Bool { left.privilege < right.privilege }
+}
+
+/// An invited client, identified by its token.
+public struct InvitedClient: Hashable, Sendable, Codable {
+  /// The unique name, compared without case.
+  public var name: String
+  public var role: HomeRole
+  /// The time of the invitation, in seconds since 1970.
+  public var created: Int64
+  /// The SHA-256 of its token, of which the token can't be computed: tokens are random numbers of 128 bits.
+  package var tokenHash: [UInt8] = []
+
+  /// The hash stays in the database.
+  private enum CodingKeys: String, CodingKey { case name, role, created }
+
+  package init(name: String, role: HomeRole, created: Int64, tokenHash: [UInt8]) {
+    (self.name, self.role, self.created, self.tokenHash) = (name, role, created, tokenHash)
+  }
+}

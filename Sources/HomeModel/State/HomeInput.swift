@@ -1,0 +1,59 @@
+public import MatterModel
+public import MatterProtocol
+
+/// An input of the home reducer.
+public enum HomeInput: Sendable {
+  /// A node of this home's fabric, new or known from an earlier start. A new node becomes a device when it is
+  /// described, with the name and room of its pairing wish.
+  case node(NodeID, wish: PairingWish? = nil)
+  /// A node was removed from this home's fabric.
+  case nodeRemoved(NodeID)
+  /// The process that follows the nodes has started: their connectivity is unknown.
+  case started
+  /// A node reported, or answered a read.
+  case report(NodeReport)
+  /// A subscription to a node was established; the next report is due by `deadline`.
+  case established(NodeID, deadline: Int64)
+  /// A message of a node was received; the next report is due by `deadline`, if any.
+  case heard(NodeID, deadline: Int64?)
+  /// A node answered a request of a process that does not follow it.
+  case answered(NodeID)
+  /// A node became unreachable, with the reason.
+  case lost(NodeID, OfflineReason)
+  /// An update by another client or process.
+  case update(HomeUpdate)
+  /// An input of a client that uses the home through routes.
+  case route(RouteInput)
+}
+
+/// The contents of one report of a node.
+public struct NodeReport: Sendable {
+  public var node: NodeID
+  /// The attributes, in the order of the report.
+  public var attributes: [AttributeData]
+  /// The events, in the order of their numbers.
+  public var events: [EventData]
+  /// Whether the report is of a subscription to everything, so that it lacks only unchanged values.
+  public var isWhole: Bool
+  /// The latest time of the next report, in microseconds since 1970.
+  public var deadline: Int64?
+  /// Whether the report is of an established subscription, so that the node is reachable regardless of earlier
+  /// announcements.
+  public var isOfEstablished = false
+
+  public init(_ node: NodeID, _ attributes: [AttributeData], events: [EventData] = [], isWhole: Bool) {
+    self.node = node
+    self.attributes = attributes
+    self.events = events
+    self.isWhole = isWhole
+  }
+
+  /// Creates the report of a node from the messages of a subscription or a read; statuses are left out.
+  package init(_ node: NodeID, _ report: ReassembledReport, isWhole: Bool) {
+    let events = report.events.compactMap { if case .data(let data) = $0 { data } else { nil } }
+    self.init(node, report.attributes, events: events, isWhole: isWhole)
+  }
+
+  /// Whether it has neither attributes nor events.
+  package var isEmpty: Bool { attributes.isEmpty && events.isEmpty }
+}

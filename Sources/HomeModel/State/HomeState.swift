@@ -1,0 +1,206 @@
+public import MatterModel
+internal import MatterProtocol
+
+/// A snapshot of a whole home: names, rooms, devices, their descriptions and last values.
+///
+/// Modified only by ``apply(_:)``. Times of last contact are not part of it; see ``Contact``.
+public struct HomeState: Equatable, Sendable {
+  /// The structures, in the order in which they were added.
+  public private(set) var structures: [Structure] = []
+  /// The structure that is used where none is named: the last selected one, or the first if that was removed or none
+  /// was selected. Nil if there is none.
+  public private(set) var primaryStructureID: String?
+  /// The rooms, in the order in which they were added.
+  public private(set) var rooms: [Room] = []
+  /// The devices, by their ids.
+  public private(set) var devices: [String: DeviceEntry] = [:]
+  /// The last known attribute values, by node.
+  public private(set) var values: [NodeID: NodeValues] = [:]
+  /// The number of the last event that each node reported.
+  public private(set) var lastEvents: [NodeID: UInt64] = [:]
+  /// Follows from the devices; kept, since each report asks for it.
+  private var nodes: [NodeID: NodeParts] = [:]
+
+  /// Whose the parts of a node are.
+  private struct NodeParts: Sendable {
+    /// The devices that its sources belong to, by the sources' endpoints.
+    var devices: [EndpointID: String] = [:]
+    /// The sources that its endpoints belong to.
+    var sources: [EndpointID: EndpointID] = [:]
+  }
+
+  public init() {}
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.structures == right.structures && left.primaryStructureID == right.primaryStructureID
+      && left.rooms == right.rooms && left.devices == right.devices
+      && left.values == right.values && left.lastEvents == right.lastEvents
+  }
+
+  // MARK: Looking
+
+  /// Returns the structure with this id; nil if there is none.
+  public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
+  /// The structure with the ``primaryStructureID``.
+  public var primaryStructure: Structure? { primaryStructureID.flatMap { structure($0) } }
+  /// Returns the room with this id; nil if there is none. The room for the entire home is not among them.
+  public func room(_ id: String) -> Room? { rooms.first { $0.id == id } }
+
+  /// The devices, in the order of the nodes of their first sources.
+  public var orderedDevices: [DeviceEntry] { devices.values.sorted { $0.precedes($1) } }
+
+  /// Returns the device of a source.
+  public func device(of source: SourceID) -> DeviceEntry? { deviceID(of: source).flatMap { devices[$0] } }
+
+  private func deviceID(of source: SourceID) -> String? { nodes[source.node]?.devices[source.endpoint] }
+
+  /// Returns the id of the device that an endpoint of a node belongs to.
+  public func deviceID(of node: NodeID, _ endpoint: EndpointID) -> String? {
+    guard let parts = nodes[node] else { return nil }
+    return parts.devices[parts.sources[endpoint] ?? .root]
+  }
+
+  /// Returns the sources of a node, in order.
+  public func sources(of node: NodeID) -> [DeviceSource] {
+    (nodes[node]?.devices ?? [:]).sorted { $0.key < $1.key }
+      .compactMap { endpoint, device in devices[device]?.source(SourceID(node, endpoint)) }
+  }
+
+  /// Returns the source with this id, of any device.
+  public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
+
+  /// The device that a change is about, as things are now: what is taken away is nobody's any more when it was.
+  package func deviceID(about change: HomeChange) -> String? {
+    switch change {
+    case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
+      .sourceAdded(_, let id):
+      id
+    case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _): deviceID(of: source)
+    case .attribute(let node, let path, _): deviceID(of: node, path.endpoint)
+    case .event(let node, let data): deviceID(of: node, data.path.endpoint)
+    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
+      .roomRemoved:
+      nil
+    }
+  }
+
+  /// Returns the last known value of an attribute.
+  public func value(_ node: NodeID, _ path: ConcreteAttributePath) -> [UInt8]? { values[node]?[path] }
+
+  /// The levels that an endpoint can have; those of a light where that is not known.
+  package func levels(of node: NodeID, on endpoint: EndpointID) -> LevelRange {
+    LevelRange(values[node], on: endpoint) ?? .standard
+  }
+
+  // MARK: Changing
+
+  /// Applies a change. A change that does not apply (of a device that does not exist) has no effect.
+  public mutating func apply(_ change: HomeChange) {
+    switch change {
+    case .structureAdded(let structure):
+      if !structures.contains(where: { $0.id == structure.id }) { structures.append(structure) }
+      if primaryStructureID == nil { primaryStructureID = structure.id }
+    case .structureRenamed(let id, let name):
+      if let index = structures.firstIndex(where: { $0.id == id }) { structures[index].name = name }
+    case .structureRemoved(let id):
+      structures.removeAll { $0.id == id }
+      if primaryStructureID == id { primaryStructureID = structures.first?.id }
+    case .primaryStructureChosen(let id): if structure(id) != nil { primaryStructureID = id }
+    case .roomAdded(let room):
+      if !rooms.contains(where: { $0.id == room.id }) { rooms.append(room) }
+    case .roomRenamed(let id, let name):
+      if let index = rooms.firstIndex(where: { $0.id == id }) { rooms[index].name = name }
+    case .roomRemoved(let id): rooms.removeAll { $0.id == id }
+    case .deviceAdded(let id, let name, let roomID, let structureID):
+      if devices[id] == nil {
+        devices[id] = DeviceEntry(id: id, name: name, roomID: roomID, structureID: structureID)
+      }
+    case .deviceRemoved(let id):
+      for source in devices[id]?.sources ?? [] { removeSource(source.id) }
+      devices[id] = nil
+    case .deviceRenamed(let id, let name): devices[id]?.name = name
+    case .deviceMoved(let id, let roomID): devices[id]?.roomID = roomID
+    case .sourceAdded(let id, let device): addSource(id, to: device)
+    case .sourceRemoved(let id): removeSource(id)
+    case .topology(let id, let endpoints, let identity):
+      guard deviceID(of: id) != nil else { break }
+      withSource(id) {
+        $0.endpoints = endpoints
+        $0.identity = identity
+      }
+      release(id)
+      for endpoint in endpoints { nodes[id.node]?.sources[endpoint.id] = id.endpoint }
+    case .connectivity(let id, let status): withSource(id) { $0.status = status }
+    case .attribute(let node, let path, let value?): values[node, default: NodeValues()][path] = value
+    case .attribute(let node, let path, nil):
+      values[node]?[path] = nil
+      if values[node]?.isEmpty == true { values[node] = nil }
+    case .event(let node, let event): lastEvents[node] = max(lastEvents[node] ?? 0, event.number)
+    }
+  }
+
+  private mutating func addSource(_ id: SourceID, to device: String) {
+    guard devices[device] != nil, deviceID(of: id) != device else { return }
+    // One that was another's changes hands as it is.
+    let source = source(id) ?? DeviceSource(id)
+    if let other = deviceID(of: id) { devices[other]?.sources.removeAll { $0.id == id } }
+    nodes[id.node, default: NodeParts()].devices[id.endpoint] = device
+    devices[device]?.sources.append(source)
+    devices[device]?.sources.sort { $0.id < $1.id }
+  }
+
+  private mutating func removeSource(_ id: SourceID) {
+    guard let device = nodes[id.node]?.devices.removeValue(forKey: id.endpoint) else { return }
+    for endpoint in devices[device]?.source(id)?.endpoints ?? [] { values[id.node]?.remove(endpoint.id) }
+    if values[id.node]?.isEmpty == true { values[id.node] = nil }
+    devices[device]?.sources.removeAll { $0.id == id }
+    release(id)
+    // The values of a node go with the last that needs them.
+    if nodes[id.node]?.devices.isEmpty == true {
+      nodes[id.node] = nil
+      values[id.node] = nil
+      lastEvents[id.node] = nil
+    }
+  }
+
+  /// A source has no endpoints any more.
+  private mutating func release(_ id: SourceID) {
+    guard let known = nodes[id.node]?.sources else { return }
+    nodes[id.node]?.sources = known.filter { $0.value != id.endpoint }
+  }
+
+  private mutating func withSource(_ id: SourceID, _ body: (inout DeviceSource) -> Void) {
+    guard let device = deviceID(of: id), let index = devices[device]?.sources.firstIndex(where: { $0.id == id }) else {
+      return
+    }
+    devices[device]?.sources.update(at: index, body)
+  }
+
+  // MARK: Restoring
+
+  /// Restores the stored values of a cluster, without a change for each value.
+  public mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {
+    self.values[node, default: NodeValues()][path.endpoint, path.cluster] = values
+  }
+
+  /// Restores the stored number of a node's last event.
+  public mutating func restore(lastEvent number: UInt64, of node: NodeID) { lastEvents[node] = number }
+}
+
+extension Array {
+  fileprivate mutating func update(at index: Int, _ body: (inout Element) -> Void) { body(&self[index]) }
+}
+
+extension DeviceEntry {
+  /// The order of the nodes of the first sources.
+  package func precedes(_ other: DeviceEntry) -> Bool {
+    (sources.first?.id).precedes(other.sources.first?.id, else: id < other.id)
+  }
+}
+
+extension Optional where Wrapped == SourceID {
+  fileprivate func precedes(_ other: SourceID?, else tie: Bool) -> Bool {
+    guard let self, let other, self != other else { return tie }
+    return self < other
+  }
+}

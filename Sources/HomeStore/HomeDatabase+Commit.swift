@@ -1,0 +1,85 @@
+package import GRDB
+public import HomeModel
+public import MatterModel
+
+/// The positions of committed updates in the log.
+public struct CommittedUpdates: Hashable, Sendable {
+  /// The position after all updates.
+  public var anchor: Anchor
+  /// The position after each update, in order.
+  public var anchors: [Anchor]
+}
+
+/// Progress of the log.
+package enum LogCommit {
+  /// All published batches up to this number are in the log.
+  case batches(upTo: UInt64)
+  /// The whole home was stored in place of batches that were lost; the log begins anew.
+  case wholeHome
+}
+
+extension HomeDatabase {
+  /// Stores updates of the process that follows the devices: the resulting state, and each change in the log, in one
+  /// transaction.
+  /// - Parameters:
+  ///   - updates: the updates in order, based on the state that ``load()`` returned. Changes that don't apply are
+  ///     logged without effect. An addition of an existing object is skipped, because two processes may report the same
+  ///     new device.
+  ///   - contacts: the changed times of last contact. Not logged.
+  @discardableResult
+  public func commit(
+    _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
+  ) throws(HomeError) -> CommittedUpdates {
+    try write { database in
+      var committed = CommittedUpdates(anchor: try self.end(database), anchors: [])
+      var changes = ChangeWriter(database, writer: self.writer, after: committed.anchor.sequence)
+      for update in updates {
+        // An update without a new entry has the position of the previous one.
+        if try !changes.write(update).changes.isEmpty {
+          committed.anchor = Anchor(log: self.logID, sequence: changes.sequence, mark: Self.mark(of: self.writer))
+        }
+        committed.anchors.append(committed.anchor)
+      }
+      try changes.finish(contacts)
+      return committed
+    }
+  }
+
+  /// Stores that nodes were heard by a process that does not follow them, where nobody has heard them since. Not logged.
+  /// - Parameter times: in microseconds since 1970.
+  package func note(heard times: [NodeID: Int64]) throws(HomeError) {
+    try write { database in
+      let statement = try database.cachedStatement(
+        sql: "UPDATE contact SET last = ? WHERE node = ? AND (last IS NULL OR last < ?)")
+      for (node, time) in times { try statement.execute(arguments: [time, HomeDatabase.stored(node), time]) }
+    }
+  }
+
+  /// Changes names, rooms or devices in a transaction that sees the changes of all other processes.
+  /// - Parameters:
+  ///   - origin: the client that made the call.
+  ///   - time: now, in microseconds since 1970.
+  ///   - body: receives the home without attribute values, and returns the changes. If it throws, nothing is changed.
+  /// - Returns: the update, the position after it in the log, and the result of `body`.
+  /// - Throws: the error of `body`.
+  public func change<R: Sendable>(
+    origin: String?, at time: Int64,
+    _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
+  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
+    try change(origin: origin, at: time, beside: { _, state in try body(state) })
+  }
+
+  /// Changes the home in one transaction with what `body` does to the database.
+  package func change<R: Sendable>(
+    origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
+  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
+    try write { database in
+      let (changes, result) = try body(database, try self.names(database))
+      let update = HomeUpdate(changes, at: time, origin: origin)
+      var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
+      let written = try writer.write(update)
+      try writer.finish([:])
+      return (written, try self.anchor(at: writer.sequence, database), result)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+internal import Foundation
+public import Home
+internal import MatterCrypto
+
+/// Everything that a client needs to use a home through a hub. Its text is a URL:
+/// `hearth://join/?address=192.168.1.10:5550&token=…&fingerprint=…&home=…&name=Ada&role=member`.
+public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
+  /// The addresses of the hub, the nearest first; at least one, and no local sockets.
+  public var addresses: [HubAddress]
+  /// The token, 32 hexadecimal digits.
+  public var token: String
+  /// The fingerprint of the hub's certificate; required unless all addresses are URLs.
+  public var fingerprint: CertificateFingerprint?
+  /// The identity of the home.
+  public var home: String
+  /// The name of the client in the hub's list of clients.
+  public var name: String
+  /// The role of the client when it was invited.
+  public var role: HomeRole
+
+  public init(
+    addresses: [HubAddress], token: String, fingerprint: CertificateFingerprint?, home: String, name: String,
+    role: HomeRole
+  ) {
+    (self.addresses, self.token, self.fingerprint) = (addresses, token, fingerprint)
+    (self.home, self.name, self.role) = (home, name, role)
+  }
+
+  /// The longest text of an invitation, in bytes.
+  private static let longest = 4096
+
+  /// Parses an invitation.
+  /// - Throws: `HomeError` `badArguments` with the expected text; it does not contain the token.
+  public init(_ text: String) throws(HomeError) {
+    guard text.utf8.count <= Self.longest,
+      let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme == "hearth",
+      url.host == "join", url.port == nil, ["", "/"].contains(url.path), url.user == nil, url.fragment == nil
+    else {
+      throw HomeError(
+        .badArguments, "this is not an invitation; expected the text that `hearth hub invite` printed, hearth://join/?…"
+      )
+    }
+    var items = Items(url.queryItems ?? [])
+    let texts = items.take("address")
+    guard !texts.isEmpty else { throw Items.wrong("address", "HOST:PORT or a wss URL") }
+    var addresses: [HubAddress] = []
+    for text in texts { addresses.append(try HubAddress(text)) }
+    self.addresses = addresses
+    token = try items.one("token", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
+    home = try items.one("home", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
+    name = try items.one("name", "the name of the client") { try? HomeNames.checked($0).name }
+    role = try items.one("role", "guest, member or owner") { HomeRole(rawValue: $0) }
+    let needsFingerprint = addresses.contains { if case .host = $0 { true } else { false } }
+    if needsFingerprint || items.has("fingerprint") {
+      fingerprint = try items.one("fingerprint", "64 hexadecimal digits") { try? CertificateFingerprint($0) }
+    }
+    if let other = items.rest { throw HomeError(.badArguments, "the invitation has an unknown part “\(other)”") }
+  }
+
+  /// The URL.
+  public var description: String {
+    var url = URLComponents()
+    (url.scheme, url.host, url.path) = ("hearth", "join", "/")
+    url.queryItems =
+      addresses.map { URLQueryItem(name: "address", value: $0.description) } + [
+        URLQueryItem(name: "token", value: token)
+      ] + (fingerprint.map { [URLQueryItem(name: "fingerprint", value: $0.description)] } ?? []) + [
+        URLQueryItem(name: "home", value: home), URLQueryItem(name: "name", value: name),
+        URLQueryItem(name: "role", value: role.rawValue),
+      ]
+    return url.string ?? ""
+  }
+
+  private static func isHexadecimal(_ text: String, count: Int) -> Bool {
+    text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x41...0x46 ~= $0 }
+  }
+
+  /// The query items that were not parsed yet.
+  private struct Items {
+    private var items: [String: [String]] = [:]
+
+    init(_ items: [URLQueryItem]) { for item in items { self.items[item.name, default: []].append(item.value ?? "") } }
+
+    var rest: String? { items.keys.min() }
+
+    func has(_ name: String) -> Bool { items[name] != nil }
+
+    mutating func take(_ name: String) -> [String] { items.removeValue(forKey: name) ?? [] }
+
+    mutating func one<R>(_ name: String, _ expected: String, _ parse: (String) -> R?) throws(HomeError) -> R {
+      let values = take(name)
+      guard values.count == 1, let value = parse(values[0]) else { throw Self.wrong(name, expected) }
+      return value
+    }
+
+    static func wrong(_ name: String, _ expected: String) -> HomeError {
+      HomeError(.badArguments, "the invitation has no valid \(name); expected \(expected)")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+public import Home
+public import Logging
+
+// The invitation that a state directory has joined.
+extension HubInvitation {
+  /// Whether an invitation is stored.
+  public static func isStored(in state: StateDirectory) -> Bool {
+    FileManager.default.fileExists(atPath: state.invitation)
+  }
+
+  /// Returns the stored invitation; nil if none is stored.
+  /// - Throws: `HomeError` `internalError` if it is damaged.
+  public static func stored(in state: StateDirectory) throws(HomeError) -> HubInvitation? {
+    guard let data = try Files.read(state.invitation) else { return nil }
+    do throws(HomeError) {
+      return try HubInvitation(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
+    } catch {
+      throw HomeError(
+        .internalError, "\(state.invitation) is damaged: \(error.message); run `hearth hub leave` and join again")
+    }
+  }
+
+  /// Stores the invitation in place of another one, accessible by the user only.
+  /// - Parameter authorities: a file with the authorities of the addresses that are URLs, which is copied.
+  public func store(in state: StateDirectory, authorities: String? = nil) throws(HomeError) {
+    if let authorities {
+      guard let data = try Files.read(authorities) else {
+        throw HomeError(.badArguments, "\(authorities): no such file")
+      }
+      try Files.replace(state.authorities, withSecret: data)
+    } else {
+      try Self.removeFile(state.authorities)
+    }
+    try Files.replace(state.invitation, withSecret: Data("\(self)\n".utf8))
+  }
+
+  /// Removes the stored invitation.
+  public static func remove(from state: StateDirectory) throws(HomeError) {
+    try removeFile(state.invitation)
+    try removeFile(state.authorities)
+  }
+
+  private static func removeFile(_ path: String) throws(HomeError) {
+    do { try FileManager.default.removeItem(atPath: path) } catch CocoaError.fileNoSuchFile {
+      // It is not stored.
+    } catch {
+      throw HomeError(.internalError, "\(path) can't be removed: \(error.localizedDescription)", cause: error)
+    }
+  }
+}
+
+extension HubClient.Options {
+  /// The options of an invited client.
+  /// - Parameter authorities: a file with the authorities of the addresses that are URLs; nil: those of the system.
+  public init(_ invitation: HubInvitation, authorities: String? = nil, logger: Logger) {
+    self.init(routes: invitation.addresses.map { HubRoute($0) }, name: invitation.name, logger: logger)
+    token = invitation.token
+    trust = HubTrust(fingerprint: invitation.fingerprint, authorities: authorities)
+    home = invitation.home
+  }
+
+  /// The options of the invitation that a state directory has joined; nil if it has joined none.
+  public init?(joinedIn state: StateDirectory, logger: Logger) throws(HomeError) {
+    guard let invitation = try HubInvitation.stored(in: state) else { return nil }
+    let hasAuthorities = FileManager.default.fileExists(atPath: state.authorities)
+    self.init(invitation, authorities: hasAuthorities ? state.authorities : nil, logger: logger)
+  }
+}

@@ -1,0 +1,249 @@
+internal import Home
+internal import Logging
+internal import MatterModel
+internal import NIOCore
+internal import Runtime
+
+// Requests and their results.
+extension HubServer {
+  static let schemaVersion = 13, minimumSchemaVersion = 11
+
+  func received(_ text: [UInt8], from number: Int) {
+    guard let connection = connections[number] else { return }
+    let message: JSONValue
+    do throws(JSONParser.Failure) {
+      message = try JSONParser.parse(text)
+    } catch {
+      return connection.send(Self.result("", .failure(MatterServerError(.unknown, "malformed JSON: \(error)"))))
+    }
+    let id = message["message_id"] ?? ""
+    guard let command = message["command"]?.text else {
+      let error = MatterServerError(.invalidArguments, "the message has no command")
+      return connection.send(Self.result(id, .failure(error)))
+    }
+    let values = message["args"] ?? .null
+    guard values.isNull || values.members != nil else {
+      let error = MatterServerError(.invalidArguments, "\(command): args is not an object")
+      return connection.send(Self.result(id, .failure(error)))
+    }
+    if command.hasPrefix(HubJSON.prefix) {
+      guard let id = id.text else {
+        let error = MatterServerError(.invalidArguments, "\(command): message_id is not a string")
+        return connection.send(Self.result(id, .failure(error)))
+      }
+      return receivedOwn(message, id, connection, number)
+    }
+    if command == "start_listening" {
+      // In one turn of the event loop: no event can come between the list and the first change.
+      connection.send(Self.result(id, .success(.array(nodeObjects(for: connection.role)))))
+      connection.isListening = true
+      return
+    }
+    guard connection.outstanding < Limits.requests else {
+      let error = MatterServerError(.unknown, "too many concurrent requests; wait for results")
+      return connection.send(Self.result(id, .failure(error)))
+    }
+    connection.outstanding += 1
+    let role = connection.role
+    controller.options.machine.task {
+      await self.perform(CommandArguments(command: command, values: values, role: role), id, of: number)
+    }
+  }
+
+  private func perform(_ arguments: CommandArguments, _ id: JSONValue, of number: Int) async {
+    let result: Result<JSONValue, MatterServerError>
+    do throws(MatterServerError) {
+      result = .success(try await self.result(arguments))
+    } catch { result = .failure(error) }
+    guard let connection = connections[number] else { return }
+    connection.outstanding -= 1
+    connection.send(Self.result(id, result))
+  }
+
+  private static func result(_ id: JSONValue, _ result: Result<JSONValue, MatterServerError>) -> JSONValue {
+    switch result {
+    case .success(let value): ["message_id": id, "result": value]
+    case .failure(let error):
+      ["message_id": id, "error_code": .int(error.code.rawValue), "details": .string(error.details)]
+    }
+  }
+
+  /// The commands for guests and, in addition, for members; all others are for owners.
+  private static let guestCommands: Set = [
+    "server_info", "get_nodes", "get_node", "diagnostics", "server_diagnostics", "get_vendor_names", "get_loglevel",
+    "get_fabric_label", "read_attribute", "ping_node", "get_node_ip_addresses", "get_icd_state", "get_network_topology",
+    "get_thread_border_routers", "get_thread_diagnostics", "check_node_update",
+  ]
+  private static let memberCommands: Set = ["device_command", "write_attribute", "interview_node"]
+
+  /// The lowest role that may use a command. The elements of a device are checked in addition.
+  static func role(for command: String) -> HomeRole {
+    guestCommands.contains(command) ? .guest : memberCommands.contains(command) ? .member : .owner
+  }
+
+  private func result(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    try arguments.require(Self.role(for: arguments.command))
+    switch arguments.command {
+    case "server_info": return serverInfo
+    case "get_nodes":
+      let all = nodeObjects(for: arguments.role)
+      return .array(try arguments.flag("only_available") == true ? all.filter { $0["available"] == true } : all)
+    case "get_node": return try node(arguments)
+    case "diagnostics", "server_diagnostics":
+      let visibility = RoleVisibility.of(arguments.role)
+      let events = recentEvents.filter { visibility.contains($0.data) }.map { NodeEventObject.make($0.node, $0.data) }
+      return ["info": serverInfo, "nodes": .array(nodeObjects(for: arguments.role)), "events": .array(events)]
+    case "get_vendor_names": return try vendorNames(arguments)
+    case "get_loglevel": return logLevels
+    case "set_loglevel":
+      if let level = try arguments.optionalText("console_loglevel") { logger.logLevel = Self.level(level) }
+      return logLevels
+    case "set_default_fabric_label":
+      let label = try arguments.optionalText("label")?.prefix { !$0.isNewline }
+      settings.fabricLabel = label.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : String($0.prefix(32)) }
+      storeSettings()
+      return .null
+    case "get_fabric_label": return ["fabric_label": .optional(settings.fabricLabel)]
+    case "device_command": return try await deviceCommand(arguments)
+    case "read_attribute": return try await readAttribute(arguments)
+    case "write_attribute": return try await writeAttribute(arguments)
+    case "set_acl_entry": return try await setAccessList(arguments)
+    case "set_node_binding": return try await setBindings(arguments)
+    case "get_matter_fabrics": return try await fabrics(arguments)
+    case "remove_matter_fabric": return try await removeFabric(arguments)
+    case "ping_node": return try await ping(arguments)
+    case "get_node_ip_addresses": return try await addresses(arguments)
+    case "interview_node": return try await interview(arguments)
+    case "remove_node": return try await remove(arguments)
+    case "commission_with_code": return try await commissionWithCode(arguments)
+    case "commission_on_network": return try await commissionOnNetwork(arguments)
+    case "open_commissioning_window": return try await openWindow(arguments)
+    case "discover", "discover_commissionable_nodes": return try await discover()
+    case "import_test_node": return try importTestNodes(arguments)
+    case "set_wifi_credentials": return try setWiFi(arguments)
+    case "set_thread_dataset": return try setThread(arguments)
+    case "remove_wifi_credentials": return try removeWiFi(arguments)
+    case "remove_thread_dataset": return try removeThread(arguments)
+    case "get_all_credentials": return allCredentials
+    case "get_icd_state": return try icdState(arguments)
+    case "get_network_topology": return topology
+    case "get_thread_border_routers": return []
+    case "get_thread_diagnostics": return arguments("ext_pan_id") == nil ? [] : .null
+    case "check_node_update":
+      _ = try known(try arguments.nodeID())
+      return .null
+    case "update_node":
+      _ = try known(try arguments.nodeID())
+      throw MatterServerError(.updateError, "no update is available")
+    case "initiate_ota_upload": throw MatterServerError(.otaUploadError, "OTA is disabled")
+    case "register_icd", "unregister_icd", "resync_icd":
+      _ = try known(try arguments.nodeID())
+      throw arguments.invalid("the server does not register for check-in messages")
+    default: throw MatterServerError(.invalidCommand, "unknown command \(arguments.command)")
+    }
+  }
+
+  // MARK: The server
+
+  var serverInfo: JSONValue {
+    let fabric = controller.assumeIsolated { $0.fabric }
+    var members: [JSONValue.Member] = [
+      .init("fabric_id", .int(fabric.id.rawValue)), .init("compressed_fabric_id", .int(fabric.compressedID)),
+      .init("schema_version", .int(Self.schemaVersion)),
+      .init("min_supported_schema_version", .int(Self.minimumSchemaVersion)),
+      .init("sdk_version", .string("hearth/\(options.version)")),
+      .init("wifi_credentials_set", .bool(settings.wifi[MatterServerSettings.defaultID] != nil)),
+    ]
+    if let wifi = settings.wifi[MatterServerSettings.defaultID] {
+      members.append(.init("wifi_ssid", .string(wifi.ssid)))
+    }
+    members += [
+      .init("thread_credentials_set", .bool(settings.thread[MatterServerSettings.defaultID] != nil)),
+      .init("bluetooth_enabled", false), .init("ble_proxy_enabled", false),
+      .init("controller_node_id", .int(fabric.nodeID.rawValue)),
+    ]
+    return .object(members)
+  }
+
+  private var logLevels: JSONValue {
+    [
+      "console_loglevel": .string(logger.logLevel == .trace ? "debug" : logger.logLevel.rawValue),
+      "file_loglevel": .null,
+    ]
+  }
+
+  private static func level(_ name: String) -> Logger.Level {
+    switch name {
+    case "fatal": .critical
+    case "warn": .warning
+    default: Logger.Level(rawValue: name) ?? .info
+    }
+  }
+
+  /// The names that the devices of the home give their vendors, and those of the test vendors.
+  private func vendorNames(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    var filter: Set<UInt16>?
+    if let wanted = arguments("filter_vendors") {
+      guard let list = wanted.array else { throw arguments.invalid("filter_vendors is not an array") }
+      if !list.isEmpty { filter = Set(list.compactMap { $0.integer(as: UInt16.self) }) }
+    }
+    let names = vendorNames.filter { filter?.contains($0.key) ?? true }.sorted { $0.key < $1.key }
+    return .object(names.map { .init(String($0.key), .string($0.value)) })
+  }
+
+  var vendorNames: [UInt16: String] {
+    var names: [UInt16: String] = [:]
+    for number in UInt16(1)...4 { names[0xFFF0 + number] = "Test Vendor \(number)" }
+    for identity in state.devices.values.flatMap(\.sources).map(\.identity) {
+      if let vendor = identity.vendorID, let name = identity.vendorName { names[vendor.rawValue] = name }
+    }
+    return names
+  }
+
+  // MARK: Nodes
+
+  /// Returns all nodes as clients with this role see them, those of the fabric first.
+  private func nodeObjects(for role: HomeRole) -> [JSONValue] {
+    let (state, visibility) = (state, RoleVisibility.of(role))
+    return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects
+  }
+
+  private func node(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    let id = try arguments.nodeID()
+    guard let object = testNodes.all[id.rawValue]?.object ?? nodeObject(id, state, .of(arguments.role)) else {
+      throw Self.unknown(id)
+    }
+    return object
+  }
+
+  /// Returns the node if it is in the fabric.
+  func known(_ id: NodeID) throws(MatterServerError) -> NodeID {
+    guard projection.nodes[id] != nil || testNodes.all[id.rawValue] != nil else { throw Self.unknown(id) }
+    return id
+  }
+
+  static func unknown(_ id: NodeID) -> MatterServerError {
+    MatterServerError(.nodeNotExists, "node \(id.rawValue) does not exist")
+  }
+
+  /// Stores when nodes were first known.
+  func noteCommissioned(_ nodes: [NodeID]) {
+    let new = nodes.filter { settings.commissioned[$0.rawValue] == nil }
+    guard !new.isEmpty else { return }
+    for node in new { settings.commissioned[node.rawValue] = now }
+    storeSettings()
+  }
+
+  private var topology: JSONValue {
+    let nodes = projection.nodes.sorted { $0.key < $1.key }.map { id, node -> JSONValue in
+      let values = state.values[id]
+      let kind = [(EndpointID.root, ClusterID(53), "thread"), (.root, 54, "wifi"), (.root, 55, "ethernet")]
+        .first { values?[$0.0, $0.1] != nil }
+      return [
+        "id": .string(String(id.rawValue)), "kind": "matter", "network_type": .string(kind?.2 ?? "unknown"),
+        "node_id": .int(id.rawValue), "available": .bool(node.isAvailable),
+      ]
+    }
+    return ["collected_at": .int(now / 1000), "nodes": .array(nodes), "connections": []]
+  }
+}

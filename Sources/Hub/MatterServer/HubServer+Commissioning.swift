@@ -1,0 +1,145 @@
+internal import Home
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+
+// Commands that add and remove nodes.
+extension HubServer {
+  func commissionWithCode(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    try checkCredentials(arguments)
+    let text = try arguments.text("code")
+    let code: SetupPayload
+    do {
+      code = try SetupPayload(parsing: text)
+    } catch { throw MatterServerError(.nodeCommissionFailed, "Commission failed: \(error)") }
+    return try await commission(CommissioningRequest(code))
+  }
+
+  func commissionOnNetwork(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let passcode: UInt32 = try arguments.integer("setup_pin_code")
+    let type: Int = try arguments.optionalInteger("filter_type") ?? 0
+    let filter: UInt16? = try arguments.optionalInteger("filter")
+    if (1...3).contains(type), filter == nil { throw arguments.invalid("filter_type \(type) requires a filter") }
+    var target = CommissioningRequest.Target.any
+    switch (type, filter) {
+    case (1, let filter?): target = .discriminator(.short(UInt8(truncatingIfNeeded: filter & 0xF)))
+    case (2, let filter?): target = .discriminator(.long(filter & 0xFFF))
+    case (3, let filter?):
+      guard let service = try await services(.vendor(filter)).first, case .commissionable(let instance) = service.kind
+      else { throw MatterServerError(.nodeCommissionFailed, "Commission failed: no device of vendor \(filter) found") }
+      target = .instance(instance)
+    default: break
+    }
+    if let text = try arguments.optionalText("ip_addr"), let address = IPAddress(text), !address.isLinkLocal {
+      target = .addresses([SocketAddress(address, port: 5540)])
+    }
+    return try await commission(CommissioningRequest(passcode: passcode, target: target))
+  }
+
+  private func commission(_ request: CommissioningRequest) async throws(MatterServerError) -> JSONValue {
+    let node: NodeID
+    do throws(HomeError) {
+      node = try await exclusively { [controller] () throws(HomeError) in
+        try await controller.ask(.pair(request: request, name: nil, room: nil, trust: nil)) {
+          if case .paired(_, _, let result) = $0 { result.nodeID } else { nil }
+        }
+      }
+    } catch {
+      throw MatterServerError(.nodeCommissionFailed, "Commission failed: \(error)")
+    }
+    // This process follows the node as soon as it finds it in the database.
+    await wait(for: node, isPresent: true, within: .seconds(60))
+    guard let object = nodeObject(node, state, .of(.owner)) else {
+      throw MatterServerError(
+        .nodeInterviewFailed, "node \(node.rawValue) is commissioned, but did not describe itself in time")
+    }
+    return object
+  }
+
+  func remove(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    if testNodes.remove(node.rawValue) {
+      broadcast("node_removed") { _ in .int(node.rawValue) }
+      return .null
+    }
+    do throws(HomeError) {
+      try await exclusively { [controller] () throws(HomeError) in
+        _ = try await controller.perform(.remove(node: node, isForced: true))
+      }
+    } catch { throw MatterServerError(error) }
+    await wait(for: node, isPresent: false, within: .seconds(30))
+    settings.commissioned[node.rawValue] = nil
+    storeSettings()
+    return .null
+  }
+
+  func openWindow(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try fabricNode(arguments)
+    let seconds: Int = try arguments.optionalInteger("timeout") ?? 300
+    guard (1...65535).contains(seconds) else { throw arguments.invalid("timeout is not a time in seconds") }
+    let window = try await request { () throws(HomeError) in
+      try await controller.openWindow(node, for: .seconds(seconds))
+    }
+    guard let code = window.code, let manual = try? code.manualCode, let qr = try? code.qrText else {
+      throw MatterServerError(.sdkStackError, "the window has no setup code")
+    }
+    return [
+      "setup_pin_code": .int(code.passcode), "setup_manual_code": .string(manual),
+      "setup_qr_code": .string(qr),
+    ]
+  }
+
+  // MARK: Discovery
+
+  func discover() async throws(MatterServerError) -> JSONValue {
+    .array(try await services(.any).map { Self.object($0) })
+  }
+
+  /// Returns the commissionable devices that announce themselves within three seconds, by instance.
+  private func services(
+    _ filter: DiscoveryQuery.CommissionableFilter
+  ) async throws(MatterServerError) -> [MatterService] {
+    var found: [UInt64: MatterService] = [:]
+    do {
+      for try await news in controller.discover(.commissionable(filter), for: .seconds(3)) {
+        switch news {
+        case .found(let service):
+          if case .commissionable(let instance) = service.kind { found[instance] = service }
+        case .lost(let service):
+          if case .commissionable(let instance) = service.kind { found[instance] = nil }
+        }
+      }
+    } catch { throw MatterServerError(.unknown, "the discovery failed: \(error)") }
+    return found.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private static func object(_ service: MatterService) -> JSONValue {
+    var instance = ""
+    if case .commissionable(let number) = service.kind {
+      let digits = String(number, radix: 16, uppercase: true)
+      instance = String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    var members: [JSONValue.Member] = [
+      .init("instance_name", .string(instance)),
+      .init("host_name", .string(String(service.hostName.prefix { $0 != "." }))), .init("port", .int(service.port)),
+      .init("long_discriminator", .int(service.discriminator ?? 0)),
+      .init("vendor_id", service.vendorID.map { .int($0) } ?? -1),
+      .init("product_id", service.productID.map { .int($0) } ?? -1),
+      .init("commissioning_mode", .int(service.commissioningMode)),
+      .init("device_type", .int(service[text: "DT"].flatMap { UInt32($0) } ?? 0)),
+      .init("device_name", .string(service.deviceName ?? "")),
+      .init("pairing_instruction", .string(service.pairingInstruction ?? "")),
+      .init("pairing_hint", service.pairingHint.map { .int($0) } ?? -1), .init("supports_tcp", false),
+      .init("addresses", .array(service.addresses.map { .string("\($0)") })),
+      .init("rotating_id", .string(service[text: "RI"] ?? "")),
+    ]
+    if let interval = service.idleInterval {
+      members.append(.init("mrp_retry_interval_idle", .int(interval.milliseconds)))
+    }
+    if let interval = service.activeInterval {
+      members.append(.init("mrp_retry_interval_active", .int(interval.milliseconds)))
+    }
+    return .object(members)
+  }
+}

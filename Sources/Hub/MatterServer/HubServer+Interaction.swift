@@ -1,0 +1,146 @@
+internal import Home
+internal import MatterClusters
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+
+// Commands that read, write and invoke.
+extension HubServer {
+  func deviceCommand(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    let endpoint = EndpointID(try arguments.integer("endpoint_id"))
+    let cluster = ClusterID(try arguments.integer("cluster_id"))
+    let name = try arguments.text("command_name")
+    if testNodes.all[node.rawValue] != nil { return .null }
+    guard DeclaredElements.contains(cluster) else { throw arguments.invalid("unknown cluster \(cluster.rawValue)") }
+    guard let command = DeclaredElements.command(name, of: cluster) else {
+      throw arguments.invalid("unknown command \(name) of cluster \(cluster.rawValue)")
+    }
+    try arguments.require(command.privilege)
+    let fields = try decoded(arguments("payload") ?? .object([]), command.request, "payload")
+    let timed: UInt32? = try arguments.optionalInteger("timed_request_timeout_ms")
+    let isTimed = timed != nil || command.quality.contains(.timed)
+    let path = CommandPath(endpoint: endpoint, cluster: cluster, command: command.id)
+    let answer = try await request { () throws(HomeError) in
+      try await controller.invoke(node, CommandData(path, fields: fields), isTimed: isTimed)
+    }
+    guard let answer, let fields = answer.fields else { return .null }
+    do {
+      return try ValueEncoder.fields(fields, command.response?.schema)
+    } catch { throw MatterServerError(.sdkStackError, "the response can't be read: \(error)") }
+  }
+
+  func readAttribute(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    let texts: [JSONValue]
+    switch arguments("attribute_path") {
+    case .string(let text): texts = [.string(text)]
+    case .array(let values) where !values.isEmpty: texts = values
+    default: throw arguments.invalid("attribute_path is not a path or a list of paths")
+    }
+    var paths: [AttributePath] = []
+    for text in texts {
+      guard let text = text.text else { throw arguments.invalid("attribute_path is not a path or a list of paths") }
+      paths.append(try AttributeKey.path(text))
+    }
+    if let test = testNodes.all[node.rawValue] {
+      let members = test.read(paths)
+      guard !members.isEmpty || !paths.contains(where: \.isWildcard) else { throw Self.noValue }
+      return .object(members)
+    }
+    let isFabricFiltered = try arguments.flag("fabric_filtered") ?? false
+    let visibility = RoleVisibility.of(arguments.role)
+    var members: [JSONValue.Member] = []
+    for start in stride(from: 0, to: paths.count, by: Self.pathsPerRequest) {
+      let part = Array(paths[start...].prefix(Self.pathsPerRequest))
+      let report = try await request { () throws(HomeError) in
+        try await controller.read(node, part, isFabricFiltered: isFabricFiltered)
+      }
+      for attribute in report.attributes {
+        guard visibility.contains(attribute.path),
+          let value = ValueEncoder.attribute(attribute.path, attribute.value)
+        else { continue }
+        members.append(.init(AttributeKey.text(attribute.path), value))
+      }
+    }
+    guard !members.isEmpty else { throw Self.noValue }
+    return .object(members)
+  }
+
+  private static let noValue = MatterServerError(.sdkStackError, "no attribute of the path could be read")
+  /// A device must accept nine paths in a request. Matter Core § 2.11.2.1.
+  private static let pathsPerRequest = 9
+
+  func writeAttribute(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let text = try arguments.text("attribute_path")
+    guard let path = try AttributeKey.path(text).concrete else {
+      throw arguments.invalid("wildcards are not allowed in attribute_path")
+    }
+    let node = try known(try arguments.nodeID())
+    let status = try await write(arguments.values["value"] ?? .null, to: path, of: node, arguments)
+    return [
+      [
+        "Path": [
+          "EndpointId": .int(path.endpoint.rawValue), "ClusterId": .int(path.cluster.rawValue),
+          "AttributeId": .int(path.attribute.rawValue),
+        ], "Status": .int(status),
+      ]
+    ]
+  }
+
+  /// Writes an attribute and returns the status code of the device.
+  private func write(
+    _ value: JSONValue, to path: ConcreteAttributePath, of node: NodeID, _ arguments: CommandArguments
+  ) async throws(MatterServerError) -> UInt8 {
+    if testNodes.all[node.rawValue] != nil { return 0 }
+    guard let declared = DeclaredElements.attribute(path) else {
+      throw arguments.invalid("unknown attribute \(AttributeKey.text(path))")
+    }
+    try arguments.require(declared.write ?? .administer)
+    let write = AttributeWrite(path, value: try decoded(value, declared.schema, "value"))
+    let statuses = try await request { () throws(HomeError) in
+      try await controller.write(node, [write], isTimed: declared.quality.contains(.timed))
+    }
+    return statuses.first { $0.status.code != .success }?.status.code.rawValue ?? 0
+  }
+
+  func setAccessList(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    try await setList("entry", AccessControl.acl.path(on: .root), arguments)
+  }
+
+  func setBindings(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    try await setList("bindings", Binding.binding.path(on: EndpointID(try arguments.integer("endpoint"))), arguments)
+  }
+
+  private func setList(
+    _ name: String, _ path: ConcreteAttributePath, _ arguments: CommandArguments
+  ) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    let status = try await write(try arguments.array(name), to: path, of: node, arguments)
+    return [
+      [
+        "path": [
+          "endpoint_id": .int(path.endpoint.rawValue), "cluster_id": .int(path.cluster.rawValue),
+          "attribute_id": .int(path.attribute.rawValue),
+        ], "status": .int(status),
+      ]
+    ]
+  }
+
+  // MARK: Helpers
+
+  private func decoded(_ value: JSONValue, _ schema: Schema, _ name: String) throws(MatterServerError) -> [UInt8] {
+    do throws(ValueDecoder.Failure) {
+      return try ValueDecoder.tlv(value, schema)
+    } catch {
+      var failure = error
+      failure.path.insert(name, at: 0)
+      throw MatterServerError(.invalidArguments, failure.text)
+    }
+  }
+
+  /// Performs a request to a device.
+  func request<R: Sendable>(_ body: () async throws(HomeError) -> R) async throws(MatterServerError) -> R {
+    do throws(HomeError) { return try await body() } catch { throw MatterServerError(error) }
+  }
+}

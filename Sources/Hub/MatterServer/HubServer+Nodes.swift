@@ -1,0 +1,126 @@
+internal import Home
+internal import MatterClusters
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+
+// Commands about single nodes.
+extension HubServer {
+  func fabrics(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try fabricNode(arguments)
+    let path = OperationalCredentials.fabrics.path(on: .root)
+    let report = try await request { () throws(HomeError) in
+      try await controller.read(node, [AttributePath(path)], isFabricFiltered: false)
+    }
+    guard let value = report[path]?.value,
+      let list = try? [OperationalCredentials.FabricDescriptorStruct](tlv: value)
+    else { throw MatterServerError(.sdkStackError, "the fabrics of node \(node.rawValue) can't be read") }
+    let names = vendorNames
+    return .array(
+      list.map { fabric in
+        var members: [JSONValue.Member] = [
+          .init("fabric_id", .int(fabric.fabricID.rawValue)),
+          .init("vendor_id", .int(fabric.vendorID.rawValue)),
+          .init("fabric_index", .int(fabric.fabricIndex.rawValue)), .init("fabric_label", .string(fabric.label)),
+        ]
+        if let name = names[fabric.vendorID.rawValue] { members.append(.init("vendor_name", .string(name))) }
+        return .object(members)
+      })
+  }
+
+  func removeFabric(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try fabricNode(arguments)
+    let index = FabricIndex(try arguments.integer("fabric_index"))
+    let response = try await request { () throws(HomeError) in
+      try await controller.invoke(
+        OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: node)
+    }
+    guard response.statusCode == .ok else {
+      throw MatterServerError(.unknown, "the device refused: \(response.statusCode)")
+    }
+    return [:]
+  }
+
+  /// Reads an attribute of the node over its known address, since an ICMP echo requires privileges.
+  func ping(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    if testNodes.all[node.rawValue] != nil { return .object(Self.testAddresses.map { .init($0, true) }) }
+    let addresses = knownAddresses(of: node, scoped: true)
+    guard !addresses.isEmpty else { return [:] }
+    var isReachable = false
+    for _ in 0..<max(1, min(10, try arguments.optionalInteger("attempts") ?? 1)) {
+      let report = try? await controller.read(
+        node, [AttributePath(BasicInformation.dataModelRevision.path(on: .root))], timeout: .seconds(10))
+      isReachable = report != nil
+      if isReachable { break }
+    }
+    return .object(addresses.map { .init($0, .bool(isReachable)) })
+  }
+
+  func addresses(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    if testNodes.all[node.rawValue] != nil { return .array(Self.testAddresses.map { .string($0) }) }
+    return .array(knownAddresses(of: node, scoped: try arguments.flag("scoped") ?? false).map { .string($0) })
+  }
+
+  private static let testAddresses = ["0.0.0.0", "0000:1111:2222:3333:4444"]
+
+  private func knownAddresses(of node: NodeID, scoped: Bool) -> [String] {
+    let records = controller.assumeIsolated { $0.nodes }
+    guard let address = records.first(where: { $0.nodeID == node })?.address else { return [] }
+    let text = "\(address.ip)"
+    return [scoped ? text : String(text.prefix { $0 != "%" })]
+  }
+
+  func interview(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
+    let node = try known(try arguments.nodeID())
+    let time = now
+    if let test = testNodes.all[node.rawValue] {
+      testNodes.setInterview(NodeObject.time(time), of: node.rawValue)
+      broadcast("node_updated") { _ in testNodes.all[node.rawValue]?.object ?? test.object }
+      return .null
+    }
+    // The home applies the report, which sends the changed attributes.
+    _ = try await request { () throws(HomeError) in try await controller.read(node, [AttributePath()]) }
+    interviews[node] = time
+    let state = state
+    broadcast("node_updated") { nodeObject(node, state, $0) }
+    return .null
+  }
+
+  func icdState(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    let node = try fabricNode(arguments)
+    let values = state.values[node]
+    let features: UInt32? = values?[.root, IcdManagement.id].flatMap { _ in
+      values?[ConcreteAttributePath(.root, IcdManagement.id, GlobalAttribute.featureMap)].flatMap {
+        try? UInt32(tlv: $0)
+      }
+    }
+    guard let features else {
+      return [
+        "supported": false, "lit_supported": false, "registered": false, "operating_mode": .null, "awake": .null,
+        "available": .null, "next_expected_checkin": .null,
+      ]
+    }
+    let mode = values?.value(IcdManagement.operatingMode, on: .root)
+    return [
+      "supported": true, "lit_supported": .bool(features & 4 != 0), "registered": false,
+      "operating_mode": mode.map { $0.rawValue == 1 ? "LIT" : "SIT" } ?? .null, "awake": .null,
+      "available": .bool(projection.nodes[node]?.isAvailable ?? false), "next_expected_checkin": .null,
+    ]
+  }
+
+  func importTestNodes(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    for id in try testNodes.add(dump: try arguments.text("dump")) {
+      broadcast("node_added") { _ in testNodes.all[id]?.object }
+    }
+    return .null
+  }
+
+  /// Returns the node if it is in the fabric, and not a test node.
+  func fabricNode(_ arguments: CommandArguments) throws(MatterServerError) -> NodeID {
+    let node = try arguments.nodeID()
+    guard projection.nodes[node] != nil else { throw Self.unknown(node) }
+    return node
+  }
+}

@@ -1,0 +1,168 @@
+internal import Foundation
+internal import Home
+internal import MatterModel
+package import NIOCore
+
+/// The coders of messages with the prefix `hearth_`.
+enum HubJSON {
+  static let prefix = "hearth_"
+  private static let decoder = JSONDecoder()
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    // Slashes are frequent in base64.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }()
+
+  static func encode(_ value: some Encodable) throws -> ByteBuffer { ByteBuffer(bytes: try encoder.encode(value)) }
+
+  static func decode<Value: Decodable>(_: Value.Type = Value.self, from bytes: [UInt8]) throws -> Value {
+    try decoder.decode(Value.self, from: Data(bytes))
+  }
+
+  static func decode<Value: Decodable>(_: Value.Type = Value.self, from value: JSONValue) throws -> Value {
+    try decoder.decode(Value.self, from: Data(value.bytes.readableBytesView))
+  }
+
+  static func value(of value: some Encodable) throws -> JSONValue {
+    try JSONParser.parse([UInt8](try encoder.encode(value)))
+  }
+}
+
+extension HubMessage {
+  /// The commands of ``start(_:)`` and ``cancel(_:)``.
+  static let start = HubJSON.prefix + "start", cancel = HubJSON.prefix + "cancel"
+
+  /// Decodes a command.
+  /// - Throws: `JSONParser.Failure` or `DecodingError` if it is malformed.
+  package init(_ bytes: [UInt8]) throws { try self.init(JSONParser.parse(bytes)) }
+
+  init(_ message: JSONValue) throws {
+    let invalid = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a command"))
+    guard let command = message["command"]?.text, command.hasPrefix(HubJSON.prefix),
+      let id = message["message_id"]?.text
+    else { throw invalid }
+    if command == Self.start {
+      self = .start(try HubJSON.decode(from: message["args"] ?? .null))
+    } else if command == Self.cancel {
+      self = .cancel(try HubJSON.decode(from: message["args"] ?? .null))
+    } else {
+      self = .request(id: id, try HomeRequest(command: command, message["args"]), origin: message["origin"]?.text)
+    }
+  }
+
+  package var text: ByteBuffer {
+    get throws {
+      switch self {
+      case .start(let start):
+        return JSONValue.object([
+          .init("message_id", .string(Self.start)), .init("command", .string(Self.start)),
+          .init("args", try HubJSON.value(of: start)),
+        ]).bytes
+      case .cancel(let cancellation):
+        return JSONValue.object([
+          .init("message_id", .string(Self.cancel)), .init("command", .string(Self.cancel)),
+          .init("args", try HubJSON.value(of: cancellation)),
+        ]).bytes
+      case .request(let id, let request, let origin):
+        // A request is encoded as an object with one member, which is named like the case.
+        guard let member = try HubJSON.value(of: request).members?.first else {
+          throw EncodingError.invalidValue(request, .init(codingPath: [], debugDescription: "not an object"))
+        }
+        var members: [JSONValue.Member] = [
+          .init("message_id", .string(id)), .init("command", .string(HubJSON.prefix + member.name)),
+          .init("args", member.value),
+        ]
+        if let origin { members.append(.init("origin", .string(origin))) }
+        return JSONValue.object(members).bytes
+      }
+    }
+  }
+}
+
+extension HomeRequest {
+  /// Decodes a request from its command and arguments; null arguments are empty ones.
+  init(command: String, _ arguments: JSONValue?) throws {
+    let arguments = arguments.flatMap { $0.isNull ? nil : $0 } ?? .object([])
+    let name = String(command.dropFirst(HubJSON.prefix.count))
+    self = try HubJSON.decode(from: .object([.init(name, arguments)]))
+  }
+}
+
+// The envelope of the standard API: results have the id of their command, events a name.
+extension HubNews: Codable {
+  private enum Keys: String, CodingKey {
+    case event, data, result, details
+    case id = "message_id", code = "error_code", error = "hearth_error"
+  }
+
+  private enum Event: String, Codable {
+    case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part",
+      contacts = "hearth_contacts"
+    case settling = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
+    case progress = "hearth_progress"
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Keys.self)
+    func data<Value: Decodable>() throws -> Value { try container.decode(Value.self, forKey: .data) }
+    if let name = try container.decodeIfPresent(String.self, forKey: .event) {
+      switch Event(rawValue: name) {
+      case .welcome: self = .welcome(try data())
+      case .refused: self = .refused(try data())
+      case .reset: self = .reset
+      case .part: self = .part(try data())
+      case .contacts: self = .contacts(try data())
+      case .settling: self = .settling(try data())
+      case .synchronized: self = .synchronized(try data())
+      case .update: self = .update(try data())
+      case .progress: self = .progress(try data())
+      case nil: self = .other
+      }
+      return
+    }
+    let id = try container.decodeIfPresent(String.self, forKey: .id)
+    switch (id, container.contains(.code)) {
+    case (let id?, true):
+      let error =
+        try container.decodeIfPresent(HomeError.self, forKey: .error)
+        ?? HomeError(.badArguments, try container.decodeIfPresent(String.self, forKey: .details) ?? "invalid request")
+      self = id == HubMessage.start ? .refused(error) : .reply(id: id, .failure(error))
+    case (let id?, false) where id != HubMessage.start:
+      self = .reply(id: id, .success(try container.decode(HomeReply.self, forKey: .result)))
+    default: self = .other
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Keys.self)
+    func put(_ event: Event, _ data: some Encodable) throws {
+      try container.encode(event, forKey: .event)
+      try container.encode(data, forKey: .data)
+    }
+    switch self {
+    case .welcome(let welcome): try put(.welcome, welcome)
+    case .refused(let error): try put(.refused, error)
+    case .reset: try put(.reset, [String: String]())
+    case .part(let changes): try put(.part, changes)
+    case .contacts(let contacts): try put(.contacts, contacts)
+    case .settling(let settling): try put(.settling, settling)
+    case .synchronized(let position): try put(.synchronized, position)
+    case .update(let update): try put(.update, update)
+    case .progress(let progress): try put(.progress, progress)
+    case .reply(let id, let result):
+      try container.encode(id, forKey: .id)
+      switch result {
+      case .success(let reply): try container.encode(reply, forKey: .result)
+      case .failure(let error):
+        try container.encode(MatterServerError(error).code.rawValue, forKey: .code)
+        try container.encode(error.description, forKey: .details)
+        try container.encode(error, forKey: .error)
+      }
+    case .other: break
+    }
+  }
+
+  package init(_ bytes: [UInt8]) throws { self = try HubJSON.decode(from: bytes) }
+  package var text: ByteBuffer { get throws { try HubJSON.encode(self) } }
+}

@@ -1,0 +1,64 @@
+internal import Home
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers the HTTP requests that are not upgraded: `GET /health`, and errors for everything else.
+final class HTTPHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+
+  private let server: HubServer
+  private var head: HTTPRequestHead?
+
+  init(_ server: HubServer) { self.server = server }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): self.head = head
+    case .body: break
+    case .end:
+      guard let head else { return }
+      self.head = nil
+      answer(head, context)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    let channel = context.channel
+    switch (HubServer.path(of: request), request.method) {
+    case ("/health", .GET): Self.send(.ok, server.assumeIsolated { $0.health }, on: channel)
+    case ("/health", _):
+      Self.send(.methodNotAllowed, ["error": "method not allowed"], ["Allow": "GET"], on: channel)
+    case (HubAddress.path, _):
+      Self.send(.upgradeRequired, ["error": "WebSocket upgrade required"], ["Upgrade": "websocket"], on: channel)
+    default: Self.send(.notFound, ["error": "not found"], on: channel)
+    }
+  }
+
+  /// Refuses an upgrade. The body is the error, as in the replies to requests.
+  static func refuse(_ error: HomeError, on channel: any Channel) {
+    let body = (try? HubJSON.value(of: error)) ?? ["message": .string(error.message)]
+    switch error.code {
+    case .accessDenied: send(.unauthorized, body, ["WWW-Authenticate": "Bearer"], on: channel)
+    case .refused: send(.serviceUnavailable, body, on: channel)
+    default: send(.internalServerError, body, on: channel)
+    }
+  }
+
+  /// Sends a response and closes the connection.
+  static func send(
+    _ status: HTTPResponseStatus, _ body: JSONValue, _ headers: HTTPHeaders = [:], on channel: any Channel
+  ) {
+    let bytes = body.bytes
+    var headers = headers
+    headers.add(name: "Content-Type", value: "application/json")
+    headers.add(name: "Content-Length", value: String(bytes.readableBytes))
+    headers.add(name: "Connection", value: "close")
+    let pipeline = channel.pipeline.syncOperations
+    let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+    pipeline.write(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
+    pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))), promise: nil)
+    pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).whenComplete { _ in channel.close(promise: nil) }
+  }
+}

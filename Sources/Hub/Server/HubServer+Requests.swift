@@ -1,0 +1,250 @@
+internal import Glibc
+public import Home
+internal import Logging
+internal import MatterModel
+internal import NIOCore
+internal import NIOWebSocket
+internal import Runtime
+
+// The identification of clients, and their commands with the prefix `hearth_`.
+extension HubServer {
+  private static let revoked = HomeError(.accessDenied, "the invitation was revoked")
+
+  // MARK: Identification
+
+  /// - Throws: `HomeError` `accessDenied` if the client is unknown.
+  func identify(_ handshake: HubHandshake, _ token: String?) async throws(HomeError) -> HubHandshake.Client {
+    if case .loopback = handshake.kind { return HubHandshake.Client(name: "client", role: .owner) }
+    guard let token else {
+      guard case .socket = handshake.kind else {
+        throw HomeError(.accessDenied, "a hub on the network requires a token")
+      }
+      guard try await user(of: handshake.channel) == getuid() else {
+        throw HomeError(.accessDenied, "the hub belongs to another user; use the --token of an invitation")
+      }
+      return HubHandshake.Client(name: "client", role: .owner)
+    }
+    // Repeated if an invitation was revoked in the meantime.
+    while true {
+      let count = checkCount
+      let client = try await invitedClients().first { $0.has(token) }
+      guard count == checkCount else { continue }
+      guard let client else {
+        throw HomeError(.accessDenied, "the hub does not know this token; it may have been revoked")
+      }
+      return HubHandshake.Client(name: client.name, role: client.role, tokenHash: client.tokenHash)
+    }
+  }
+
+  private struct Credentials {
+    var process: Int32
+    var user: UInt32
+    var group: UInt32
+  }
+
+  /// Returns the user of the peer of a Unix socket.
+  private func user(of channel: any Channel) async throws(HomeError) -> UInt32? {
+    guard let provider = channel as? any SocketOptionProvider else { return nil }
+    do {
+      let found: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
+        level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
+      return try await found.get().user
+    } catch {
+      throw HomeError(.internalError, "the client can't be identified: \(error)", cause: error)
+    }
+  }
+
+  /// Reads the invitations. Concurrent callers share one read, and reads are at least 20 ms apart, so that unknown peers
+  /// can't keep the database busy.
+  private func invitedClients() async throws(HomeError) -> [InvitedClient] {
+    try await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<[InvitedClient], HomeError>, Never>) in
+      lookups.append(continuation)
+      if !isLookingUp { lookUp() }
+    }.get()
+  }
+
+  private static let lookupPause = TimeAmount.milliseconds(20)
+
+  private func lookUp() {
+    isLookingUp = true
+    lookupCount += 1
+    let waiting = lookups
+    lookups = []
+    controller.options.machine.task {
+      let result: Result<[InvitedClient], HomeError>
+      do throws(HomeError) {
+        result = .success(try await self.controller.withDatabase { try $0.clients() })
+      } catch { result = .failure(error) }
+      for continuation in waiting { continuation.resume(returning: result) }
+      await self.scheduleLookup()
+    }
+  }
+
+  private func scheduleLookup() {
+    eventLoop.scheduleTask(in: Self.lookupPause) { [self] in
+      assumeIsolated { server in
+        server.isLookingUp = false
+        if !server.lookups.isEmpty { server.lookUp() }
+      }
+    }
+  }
+
+  /// Closes the connections of clients whose invitations were revoked, also during their handshake.
+  private func checkInvitations() async throws(HomeError) {
+    checkCount += 1
+    let clients = try await controller.withDatabase { try $0.clients() }
+    func isValid(_ client: HubHandshake.Client) -> Bool {
+      guard let hash = client.tokenHash else { return true }
+      return clients.contains { $0.tokenHash == hash && $0.role == client.role }
+    }
+    for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
+      handshake.abort()
+    }
+    for connection in connections.values where !isValid(connection.client) { refuse(connection, Self.revoked) }
+  }
+
+  private func refuse(_ connection: HubConnection, _ error: HomeError) {
+    if connection.isFollowing { send(.refused(error), to: connection) }
+    connection.close(.policyViolation)
+  }
+
+  // MARK: Commands
+
+  /// Handles a command with the prefix `hearth_`.
+  func receivedOwn(_ message: JSONValue, _ id: String, _ connection: HubConnection, _ number: Int) {
+    do {
+      switch try HubMessage(message) {
+      case .start(let start): self.start(connection, id, start)
+      case .request(let id, let request, let origin):
+        receive(HubConnection.Request(id: id, request: request, origin: origin), connection, number)
+      case .cancel(let cancellation): connection.running[cancellation.id]?.cancel()
+      }
+    } catch {
+      reply(id, .failure(HomeError(.badArguments, "malformed request: \(error)")), to: connection)
+    }
+  }
+
+  private func start(_ connection: HubConnection, _ id: String, _ start: HubStart) {
+    guard start.version == hubVersion else {
+      let error = HomeError(
+        .badArguments, "the hub has version \(hubVersion), the client \(start.version); update the older one")
+      return reply(id, .failure(error), to: connection)
+    }
+    guard !connection.isFollowing else {
+      return reply(id, .failure(HomeError(.badArguments, "\(HubMessage.start) was sent before")), to: connection)
+    }
+    if connection.client.tokenHash == nil, let name = try? HomeNames.checked(start.name).name {
+      connection.client.name = name
+    }
+    connection.send(["message_id": .string(id), "result": .null])
+    follow(connection, from: start.position)
+  }
+
+  private func reply(_ id: String, _ result: Result<HomeReply, HomeError>, to connection: HubConnection) {
+    send(.reply(id: id, result), to: connection)
+  }
+
+  private func receive(_ request: HubConnection.Request, _ connection: HubConnection, _ number: Int) {
+    func refuse(_ code: HomeError.Code, _ text: String) {
+      reply(request.id, .failure(HomeError(code, text)), to: connection)
+    }
+    let role = connection.role
+    do throws(HomeError) { try request.request.check(role) } catch {
+      return reply(request.id, .failure(error), to: connection)
+    }
+    guard connection.ownOutstanding < Limits.ownRequests else {
+      return refuse(.refused, "too many concurrent requests")
+    }
+    guard role == .owner || request.request.count <= Limits.items,
+      (request.origin ?? "").utf8.count <= Limits.originSize
+    else { return refuse(.badArguments, "the request is too large") }
+    connection.ownOutstanding += 1
+    if request.request.isLong {
+      connection.running[request.id] = controller.options.machine.task { await self.performLong(request, of: number) }
+    } else if case .samples = request.request {
+      connection.reads.append(request)
+      readNext(connection, number)
+    } else {
+      connection.requests.append(request)
+      // Tasks may start in any order; requests start in order of arrival.
+      controller.options.machine.task { await self.performNext(of: number) }
+    }
+  }
+
+  private func performNext(of number: Int) async {
+    guard let connection = connections[number], !connection.requests.isEmpty else { return }
+    let request = connection.requests.removeFirst()
+    let result = await perform(request, connection)
+    connection.ownOutstanding -= 1
+    reply(request.id, result, to: connection)
+  }
+
+  private func performLong(_ request: HubConnection.Request, of number: Int) async {
+    guard let connection = connections[number] else { return }
+    let result = await perform(request, connection) { [self] progress in
+      assumeIsolated { server in
+        let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
+        if let connection = server.connections[number], let text = server.encode(news) { connection.writeEvent(text) }
+      }
+    }
+    connection.running[request.id] = nil
+    connection.ownOutstanding -= 1
+    reply(request.id, result, to: connection)
+  }
+
+  /// Reads the log for a client, unless the previous reply is still queued.
+  private func readNext(_ connection: HubConnection, _ number: Int) {
+    guard !connection.isReading, !connection.reads.isEmpty else { return }
+    connection.isReading = true
+    controller.options.machine.task { await self.readLog(for: number) }
+  }
+
+  private func readLog(for number: Int) async {
+    guard let connection = connections[number], !connection.reads.isEmpty else { return }
+    let request = connection.reads.removeFirst()
+    let result = await perform(request, connection)
+    connection.ownOutstanding -= 1
+    if let text = encode(.reply(id: request.id, result)) { try? await connection.send(text).get() }
+    connection.isReading = false
+    readNext(connection, number)
+  }
+
+  private func perform(
+    _ request: HubConnection.Request, _ connection: HubConnection,
+    progress: @escaping HomeProgress.Handler = { _ in }
+  ) async -> Result<HomeReply, HomeError> {
+    let role = connection.role
+    do throws(HomeError) {
+      if case .status = request.request { return .success(.status(status: status)) }
+      let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
+      let reply = try await controller.perform(request.request, as: role, origin: origin, progress: progress)
+      if case .revoked = reply { try await checkInvitations() }
+      return .success(reply)
+    } catch { return .failure(redacted(error, for: role)) }
+  }
+
+  /// Returns the error without the paths of the hub's files, which only owners may know.
+  func redacted(_ error: HomeError, for role: HomeRole) -> HomeError {
+    guard role < .owner else { return error }
+    if error.code == .internalError {
+      logger.error("a request failed", metadata: ["reason": "\(error)"])
+      return HomeError(.internalError, "the hub can't do this now; see its log", device: error.device)
+    }
+    var error = error
+    error.message = error.message.replacing(controller.options.state.root, with: "…")
+    return error
+  }
+
+  /// The current status of the hub, with its clients.
+  public var status: HubStatus {
+    var status = controller.assumeIsolated { $0.status }
+    (status.since, status.addresses) = (since, addresses)
+    status.clients = connections.sorted { $0.key < $1.key }.map { _, connection in
+      HubStatus.Client(
+        name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)
+    }
+    status.fingerprint = identity.map { "\($0.fingerprint)" }
+    return status
+  }
+}

@@ -1,0 +1,357 @@
+internal import Glibc
+public import Home
+public import Logging
+internal import MatterCrypto
+internal import MatterModel
+internal import MatterProtocol
+public import NIOCore
+internal import NIOWebSocket
+internal import Runtime
+
+/// Serves a home over WebSocket: with the published API of the Matter server that Home Assistant uses, schema 13,
+/// minimum 11, and with additions of this package, whose commands and events have the prefix `hearth_`.
+///
+/// An actor on the event loop of the home's controller. See <doc:SharingAHome>.
+public actor HubServer {
+  /// The addresses of a hub, and its limits for slow or disconnected clients.
+  public struct Options: Sendable {
+    /// Addresses to listen at, besides the socket in the state directory. Their clients need a token, except processes
+    /// of the same user on a socket.
+    public var addresses: [HubAddress] = []
+    /// The user's own certificate and key for connections on the network; nil: those in the state directory.
+    public var certificate: HubIdentity.CertificateFiles?
+    /// A loopback address whose clients are owners without a token.
+    public var loopback: Loopback?
+    /// The number of updates kept for slow or disconnected clients. A client that missed more reloads the home.
+    public var journal = 4096
+    /// The maximum number of bytes queued for a slow client. Further updates are sent once the queue is drained.
+    public var backlog = 1 << 19
+    /// The interval of heartbeats to clients.
+    public var heartbeat: Duration = .seconds(5)
+    /// The time without progress in sending to a client after which its connection is closed.
+    public var timeout: Duration = .seconds(60)
+    /// The version of the program, as clients show it.
+    public var version = "0"
+    public var logger: Logger
+
+    public init(logger: Logger) { self.logger = logger }
+  }
+
+  /// A loopback address.
+  public struct Loopback: Hashable, Sendable {
+    /// Nil: both loopback addresses of this machine.
+    public var host: String?
+    /// The port; 0: a free one.
+    public var port: Int
+
+    public init(host: String? = nil, port: Int) { (self.host, self.port) = (host, port) }
+  }
+
+  /// The bounds of what clients can occupy.
+  enum Limits {
+    /// The size of a message in bytes. The longest one is a dump for `import_test_node`.
+    static let messageSize = 1 << 21
+    /// The number of frames of a message.
+    static let fragments = 256
+    /// The number of connections before their upgrade: of all clients on this machine or on the network, and of one
+    /// address on the network.
+    static let handshakes = 64, handshakesOfAddress = 16
+    /// The time for the upgrade of a connection.
+    static let handshakeTime = TimeAmount.seconds(30)
+    /// The number of clients: all, those with an invitation, and those with the same invitation.
+    static let clients = 1024, invitedClients = 256, clientsOfInvitation = 32
+    /// The number of requests of a client without a result.
+    static let requests = 256
+    /// The number of requests with the prefix `hearth_` of a client without a result, of items in one of them, and of
+    /// bytes in its origin.
+    static let ownRequests = 64, items = 10_000, originSize = 64
+    /// The number of bytes queued for a client of the standard API, at which it is disconnected.
+    static let queuedBytes = 1 << 23
+    /// The number of node events that `diagnostics` lists.
+    static let recentEvents = 25
+    /// The number of imported test nodes.
+    static let testNodes = 1000
+    /// The time for which a new node may be incompletely described before it is announced as it is.
+    static let descriptionTime = TimeAmount.seconds(10)
+    /// The number of changes in a part of the home.
+    static let changesInPart = 512
+  }
+
+  public nonisolated let eventLoop: any EventLoop
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  let controller: HomeController
+  let options: Options
+  /// Its level can be changed by clients.
+  var logger: Logger
+  let since: Int64
+  /// The identity of the home.
+  private let home: String
+  /// The right to serve the home, until the hub is closed.
+  private var lock: FollowerLock?
+  private let path: String
+  var listeners: [any Channel] = []
+  /// Loaded for the first listener on the network.
+  var identity: HubIdentity?
+  var addresses: [String] = []
+  var handshakes: [Int: HubHandshake] = [:]
+  var connections: [Int: HubConnection] = [:]
+  var nextConnection = 0
+  private(set) var isClosed = false
+  private var heartbeat: RepeatedTask?
+
+  // The additions.
+  private var journal: HubJournal
+  private var random: any RandomSource
+  /// The encoded parts of the home at the current position, for clients that load it at the same time.
+  private var encodedHome: [HomeRole: [ByteBuffer]] = [:]
+  /// The times of contact as the clients know them.
+  private var sentContacts: [NodeID: Contact] = [:]
+  /// The grace time as the clients know it.
+  private var sentGrace: Duration = .zero
+
+  // The look-up of invitations.
+  var lookups: [CheckedContinuation<Result<[InvitedClient], HomeError>, Never>] = []
+  var isLookingUp = false
+  /// The number of checks after a revocation.
+  var checkCount = 0
+  /// The number of times that the invitations were read.
+  var lookupCount = 0
+
+  // The standard API.
+  var projection: NodeProjection
+  var settings: MatterServerSettings
+  var testNodes = TestNodes()
+  /// The times when all attributes of nodes were read last, in microseconds since 1970.
+  var interviews: [NodeID: Int64] = [:]
+  /// The last events of nodes.
+  var recentEvents: [(node: NodeID, data: EventData)] = []
+  /// The end of the last operation with exclusive access to the fabric.
+  var lastExclusive: EventLoopFuture<Void>?
+  /// Callers that wait until a node is announced or removed.
+  var waiters: [(node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = []
+
+  private init(
+    _ controller: HomeController, _ options: Options, _ lock: FollowerLock, _ home: String,
+    _ settings: MatterServerSettings
+  ) {
+    self.home = home
+    self.controller = controller
+    self.options = options
+    self.lock = lock
+    self.settings = settings
+    logger = options.logger
+    path = controller.options.state.hubSocket
+    eventLoop = controller.eventLoop
+    since = controller.options.machine.unixMicroseconds()
+    random = controller.options.machine.makeRandom()
+    journal = HubJournal(hub: random.next(), limit: options.journal)
+    projection = NodeProjection(HomeState())
+  }
+
+  /// Keeps a home up to date, and serves it. Must be closed with ``close()`` before the home.
+  /// - Throws: `HomeError` if another hub serves the home, or an address is not available.
+  public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> HubServer {
+    let controller = try home.controller
+    let state = controller.options.state
+    try Files.makeDirectory(state.run)
+    guard let lock = try FollowerLock.acquire(state.run + "/hub.lock") else {
+      throw HomeError(.badArguments, "another hub serves the home in \(state.root); see `hearth hub status`")
+    }
+    try await home.follow()
+    let (identity, settings) = try await controller.withDatabase {
+      ($0.identity, try MatterServerSettings.load(from: $0))
+    }
+    let server = HubServer(controller, options, lock, identity, settings)
+    do throws(HomeError) {
+      try await server.begin()
+    } catch {
+      await server.close()
+      throw error
+    }
+    return server
+  }
+
+  private func begin() async throws(HomeError) {
+    let view = controller.view
+    sentContacts = view.reducer.contacts
+    sentGrace = view.reducer.grace
+    projection = NodeProjection(view.reducer.state)
+    noteCommissioned(projection.sortedIDs)
+    view.stream.addListener { [weak self] event in
+      guard let self else { return false }
+      return assumeIsolated { $0.take(event) }
+    }
+    let interval = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
+    heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
+      self?.assumeIsolated { $0.sendHeartbeat() }
+    }
+    try await listen(.socket(path), mode: 0o600)
+    for address in options.addresses { try await listen(address, mode: 0o666) }
+    if let loopback = options.loopback { try await listen(loopback) }
+  }
+
+  /// Sends `server_shutdown`, closes all connections and stops listening.
+  public func close() async {
+    guard !isClosed else { return }
+    isClosed = true
+    heartbeat?.cancel()
+    for listener in listeners { try? await listener.close().get() }
+    broadcast("server_shutdown") { _ in [:] }
+    for handshake in handshakes.values { handshake.abort() }
+    for connection in connections.values { connection.close(.goingAway) }
+    for connection in connections.values { try? await connection.channel.closeFuture.get() }
+    let waiting = waiters
+    waiters = []
+    for waiter in waiting { waiter.continuation.resume() }
+    for case .socket(let path) in [.socket(path)] + options.addresses where addresses.contains(path) { unlink(path) }
+    // Released here and not at deinitialization, so that another hub can start at once.
+    lock = nil
+  }
+
+  // MARK: The home
+
+  /// - Returns: whether the observer stays registered.
+  private func take(_ event: HomeStream.Event) -> Bool {
+    guard !isClosed else { return false }
+    switch event {
+    case .update(let update, let reducer):
+      sendUpdate(update, reducer)
+      sendNodeEvents(update, reducer.state)
+    case .reloaded(let reducer, _, _):
+      reload(reducer)
+      sendNodeEvents(projection.reload(reducer.state), reducer.state)
+    case .hub, .contacts: break
+    case .ended: return false
+    }
+    return true
+  }
+
+  /// Sends the whole home to all clients, because the changes are unknown.
+  private func reload(_ reducer: HomeReducer) {
+    journal.restart(as: random.next())
+    encodedHome = [:]
+    sentContacts = reducer.contacts
+    for (_, connection) in connections.sorted(by: { $0.key < $1.key }) where connection.isFollowing {
+      connection.isBehind = true
+      catchUp(connection)
+    }
+  }
+
+  private func sendUpdate(_ update: HomeUpdate, _ reducer: HomeReducer) {
+    guard !update.changes.isEmpty else { return }
+    let nodes = Set(update.changes.compactMap(\.node))
+    let contacts = reducer.contacts.filter { nodes.contains($0.key) }
+    sentContacts.merge(contacts) { $1 }
+    journal.append(.init(update: update, contacts: contacts))
+    encodedHome = [:]
+    let position = journal.position
+    // Encoded once for all clients with the same role.
+    var texts: [HomeRole: ByteBuffer?] = [:]
+    for connection in connections.values where connection.isFollowing {
+      guard !connection.isBehind, connection.channel.isWritable else {
+        connection.isBehind = true
+        continue
+      }
+      let text = texts[connection.role] ?? news(update, contacts, position, connection.role).flatMap { encode($0) }
+      texts[connection.role] = text
+      connection.position = position
+      if let text { connection.send(text) }
+    }
+  }
+
+  /// Returns the visible part of an update; nil if nothing is visible.
+  private func news(
+    _ update: HomeUpdate, _ contacts: [NodeID: Contact], _ position: HubPosition, _ role: HomeRole
+  ) -> HubNews? {
+    let visibility = RoleVisibility.of(role)
+    let changes = update.changes.filter { visibility.contains($0) }
+    guard !changes.isEmpty else { return nil }
+    return .update(HubUpdate(HomeUpdate(changes, at: update.time, origin: update.origin), contacts, position))
+  }
+
+  func send(_ news: HubNews, to connection: HubConnection) {
+    if let text = encode(news) { connection.send(text) }
+  }
+
+  func encode(_ news: HubNews) -> ByteBuffer? {
+    do { return try news.text } catch {
+      logger.error("a message can't be encoded", metadata: ["reason": "\(error)"])
+      return nil
+    }
+  }
+
+  /// Sends pings, so that clients notice a lost connection, and what changed without an update.
+  private func sendHeartbeat() {
+    let reducer = controller.view.reducer
+    let changed = reducer.contacts.filter { sentContacts[$0.key] != $0.value }
+    sentContacts = reducer.contacts
+    let contacts = changed.isEmpty ? nil : encode(.contacts(changed))
+    let settling = reducer.grace == sentGrace ? nil : encode(.settling(controller.settling))
+    sentGrace = reducer.grace
+    encodedHome = [:]
+    let now = eventLoop.now
+    for connection in connections.values {
+      if connection.isFollowing, !connection.isBehind, let settling { connection.send(settling) }
+      if connection.channel.isWritable {
+        if connection.isFollowing, let contacts { connection.send(contacts) }
+        connection.ping()
+      } else if let since = connection.stalled, now - since >= .nanoseconds(options.timeout.nanoseconds) {
+        connection.close(.policyViolation)
+      }
+    }
+  }
+
+  // MARK: Clients of the additions
+
+  /// Sends the missed updates to a client while it accepts them, or the whole home if the journal is too short.
+  func catchUp(_ connection: HubConnection) {
+    // Sending may change the writability, which calls this method.
+    guard !connection.isCatchingUp, connection.channel.isWritable else { return }
+    connection.isCatchingUp = true
+    defer { connection.isCatchingUp = false }
+    guard let missed = connection.position.flatMap({ journal.entries(after: $0) }) else {
+      logger.info("a client loads the home again", metadata: ["name": "\(connection.client.name)"])
+      return sendHome(to: connection)
+    }
+    for (entry, position) in missed {
+      guard connection.channel.isWritable else { return }
+      connection.position = position
+      if let news = news(entry.update, entry.contacts, position, connection.role) { send(news, to: connection) }
+    }
+    synchronize(connection)
+  }
+
+  private func sendHome(to connection: HubConnection) {
+    let parts = encodedHome[connection.role] ?? encodeHome(for: connection.role)
+    encodedHome[connection.role] = parts
+    for part in parts { connection.send(part) }
+    synchronize(connection)
+  }
+
+  private func encodeHome(for role: HomeRole) -> [ByteBuffer] {
+    let changes = RoleVisibility.of(role).changes(of: controller.view.reducer.state)
+    let parts = stride(from: 0, to: changes.count, by: Limits.changesInPart)
+      .map { HubNews.part(Array(changes[$0...].prefix(Limits.changesInPart))) }
+    return ([.reset] + parts).compactMap { encode($0) }
+  }
+
+  /// Sends what is not part of the changes, and the position of the client, which has received all changes.
+  private func synchronize(_ connection: HubConnection) {
+    send(.contacts(controller.view.reducer.contacts), to: connection)
+    send(.settling(controller.settling), to: connection)
+    send(.synchronized(journal.position), to: connection)
+    (connection.position, connection.isBehind) = (journal.position, false)
+  }
+
+  /// Begins to send the home and its changes to a client.
+  func follow(_ connection: HubConnection, from position: HubPosition?) {
+    let isResumed = position.map { journal.entries(after: $0) != nil } ?? false
+    connection.isFollowing = true
+    send(
+      .welcome(HubWelcome(connection.role, home: home, client: connection.id, isResumed: isResumed)), to: connection)
+    guard isResumed else { return sendHome(to: connection) }
+    (connection.position, connection.isBehind) = (position, true)
+    catchUp(connection)
+  }
+}

@@ -1,0 +1,165 @@
+import ArgumentParser
+import Foundation
+import Home
+import Hub
+import MatterProtocol
+import Runtime
+
+extension HubCommands {
+  struct Invite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Invite a client and print its invitation, which is not stored and not shown again.",
+      discussion: """
+        The client joins with `hearth hub join`. The invitation contains a token: whoever has it has the role, until the \
+        invitation is revoked.
+        """)
+    @OptionGroup var options: GlobalOptions
+    @Option(help: "The role: guest (read), member (read and control) or owner (full access).")
+    var role: Role = .guest
+    @Option(
+      help: ArgumentHelp(
+        "An address of the hub for the client, nearest first; repeatable. Default: those where the hub listens.",
+        discussion: "HOST:PORT, the wss URL of a reverse proxy, or the path of a socket.", valueName: "address"))
+    var address: [String] = []
+    @Argument(help: "The name of the client.") var name: String
+
+    enum Role: String, CaseIterable, ExpressibleByArgument {
+      case guest, member, owner
+
+      var role: HomeRole {
+        switch self {
+        case .guest: .guest
+        case .member: .member
+        case .owner: .owner
+        }
+      }
+    }
+
+    func run() async throws {
+      let state = try options.stateDirectory
+      try state.check()
+      let status: HubStatus?
+      do {
+        status = try await HubReport.withHub(options) { try await $0.hubStatus }
+      } catch let error as HomeError where error.code == .notRunning { status = nil }
+      let addresses = try addresses(status, state)
+      let fingerprint =
+        try status?.fingerprint.map { text throws(HomeError) in try CertificateFingerprint(text) }
+        ?? HubIdentity(state).fingerprint
+      let (client, invitation) = try await HubReport.withOwner(options) { home in
+        let identity = try await home.hubStatus.home
+        let (client, token) = try await home.invite(name, role.role)
+        return (
+          client,
+          HubInvitation(
+            addresses: addresses, token: token, fingerprint: fingerprint, home: identity, name: client.name,
+            role: client.role)
+        )
+      }
+      options.output.result(
+        HubReport.json(invitation).adding("created", HubReport.created(client)).adding(
+          "invitation", .string("\(invitation)")),
+        "\(invitation)")
+      options.output.progress(
+        "invited \(client.name) as \(client.role.rawValue); the client runs `hearth hub join '…'` with this invitation")
+    }
+
+    private func addresses(_ status: HubStatus?, _ state: StateDirectory) throws(HomeError) -> [HubAddress] {
+      var addresses: [HubAddress] = []
+      for text in address { addresses.append(try HubAddress(text)) }
+      if !addresses.isEmpty { return addresses }
+      guard let status else {
+        throw HomeError(
+          .notRunning,
+          "no hub is running whose addresses the client could use; start one with `hearth hub run --listen HOST:PORT`, "
+            + "or use --address")
+      }
+      for text in status.addresses where text != state.hubSocket {
+        // Addresses of other programs, such as ws://localhost:5580/ws, are not for invited clients.
+        guard let address = try? HubAddress(text) else { continue }
+        addresses += Self.reachable(address)
+      }
+      guard !addresses.isEmpty else {
+        throw HomeError(
+          .badArguments,
+          "the hub listens for processes of this user only; start it with --listen HOST:PORT, or use --address")
+      }
+      return addresses
+    }
+
+    /// Replaces the address of all interfaces by those of each interface except loopback.
+    private static func reachable(_ address: HubAddress) -> [HubAddress] {
+      guard case .host(let host, let port) = address, ["0.0.0.0", "::"].contains(host) else { return [address] }
+      let interfaces = ((try? NetworkInterfaces.all()) ?? []).filter { $0.isUp && !$0.isLoopback }
+      let all = interfaces.flatMap(\.addresses).map { "\($0.ip)" }.filter { !$0.lowercased().hasPrefix("fe80:") }
+      return all.filter { host == "::" || !$0.contains(":") }.map { .host($0, port: port) }
+    }
+  }
+
+  struct Join: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Join a hub with an invitation.",
+      discussion: """
+        Connects once, and stores the invitation in the state directory. Later commands with this state directory use the home \
+        through the hub without further options.
+        """)
+    @OptionGroup var options: GlobalOptions
+    @Option(
+      help: ArgumentHelp(
+        "The certificate authorities of wss URLs (PEM). Default: those of the system.", valueName: "file"),
+      completion: .file())
+    var caFile: String?
+    @Argument(help: "The text that `hearth hub invite` printed, in quotes.") var invitation: String
+
+    func run() async throws {
+      let (state, invitation) = (try options.stateDirectory, try HubInvitation(invitation))
+      guard !FileManager.default.fileExists(atPath: state.database) else {
+        throw HomeError(.badArguments, "\(state.root) has a home of its own; choose another --state")
+      }
+      if let other = try HubInvitation.stored(in: state), other.home != invitation.home {
+        throw HomeError(.badArguments, "\(state.root) has joined another home; run `hearth hub leave` first")
+      }
+      let client = HubClient.Options(invitation, authorities: caFile, logger: options.logger)
+      let devices = try await options.output.reportingWaits {
+        try await Home(through: client).beforeClosing { try await $0.devices().list().count }
+      }
+      try invitation.store(in: state, authorities: caFile)
+      options.output.result(
+        HubReport.json(invitation).adding("devices", .integer(devices)),
+        "joined as \(invitation.name) (\(invitation.role.rawValue)); the home has \(HubReport.count(devices, "device"))"
+      )
+    }
+  }
+
+  struct Leave: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Forget the hub that was joined.",
+      discussion: "The invitation remains valid until `hearth hub revoke` on the machine of the hub.")
+    @OptionGroup var options: GlobalOptions
+
+    func run() async throws {
+      let state = try options.stateDirectory
+      guard HubInvitation.isStored(in: state) else {
+        throw HomeError(.notFound, "\(state.root) has not joined a hub")
+      }
+      let left = try? HubInvitation.stored(in: state)
+      try HubInvitation.remove(from: state)
+      options.output.result(["name": .optional(left?.name), "home": .optional(left?.home)], "left the hub")
+    }
+  }
+}
+
+extension HubReport {
+  static func json(_ invitation: HubInvitation) -> JSON {
+    [
+      "name": .string(invitation.name), "role": .string(invitation.role.rawValue),
+      "addresses": .array(invitation.addresses.map { .string("\($0)") }),
+      "token": .string(invitation.token), "fingerprint": .optional(invitation.fingerprint.map { "\($0)" }),
+      "home": .string(invitation.home),
+    ]
+  }
+
+  static func created(_ client: InvitedClient) -> JSON {
+    .string(ClockText.iso(milliseconds: client.created.saturatingMultiply(1000)))
+  }
+}
