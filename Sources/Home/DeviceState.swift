@@ -141,6 +141,6 @@ extension Home {
 
   /// Takes in what is known of a device without its having reported it.
   package func heard(from node: NodeID, _ attributes: [AttributeData]) async {
-    await backend.hear(NodeReport(node, attributes, isWhole: false))
+    await backend.store(NodeReport(node, attributes, isWhole: false))
   }
 }

@@ -126,7 +126,7 @@ extension Home {
   // MARK: Discovery
 
   /// Discovers services for the given time; nil: until the iteration ends.
-  public func discover(_ query: DiscoveryQuery, for time: Duration?) -> AsyncThrowingStream<DiscoveryNews, any Error> {
+  public func discover(_ query: DiscoveryQuery, for time: Duration?) -> AsyncThrowingStream<DiscoveryEvent, any Error> {
     backend.discover(query, for: time)
   }
 }

@@ -45,7 +45,7 @@ public final class Home: Sendable {
 
   /// Returns all further updates, in order. An update without changes means that the home was reloaded and everything
   /// may have changed.
-  public func updates() -> HomeEvents { HomeEvents(stream: backend.updates()) }
+  package func updates() -> HomeEvents { HomeEvents(stream: backend.updates()) }
 
   /// The wall clock in milliseconds since 1970.
   public static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }
@@ -188,11 +188,11 @@ public final class Home: Sendable {
   /// Subscribes to a device.
   public func subscribe(
     _ device: DeviceRecord, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
+  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
     let task = Tasks.start {
       do {
-        for try await news in self.backend.subscribe(device.nodeID, request) { continuation.yield(news) }
+        for try await event in await self.backend.subscribe(device.nodeID, request) { continuation.yield(event) }
         continuation.finish()
       } catch {
         continuation.finish(throwing: HomeError(error).about(device))

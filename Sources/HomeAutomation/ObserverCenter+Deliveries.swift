@@ -51,8 +51,9 @@ extension ObserverCenter {
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
     entries[observer] = Entry(
-      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule)
-    // Whether there is anything is looked when it begins.
+      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule,
+      uncommitted: uncommitted)
+    // A delivery checks the log when it begins.
     with(observer) { $0.change(at: $1) }
   }
 

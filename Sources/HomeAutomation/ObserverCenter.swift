@@ -25,7 +25,7 @@ public actor ObserverCenter {
     }
   }
 
-  /// Who is woken.
+  /// The identity of an observer.
   package enum Observer: Hashable {
     case query(ObjectIdentifier)
     case delivery(Int64)
@@ -41,6 +41,8 @@ public actor ObserverCenter {
     package var kind: Kind
     package var filter: SampleFilter
     package var schedule: DeliverySchedule
+    /// The first and the last published batch with a matching change that can't be read from the log yet.
+    package var uncommitted: ClosedRange<UInt64>?
     /// Calls the handler, of a query.
     package var calls: HandlerCalls?
     /// The delivery that runs.
@@ -79,20 +81,24 @@ public actor ObserverCenter {
   private var isLooking = false
   /// What others wrote is being read: by one at a time, or it would come out of order.
   private var reading: Task<Result<Void, HomeError>, Never>?
-  private var ear: Int?
+  /// The last published batch, and the last one that can be read from the log.
+  package private(set) var published: UInt64
+  private var committed: UInt64
   private var poll: RepeatedTask?
   private var timer: Scheduled<Void>?
   private var timerDeadline: Instant?
 
   /// - Parameters:
   ///   - anchor: the position of the loaded home: later updates of other processes are reported.
+  ///   - published: the number of the last published batch.
   ///   - worker: runs database calls; not closed with this object.
   ///   - limits: the limits of queries, and those of deliveries except the period.
   ///   - retention: the limits of the log, for the process that owns the home; nil: unlimited.
   ///   - onForeignWrite: is called after another process wrote to the database, also outside of the log.
   public init(
-    _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
-    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
+    _ database: HomeDatabase, after anchor: Anchor, published: UInt64 = 0, on eventLoop: any EventLoop,
+    _ worker: any Worker, limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil,
+    machine: any Machine = HostMachine(),
     onForeignWrite: (@Sendable () async -> Void)? = nil, others: Others? = nil
   ) {
     self.database = database
@@ -104,6 +110,7 @@ public actor ObserverCenter {
     self.others = others
     self.onForeignWrite = onForeignWrite
     foreignAnchor = anchor
+    (self.published, committed) = (published, 0)
   }
 
   /// Starts. Deliveries of earlier runs are restored before the first notification.
@@ -111,10 +118,6 @@ public actor ObserverCenter {
   ///   home may do.
   public func start(inBackground: Bool = false) async throws(HomeError) {
     guard poll == nil else { return }
-    ear = database.bell.add { [weak self] news in
-      guard let self else { return }
-      machine.task { await self.ring(news) }
-    }
     // Where nobody else writes, there is the log to be kept short, and nothing else to look for.
     let period: TimeAmount = machine.sharesFiles ? .milliseconds(200) : .seconds(300)
     poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: period) {
@@ -165,8 +168,7 @@ public actor ObserverCenter {
   /// Stops all notifications. Running deliveries are abandoned, and repeated at the next start.
   /// - Parameter recording: whether to store that they were abandoned; else they count as failed.
   public func stop(recording: Bool = true) {
-    if let ear { database.bell.remove(ear) }
-    (ear, deliversInBackground, isRestored, ownsLog) = (nil, false, false, false)
+    (deliversInBackground, isRestored, ownsLog) = (false, false, false)
     poll?.cancel()
     poll = nil
     timer?.cancel()
@@ -214,21 +216,49 @@ public actor ObserverCenter {
     arm()
   }
 
-  // MARK: Ringing
+  // MARK: Changes
 
-  private func ring(_ news: Bell.News) {
-    guard poll != nil else { return }
-    guard case .updates(let updates) = news else {
-      for (observer, _) in inOrder { with(observer) { $0.change(at: $1) } }
-      return arm()
+  /// Matches a published batch with the observers' filters. Observers read changes from the log, so they are notified
+  /// when it contains the batch.
+  /// - Parameter state: the state that includes the batch.
+  package func note(_ update: HomeUpdate, _ state: HomeState) {
+    guard poll != nil, !update.changes.isEmpty else { return }
+    if update.isLogged {
+      return notify(inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.filter, state) })
     }
-    for (observer, entry) in inOrder {
-      // It knows already that there is something.
-      if entry.schedule.isPending { continue }
-      let isMeant = updates.contains { update in
-        zip(update.update.changes, update.devices).contains { entry.filter.contains($0, device: $1) }
+    published = max(published, update.sequence)
+    for observer in entries.compactMap({ update.matches($1.filter, state) ? $0 : nil }) {
+      entries[observer]?.uncommitted = (entries[observer]?.uncommitted?.lowerBound ?? published)...published
+    }
+  }
+
+  /// Notifies the observers of batches that can be read from the log now.
+  package func note(_ commit: LogCommit) {
+    guard case .batches(let last) = commit else { return notifyAll() }
+    guard poll != nil else { return }
+    committed = last
+    let affected = inOrder.filter { $0.value.uncommitted.map { $0.lowerBound <= last } == true }
+    for (observer, entry) in affected {
+      entries[observer]?.uncommitted = entry.uncommitted.flatMap { batches in
+        batches.upperBound > last ? (last + 1)...batches.upperBound : nil
       }
-      if isMeant { with(observer) { $0.change(at: $1) } }
+    }
+    notify(affected)
+  }
+
+  /// The batches that can't be read from the log yet.
+  var uncommitted: ClosedRange<UInt64>? { committed < published ? (committed + 1)...published : nil }
+
+  private func notify(_ observers: [(key: Observer, value: Entry)]) {
+    for (observer, entry) in observers where !entry.schedule.isPending { with(observer) { $0.change(at: $1) } }
+    if !observers.isEmpty { arm() }
+  }
+
+  private func notifyAll() {
+    guard poll != nil else { return }
+    for (observer, _) in inOrder {
+      entries[observer]?.uncommitted = nil
+      with(observer) { $0.change(at: $1) }
     }
     arm()
   }
@@ -298,11 +328,8 @@ public actor ObserverCenter {
     while poll != nil {
       let found = try await work { [foreignAnchor] in try $0.updates(after: foreignAnchor) }
       foreignAnchor = if let others { try await others(found) } else { found.next }
-      if found.mustReload {
-        ring(.restart)
-      } else {
-        ring(.updates(found.updates))
-      }
+      // Otherwise the home publishes the updates.
+      if found.mustReload { notifyAll() }
       if found.isComplete { return }
     }
   }

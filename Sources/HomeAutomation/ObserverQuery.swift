@@ -67,12 +67,6 @@ public struct AnchoredQuery: Sendable {
     self.limit = limit
   }
 
-  /// Executes the query on a database that is not open as a home.
-  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
-  public func results(in database: HomeDatabase) throws(HomeError) -> AnchoredResult {
-    try database.samples(after: anchor, filter, limit: limit)
-  }
-
   package var filter: SampleFilter {
     var filter = predicate
     filter.type = type

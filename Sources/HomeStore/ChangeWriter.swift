@@ -38,15 +38,12 @@ struct ChangeWriter {
     self.sequence = sequence
   }
 
-  /// - Returns: the update without what is there already, since another process heard the same before, and the devices that
-  ///   its changes are about.
-  mutating func write(_ update: HomeUpdate) throws -> (update: HomeUpdate, devices: [String?]) {
+  /// - Returns: the update without objects that are there already, because another process added them before.
+  mutating func write(_ update: HomeUpdate) throws -> HomeUpdate {
     let batch = sequence.saturatingAdd(1)
     var written = update
     written.changes = []
     written.changes.reserveCapacity(update.changes.count)
-    var devices: [String?] = []
-    devices.reserveCapacity(update.changes.count)
     for change in update.changes {
       if try isThere(change) { continue }
       written.changes.append(change)
@@ -55,7 +52,6 @@ struct ChangeWriter {
       try row.nameRemoved { table, id in
         try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([id])
       }
-      devices.append(row.kind.isOfDevice ? row.subject : nil)
       try log(row, update, batch: batch)
       try apply(change)
     }
@@ -65,7 +61,7 @@ struct ChangeWriter {
       }
     }
     for (device, trial) in update.trials { try store(trial, of: device) }
-    return (written, devices)
+    return written
   }
 
   /// Whether something that is to be added was added before.

@@ -1,7 +1,6 @@
 package import GRDB
 public import HomeModel
 public import MatterModel
-internal import Synchronization
 
 /// The positions of committed updates in the log.
 public struct CommittedUpdates: Hashable, Sendable {
@@ -9,6 +8,14 @@ public struct CommittedUpdates: Hashable, Sendable {
   public var anchor: Anchor
   /// The position after each update, in order.
   public var anchors: [Anchor]
+}
+
+/// Progress of the log.
+package enum LogCommit {
+  /// All published batches up to this number are in the log.
+  case batches(upTo: UInt64)
+  /// The whole home was stored in place of batches that were lost; the log begins anew.
+  case wholeHome
 }
 
 extension HomeDatabase {
@@ -23,23 +30,19 @@ extension HomeDatabase {
   public func commit(
     _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
   ) throws(HomeError) -> CommittedUpdates {
-    let logged = try write { database in
-      var place = try self.end(database)
-      var changes = ChangeWriter(database, writer: self.writer, after: place.sequence)
-      var logged: [LoggedUpdate] = []
+    try write { database in
+      var committed = CommittedUpdates(anchor: try self.end(database), anchors: [])
+      var changes = ChangeWriter(database, writer: self.writer, after: committed.anchor.sequence)
       for update in updates {
-        let (written, devices) = try changes.write(update)
-        // One of which nothing came into the log is where the one before is.
-        if !written.changes.isEmpty {
-          place = Anchor(log: self.logID, sequence: changes.sequence, mark: Self.mark(of: self.writer))
+        // An update without a new entry has the position of the previous one.
+        if try !changes.write(update).changes.isEmpty {
+          committed.anchor = Anchor(log: self.logID, sequence: changes.sequence, mark: Self.mark(of: self.writer))
         }
-        logged.append(LoggedUpdate(update: written, anchor: place, devices: devices))
+        committed.anchors.append(committed.anchor)
       }
       try changes.finish(contacts)
-      return (updates: logged, end: place)
+      return committed
     }
-    bell.ring(logged.updates)
-    return CommittedUpdates(anchor: logged.end, anchors: logged.updates.map(\.anchor))
   }
 
   /// Stores that nodes were heard by a process that does not follow them, where nobody has heard them since. Not logged.
@@ -70,52 +73,13 @@ extension HomeDatabase {
   package func change<R: Sendable>(
     origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
-    let (logged, result) = try write { database in
+    try write { database in
       let (changes, result) = try body(database, try self.names(database))
       let update = HomeUpdate(changes, at: time, origin: origin)
       var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
-      let (written, devices) = try writer.write(update)
+      let written = try writer.write(update)
       try writer.finish([:])
-      let anchor = try self.anchor(at: writer.sequence, database)
-      return (LoggedUpdate(update: written, anchor: anchor, devices: devices), result)
+      return (written, try self.anchor(at: writer.sequence, database), result)
     }
-    bell.ring([logged])
-    return (logged.update, logged.anchor, result)
-  }
-}
-
-/// Tells everybody in this process who wants to know of our commits.
-package final class Bell: Sendable {
-  package enum News: Sendable {
-    case updates([LoggedUpdate])
-    /// The log begins anew: everything may be different, and whoever reads it has a reset to read.
-    case restart
-  }
-
-  package typealias Ear = @Sendable (News) -> Void
-  private struct Ears {
-    var next = 0
-    var all: [Int: Ear] = [:]
-  }
-
-  private let ears = Mutex(Ears())
-
-  /// - Parameter ear: is called behind each commit, on the thread that committed; must not wait.
-  package func add(_ ear: @escaping Ear) -> Int {
-    ears.withLock {
-      $0.next += 1
-      $0.all[$0.next] = ear
-      return $0.next
-    }
-  }
-
-  package func remove(_ number: Int) { _ = ears.withLock { $0.all.removeValue(forKey: number) } }
-
-  package func ring(_ updates: [LoggedUpdate]) { if !updates.isEmpty { ring(.updates(updates)) } }
-
-  package func ring(_ news: News) {
-    let all = ears.withLock { $0.all }
-    // The first comes first: a run of a simulation is the same each time.
-    for (_, ear) in all.sorted(by: { $0.key < $1.key }) { ear(news) }
   }
 }

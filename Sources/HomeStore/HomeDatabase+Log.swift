@@ -20,8 +20,6 @@ public struct LoggedUpdate: Hashable, Sendable {
   public var update: HomeUpdate
   /// The position after the update.
   public var anchor: Anchor
-  /// The device of each change, in order; nil: not about a device.
-  public var devices: [String?]
 }
 
 extension HomeDatabase {
@@ -58,12 +56,10 @@ extension HomeDatabase {
         }
         batch = sample.update
         result.updates.append(
-          LoggedUpdate(
-            update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor, devices: []))
+          LoggedUpdate(update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor))
       }
       let last = result.updates.count - 1
       result.updates[last].update.changes.append(sample.change)
-      result.updates[last].devices.append(sample.device)
       result.updates[last].anchor = sample.anchor
       count += 1
     }
@@ -77,7 +73,7 @@ extension HomeDatabase {
   /// - Returns: the samples, or a reset with the whole home if the log no longer reaches back to the anchor: there is
   ///   never an undetected gap.
   /// - Throws: ``HomeError`` `badArguments` for an anchor of another log, and for a negative limit.
-  public func samples(
+  package func samples(
     after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
   ) throws(HomeError) -> AnchoredResult {
     let anchor = anchor ?? Anchor(log: logID, sequence: 0)

@@ -14,7 +14,7 @@ extension HomeDatabase {
   ///   - time: now, in microseconds since 1970.
   /// - Returns: the place in the new log that the home is at; nil where others had written what it does not have.
   package func restart(with home: HomeReducer, after anchor: Anchor, at time: Int64) throws(HomeError) -> Anchor? {
-    let place = try write { database -> Anchor? in
+    try write { database -> Anchor? in
       var home = home
       let others = try self.updates(after: anchor, database)
       for logged in others.updates { _ = home.reduce(.update(logged.update), at: time) }
@@ -38,8 +38,6 @@ extension HomeDatabase {
       try writer.finish(home.contacts)
       return others.mustReload || !others.updates.isEmpty ? nil : try self.anchor(at: writer.sequence, database)
     }
-    bell.ring(.restart)
-    return place
   }
 }
 

@@ -22,8 +22,6 @@ public final class HomeDatabase: Sendable {
   package let identity: String
   /// Identifies this instance among the writers of the file.
   package let writer: Int64
-  /// Notified of each commit of this instance.
-  package let bell = Bell()
   /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
   package let isPassing: Bool
   private let isClosed = Atomic(false)

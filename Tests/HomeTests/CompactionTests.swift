@@ -32,13 +32,13 @@ import Testing
     options.machine = ChangedMachine(sharesFiles: false)
     let home = try await Home(options)
     @Sendable func isWhole() async throws -> Bool {
-      if case .samples = try await home.samples(after: nil) { true } else { false }
+      if case .samples = try await home.results(of: AnchoredQuery(.all, after: nil)) { true } else { false }
     }
     #expect(try await home.controller.center == nil, "the home is not followed yet")
     #expect(try await isWhole())
     try await home.follow()
     #expect(await eventually { (try? await isWhole()) == false })
-    #expect(try await home.samples(after: old).added.count == 10)
+    #expect(try await home.results(of: AnchoredQuery(.all, after: old)).added.count == 10)
     await home.close()
   }
 

@@ -49,24 +49,19 @@ import Testing
     for query in [lamp, event, all] { try await center.execute(query) }
     await #expect(throws: HomeError.self) { try await center.execute(lamp) }
     try await until("first notification") { calls.withLock { $0 } == ["lamp": 1, "event": 1, "all": 1] }
-    try database.commit([light(true)])
+    try await center.commit(light(true), to: database)
     try await until("notification of a change") { calls.withLock { $0 } == ["lamp": 2, "event": 1, "all": 2] }
-    // A change by another process.
-    let process = try scratch.open()
-    try process.commit([light(false)])
-    try await until("notification of a change by another process") {
-      calls.withLock { $0 } == ["lamp": 3, "event": 1, "all": 3]
-    }
     // The query of all changes is the last one that the center notifies, and shows that it did.
-    try database.commit([HomeUpdate([.roomAdded(Room(id: "r", name: "R", structureID: "home"))], at: 3)])
-    try await until("notification of a room") { calls.withLock { $0["all"] } == 4 }
+    try await center.commit(
+      HomeUpdate([.roomAdded(Room(id: "r", name: "R", structureID: "home"))], at: 3), to: database)
+    try await until("notification of a room") { calls.withLock { $0["all"] } == 3 }
     try await until("the end of calls in progress") { await center.schedule(of: lamp)?.isRunning == false }
     await center.stop(lamp)
     #expect(await center.schedule(of: lamp) == nil)
-    try database.commit([light(true)])
-    try await until("notification after the query was stopped") { calls.withLock { $0["all"] } == 5 }
+    try await center.commit(light(true), to: database)
+    try await until("notification after the query was stopped") { calls.withLock { $0["all"] } == 4 }
     try await until("the end of calls in progress") { await center.schedule(of: event)?.isRunning == false }
-    #expect(calls.withLock { $0 } == ["lamp": 3, "event": 1, "all": 5])
+    #expect(calls.withLock { $0 } == ["lamp": 2, "event": 1, "all": 4])
     await center.stop()
   }
 
@@ -88,6 +83,7 @@ import Testing
     try await until("first notification") { rings.withLock { $0 } == 1 }
     let home = HomeReducer(try database.load().state)
     _ = try database.restart(with: home, after: try database.anchor(), at: 1)
+    await center.note(.wholeHome)
     try await until("notification of the reset") { rings.withLock { $0 } == 2 }
     await center.stop()
   }
@@ -182,7 +178,7 @@ import Testing
     try await center.start(inBackground: true)
     // A check without a matching change does not start the period.
     try await until("the end of the check") { await center.schedule(ofDelivery: id)?.isRunning == false }
-    try database.commit([light(true)])
+    try await center.commit(light(true), to: database)
     try await until("delivery") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "x\n")
     await center.stop()
@@ -228,9 +224,9 @@ import Testing
     ).id
     var center = try center(database)
     try await center.start(inBackground: true)
-    try database.commit([light(true)])
+    try await center.commit(light(true), to: database)
     try await until("suspension") { try database.backgroundDeliveries()[0].isSuspended }
-    try database.commit([light(false)])
+    try await center.commit(light(false), to: database)
     let stuck = try database.backgroundDeliveries()[0]
     #expect(stuck.anchor == start && stuck.strikes == 3 && stuck.failure?.contains("ended with 1") == true)
     // The delivery stays suspended after a restart.
@@ -277,7 +273,7 @@ import Testing
     var center = try center(database)
     let start = HostClock.unixMicroseconds()
     try await center.start(inBackground: true)
-    try database.commit([light(true)])
+    try await center.commit(light(true), to: database)
     try await until("delivery") { try database.backgroundDeliveries()[0].delivered != nil }
     let delivery = try database.backgroundDeliveries()[0]
     let earliest = try #require(delivery.earliest)
@@ -307,7 +303,7 @@ import Testing
     var center = try center(database, limits)
     try await center.start(inBackground: true)
     let begin = HostClock.unixMicroseconds()
-    try database.commit([light(true)])
+    try await center.commit(light(true), to: database)
     try await until("first failure") { try database.backgroundDeliveries()[0].strikes == 1 }
     let stored = try database.backgroundDeliveries()[0]
     #expect(try #require(stored.earliest) >= begin + 3_600_000_000)
@@ -331,7 +327,7 @@ import Testing
     let (scratch, database, attempts) = try delivery(.every(.seconds(3600)), "sleep 100")
     let center = try center(database)
     try await center.start(inBackground: true)
-    try database.commit([light(true)])
+    try await center.commit(light(true), to: database)
     try await until("the command runs") { attempts() == 1 }
     let one = try database.backgroundDeliveries()[0]
     #expect(try #require(one.earliest) > HostClock.unixMicroseconds() + 3_000_000_000)

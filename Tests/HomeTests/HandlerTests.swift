@@ -46,7 +46,7 @@ import Testing
       })
     #expect(await eventually { running.withLock { $0 } == 8 && rings.withLock { $0 } == 1 })
     for number in 2...4 {
-      try database.commit([change(number)])
+      try await center.commit(change(number), to: database)
       #expect(await eventually { rings.withLock { $0 } == number })
     }
     // The event loop of the home is not blocked.

@@ -55,7 +55,7 @@ import Testing
           state.apply(.attribute(5, .init(1, 6, 0), value: Self.value(number)))
           return .init(home: HomeReducer(state, contacts: [5: Contact(last: Int64(number))]), time: 1000)
         }
-        keeper.value.onNews = { event in
+        keeper.value.onEvent = { event in
           let text =
             switch event {
             case .failed(let error): "failed: \(error.message.contains("disk is full") ? "full" : "can't")"

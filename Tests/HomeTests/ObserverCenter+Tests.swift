@@ -4,6 +4,15 @@ import MatterProtocol
 @testable import HomeAutomation
 
 extension ObserverCenter {
+  /// Stores and publishes an update, as a home does.
+  func commit(_ update: HomeUpdate, to database: HomeDatabase) throws {
+    var update = update
+    update.sequence = published + 1
+    try database.commit([update])
+    note(update, try database.load().state)
+    note(.batches(upTo: update.sequence))
+  }
+
   func set(gracePeriod: Duration) { self.gracePeriod = gracePeriod }
 
   /// Advances the schedule of a delivery, as after a period of time.

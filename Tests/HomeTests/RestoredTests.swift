@@ -3,7 +3,6 @@ import MatterClusters
 import MatterModel
 import NIOCore
 import Runtime
-import Synchronization
 import Testing
 
 @testable import Home
@@ -121,7 +120,9 @@ import Testing
     try await open.home.follow()
     #expect(try await open.device("5").sourceConnectivity == .unknown)
     #expect(
-      try await open.home.samples(after: before).added.map(\.change) == [.connectivity(SourceID(5), .unknown)])
+      try await open.home.results(of: AnchoredQuery(.all, after: before)).added.map(\.change) == [
+        .connectivity(SourceID(5), .unknown)
+      ])
     await open.take(.established(5, deadline: 9))
     await open.home.close()
     // The connectivity was unknown before, so no further snapshot is delivered.
@@ -146,7 +147,9 @@ import Testing
     let device = try await open.device("5")
     #expect(device.sourceConnectivity == .unknown && device.settledConnectivity == online)
     #expect(
-      try await open.home.samples(after: before).added.map(\.change) == [.connectivity(SourceID(5), .unknown)])
+      try await open.home.results(of: AnchoredQuery(.all, after: before)).added.map(\.change) == [
+        .connectivity(SourceID(5), .unknown)
+      ])
     await open.take(.established(5, deadline: 9))
     await open.home.close()
     #expect(
@@ -166,19 +169,11 @@ import Testing
     let before = try await open.home.anchor()
     let batches = open.home.devices().batched().makeAsyncIterator()
     let updates = open.home.updates()
-    let written = Mutex<[Int]>([])
-    _ = try await open.controller.eventLoop.submit { [edge = open.controller.edge] in
-      edge.value.keeper.database.bell.add { news in
-        guard case .updates(let updates) = news else { return }
-        written.withLock { $0 += updates.map(\.update.changes.count) }
-      }
-    }.get()
     try await open.home.follow()
     try await open.controller.flush()
-    let log = try await open.home.samples(after: before).added
+    let log = try await open.home.results(of: AnchoredQuery(.all, after: before)).added
     await open.home.close()
     #expect(log.count == 40 && log.allSatisfy { $0.change.node != nil && $0.update == log[0].update })
-    #expect(written.withLock { $0 } == [40])
     var counts: [Int] = []
     for await update in updates { counts.append(update.changes.count) }
     // One update for the unknown connectivity, and one for the begin of the following.
@@ -238,7 +233,9 @@ import Testing
     // Repeated, because the clock has a resolution.
     #expect(
       try await eventually {
-        try await loop.submit { edge.value.host.perform { (engine: inout HomeEngine, _) in engine.hear(5) } }.get()
+        try await loop.submit {
+          edge.value.host.perform { (engine: inout HomeEngine, _) in engine.noteContact(with: 5) }
+        }.get()
         return try await reader.device("5").contact.last ?? 0 > before
       })
     let heard = try #require(try await reader.device("5").contact.last)
@@ -333,8 +330,8 @@ import Testing
     let controller = open.controller
     let known = Box<[Int]>([])
     _ = try await controller.eventLoop.submit {
-      controller.edge.value.observers.addEar { news in
-        if case .update(let update, _) = news, !update.changes.isEmpty {
+      controller.edge.value.stream.addListener { event in
+        if case .update(let update, _) = event, !update.changes.isEmpty {
           let count = controller.assumeIsolated { $0.center?.assumeIsolated { $0.entries.count } ?? -1 }
           known.value.append(count)
         }

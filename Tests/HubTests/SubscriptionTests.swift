@@ -15,7 +15,7 @@ import Testing
   private static let all = AttributePath(endpoint: 1, cluster: 8)
 
   /// A short text for each of the news.
-  private func short(_ news: SubscriptionNews) -> String {
+  private func short(_ news: SubscriptionEvent) -> String {
     switch news {
     case .established(let interval): "established \(interval.components.seconds)"
     case .attribute(let path, let value): "\(path.cluster.rawValue)/\(path.attribute.rawValue) = \(value.last ?? 0)"

@@ -25,12 +25,12 @@ import Testing
   }
 
   private func summary(_ world: World, _ handle: SubscriptionHandle) -> [String] {
-    world.events.compactMap {
+    world.events.flatMap {
       switch $0.event {
-      case .attributeReport(handle, let path, _, _): "\(path)"
-      case .subscriptionEstablished(handle, _): "established"
-      case .subscriptionLost(handle, _, _): "lost"
-      default: nil
+      case .report(handle, let report): report.attributes.map { "\($0.path)" }
+      case .subscriptionEstablished(handle, _): ["established"]
+      case .subscriptionLost(handle, _, _): ["lost"]
+      default: [] as [String]
       }
     }
   }

@@ -28,7 +28,7 @@ import Testing
   private func summary(_ world: World, _ handle: SubscriptionHandle) -> [String] {
     world.events.compactMap {
       switch $0.event {
-      case .attributeReport(handle, _, _, _): "report"
+      case .report(handle, let report): report.attributes.isEmpty ? nil : "report"
       case .subscriptionEstablished(handle, _): "established"
       case .subscriptionLost(handle, _, _): "lost"
       default: nil

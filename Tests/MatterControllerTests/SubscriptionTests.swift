@@ -22,14 +22,13 @@ import Testing
 
   /// The events of a subscription, one word each.
   private func summary(_ world: World, _ handle: SubscriptionHandle) -> [String] {
-    world.events.compactMap {
+    world.events.flatMap {
       switch $0.event {
-      case .attributeReport(handle, let path, _, _): "\(path)"
-      case .reportEnd(handle): "end"
-      case .subscriptionEstablished(handle, _): "established"
-      case .subscriptionLost(handle, _, _): "lost"
-      case .completed(handle, _): "completed"
-      default: nil
+      case .report(handle, let report): report.attributes.map { "\($0.path)" } + ["end"]
+      case .subscriptionEstablished(handle, _): ["established"]
+      case .subscriptionLost(handle, _, _): ["lost"]
+      case .completed(handle, _): ["completed"]
+      default: [] as [String]
       }
     }
   }

@@ -54,13 +54,15 @@ import Testing
   /// Closing the home ends its subscriptions without a change of the devices in the log.
   @Test func closingHomeRecordsNoChanges() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
-      guard case .samples(_, let before, _) = try await home.samples(after: nil) else { return [ConnectivityState]() }
+      guard case .samples(_, let before, _) = try await home.results(of: AnchoredQuery(.all, after: nil)) else {
+        return [ConnectivityState]()
+      }
       await home.close()
       try await world.simulation.sleep(for: .seconds(1))
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
       try await world.simulation.sleep(for: .seconds(10))
-      return try await world.home.samples(after: before).added.compactMap { sample in
+      return try await world.home.results(of: AnchoredQuery(.all, after: before)).added.compactMap { sample in
         guard case .connectivity(_, let status) = sample.change else { return nil }
         return status.connectivity.connectivityState
       }

@@ -84,7 +84,9 @@ import Testing
       try await device.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait?.toggle()
       try await world.simulation.sleep(for: .seconds(5))
       let now = await world.simulation.perform { _ in machine.unixMicroseconds() }
-      guard case .samples(let samples, _, _) = try await home.samples(after: anchor) else { return [Int64]() }
+      guard case .samples(let samples, _, _) = try await home.results(of: AnchoredQuery(.all, after: anchor)) else {
+        return [Int64]()
+      }
       return samples.map { now - $0.time }
     }
     let ages = try run.result.get()
@@ -102,7 +104,9 @@ import Testing
       let before = try await home.anchor()
       try await home.dim(target, to: 254, over: 50)
       try await world.simulation.sleep(for: .seconds(20))
-      guard case .samples(let samples, _, _) = try await home.samples(after: before) else { return [UInt8]() }
+      guard case .samples(let samples, _, _) = try await home.results(of: AnchoredQuery(.all, after: before)) else {
+        return [UInt8]()
+      }
       let level = LevelControl.currentLevel.path(on: 1)
       return samples.compactMap { sample -> UInt8? in
         guard case .attribute(_, level, let value?) = sample.change else { return nil }

@@ -76,7 +76,7 @@ import Testing
     #expect(home.light.engine?.isCommissionable == false)
     // The light establishes a session and resumes the subscription on its own.
     home.controller.forgetEvents()
-    try home.controller.event(within: .seconds(1)) { if case .reportEnd = $0 { true } else { nil } }
+    try home.controller.event(within: .seconds(1)) { if case .report = $0 { true } else { nil } }
     try home.toggle()
     #expect(home.isOn == state.map { !$0 })
     try home.world.run(for: .seconds(1))

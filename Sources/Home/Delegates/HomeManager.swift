@@ -10,16 +10,16 @@ internal import Synchronization
 /// home is kept up to date, with ``Home/follow()``. Delegates are held weakly.
 public final class HomeManager: Sendable {
   private struct Inside {
-    var mirror: HomeMirror?
+    var snapshot: HomeSnapshot?
     var isSuspended = false
-    /// Counts suspensions and returns: what was begun before the last is void.
+    /// Counts suspensions and returns; messages and synchronizations of an earlier turn are dropped.
     var turn = 0
-    /// Whether nobody was there to be told that everything may be different.
+    /// Whether `homeManagerDidUpdateHomes` is due as soon as there is a delegate.
     var owesUpdate = false
     weak var delegate: (any HomeManagerDelegate)?
     weak var homeDelegate: (any HomeDelegate)?
     weak var accessoryDelegate: (any AccessoryDelegate)?
-    /// One for each object: who is several delegates is called once at a time all the same.
+    /// By delegate object, so that an object with several roles gets one call at a time.
     var queues: [ObjectIdentifier: DelegateQueue] = [:]
 
     mutating func sortQueues() {
@@ -42,21 +42,21 @@ public final class HomeManager: Sendable {
     self.home = home
     client = HomeClient(id, of: home.backend)
     self.delegate = delegate
-    client.onFailure { [weak self] in self?.tell($0) }
+    client.onFailure { [weak self] in self?.publishDelayed($0) }
     synchronize(turn: 0)
   }
 
   // MARK: Homes
 
   /// The current homes; empty before the first synchronization, and unchanged while suspended.
-  public var homes: [ManagedHome] { inside.withLock { $0.mirror }?.homes ?? [] }
+  public var homes: [ManagedHome] { inside.withLock { $0.snapshot }?.homes ?? [] }
 
   /// The home that is used where none is named: the one selected with ``updatePrimaryHome(_:)``, else the first. Nil
   /// before the first synchronization, and if there is none.
-  public var primaryHome: ManagedHome? { inside.withLock { $0.mirror }?.primaryHome }
+  public var primaryHome: ManagedHome? { inside.withLock { $0.snapshot }?.primaryHome }
 
   /// Whether the homes have ever been loaded.
-  public var isSynchronized: Bool { inside.withLock { $0.mirror != nil } }
+  public var isSynchronized: Bool { inside.withLock { $0.snapshot != nil } }
 
   // MARK: Delegates
 
@@ -121,15 +121,15 @@ public final class HomeManager: Sendable {
     home.backend.eventLoop.execute { [weak self] in
       guard let self else { return }
       let view = home.backend.view
-      let observers = view.observers
+      let stream = view.stream
       let isCurrent = inside.withLock { inside in
-        guard inside.turn == turn, !observers.isEnded else { return false }
-        inside.mirror = HomeMirror(view.reducer, hub: observers.hubState, for: client)
+        guard inside.turn == turn, !stream.isEnded else { return false }
+        inside.snapshot = HomeSnapshot(view.reducer, hub: stream.hubState, for: client)
         updated(&inside)
         return true
       }
       guard isCurrent else { return }
-      observers.addEar { [weak self] in self?.hear($0, turn: turn) ?? false }
+      stream.addListener { [weak self] in self?.receive($0, turn: turn) ?? false }
     }
   }
 
@@ -138,36 +138,37 @@ public final class HomeManager: Sendable {
     post([.manager { await $0.homeManagerDidUpdateHomes($1) }], &inside)
   }
 
-  // MARK: Telling
+  // MARK: Messages
 
-  /// - Returns: whether there is more to be heard.
-  private func hear(_ news: HomeObservers.News, turn: Int) -> Bool {
+  /// Makes the messages of an event.
+  /// - Returns: whether the manager still listens in this turn.
+  private func receive(_ event: HomeStream.Event, turn: Int) -> Bool {
     inside.withLock { inside in
       guard inside.turn == turn else { return false }
-      switch news {
+      switch event {
       case .update(let update, let reducer):
         let isOwn = update.origin == id
         let withValues = !isOwn && inside.accessoryDelegate != nil
         let messages =
-          inside.mirror?.take(update, reducer, withValues: withValues) { client.accounts(for: $0) } ?? []
+          inside.snapshot?.update(update, reducer, withValues: withValues) { client.accounts(for: $0) } ?? []
         if !isOwn { post(messages, &inside) }
       case .reloaded(let reducer, _, _):
-        // As after a suspension: what happened meanwhile nobody knows.
-        inside.mirror = HomeMirror(reducer, hub: inside.mirror?.hubState ?? .notAvailable, for: client)
+        // As after a suspension: the changes are unknown.
+        inside.snapshot = HomeSnapshot(reducer, hub: inside.snapshot?.hubState ?? .notAvailable, for: client)
         updated(&inside)
-      case .contacts(let contacts): inside.mirror?.take(contacts)
-      case .hub(let state): post(inside.mirror?.take(state) ?? [], &inside)
+      case .contacts(let contacts): inside.snapshot?.update(contacts)
+      case .hub(let state): post(inside.snapshot?.update(state) ?? [], &inside)
       case .ended: return false
       }
       return true
     }
   }
 
-  /// Tells what was kept from the client, since it seemed to be the answer to what it asked for.
-  private func tell(_ changes: [OwnRequests.Change]) {
+  /// Posts the messages that were withheld because of a request that failed.
+  private func publishDelayed(_ changes: [OwnRequests.Change]) {
     inside.withLock { inside in
       guard !inside.isSuspended else { return }
-      post(inside.mirror?.messages(of: changes) ?? [], &inside)
+      post(inside.snapshot?.delayedMessages(of: changes) ?? [], &inside)
     }
   }
 

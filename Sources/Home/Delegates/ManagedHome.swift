@@ -8,7 +8,7 @@ internal import MatterModel
 /// have several.
 public struct ManagedHome: Sendable, Identifiable {
   package let structure: Structure
-  let mirror: HomeMirror
+  let snapshot: HomeSnapshot
 
   /// ``Structure/id``, which does not depend on the name.
   public var id: String { structure.id }
@@ -16,14 +16,12 @@ public struct ManagedHome: Sendable, Identifiable {
   public var name: String { structure.name }
   /// The room of the devices without another room; not among the rooms.
   public var roomForEntireHome: Room { structure.roomForEntireHome }
-  public var rooms: [Room] { mirror.state.rooms.filter { $0.structureID == id } }
+  public var rooms: [Room] { snapshot.rooms.filter { $0.structureID == id } }
   /// The devices, including bridged ones, but not the bridges.
   public var accessories: [HomeDevice] { devices.filter { !$0.isBridge } }
   /// The devices that are only bridges.
   public var bridges: [HomeDevice] { devices.filter(\.isBridge) }
-  public var hubState: HubState { mirror.hubState }
+  public var hubState: HubState { snapshot.hubState }
 
-  private var devices: [HomeDevice] {
-    mirror.state.orderedDevices.filter { $0.structureID == id }.map { mirror.value(of: $0) }
-  }
+  private var devices: [HomeDevice] { snapshot.devices(in: id) }
 }

@@ -13,20 +13,8 @@ extension Home {
     try await backend.anchor()
   }
 
-  /// Returns the samples after an anchor, including updates that are not written yet.
-  /// - Parameters:
-  ///   - anchor: the position; nil: the beginning of the log.
-  ///   - limit: the maximum number of samples.
+  /// Returns the samples after the anchor of a query, including changes that are not written yet, and the next anchor.
   /// - Returns: the samples, or a reset if the log does not reach back to the anchor.
-  /// - Throws: ``HomeError`` `badArguments` for an anchor of another home.
-  public func samples(
-    after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
-  ) async throws(HomeError) -> AnchoredResult {
-    try await backend.samples(after: anchor, filter, limit: limit)
-  }
-
-  /// Returns the samples after the anchor of a query, and the next anchor; called by the handler of an
-  /// ``ObserverQuery``.
   /// - Throws: ``HomeError`` `badArguments` for an anchor of another home.
   public func results(of query: AnchoredQuery) async throws(HomeError) -> AnchoredResult {
     try await backend.samples(after: query.anchor, query.filter, limit: query.limit)

@@ -7,10 +7,10 @@ package import MatterProtocol
 package import NIOCore
 package import Runtime
 
-/// The current state of a home and its observers. Confined to the event loop.
+/// The current state of a home and the stream of its changes. Confined to the event loop.
 package protocol HomeView: AnyObject {
   var reducer: HomeReducer { get }
-  var observers: HomeObservers { get }
+  var stream: HomeStream { get }
 }
 
 /// The implementation of a ``Home``: the controller of this process, or a connection to a hub.
@@ -18,7 +18,7 @@ package protocol HomeBackend: HomeAccess, Actor {
   nonisolated var eventLoop: any EventLoop { get }
   /// The machine with the clock, the files and the network of the home.
   nonisolated var machine: any Machine { get }
-  /// The state and the observers; access it on the event loop only.
+  /// The state and the stream; access it on the event loop only.
   nonisolated var view: any HomeView { get }
 
   /// See ``Home/follow()``.
@@ -35,8 +35,14 @@ package protocol HomeBackend: HomeAccess, Actor {
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
   ) async throws(HomeError) -> HomeReply
 
+  func read(
+    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool, timeout: Duration?
+  ) async throws(HomeError) -> ReassembledReport
+  func write(_ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) -> [AttributeStatus]
+  func invoke(_ node: NodeID, _ command: CommandData, isTimed: Bool) async throws(HomeError) -> CommandData?
+  func subscribe(_ node: NodeID, _ request: SubscriptionRequest) -> AsyncThrowingStream<SubscriptionEvent, any Error>
   /// Stores values of a device that it has not reported itself.
-  func hear(_ report: NodeReport)
+  func store(_ report: NodeReport)
   /// Marks these devices as offline if they have not answered yet.
   func stopWaiting(for devices: Set<String>)
 
@@ -63,11 +69,7 @@ extension HomeBackend {
   }
 
   package nonisolated func value(of entry: DeviceEntry, _ reducer: HomeReducer) -> HomeDevice {
-    let entry = reducer.isRestored ? reducer.shown(entry) : entry
-    let way = entry.active
-    return HomeDevice(
-      entry, values: way.flatMap { reducer.state.values[$0.id.node] } ?? NodeValues(),
-      contact: reducer.contact(by: way), settled: reducer.settledConnectivity(of: entry.id), home: self)
+    reducer.device(entry, through: self)
   }
 
   // MARK: Requests
@@ -151,13 +153,13 @@ extension HomeBackend {
 
   package nonisolated func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
+  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
     stream(.subscribe(node: node, request: request)) { if case .subscription(let news) = $0 { news } else { nil } }
   }
 
   package nonisolated func discover(
     _ query: DiscoveryQuery, for time: Duration?
-  ) -> AsyncThrowingStream<DiscoveryNews, any Error> {
+  ) -> AsyncThrowingStream<DiscoveryEvent, any Error> {
     stream(.discover(query: query, time: time)) { if case .discovery(let news) = $0 { news } else { nil } }
   }
 
@@ -210,9 +212,9 @@ extension HomeBackend {
 
   /// See ``Home/updates()``.
   package nonisolated func updates() -> AsyncStream<HomeUpdate> {
-    observe { observers, _, continuation in
-      let id = observers.addEar { news in
-        switch news {
+    observe { stream, _, continuation in
+      let id = stream.addListener { event in
+        switch event {
         case .update(let update, _): continuation.yield(update)
         case .reloaded(_, _, let time): continuation.yield(HomeUpdate([], at: time))
         case .hub, .contacts: break
@@ -220,7 +222,7 @@ extension HomeBackend {
         }
         return true
       }
-      return { $0.removeEar(id) }
+      return { $0.removeListener(id) }
     }
   }
 
@@ -231,12 +233,12 @@ extension HomeBackend {
     let loop = eventLoop
     let start: @Sendable () -> Void = {
       let view = self.view
-      view.observers.addReports(reader, at: place, of: device, view.reducer)
+      view.stream.observers.addReports(reader, at: place, of: device, view.reducer)
     }
     if loop.inEventLoop { start() } else { loop.execute(start) }
     return DeviceReports(
       first: place,
-      reading: .init { loop.execute { self.view.observers.removeReports(reader, of: device) } })
+      reading: .init { loop.execute { self.view.stream.observers.removeReports(reader, of: device) } })
   }
 
   /// Returns a query of a collection.
@@ -250,15 +252,15 @@ extension HomeBackend {
         return await list(self)
       },
       snapshots: {
-        self.observe { observers, reducer, continuation in
-          let id = Item.add(.snapshots(continuation), to: observers, reducer)
-          return { $0.remove(id) }
+        self.observe { stream, reducer, continuation in
+          let id = Item.add(.snapshots(continuation), to: stream.observers, reducer)
+          return { $0.observers.remove(id) }
         }
       },
       changes: {
-        self.observe { observers, reducer, continuation in
-          let id = Item.add(.changes(continuation), to: observers, reducer)
-          return { $0.remove(id) }
+        self.observe { stream, reducer, continuation in
+          let id = Item.add(.changes(continuation), to: stream.observers, reducer)
+          return { $0.observers.remove(id) }
         }
       })
   }
@@ -266,16 +268,27 @@ extension HomeBackend {
   /// Creates a stream with an observer, which is added on the event loop and removed when the stream terminates.
   private nonisolated func observe<Element: Sendable>(
     _ begin:
-      @escaping @Sendable (HomeObservers, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeObservers) -> Void
+      @escaping @Sendable (HomeStream, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeStream) -> Void
   ) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
     let loop = eventLoop
     let start: @Sendable () -> Void = {
       let view = self.view
-      let end = NIOLoopBound(begin(view.observers, view.reducer, continuation), eventLoop: loop)
-      continuation.onTermination = { _ in loop.execute { end.value(self.view.observers) } }
+      let end = NIOLoopBound(begin(view.stream, view.reducer, continuation), eventLoop: loop)
+      continuation.onTermination = { _ in loop.execute { end.value(self.view.stream) } }
     }
     if loop.inEventLoop { start() } else { loop.execute(start) }
     return stream
+  }
+}
+
+extension HomeReducer {
+  /// Returns the value of a device, which sends its requests through `home`.
+  package func device(_ entry: DeviceEntry, through home: any HomeAccess) -> HomeDevice {
+    let entry = isRestored ? shown(entry) : entry
+    let source = entry.active
+    return HomeDevice(
+      entry, values: source.flatMap { state.values[$0.id.node] } ?? NodeValues(), contact: contact(by: source),
+      settled: settledConnectivity(of: entry.id), home: home)
   }
 }

@@ -125,8 +125,8 @@ package enum HomeReply: Sendable, Codable {
 /// A value that a request produces before its reply.
 package enum HomeProgress: Sendable, Codable {
   case commissioning(step: CommissioningStep, progress: StepProgress)
-  case discovery(news: DiscoveryNews)
-  case subscription(news: SubscriptionNews)
+  case discovery(news: DiscoveryEvent)
+  case subscription(news: SubscriptionEvent)
 
   /// A receiver of the values, in order. Called on the event loop of the home.
   package typealias Handler = @Sendable (HomeProgress) -> Void

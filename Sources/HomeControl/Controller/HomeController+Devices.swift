@@ -14,7 +14,7 @@ extension HomeController: HomeBackend {
   package func synchronize(within timeout: Duration) {}
 
   /// Stores the report unless the devices are followed: they then report the actual result of a command themselves.
-  package func hear(_ report: NodeReport) {
+  package func store(_ report: NodeReport) {
     guard !edge.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
     take(.report(report))
   }
@@ -64,7 +64,7 @@ extension HomeController: HomeBackend {
     try await setName(name, of: device, origin: nil)
   }
 
-  public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
+  package nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   /// Returns a device and its active source.
   ///

@@ -18,9 +18,10 @@ extension HomeController {
   /// Follows all devices, or, while another process follows them, reads its updates from the log.
   public func follow() async throws(HomeError) {
     guard center == nil else { return }
-    let keeper = edge.value.keeper
+    let (keeper, stream) = (edge.value.keeper, edge.value.stream)
     let center = ObserverCenter(
-      keeper.database, after: keeper.anchor, on: eventLoop, keeper.worker, retention: .init(), machine: options.machine,
+      keeper.database, after: keeper.anchor, published: stream.sequence, on: eventLoop, keeper.worker,
+      retention: .init(), machine: options.machine,
       onForeignWrite: { [weak self] in
         await self?.readSettings()
         if await self?.isFollower == true { await self?.readClouds() }
@@ -31,10 +32,16 @@ extension HomeController {
       return try await take($0)
     }
     self.center = center
+    stream.addListener { [weak center] event in
+      guard let center else { return false }
+      if case .update(let update, let reducer) = event { center.assumeIsolated { $0.note(update, reducer.state) } }
+      return true
+    }
+    stream.onCommit = { [weak center] commit in center?.assumeIsolated { $0.note(commit) } }
     try await center.start()
     keepContacts()
     try await takeOver()
-    edge.value.observers.tell(hubState)
+    edge.value.stream.publish(hubState)
   }
 
   /// Whether this process follows the devices.
@@ -110,7 +117,7 @@ extension HomeController {
       engine.follow(at: now)
       engine.setPassive(false, at: now)
     }
-    edge.value.observers.tell(hubState)
+    edge.value.stream.publish(hubState)
     await readClouds()
   }
 

@@ -225,7 +225,7 @@ extension HomeSample {
 }
 
 extension RoleVisibility {
-  fileprivate func contains(_ news: SubscriptionNews) -> Bool {
+  fileprivate func contains(_ news: SubscriptionEvent) -> Bool {
     switch news {
     case .attribute(let path, _): contains(path)
     case .event(let data): contains(data)

@@ -5,7 +5,7 @@ public import MatterProtocol
 internal import NIOCore
 
 /// An event of a subscription.
-public enum SubscriptionNews: Sendable, Codable {
+public enum SubscriptionEvent: Sendable, Codable {
   /// The subscription was established.
   case established(maxInterval: Duration)
   /// An attribute's complete value, as one TLV element with an anonymous tag.
@@ -21,7 +21,7 @@ public enum SubscriptionNews: Sendable, Codable {
 }
 
 /// An event of a discovery.
-public enum DiscoveryNews: Sendable, Codable {
+public enum DiscoveryEvent: Sendable, Codable {
   /// A service was announced, or its announcement changed.
   case found(MatterService)
   /// A service was withdrawn, or its announcement expired.
@@ -32,7 +32,7 @@ extension HomeController {
   /// Subscribes to a node until the task is cancelled. Retries after losses.
   /// - Throws: the error of the first attempt.
   package func subscribe(
-    _ node: NodeID, _ request: SubscriptionRequest, onNews: @escaping @Sendable (SubscriptionNews) -> Void
+    _ node: NodeID, _ request: SubscriptionRequest, onEvent: @escaping @Sendable (SubscriptionEvent) -> Void
   ) async throws(HomeError) {
     try checkFabric(node)
     point(node)
@@ -40,12 +40,13 @@ extension HomeController {
       node,
       onEvent: { event in
         switch event {
-        case .subscriptionEstablished(_, let interval): onNews(.established(maxInterval: interval))
-        case .attributeReport(_, let path, let value, _): onNews(.attribute(path, value: value))
-        case .attributeStatus(_, let path, let status): onNews(.status(path, status))
-        case .eventReport(_, let data): onNews(.event(data))
-        case .reportEnd: onNews(.reportEnd)
-        case .subscriptionLost(_, let error, let delay): onNews(.lost(HomeError(error), retryingIn: delay))
+        case .subscriptionEstablished(_, let interval): onEvent(.established(maxInterval: interval))
+        case .report(_, let report):
+          for data in report.attributes { onEvent(.attribute(data.path, value: data.value)) }
+          for status in report.statuses { onEvent(.status(status.path, status.status)) }
+          for case .data(let data) in report.events { onEvent(.event(data)) }
+          onEvent(.reportEnd)
+        case .subscriptionLost(_, let error, let delay): onEvent(.lost(HomeError(error), retryingIn: delay))
         default: break
         }
       }
@@ -55,12 +56,12 @@ extension HomeController {
 
   /// Discovers services for the given time; nil: until the task is cancelled.
   package func discover(
-    _ query: DiscoveryQuery, for time: Duration?, onNews: @escaping @Sendable (DiscoveryNews) -> Void
+    _ query: DiscoveryQuery, for time: Duration?, onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
   ) async throws(HomeError) {
     let id = edge.value.begin(onEvent: { event in
       switch event {
-      case .serviceFound(_, let service): onNews(.found(service))
-      case .serviceLost(_, let service): onNews(.lost(service))
+      case .serviceFound(_, let service): onEvent(.found(service))
+      case .serviceLost(_, let service): onEvent(.lost(service))
       default: break
       }
     }) { engine, now in engine.discover(query, timeout: time, at: now) }

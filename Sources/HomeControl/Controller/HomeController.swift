@@ -152,7 +152,7 @@ public actor HomeController {
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
         let keeper = HomeKeeper(
           database, anchor: stored.anchor, contacts: stored.contacts, on: loop, machine.makeWorker())
-        keeper.onNews = { $0.log(to: options.logger) }
+        keeper.onEvent = { $0.log(to: options.logger) }
         return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()
       let home = HomeController(options, edge, discovery)
@@ -164,9 +164,9 @@ public actor HomeController {
   }
 
   private func begin() {
-    edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
+    edge.value.stream.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     // These closures keep the controller until it is closed.
-    edge.value.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
+    edge.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
     edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
     watchFollower()

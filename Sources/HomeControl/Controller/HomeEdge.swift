@@ -7,8 +7,8 @@ package import MatterProtocol
 package import NIOCore
 package import Runtime
 
-/// Turns the engine's events into answers and news: who began an operation learns of its end, who observes the home of what
-/// changes in it, and the database of everything. Confined to the event loop.
+/// Dispatches the engine's events: batches to the stream of the home, other events to their operations. Confined to the
+/// event loop.
 package final class HomeEdge: HomeView {
   package typealias Outcome = Result<OperationOutcome, ControllerError>
 
@@ -19,18 +19,17 @@ package final class HomeEdge: HomeView {
 
   package let host: EngineHost<HomeEngine>
   let keeper: HomeKeeper
-  package let observers = HomeObservers()
+  package let stream = HomeStream()
   /// Called when a session with a node begins.
   var onSession: ((NodeID) -> Void)?
   private var pending: [OperationID: Pending] = [:]
-  /// Ends that came before anybody waited for them.
+  /// Outcomes of operations that ended before a caller waited for them.
   private var ended: [OperationID: Outcome] = [:]
   /// Events of an operation that was begun but has no number yet.
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
   private var failure: StoreError?
-  /// Whether we are leaving: subscriptions that end by that say nothing of the devices, and whoever follows them next finds them
-  /// as they were.
+  /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
   private var isLeaving = false
   /// What we wrote and have not taken in yet, in the order of the log.
   private var ownChanges: [(update: HomeUpdate, anchor: Anchor)] = []
@@ -45,6 +44,8 @@ package final class HomeEdge: HomeView {
       for own in ownChanges { _ = current.home.reduce(.update(own.update), at: current.time) }
       return current
     }
+    stream.store = { update, contacts in keeper.keep(update, contacts) }
+    keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
       failure = error
@@ -61,32 +62,32 @@ package final class HomeEdge: HomeView {
   /// The home as it is now.
   package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
 
-  /// Takes in something that did not come from a device.
+  /// Processes an input that does not come from a device.
   package func take(_ input: HomeInput) {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
 
-  /// When devices were heard, as far as it is this process that says so: who follows them knows better.
+  /// The times of contact that this process stores: none while another process follows the devices.
   var ownContacts: [NodeID: Contact] {
     host.perform { engine, _ in engine.isPassive ? [:] : engine.reducer.contacts }
   }
 
-  /// Has it stored when devices were heard.
+  /// Stores the times of contact.
   func keepContacts() {
     guard !host.isStopped else { return }
     keeper.keep(ownContacts)
     keepOverheard()
   }
 
-  /// Has it stored when devices were heard by this process that another one follows.
+  /// Stores contacts of this process with devices that another process follows.
   func keepOverheard() {
     let overheard = host.perform { (engine: inout HomeEngine, _) in engine.takeOverheard() }
-    // Where it can't be stored, it is as if nobody had been listening.
+    // An error loses only these times.
     if !overheard.isEmpty { _ = keeper.perform { try $0.note(heard: overheard) } }
   }
 
-  /// Another process stored when it heard the devices.
-  /// - Parameter isFollower: whether this one follows them: then it knows better, but for what it could not hear.
+  /// Merges the times of contact that another process stored.
+  /// - Parameter isFollower: whether this process follows the devices, so that only later times are merged.
   package func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
     keeper.know(contacts)
     host.perform { (engine: inout HomeEngine, now) in
@@ -96,10 +97,10 @@ package final class HomeEdge: HomeView {
 
   // MARK: Changes of our own
 
-  /// A change of names is in the log, and is to be taken in at its place there: several processes make such changes.
+  /// Notes an edit that was written to the log; it is applied at its position there, as other processes also write edits.
   package func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
 
-  /// Takes in what we wrote up to a place in the log, in the order of the log.
+  /// Applies the own edits up to a position in the log.
   func takeOwn(upTo anchor: Anchor) {
     while let first = ownChanges.first, first.anchor.sequence <= anchor.sequence {
       ownChanges.removeFirst()
@@ -109,12 +110,12 @@ package final class HomeEdge: HomeView {
 
   // MARK: Loading again
 
-  /// The home is to be read from the database: what happens from now on may not be in it.
+  /// Collects the updates from now on, which a home that is read from the database may lack.
   func beginReload() { sinceReload = sinceReload ?? [] }
 
   func abandonReload() { sinceReload = nil }
 
-  /// Takes a home as the database has it, and tells everybody that everything may be different.
+  /// Replaces the home with the stored one, and publishes it as a whole.
   package func reload(_ stored: StoredHome) {
     var stored = stored
     ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
@@ -126,7 +127,7 @@ package final class HomeEdge: HomeView {
       engine.reload(stored, at: now)
       return engine.time
     }
-    observers.reload(reducer, from: old, at: time)
+    stream.reload(reducer, from: old, at: time)
   }
 
   // MARK: Operations
@@ -137,7 +138,7 @@ package final class HomeEdge: HomeView {
   }
 
   /// Begins an operation.
-  /// - Parameter node: whom it is about: what it answers is taken in.
+  /// - Parameter node: the node of the operation, whose answers are applied.
   package func begin(
     _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
@@ -168,7 +169,7 @@ package final class HomeEdge: HomeView {
     perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
   }
 
-  /// Ends all: whoever still waits is told so.
+  /// Closes all sessions and cancels all operations.
   package func stop() {
     let waiting = pending
     pending = [:]
@@ -181,7 +182,7 @@ package final class HomeEdge: HomeView {
     endObservers()
   }
 
-  /// Ends all as it is: nobody outside is told, and nothing more is stored.
+  /// Cancels all operations without messages to devices, and stores nothing more.
   package func abandon() {
     let waiting = pending
     pending = [:]
@@ -193,20 +194,18 @@ package final class HomeEdge: HomeView {
 
   /// Ends the observers and releases the closures that refer to the controller.
   private func endObservers() {
-    observers.end()
-    (observers.make, onSession) = (nil, nil)
+    stream.end()
+    onSession = nil
   }
 
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
     case .updated where isLeaving, .contacts where isLeaving: break
-    case .contacts(let contacts): observers.tell(contacts)
+    case .contacts(let contacts): stream.publish(contacts)
     case .updated(let update):
-      let reducer = reducer
       sinceReload?.append(update)
-      keeper.keep(update, reducer.contacts)
-      observers.tell(update, reducer)
+      stream.publish(update, reducer)
     }
   }
 
@@ -231,12 +230,11 @@ package final class HomeEdge: HomeView {
 }
 
 extension ControllerEvent {
-  /// Whose event it is.
+  /// The operation of the event, if any.
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
-      .attributeReport(let id, _, _, _), .attributeStatus(let id, _, _), .eventReport(let id, _), .reportEnd(let id),
-      .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      .report(let id, _), .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
       id
     case .sessionOpened, .sessionClosed: nil
     }

@@ -12,13 +12,12 @@ internal import Runtime
 final class HomeKeeper {
   typealias Work<R> = @Sendable (HomeDatabase) throws -> R
 
-  enum News {
-    /// Nothing is stored for now, since this went wrong.
+  enum Event {
+    /// Writes fail and are retried.
     case failed(HomeError)
     /// Everything is stored, and nothing was lost.
     case recovered
-    /// What happened since it failed is lost: it was too much to be kept. As soon as something can be stored again, the home
-    /// as it is then will be.
+    /// The updates since the failure are lost, because too many were waiting. The next write stores the whole home.
     case lost(HomeError)
   }
 
@@ -51,7 +50,9 @@ final class HomeKeeper {
 
   /// Asked for what is to be stored where something was lost.
   var current: (() -> Current)?
-  var onNews: ((News) -> Void)?
+  var onEvent: ((Event) -> Void)?
+  /// Called after each write of updates, or of the whole home.
+  var onCommit: ((LogCommit) -> Void)?
   /// What others wrote up to there in the log, the home has.
   private(set) var anchor: Anchor
 
@@ -179,6 +180,7 @@ final class HomeKeeper {
     return write({ try $0.commit(updates, contacts: contacts) }) { [self] written in
       if written != nil {
         stored.merge(contacts) { $1 }
+        if let last = updates.last { onCommit?(.batches(upTo: last.sequence)) }
       } else if !hasLost {
         // It may have become too much meanwhile: then all of it is lost, this as well.
         waiting = updates + waiting
@@ -196,6 +198,7 @@ final class HomeKeeper {
       if let place {
         stored = current.home.contacts
         if let place { know(upTo: place) }
+        onCommit?(.wholeHome)
       } else {
         (hasLost, waiting, contacts) = (true, [], [:])
       }
@@ -227,7 +230,7 @@ final class HomeKeeper {
     failures = 0
     if failure != nil, !hasLost {
       failure = nil
-      onNews?(.recovered)
+      onEvent?(.recovered)
     }
     if !waiting.isEmpty || hasLost { write() }
   }
@@ -235,7 +238,7 @@ final class HomeKeeper {
   private func failed(_ error: HomeError) {
     let isFirst = failure == nil
     failure = error
-    if isFirst { onNews?(.failed(error)) }
+    if isFirst { onEvent?(.failed(error)) }
     if waiting.count > mostWaiting { return lose() }
     failures += 1
     flush(in: min(firstRetry * (1 << min(failures - 1, 10)), Self.longestRetry))
@@ -246,11 +249,11 @@ final class HomeKeeper {
     hasLost = true
     waiting = []
     contacts = [:]
-    if let failure { onNews?(.lost(failure)) }
+    if let failure { onEvent?(.lost(failure)) }
   }
 }
 
-extension HomeKeeper.News {
+extension HomeKeeper.Event {
   package func log(to logger: Logger) {
     switch self {
     case .failed(let error): logger.critical("changes of the home can't be stored now: \(error)")

@@ -67,8 +67,6 @@ public struct HomeEngine: Engine {
 
   /// Whose operation it is, for those that are about a node.
   private var owners: [OperationID: NodeID] = [:]
-  /// What a node is reporting.
-  private var reports: [OperationID: NodeReport] = [:]
 
   package var followed: [NodeID: Followed] = [:]
   package var handles: [SubscriptionHandle: NodeID] = [:]
@@ -87,8 +85,8 @@ public struct HomeEngine: Engine {
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
-  /// Whose contacts are others than were told last.
-  private var heard: Set<NodeID> = []
+  /// Nodes whose contacts have changed since the last ``HomeEvent/contacts(_:)``.
+  private var contacted: Set<NodeID> = []
   /// When nodes were heard here that another process follows, which does not know that.
   private var overheard: [NodeID: Int64] = [:]
   /// In whose name something is done to nodes: what comes of it is that client's.
@@ -126,7 +124,7 @@ public struct HomeEngine: Engine {
   public mutating func noteClock(_ time: Int64, at now: Instant) {
     guard let step = clock.note(time, at: now) else { return }
     reducer.moveClock(by: step)
-    heard.formUnion(reducer.contacts.keys)
+    contacted.formUnion(reducer.contacts.keys)
   }
 
   // MARK: Commands
@@ -162,7 +160,7 @@ public struct HomeEngine: Engine {
     var known = known
     for (node, time) in overheard where known[node]?.last.map({ $0 < time }) ?? true { known[node]?.last = time }
     reducer.take(known)
-    heard.formUnion(known.keys)
+    contacted.formUnion(known.keys)
   }
 
   /// Takes over when others heard the devices that this process follows, where that is later than it did.
@@ -173,7 +171,7 @@ public struct HomeEngine: Engine {
         continue
       }
       reducer.heard(node, at: last)
-      heard.insert(node)
+      contacted.insert(node)
     }
   }
 
@@ -193,7 +191,7 @@ public struct HomeEngine: Engine {
   public mutating func setGrace(_ grace: Duration, at now: Instant) {
     self.now = now
     reducer.grace = grace
-    if let update = reducer.advance(to: time) { tell(update) }
+    if let update = reducer.advance(to: time) { publish(update) }
   }
 
   /// Sets whether another process follows the devices.
@@ -203,16 +201,16 @@ public struct HomeEngine: Engine {
     noteFollowers()
   }
 
-  private mutating func tell(_ update: HomeUpdate) {
+  private mutating func publish(_ update: HomeUpdate) {
     var update = update
-    // Whoever follows the devices writes down since when they are how they are.
+    // Stored by the process that follows the devices.
     if isPassive { update.trials = [:] }
     events.append(.updated(update))
   }
 
-  /// As long as nobody follows the devices, what was stored of them is all there is, and nobody knows whether it still holds.
+  /// While no process follows the devices, their stored connectivity may be stale.
   private mutating func noteFollowers() {
-    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { tell(update) }
+    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { publish(update) }
   }
 
   /// Starts to follow the devices in this process. The connectivity of all of them is unknown until each one reports, even
@@ -223,7 +221,7 @@ public struct HomeEngine: Engine {
     self.now = now
     isFollowing = true
     reduce(.started)
-    heard.formUnion(reducer.contacts.keys)
+    contacted.formUnion(reducer.contacts.keys)
     noteFollowers()
   }
 
@@ -237,13 +235,13 @@ public struct HomeEngine: Engine {
   }
 
   package mutating func reduce(_ input: HomeInput) {
-    if isPassive, let node = input.telling, !reducer.state.sources(of: node).isEmpty { return }
-    if let node = input.telling { heard.insert(node) }
+    if isPassive, let node = input.sender, !reducer.state.sources(of: node).isEmpty { return }
+    if let node = input.sender { contacted.insert(node) }
     if var update = reducer.reduce(input, at: time) {
       if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
       for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
       forgetVersions(update)
-      tell(update)
+      publish(update)
     }
   }
 
@@ -279,20 +277,21 @@ public struct HomeEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     self.now = now
     controller.handle(input, at: now)
-    if let node = controller.takeLastSender() { hear(node) }
+    if let node = controller.takeLastSender() { noteContact(with: node) }
   }
 
-  /// An authenticated message of a node came. Who follows a node writes down when; whoever else hears it says so when it is done.
-  package mutating func hear(_ node: NodeID) {
+  /// Notes that an authenticated message of a node was received. If another process follows the node, the time is stored
+  /// with the end of the request.
+  mutating func noteContact(with node: NodeID) {
     reducer.heard(node, at: time)
-    heard.insert(node)
+    contacted.insert(node)
     if isPassive { overheard[node] = time }
   }
 
   public mutating func advance(to now: Instant) {
     self.now = now
     controller.advance(to: now)
-    if let update = reducer.advance(to: time) { tell(update) }
+    if let update = reducer.advance(to: time) { publish(update) }
     callMore(at: now)
     settleProbes(at: now)
   }
@@ -320,7 +319,7 @@ public struct HomeEngine: Engine {
         guard let contacts = takeContacts() else { return nil }
         return .emit(.contacts(contacts))
       case .emit(let event):
-        // What changes by it is told first: who waits for an answer finds the home as the answer says.
+        // Its changes are published first, so that the caller of the operation finds them in the state.
         notice(event)
         events.append(.controller(event))
       case .store(let changes): return .store(changes)
@@ -336,25 +335,18 @@ public struct HomeEngine: Engine {
   }
 
   private mutating func takeContacts() -> [NodeID: Contact]? {
-    guard !heard.isEmpty else { return nil }
+    guard !contacted.isEmpty else { return nil }
     var contacts: [NodeID: Contact] = [:]
-    for node in heard { contacts[node] = reducer.contacts[node] }
-    heard = []
+    for node in contacted { contacts[node] = reducer.contacts[node] }
+    contacted = []
     return contacts.isEmpty ? nil : contacts
   }
 
-  // MARK: What the controller says
+  // MARK: Events of the controller
 
   private mutating func notice(_ event: ControllerEvent) {
     switch event {
-    case .attributeReport(_, let path, _, _)
-    where !configuration.hooks.appliesReachable
-      && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
-      break
-    case .attributeReport(let id, let path, let value, let version):
-      collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
-    case .eventReport(let id, let data): collect(id) { $0.events.append(data) }
-    case .reportEnd(let id): reported(id)
+    case .report(let id, let report): reported(id, report)
     case .subscriptionEstablished(let id, _):
       if let owner = owners[id] { answered(owner) } else { established(id, at: now) }
     case .subscriptionLost(let id, let error, _):
@@ -368,34 +360,32 @@ public struct HomeEngine: Engine {
     case .serviceFound(let id, let service) where id == announcements:
       if configuration.hooks.handlesAnnouncements { announced(service, at: now) }
     case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
-    case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
+    case .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
     }
   }
 
-  private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
+  /// Reduces a report of a subscription, or, if it is empty, the contact.
+  private mutating func reported(_ id: OperationID, _ report: ReassembledReport) {
     guard let node = handles[id] ?? owners[id] else { return }
-    body(&reports[id, default: NodeReport(node, [], isWhole: handles[id] != nil)])
-  }
-
-  private mutating func reported(_ id: OperationID) {
-    guard let node = handles[id] ?? owners[id] else { return }
-    let deadline = deadline(of: node)
-    // It said that it would go, and is there all the same.
-    let isThere = handles[id] != nil && deadline != nil && controller.isEstablished(id)
-    if var report = reports.removeValue(forKey: id) {
-      report.deadline = deadline
-      report.isOfEstablished = isThere
-      reduce(.report(report))
-    } else if isThere, let deadline {
+    var contents = NodeReport(node, report, isWhole: handles[id] != nil)
+    if !configuration.hooks.appliesReachable {
+      let (cluster, attribute) = (BridgedDeviceBasicInformation.id, BridgedDeviceBasicInformation.reachable.id)
+      contents.attributes.removeAll { $0.path.cluster == cluster && $0.path.attribute == attribute }
+    }
+    contents.deadline = deadline(of: node)
+    // Overrides an announced shutdown.
+    contents.isOfEstablished = contents.isWhole && contents.deadline != nil && controller.isEstablished(id)
+    if !contents.isEmpty {
+      reduce(.report(contents))
+    } else if contents.isOfEstablished, let deadline = contents.deadline {
       reduce(.established(node, deadline: deadline))
     } else {
-      reduce(.heard(node, deadline: deadline))
+      reduce(.heard(node, deadline: contents.deadline))
     }
   }
 
   private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {
     let owner = owners.removeValue(forKey: id)
-    reports[id] = nil
     if let node = handles.removeValue(forKey: id) { followed[node]?.handle = nil }
     switch result {
     case .success(.commissioned(let commissioned)):
@@ -404,10 +394,9 @@ public struct HomeEngine: Engine {
     case .success(.removed(let node, _)): forget(node)
     case .success(.report(let report)):
       guard let owner else { break }
-      let events = report.events.compactMap { if case .data(let data) = $0 { data } else { nil } }
-      var heard = NodeReport(owner, report.attributes, events: events, isWhole: false)
-      heard.deadline = deadline(of: owner)
-      reduce(.report(heard))
+      var contents = NodeReport(owner, report, isWhole: false)
+      contents.deadline = deadline(of: owner)
+      reduce(.report(contents))
       answered(owner)
     case .success(.discovered): break
     case .success: if let owner { answered(owner) }
@@ -435,16 +424,16 @@ public struct HomeEngine: Engine {
 }
 
 extension HomeInput {
-  /// The node that it is about, if it is about one.
+  /// The node that it is about, if any.
   fileprivate var subject: NodeID? {
     switch self {
     case .node(let node, _), .nodeRemoved(let node): node
-    case .report, .established, .heard, .answered, .lost, .started, .update, .route: telling
+    case .report, .established, .heard, .answered, .lost, .started, .update, .route: sender
     }
   }
 
-  /// The node that tells something of itself by it.
-  fileprivate var telling: NodeID? {
+  /// The node that sent it, if any.
+  fileprivate var sender: NodeID? {
     switch self {
     case .report(let report): report.node
     case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node

@@ -1,28 +1,25 @@
 package import HomeModel
-internal import MatterClusters
-package import MatterModel
+internal import MatterModel
 
-/// Who wants to know of a home, and of what in it. Confined to the event loop.
+/// The observers of the collections and devices of a home. Confined to the event loop.
 ///
-/// What an update touches is worked out once for all; then each observer that it is for gets it into its own queue.
+/// The objects that a batch affects are determined once; then each observer of one of them gets it into its own queue.
 package final class HomeObservers {
   private var number = 0
   private var structures = ObservedCollection<Structure>()
   private var rooms = ObservedCollection<Room>()
   private var devices = ObservedCollection<HomeDevice>()
   private var reports: [String: Readers] = [:]
-  /// The devices as they were told last, as long as anybody follows them.
-  private var told: [String: HomeDevice] = [:]
-  package private(set) var isEnded = false
-  package private(set) var hubState = HubState.notAvailable
-  private var ears: [Int: (News) -> Bool] = [:]
+  /// The last published devices, while their collection is observed.
+  private var published: [String: HomeDevice] = [:]
+  private var isEnded = false
   /// Makes the value of a device.
   package var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
 
-  /// Runs what wakes those who wait for reports.
+  /// Runs the closure that resumes waiting readers of reports.
   package var wake: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
 
-  /// Those who are told of a device.
+  /// The readers of a device's reports.
   private struct Readers {
     let broadcast: Broadcast<DeviceReport>
     var all: Set<ObjectIdentifier> = []
@@ -30,50 +27,12 @@ package final class HomeObservers {
 
   package init() {}
 
-  // MARK: Beginning
+  // MARK: Registration
 
   private func next() -> Int {
     number += 1
     return number
   }
-
-  /// What clients are told at once.
-  package enum News {
-    case update(HomeUpdate, HomeReducer)
-    /// Everything may be different.
-    case reloaded(HomeReducer, from: HomeReducer, at: Int64)
-    case hub(HubState)
-    /// Devices were heard: that is no change.
-    case contacts([NodeID: Contact])
-    /// The home is closed: nothing follows.
-    case ended
-  }
-
-  /// - Parameter ear: is called at once with each of the news, on the event loop; says whether it wants to be called again.
-  /// - Returns: the number to end it by.
-  @discardableResult
-  package func addEar(_ ear: @escaping (News) -> Bool) -> Int {
-    let id = next()
-    if isEnded { _ = ear(.ended) } else { ears[id] = ear }
-    return id
-  }
-
-  private func tell(_ news: News) {
-    // The first comes first: a run of a simulation is the same each time.
-    for (id, ear) in ears.sorted(by: { $0.key < $1.key }) where !ear(news) { ears[id] = nil }
-  }
-
-  /// Somebody else follows the devices now.
-  package func tell(_ hub: HubState) {
-    guard hub != hubState else { return }
-    hubState = hub
-    tell(.hub(hub))
-  }
-
-  /// Devices were heard.
-  package func tell(_ contacts: [NodeID: Contact]) { if !ears.isEmpty, !contacts.isEmpty { tell(.contacts(contacts)) } }
-
-  package func removeEar(_ id: Int) { ears[id] = nil }
 
   package func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
     add(observer, to: \.structures, reducer.state.structures)
@@ -84,7 +43,7 @@ package final class HomeObservers {
   }
 
   package func add(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
-    if devices.isEmpty { told = all(reducer) }
+    if devices.isEmpty { published = all(reducer) }
     return add(observer, to: \.devices, ordered(reducer))
   }
 
@@ -119,45 +78,41 @@ package final class HomeObservers {
     structures.remove(id)
     rooms.remove(id)
     devices.remove(id)
-    if devices.isEmpty { told = [:] }
+    if devices.isEmpty { published = [:] }
   }
 
   /// Ends all sequences.
   package func end() {
     isEnded = true
-    tell(.ended)
-    // In an order that is the same in each process: whoever waits goes on in it.
+    // In a stable order, in which the waiting readers resume.
     for (_, readers) in reports.sorted(by: { $0.key < $1.key }) { readers.broadcast.finish() }
     structures.end()
     rooms.end()
     devices.end()
-    ears = [:]
     reports = [:]
-    told = [:]
+    published = [:]
     make = nil
   }
 
-  // MARK: Telling
+  // MARK: Projections
 
-  package func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
-    tell(.update(update, reducer))
+  /// Notifies the observers of the objects that a batch affects.
+  func update(_ update: HomeUpdate, _ reducer: HomeReducer) {
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
-    let touched = Touched(update, reducer.state, told, followed: reports.keys)
-    if touched.structures { structures.tell(reducer.state.structures) }
-    if touched.rooms { rooms.tell(reducer.state.rooms) }
-    if !devices.isEmpty { tellDevices(touched.devices, reducer) }
-    for (id, changed) in touched.reports.sorted(by: { $0.key < $1.key }) { tellReport(of: id, changed, reducer) }
+    let affected = AffectedObjects(update, reducer.state) { reports[$0] != nil }
+    if affected.structures { structures.publish(reducer.state.structures) }
+    if affected.rooms { rooms.publish(reducer.state.rooms) }
+    if !devices.isEmpty { publishDevices(affected.devices, reducer) }
+    for (id, changed) in affected.clusters.sorted(by: { $0.key < $1.key }) { publishReport(of: id, changed, reducer) }
   }
 
-  /// Everything may be different.
-  /// - Parameter time: now, in microseconds since 1970.
-  package func reload(_ reducer: HomeReducer, from old: HomeReducer, at time: Int64) {
-    tell(.reloaded(reducer, from: old, at: time))
-    structures.tell(reducer.state.structures)
-    rooms.tell(reducer.state.rooms)
+  /// Notifies all observers of the difference to a state that was loaded as a whole.
+  func reload(_ reducer: HomeReducer, from old: HomeReducer) {
+    structures.publish(reducer.state.structures)
+    rooms.publish(reducer.state.rooms)
     if !devices.isEmpty {
-      let gone = told.keys.filter { reducer.state.devices[$0] == nil }.sorted()
-      tellDevices(gone + reducer.state.orderedDevices.map(\.id), reducer)
+      let removed = published.keys.filter { reducer.state.devices[$0] == nil }.sorted()
+      publishDevices(removed + reducer.state.orderedDevices.map(\.id), reducer)
     }
     for id in reports.keys.sorted() {
       let nodes = Set([old, reducer].compactMap { $0.state.devices[id]?.active?.id.node })
@@ -166,28 +121,28 @@ package final class HomeObservers {
         let (before, after) = (old.state.values[node] ?? NodeValues(), reducer.state.values[node] ?? NodeValues())
         changed.formUnion(after.clusters(differingFrom: before))
       }
-      tellReport(of: id, changed, reducer)
+      publishReport(of: id, changed, reducer)
     }
   }
 
-  private func tellDevices(_ touched: [String], _ reducer: HomeReducer) {
+  private func publishDevices(_ affected: [String], _ reducer: HomeReducer) {
     var changes: [CollectionChange<HomeDevice>] = []
-    for id in touched {
+    for id in affected {
       let new = reducer.state.devices[id].flatMap { make?($0, reducer) }
-      switch (told[id], new) {
+      switch (published[id], new) {
       case (nil, let new?): changes.append(.added(new))
       case (let old?, let new?) where old != new:
         changes.append(.updated(old: old, new: new))
       case (let old?, nil): changes.append(.removed(old))
       default: continue
       }
-      told[id] = new
+      published[id] = new
     }
     guard !changes.isEmpty else { return }
-    devices.tell(changes) { self.ordered(reducer) }
+    devices.publish(changes) { self.ordered(reducer) }
   }
 
-  private func tellReport(of device: String, _ changed: Set<ClusterPath>, _ reducer: HomeReducer) {
+  private func publishReport(of device: String, _ changed: Set<ClusterPath>, _ reducer: HomeReducer) {
     guard let broadcast = reports[device]?.broadcast else { return }
     guard let value = reducer.state.devices[device].flatMap({ make?($0, reducer) }) else {
       broadcast.finish()
@@ -206,9 +161,9 @@ package final class HomeObservers {
   }
 }
 
-/// The observers of one collection, and the collection as it was told last.
+/// The observers of one collection, and its last published value.
 package struct ObservedCollection<Item: Identifiable & Sendable> {
-  /// Whoever observes wants the whole or the changes.
+  /// An observer of the whole collection or of its changes.
   package enum Observer {
     case snapshots(AsyncStream<[Item]>.Continuation)
     case changes(AsyncStream<CollectionChange<Item>>.Continuation)
@@ -239,8 +194,9 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
     observers = [:]
   }
 
-  /// Tells changes that are known, and the whole where somebody wants it.
-  package mutating func tell(_ changes: [CollectionChange<Item>], whole: () -> [Item]) {
+  /// Publishes known changes.
+  /// - Parameter whole: returns the collection, for observers of snapshots.
+  mutating func publish(_ changes: [CollectionChange<Item>], whole: () -> [Item]) {
     var all: [Item]?
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) {
       switch observer {
@@ -255,9 +211,9 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
 }
 
 extension ObservedCollection where Item: Equatable {
-  /// Tells what is another than it was.
-  package mutating func tell(_ now: [Item]) {
-    guard now != last else { return }
+  /// Publishes the changes since the last value.
+  mutating func publish(_ now: [Item]) {
+    guard !isEmpty, now != last else { return }
     var changes: [CollectionChange<Item>] = []
     for item in last where !now.contains(where: { $0.id == item.id }) { changes.append(.removed(item)) }
     for item in now {
@@ -268,65 +224,13 @@ extension ObservedCollection where Item: Equatable {
       if old != item { changes.append(.updated(old: old, new: item)) }
     }
     last = now
-    tell(changes) { now }
+    publish(changes) { now }
   }
 }
 
-/// What an update touches.
-private struct Touched {
-  var structures = false
-  var rooms = false
-  /// Devices of which other things than attributes may be different, in the order of the changes.
-  var devices: [String] = []
-  /// Devices that something is to be reported of, with the clusters whose attributes changed.
-  var reports: [String: Set<ClusterPath>] = [:]
-
-  init(
-    _ update: HomeUpdate, _ state: HomeState, _ told: [String: HomeDevice], followed: some Collection<String>
-  ) {
-    var seen: Set<String> = []
-    func touch(_ id: String?) -> String? {
-      guard let id else { return nil }
-      return seen.insert(id).inserted ? id : nil
-    }
-    for change in update.changes {
-      var device: String?
-      switch change {
-      case .structureAdded, .structureRenamed, .structureRemoved: structures = true
-      case .roomAdded, .roomRenamed, .roomRemoved: rooms = true
-      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
-        .sourceAdded(_, let id):
-        device = id
-      case .sourceRemoved(let source):
-        device = told.values.first { $0.entry.source(source) != nil }?.id
-        // Whose it was the state does not know any more; who is told of another device finds that nothing changed.
-        for id in followed { reports[id, default: []].formUnion([]) }
-      case .topology(let source, _, _), .connectivity(let source, _): device = state.device(of: source)?.id
-      case .attribute(let node, let path, _):
-        guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else {
-          continue
-        }
-        reports[id, default: []].insert(ClusterPath(path.endpoint, path.cluster))
-        // A part of a device that its bridge reaches or does not.
-        if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) { device = id }
-      case .event, .primaryStructureChosen: break
-      }
-      if let device {
-        if let new = touch(device) { devices.append(new) }
-        reports[device, default: []].formUnion([])
-      }
-    }
-    // It may be seen otherwise than it was without that anything happened to it: a process came, or went, that follows it.
-    for id in update.settled.sorted() {
-      if let new = touch(id) { devices.append(new) }
-      reports[id, default: []].formUnion([])
-    }
-  }
-}
-
-/// What a home has a collection of.
+/// An element of an observable collection of a home.
 package protocol ObservedItem: Identifiable, Sendable {
-  /// - Returns: the number to remove the observer by.
+  /// - Returns: the number for ``HomeObservers/remove(_:)``.
   static func add(
     _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
   ) -> Int

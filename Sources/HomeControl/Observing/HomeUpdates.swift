@@ -1,4 +1,4 @@
-public import HomeModel
+package import HomeModel
 internal import Runtime
 
 /// A sequence of values that follow the changes of a home, which can also be delivered to a closure.
@@ -34,10 +34,10 @@ extension HomeUpdates {
 /// The updates of a home. See ``Home/updates()``. Ends when the home is closed.
 ///
 /// Can be iterated once. A retained sequence retains all elements since its creation.
-public struct HomeEvents: HomeUpdates {
+package struct HomeEvents: HomeUpdates {
   package let stream: AsyncStream<HomeUpdate>
   package init(stream: AsyncStream<HomeUpdate>) { self.stream = stream }
-  public func makeAsyncIterator() -> UpdateIterator<HomeUpdate> {
+  package func makeAsyncIterator() -> UpdateIterator<HomeUpdate> {
     UpdateIterator(stream, waitingFor: "the home to change")
   }
 }

@@ -3,18 +3,18 @@ internal import Runtime
 /// The current state of a device, and its state after each update that affects it.
 ///
 /// Can be iterated once. A retained sequence retains all elements since its creation.
-public struct DeviceReports: AsyncSequence, Sendable {
+package struct DeviceReports: AsyncSequence, Sendable {
   package typealias Place = Broadcast<DeviceReport>.Place
 
   package let first: Place
-  /// Ends the reading when nobody reads any more.
+  /// Ends the observation with its last reference.
   package let reading: Reading
-  /// As whom the device is asked for things.
+  /// The access that the delivered devices use; nil: that of the home.
   package var access: (any HomeAccess)?
 
   package init(first: Place, reading: Reading) { (self.first, self.reading) = (first, reading) }
 
-  /// Of a device that is not there: ends at once.
+  /// The reports of a missing device: ends at once.
   package static var none: DeviceReports {
     let place = Place()
     place.fill(.end)
@@ -22,27 +22,27 @@ public struct DeviceReports: AsyncSequence, Sendable {
   }
 
   /// Returns an iterator that begins with the current state.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, reading: reading, access: access) }
+  package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, reading: reading, access: access) }
 
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  package struct AsyncIterator: AsyncIteratorProtocol {
     /// Nil: it has ended.
     package var next: Place?
     package let reading: Reading
     package let access: (any HomeAccess)?
-    /// How the home called the device last.
+    /// The last name of the device.
     package private(set) var name = "a device"
 
     package init(next: Place, reading: Reading, access: (any HomeAccess)?) {
       (self.next, self.reading, self.access) = (next, reading, access)
     }
 
-    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
+    package mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
       let wait = PendingWork.begin("\(name) to report a change")
       defer { wait?.end() }
       return await report(isolation: actor)
     }
 
-    /// The next one, for those who say themselves what they wait for.
+    /// Returns the next report, without an entry in the list of pending work.
     package mutating func report(isolation actor: isolated (any Actor)?) async -> DeviceReport? {
       guard case .element(let report, let following)? = await next?.content() else {
         next = nil
@@ -54,12 +54,12 @@ public struct DeviceReports: AsyncSequence, Sendable {
     }
   }
 
-  /// Who reads; not the place where it began, which would keep all that came since.
+  /// Identifies a reader. Its first place would retain all later elements.
   package final class Reader: Sendable {
     package init() {}
   }
 
-  /// Lives as long as anybody reads.
+  /// Retained by the sequence and its iterators.
   package final class Reading: Sendable {
     private let onEnd: @Sendable () -> Void
     package init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }

@@ -1,10 +1,10 @@
-public import MatterModel
-public import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 
 /// The access of a device value to its home, for commands and observation.
 ///
 /// Implemented by the process that owns a home over its controller, and by a client over the connection to the owner.
-public protocol HomeAccess: AnyObject, Sendable {
+package protocol HomeAccess: AnyObject, Sendable {
   /// Invokes a command.
   /// - Parameters:
   ///   - command: the command with the endpoint in its path.
@@ -35,11 +35,11 @@ public protocol HomeAccess: AnyObject, Sendable {
 }
 
 /// A device after an update that affects it. Shared by all its observers, of which there may be hundreds.
-public final class DeviceReport: Sendable {
+package final class DeviceReport: Sendable {
   /// The device after the update.
-  public let device: HomeDevice
+  package let device: HomeDevice
   /// The clusters whose attributes changed; empty for the first value, and for other changes.
-  public let changed: Set<ClusterPath>
+  package let changed: Set<ClusterPath>
 
   package init(device: HomeDevice, changed: Set<ClusterPath>) { (self.device, self.changed) = (device, changed) }
 }

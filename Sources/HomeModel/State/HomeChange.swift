@@ -75,6 +75,10 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
   package var trials: [String: DebounceTrial?] = [:]
   /// Whether the log has it already.
   package var isLogged = false
+  /// The number in the stream of this process; 0 before it is published.
+  package var sequence: UInt64 = 0
+  /// The devices that added and removed sources belonged to before, which the state no longer knows.
+  package var previousDevices: [SourceID: String] = [:]
 
   public init(
     _ changes: [HomeChange], at time: Int64, origin: String? = nil, versions: [NodeID: [ClusterPath: UInt32]] = [:]
@@ -99,6 +103,18 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
     hasher.combine(time)
     hasher.combine(origin)
     hasher.combine(versions)
+  }
+
+  /// Whether a filter matches one of the changes.
+  /// - Parameter state: the state that includes the update.
+  package func matches(_ filter: SampleFilter, _ state: HomeState) -> Bool {
+    changes.contains { change in
+      guard filter.devices != nil else { return filter.contains(change, device: nil) }
+      guard case .sourceRemoved(let source) = change else {
+        return filter.contains(change, device: state.deviceID(about: change))
+      }
+      return filter.contains(change, device: previousDevices[source])
+    }
   }
 }
 

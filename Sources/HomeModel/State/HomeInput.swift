@@ -47,4 +47,13 @@ public struct NodeReport: Sendable {
     self.events = events
     self.isWhole = isWhole
   }
+
+  /// Creates the report of a node from the messages of a subscription or a read; statuses are left out.
+  package init(_ node: NodeID, _ report: ReassembledReport, isWhole: Bool) {
+    let events = report.events.compactMap { if case .data(let data) = $0 { data } else { nil } }
+    self.init(node, report.attributes, events: events, isWhole: isWhole)
+  }
+
+  /// Whether it has neither attributes nor events.
+  package var isEmpty: Bool { attributes.isEmpty && events.isEmpty }
 }

@@ -164,6 +164,13 @@ public struct HomeReducer: Sendable {
   }
 
   package mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
+    switch change {
+    case .sourceAdded(let source, _), .sourceRemoved(let source):
+      if let device = state.device(of: source), update.previousDevices[source] == nil {
+        update.previousDevices[source] = device.id
+      }
+    default: break
+    }
     state.apply(change)
     update.changes.append(change)
   }

@@ -47,9 +47,7 @@ public struct HomeState: Equatable, Sendable {
   public func room(_ id: String) -> Room? { rooms.first { $0.id == id } }
 
   /// The devices, in the order of the nodes of their first sources.
-  public var orderedDevices: [DeviceEntry] {
-    devices.values.sorted { ($0.sources.first?.id).precedes($1.sources.first?.id, else: $0.id < $1.id) }
-  }
+  public var orderedDevices: [DeviceEntry] { devices.values.sorted { $0.precedes($1) } }
 
   /// Returns the device of a source.
   public func device(of source: SourceID) -> DeviceEntry? { deviceID(of: source).flatMap { devices[$0] } }
@@ -191,6 +189,13 @@ public struct HomeState: Equatable, Sendable {
 
 extension Array {
   fileprivate mutating func update(at index: Int, _ body: (inout Element) -> Void) { body(&self[index]) }
+}
+
+extension DeviceEntry {
+  /// The order of the nodes of the first sources.
+  package func precedes(_ other: DeviceEntry) -> Bool {
+    (sources.first?.id).precedes(other.sources.first?.id, else: id < other.id)
+  }
 }
 
 extension Optional where Wrapped == SourceID {

@@ -34,8 +34,8 @@ extension HubClient: HomeBackend {
 
   private func subscription(
     _ node: NodeID, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
+  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
     let feed = HubSubscription(node, request, of: self, continuation)
     feed.begin()
     let bound = NIOLoopBound(feed, eventLoop: eventLoop)
@@ -44,7 +44,7 @@ extension HubClient: HomeBackend {
   }
 
   /// The hub hears it itself.
-  package func hear(_ report: NodeReport) {}
+  package func store(_ report: NodeReport) {}
   package func stopWaiting(for devices: Set<String>) {}
 
   // MARK: Devices
@@ -68,7 +68,7 @@ extension HubClient: HomeBackend {
     try await setName(name, of: device, origin: nil)
   }
 
-  public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
+  package nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   // MARK: The log
 

@@ -49,7 +49,7 @@ public actor HubClient {
   /// The home as it is told, on the event loop.
   private final class View: HomeView {
     var reducer = HomeReducer()
-    let observers = HomeObservers()
+    let stream = HomeStream()
   }
 
   private struct Route {
@@ -98,7 +98,7 @@ public actor HubClient {
 
   /// Begins, and waits until the home was loaded or no route leads there.
   package func open() async throws(HomeError) {
-    box.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
     for (index, route) in options.routes.enumerated() {
       let tell: RouteListener = { [weak self] news in
         guard let self else { return }
@@ -128,7 +128,7 @@ public actor HubClient {
     for route in routes { await route.link.end() }
     active = nil
     wakeUp()
-    box.value.observers.end()
+    box.value.stream.end()
   }
 
   /// Refuses a route to another home. For a link, which is on the event loop.
@@ -244,7 +244,7 @@ public actor HubClient {
       tell(update, contacts, by: locality)
     case .contacts(let contacts): if index == active { know(contacts) }
     case .settling(let settling): if index == active { reduce(.settling(settling, by: locality)) }
-    case .hub(let state): if index == active { box.value.observers.tell(state) }
+    case .hub(let state): if index == active { box.value.stream.publish(state) }
     case .down(let error):
       options.logger.info("route down", metadata: ["route": "\(locality)", "why": "\(error)"])
       routes[index].isFailing = true
@@ -253,7 +253,7 @@ public actor HubClient {
       arrange()
       if routes.allSatisfy(\.isFailing), source != nil {
         reduce(.lost)
-        box.value.observers.tell(.notAvailable)
+        box.value.stream.publish(.notAvailable)
       }
       wakeUp()
     }
@@ -269,7 +269,7 @@ public actor HubClient {
     }
     (active, source) = (index, index)
     arrange()
-    box.value.observers.tell(hub)
+    box.value.stream.publish(hub)
     return true
   }
 
@@ -287,7 +287,7 @@ public actor HubClient {
     let (view, time) = (box.value, time)
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
-    view.observers.reload(view.reducer, from: old, at: time)
+    view.stream.reload(view.reducer, from: old, at: time)
     for bell in queries.values { bell.ring() }
     settle()
     wakeUp()
@@ -295,7 +295,7 @@ public actor HubClient {
 
   private func know(_ contacts: [NodeID: Contact]) {
     box.value.reducer.take(contacts)
-    box.value.observers.tell(contacts)
+    box.value.stream.publish(contacts)
   }
 
   /// Something happened, and is in the hub's log.
@@ -325,7 +325,7 @@ public actor HubClient {
   private func reduce(_ input: RouteInput) {
     let (view, time) = (box.value, time)
     if let told = view.reducer.reduce(.route(input), at: time) {
-      view.observers.tell(told, view.reducer)
+      view.stream.publish(told, view.reducer)
     }
     settle()
   }
@@ -343,7 +343,7 @@ public actor HubClient {
       assumeIsolated { client in
         let (view, time) = (client.box.value, client.time)
         if let update = view.reducer.advance(to: time) {
-          view.observers.tell(update, view.reducer)
+          view.stream.publish(update, view.reducer)
         }
         client.settle()
       }

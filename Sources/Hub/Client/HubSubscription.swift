@@ -13,22 +13,22 @@ internal import Runtime
 /// The first values are those that the hub has; what it lacks, and events of before, it is asked for. The longest time without a
 /// report is the hub's own.
 final class HubSubscription {
-  typealias Continuation = AsyncThrowingStream<SubscriptionNews, any Error>.Continuation
+  typealias Continuation = AsyncThrowingStream<SubscriptionEvent, any Error>.Continuation
 
   private let node: NodeID
   private let request: SubscriptionRequest
   private weak var client: HubClient?
   private let eventLoop: any EventLoop
   private let continuation: Continuation
-  private var ear: Int?
+  private var listener: Int?
   private var isOver = false
   /// Whether the device is online, and has ever been.
   private var isUp = false, wasUp = false
   private var isLossTold = false
   /// What happens while the first values are not all there; nil: they are, or nobody has asked for them yet.
-  private var held: [SubscriptionNews]?
+  private var held: [SubscriptionEvent]?
   /// What comes too soon behind the last report, and where in it each attribute is.
-  private var waiting: [SubscriptionNews] = []
+  private var waiting: [SubscriptionEvent] = []
   private var places: [ConcreteAttributePath: Int] = [:]
   private var lastReport: NIODeadline?
   private var timer: Scheduled<Void>?
@@ -50,8 +50,8 @@ final class HubSubscription {
         bound.value.finish(HomeError(.timedOut, "did not come online in time"))
       }
     }
-    ear = client.view.observers.addEar { [self] news in
-      hear(news)
+    listener = client.view.stream.addListener { [self] event in
+      receive(event)
       return !isOver
     }
     look(client.view.reducer)
@@ -63,7 +63,7 @@ final class HubSubscription {
     isOver = true
     timer?.cancel()
     timeout?.cancel()
-    if let ear { client?.view.observers.removeEar(ear) }
+    if let listener { client?.view.stream.removeListener(listener) }
   }
 
   private func finish(_ error: HomeError?) {
@@ -74,9 +74,9 @@ final class HubSubscription {
 
   // MARK: Hearing
 
-  private func hear(_ news: HomeObservers.News) {
+  private func receive(_ event: HomeStream.Event) {
     guard !isOver else { return }
-    switch news {
+    switch event {
     case .update(let update, let reducer):
       if wasUp { report(update.changes.compactMap { self.news(of: $0) }) }
       look(reducer)
@@ -91,7 +91,7 @@ final class HubSubscription {
     }
   }
 
-  private func news(of change: HomeChange) -> SubscriptionNews? {
+  private func news(of change: HomeChange) -> SubscriptionEvent? {
     switch change {
     case .attribute(node, let path, let value?) where request.paths.contains { $0.matches(path) }:
       .attribute(path, value: value)
@@ -194,12 +194,12 @@ final class HubSubscription {
 
   // MARK: Telling
 
-  private func tell(_ news: SubscriptionNews) {
+  private func tell(_ news: SubscriptionEvent) {
     if held != nil { held?.append(news) } else { continuation.yield(news) }
   }
 
   /// Tells something now, or together with what follows it when the least time between reports has passed.
-  private func report(_ news: [SubscriptionNews]) {
+  private func report(_ news: [SubscriptionEvent]) {
     guard !news.isEmpty else { return }
     for one in news {
       if case .attribute(let path, _) = one {

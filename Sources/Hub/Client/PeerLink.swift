@@ -129,8 +129,8 @@ actor PeerLink: RouteLink {
     controller.eventLoop.execute {
       let watch = PeerWatch(controller, report)
       watch.beginBeating(each: heartbeat)
-      controller.view.observers.addEar { news in
-        switch news {
+      controller.view.stream.addListener { event in
+        switch event {
         case .update(let update, let reducer): watch.take(update, reducer)
         case .reloaded(let reducer, _, _): watch.reload(reducer)
         case .contacts: break
@@ -229,7 +229,7 @@ private final class PeerWatch {
       if !isUp {
         let told = ToldHome(
           state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
-          hub: controller.view.observers.hubState)
+          hub: controller.view.stream.hubState)
         toldContacts = reducer.contacts
         report(isKnown ? .loaded(told) : .reloaded(told))
       }

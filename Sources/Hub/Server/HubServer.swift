@@ -181,9 +181,9 @@ public actor HubServer {
     sentGrace = view.reducer.grace
     projection = NodeProjection(view.reducer.state)
     noteCommissioned(projection.sortedIDs)
-    view.observers.addEar { [weak self] news in
+    view.stream.addListener { [weak self] event in
       guard let self else { return false }
-      return assumeIsolated { $0.take(news) }
+      return assumeIsolated { $0.take(event) }
     }
     let interval = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
     heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
@@ -215,9 +215,9 @@ public actor HubServer {
   // MARK: The home
 
   /// - Returns: whether the observer stays registered.
-  private func take(_ news: HomeObservers.News) -> Bool {
+  private func take(_ event: HomeStream.Event) -> Bool {
     guard !isClosed else { return false }
-    switch news {
+    switch event {
     case .update(let update, let reducer):
       sendUpdate(update, reducer)
       sendNodeEvents(update, reducer.state)

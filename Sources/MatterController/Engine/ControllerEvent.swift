@@ -22,14 +22,9 @@ public enum ControllerEvent: Sendable {
   /// The device reports from now on, at least every `maxInterval`. Emitted after the first reports, and after each
   /// renewal.
   case subscriptionEstablished(SubscriptionHandle, maxInterval: Duration)
-  /// An attribute's whole value, one element with an anonymous tag.
-  case attributeReport(SubscriptionHandle, ConcreteAttributePath, value: [UInt8], dataVersion: UInt32)
-  /// The device cannot report this path of the subscription.
-  case attributeStatus(SubscriptionHandle, AttributePath, Status)
-  /// An event of a subscription, in the order of event numbers.
-  case eventReport(SubscriptionHandle, EventData)
-  /// The end of one report of the device.
-  case reportEnd(SubscriptionHandle)
+  /// A whole report of the device, with the statuses of the paths that it can't report. Empty if the device only keeps
+  /// the subscription alive.
+  case report(SubscriptionHandle, ReassembledReport)
   /// The subscription was lost; the next attempt starts after `retryingIn`.
   case subscriptionLost(SubscriptionHandle, ControllerError, retryingIn: Duration)
 

@@ -147,18 +147,12 @@ extension ControllerEngine {
     apply(report, to: handle, at: now)
   }
 
-  /// Emits the contents of a complete report, in the device's order.
+  /// Emits a complete report, and keeps its values if the subscription is cached.
   mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     subscriptions[handle]?.note(report)
     if subscriptions[handle]?.request.isCached == true { peers[node]?.store(report.attributes) }
-    for attribute in report.attributes {
-      emit(
-        .attributeReport(handle, attribute.path, value: attribute.value, dataVersion: attribute.dataVersion))
-    }
-    for status in report.statuses { emit(.attributeStatus(handle, status.path, status.status)) }
-    for case .data(let event) in report.events { emit(.eventReport(handle, event)) }
-    emit(.reportEnd(handle))
+    emit(.report(handle, report))
     if groupTable.mustLeave(node, at: now) { leaveDeletedGroups(node, at: now) }
   }
 

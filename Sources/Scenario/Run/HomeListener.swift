@@ -23,9 +23,9 @@ final class HomeListener: Sendable {
     let begin: @Sendable () -> Void = { [weak self] in
       let view = backend.view
       notify(view.reducer, [])
-      view.observers.addEar { news in
+      view.stream.addListener { event in
         guard let self, self.isOpen.load(ordering: .relaxed) else { return false }
-        switch news {
+        switch event {
         case .update(let update, let reducer): notify(reducer, update.changes)
         case .reloaded(let reducer, _, _): notify(reducer, [])
         case .hub, .contacts: break

@@ -96,7 +96,7 @@ struct CompetingController {
 
 /// The subscriptions of a competing controller, with the home that keeps them open.
 struct CompetingSubscriptions: Sendable {
-  typealias Stream = AsyncThrowingStream<SubscriptionNews, any Error>
+  typealias Stream = AsyncThrowingStream<SubscriptionEvent, any Error>
 
   let home: Home
   /// A subscription lasts as long as its stream.
@@ -114,7 +114,7 @@ extension Home {
   fileprivate func subscription(to device: DeviceRecord) async throws -> CompetingSubscriptions.Stream? {
     let stream = subscribe(device, SubscriptionRequest(paths: [AttributePath()]))
     do {
-      for try await news in stream { if case .established = news { return stream } }
+      for try await event in stream { if case .established = event { return stream } }
       throw HomeError(.unreachable, "\(device.name) ended a subscription before it stood")
     } catch let error as HomeError where error.code == .refused {
       return nil

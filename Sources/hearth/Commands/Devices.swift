@@ -40,13 +40,30 @@ struct Devices: AsyncParsableCommand {
       }
       try Task.checkCancellation()
       guard watch else { return try await show(session, room) }
-      let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
-      // Changes within the interval are drawn together.
-      while true {
-        try await show(session, room, on: screen)
-        try await Task.sleep(for: .milliseconds(250))
-      }
+      try await showChanges(session, room)
     }
+  }
+
+  /// Prints the table again after each change, until the task is cancelled.
+  private func showChanges(_ session: Home, _ room: String?) async throws {
+    let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
+    let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let observation = session.updates().sink { _ in signal.yield() }
+    defer { observation.cancel() }
+    // For relative times, and for devices that another process pairs.
+    async let _: Void = {
+      while !Task.isCancelled {
+        try? await Task.sleep(for: .milliseconds(TableScreen.period))
+        signal.yield()
+      }
+    }()
+    signal.yield()
+    for await _ in signals {
+      try await show(session, room, on: screen)
+      // Changes within this interval are drawn together.
+      try await Task.sleep(for: .milliseconds(250))
+    }
+    try Task.checkCancellation()
   }
 
   /// - Throws: `notFound` if the text is neither a family of devices nor part of the name of a device type.
@@ -207,7 +224,7 @@ final class TableScreen {
   private let isInPlace: Bool
   private var shown: (fingerprint: [String], table: String, time: Int64)?
   /// The interval at which relative times, such as "2 s ago", are redrawn on a terminal, in milliseconds.
-  private static let period: Int64 = 5000
+  static let period: Int64 = 5000
 
   init(isInPlace: Bool) { self.isInPlace = isInPlace }
 

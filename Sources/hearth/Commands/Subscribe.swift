@@ -117,7 +117,7 @@ final class ChangePrinter: Sendable {
 
   /// Prints an update.
   /// - Returns: whether the limit of --count is reached.
-  func print(_ update: SubscriptionNews, of group: PathGroup) -> Bool {
+  func print(_ update: SubscriptionEvent, of group: PathGroup) -> Bool {
     let now = Home.now()
     switch update {
     case .established(let interval):

@@ -68,8 +68,8 @@ struct Watch: AsyncParsableCommand {
     of session: Home, after anchor: Anchor, _ report: inout ChangeFormatter
   ) async throws {
     var anchor = anchor
-    while case .samples(let samples, let next, let isComplete) = try await session.samples(
-      after: anchor, SampleFilter(.topology), limit: 1000)
+    while case .samples(let samples, let next, let isComplete) = try await session.results(
+      of: AnchoredQuery(.topology, after: anchor, limit: 1000))
     {
       report.collectNames(from: samples)
       if isComplete { return }
@@ -169,7 +169,7 @@ actor LogReader {
   func read() async throws -> Bool {
     while rest != 0 {
       try Task.checkCancellation()
-      switch try await session.samples(after: anchor, limit: 1000) {
+      switch try await session.results(of: AnchoredQuery(.all, after: anchor, limit: 1000)) {
       case .samples(let samples, let next, let isComplete):
         for sample in samples {
           let line = report.report(sample)

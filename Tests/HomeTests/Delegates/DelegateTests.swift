@@ -347,15 +347,18 @@ import Testing
     var random = SeededRandomSource(seed: UInt64(seed))
     var generator = ChangeGenerator()
     var reducer = HomeReducer()
-    var mirror = HomeMirror(reducer, hub: .notAvailable, for: SampleHome())
+    var snapshot = HomeSnapshot(reducer, hub: .notAvailable, for: SampleHome())
     let delegate = RecordingDelegate()
     var count = 0
     for _ in 0..<200 {
       guard let update = reducer.reduce(.update(HomeUpdate(generator.next(&random), at: 1)), at: 1) else { continue }
-      let before = Self.accessories(mirror)
-      for case .home(let call) in mirror.take(update, reducer, withValues: true) { await call(delegate) }
-      let after = Self.accessories(mirror)
-      #expect(mirror.state == reducer.state)
+      let before = Self.accessories(snapshot)
+      for case .home(let call) in snapshot.update(update, reducer, withValues: true) { await call(delegate) }
+      let after = Self.accessories(snapshot)
+      let state = reducer.state
+      #expect(snapshot.structures == state.structures && snapshot.rooms == state.rooms)
+      #expect(snapshot.devices.mapValues(\.entry) == state.devices)
+      #expect(snapshot.primaryHome?.id == state.primaryStructureID)
       // Adding or removing a home sends no messages for its devices.
       guard update.changes.allSatisfy({ !$0.isAboutHomes }) else {
         delegate.forget()
@@ -371,8 +374,8 @@ import Testing
   }
 
   /// The accessories of all homes, by home.
-  private static func accessories(_ mirror: HomeMirror) -> Set<String> {
-    Set(mirror.homes.flatMap { home in home.accessories.map { "\(home.id) \($0.id)" } })
+  private static func accessories(_ snapshot: HomeSnapshot) -> Set<String> {
+    Set(snapshot.homes.flatMap { home in home.accessories.map { "\(home.id) \($0.id)" } })
   }
 }
 

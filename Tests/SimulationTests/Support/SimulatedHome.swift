@@ -158,7 +158,7 @@ final class SimulatedHome {
   /// Returns the reported values of an attribute, in order.
   func reports<Value: ModelValue>(of path: ConcreteAttributePath, as _: Value.Type) throws -> [Value] {
     try controller.events.compactMap {
-      guard case .attributeReport(_, path, let value, _) = $0.event else { return nil }
+      guard case .report(_, let report) = $0.event, let value = report[path]?.value else { return nil }
       return try Value(tlv: value)
     }
   }

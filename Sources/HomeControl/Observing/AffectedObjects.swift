@@ -1,0 +1,53 @@
+package import HomeModel
+internal import MatterClusters
+package import MatterModel
+
+/// The objects that a batch affects.
+package struct AffectedObjects {
+  package private(set) var structures = false
+  package private(set) var rooms = false
+  /// Devices with changes other than of attributes, in the order of the changes.
+  package private(set) var devices: [String] = []
+  /// All observed devices, with the clusters whose attributes changed.
+  package private(set) var clusters: [String: Set<ClusterPath>] = [:]
+
+  /// - Parameters:
+  ///   - state: the state that includes the batch.
+  ///   - isObserved: whether ``clusters`` has to contain a device.
+  package init(_ update: HomeUpdate, _ state: HomeState, _ isObserved: (String) -> Bool) {
+    var seen: Set<String> = []
+    func note(_ device: String?, in objects: inout Self) {
+      guard let device, seen.insert(device).inserted else { return }
+      objects.devices.append(device)
+      if isObserved(device) { objects.clusters[device, default: []].formUnion([]) }
+    }
+    for change in update.changes {
+      switch change {
+      case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen: structures = true
+      case .roomAdded, .roomRenamed, .roomRemoved: rooms = true
+      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _):
+        note(id, in: &self)
+      case .sourceAdded(let source, let id):
+        note(id, in: &self)
+        note(update.previousDevices[source], in: &self)
+      case .sourceRemoved(let source): note(update.previousDevices[source], in: &self)
+      case .topology(let source, _, _), .connectivity(let source, _): note(state.device(of: source)?.id, in: &self)
+      case .attribute(let node, let path, _):
+        guard let id = state.deviceID(ofActive: node, path.endpoint) else { continue }
+        if isObserved(id) { clusters[id, default: []].insert(ClusterPath(path.endpoint, path.cluster)) }
+        // Also affects the connectivity.
+        if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) { note(id, in: &self) }
+      case .event: break
+      }
+    }
+    for id in update.settled.sorted() { note(id, in: &self) }
+  }
+}
+
+extension HomeState {
+  /// Returns the id of the device that an endpoint belongs to, if the node is the device's active source.
+  package func deviceID(ofActive node: NodeID, _ endpoint: EndpointID) -> String? {
+    guard let id = deviceID(of: node, endpoint), devices[id]?.active?.id.node == node else { return nil }
+    return id
+  }
+}
