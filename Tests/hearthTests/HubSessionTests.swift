@@ -65,7 +65,7 @@ import Testing
     #expect(try await visitor(member, "rename", "lamp", "Desk").status == 7)
     #expect(try await visitor(member, "room", "add", "Hall").status == 7)
     #expect(try await visitor(member, "describe", "lamp").output.contains("local"))
-    #expect(try await visitor(member, "pair", fleet.code).errors.hasPrefix("hearth: unknown option '--hub'"))
+    #expect(try await visitor(member, "pair", fleet.code).status == 7)
     #expect(try await visitor("nonsense", "devices").status == 7)
     #expect(try await hearth("rename", "lamp", "Desk", "--hub", "here").output == "Lamp is now Desk\n")
     #expect(try await hearth("room", "add", "Hall", "--hub", "here").output == "added Hall\n")
@@ -194,7 +194,7 @@ import Testing
     #expect(try await client("hub", "status").status == 7)
     for command in [["pair", code], ["hub", "run"], ["hub", "invite", "Eve"], ["home", "grace", "1m"]] {
       let result = try await client.run(command)
-      #expect(result.status == 2 && result.errors.contains("has joined a hub"), "\(command): \(result)")
+      #expect(result.status == 7, "\(command): \(result)")
     }
     #expect(try await client("hub", "join", other).errors.contains("has joined another home"))
     // A home of its own is not replaced.

@@ -32,7 +32,7 @@ import Testing
     await served.stopHub()
     let state = served.scratch.state
     let hub = try await SharingSnippets.run(served.home, at: "127.0.0.1", 0)
-    let token = try SharingSnippets.invite(state)
+    let token = try await SharingSnippets.invite(served.home)
     let address = try #require(await hub.status.addresses.last)
     let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
     let fingerprint = try HubIdentity(state).fingerprint
@@ -51,7 +51,7 @@ import Testing
     #expect(await code { _ = try await member.rename("5", to: "Desk") } == .accessDenied)
     #expect(await code { _ = try member.controller } == .accessDenied)
     async let changes: Void = SharingSnippets.changes(owner)
-    try await SharingSnippets.revoke(state, owner)
+    try await SharingSnippets.revoke(owner)
     #expect(await eventually { try await owner.hubStatus.clients.map(\.role) == [.owner] })
     await member.close()
     await owner.close()

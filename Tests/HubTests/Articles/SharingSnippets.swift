@@ -19,10 +19,8 @@ enum SharingSnippets {
     return hub
   }
 
-  static func invite(_ state: StateDirectory) throws -> String {
-    let (client, token) = try StoredNames(state).withDatabase { database throws(HomeError) in
-      try database.invite("Ada", .member, at: Home.now() / 1000)
-    }
+  static func invite(_ owner: Home) async throws -> String {
+    let (client, token) = try await owner.invite("Ada", .member)
     print(client.name, "is a", client.role.rawValue, "with", token)
     return token
   }
@@ -33,9 +31,8 @@ enum SharingSnippets {
     return home
   }
 
-  static func revoke(_ state: StateDirectory, _ owner: Home) async throws {
-    let gone = try StoredNames(state).withDatabase { database throws(HomeError) in try database.revoke("Ada") }
-    try await owner.tellHubOfClients()
+  static func revoke(_ owner: Home) async throws {
+    let gone = try await owner.revoke("Ada")
     print("revoked", gone.name, "of", try await owner.hubStatus.clients.map(\.name))
   }
 
