@@ -114,10 +114,18 @@ let package = Package(
         "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", log,
       ] + nio, tests: nil)
     + module(
+      "Hub",
+      imports: [
+        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "MatterController", "Runtime",
+        "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ] + nio + web,
+      tests: ["Home", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+    + module(
       "Home",
       imports: [
-        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient", "MatterController",
-        "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
+        "Hub", "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient",
+        "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ] + nio, tests: [grdb])
     + module(
@@ -126,12 +134,6 @@ let package = Package(
         "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
         "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
-    + module(
-      "Hub",
-      imports: [
-        "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto",
-        "MatterCertificates", "MatterTLV", log, .product(name: "NIOSSL", package: "swift-nio-ssl"),
-      ] + nio + web, tests: ["Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
     + [
       .executableTarget(
         name: "hearth",

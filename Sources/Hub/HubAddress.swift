@@ -1,5 +1,5 @@
 internal import Foundation
-public import Home
+public import HomeModel
 internal import MatterProtocol
 
 /// An address of a hub.

@@ -48,6 +48,8 @@ import Testing
     #expect(store.declarationSigners[PublicTestMaterial.declarationSignerKeyID] == key)
     #expect(store.declarationSignerCount == 2)
     #expect(store.unreadable.map(\.file).map { URL(filePath: $0).lastPathComponent } == ["broken.der"])
+    let again = try JSONDecoder().decode(TrustStore.self, from: try JSONEncoder().encode(store))
+    #expect(again.roots == store.roots && again.declarationSigners == store.declarationSigners)
     var verifier = AttestationVerifier(trustedRoots: [], declarationSigners: [:])
     store.extend(&verifier)
     store.extend(&verifier)

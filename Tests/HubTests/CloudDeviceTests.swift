@@ -24,8 +24,7 @@ import Testing
       return now?.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == true
     }
     #expect(isReported)
-    // Accounts are available only in the process that owns the home.
-    await #expect(throws: HomeError.self) { try await client.cloudAccounts }
+    #expect(try await client.cloudAccounts.map(\.name) == ["Acme"])
     await client.close()
     await served.close()
   }

@@ -8,6 +8,7 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore
 @testable import Hub
@@ -74,7 +75,7 @@ import Testing
     let client = try await RawWebSocket(socket: served.scratch.state.hubSocket)
     client.send(.start(HubStart(name: "raw")))
     let paths = Array(repeating: AttributePath(ServedHome.level), count: 5000)
-    client.send(.request(id: "1", .read(5, paths, isFabricFiltered: true, timeout: nil), origin: nil))
+    client.send(.request(id: "1", .read(node: 5, paths: paths, isFabricFiltered: true, timeout: nil), origin: nil))
     #expect(await eventually { client.kinds.contains("reply") })
     await served.close()
   }
@@ -121,8 +122,7 @@ import Testing
       try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
     let owner = try await served.client()
-    try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Gast") }
-    try await owner.tellHubOfClients()
+    try await owner.revoke("Gast")
     #expect(await eventually { try await served.hub.connectionCount == 1 })
     await owner.close()
     await served.close()
@@ -135,8 +135,7 @@ import Testing
     let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
     #expect(await eventually { try await served.hub.status.clients.map(\.name) == ["Ada"] })
     let owner = try await served.client()
-    try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Ada") }
-    try await owner.tellHubOfClients()
+    try await owner.revoke("Ada")
     #expect(await eventually { raw.isClosed })
     #expect(raw.now.closeCode == 1008 && raw.kinds.isEmpty)
     await owner.close()
@@ -188,14 +187,16 @@ import Testing
     #expect(await eventually { raw.kinds.contains("synchronized") })
     let paths = Array(repeating: AttributePath(ServedHome.level), count: HubServer.Limits.items + 1)
     let devices = Set((0...HubServer.Limits.items).map { "\($0)" })
-    raw.send(.request(id: "1", .read(5, paths, isFabricFiltered: true, timeout: nil), origin: nil))
-    raw.send(.request(id: "2", .samples(after: nil, SampleFilter(.all, devices: devices), limit: 1), origin: nil))
+    raw.send(.request(id: "1", .read(node: 5, paths: paths, isFabricFiltered: true, timeout: nil), origin: nil))
+    raw.send(
+      .request(id: "2", .samples(after: nil, filter: SampleFilter(.all, devices: devices), limit: 1), origin: nil))
     raw.send(.request(id: "3", .anchor, origin: String(repeating: "x", count: HubServer.Limits.originSize + 1)))
     raw.send(.request(id: "4", .anchor, origin: nil))
     // A timeout that overflows.
     raw.send(
       .request(
-        id: "5", .read(5, [AttributePath()], isFabricFiltered: true, timeout: .seconds(Int64.max / 1_000_000)),
+        id: "5",
+        .read(node: 5, paths: [AttributePath()], isFabricFiltered: true, timeout: .seconds(Int64.max / 1_000_000)),
         origin: nil))
     #expect(await eventually { raw.kinds.count { $0 == "reply" } == 5 })
     var codes: [String: HomeError.Code?] = [:]

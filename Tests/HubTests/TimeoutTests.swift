@@ -56,9 +56,11 @@ import Testing
   }
 
   @Test func requestLimitIncludesDeviceTimeout() {
-    let write = HomeRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
+    let write = HomeRequest.writeDevice(device: "5", source: nil, writes: [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))
-    #expect(HomeRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
+    #expect(
+      HomeRequest.read(node: 5, paths: [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10))
+        == .seconds(6))
     #expect(HomeRequest.status.limit(.seconds(10)) == .seconds(10))
   }
 

@@ -171,7 +171,7 @@ import Testing
 
   @Test(
     arguments: [
-      .edit([
+      .edit(edits: [
         .addStructure(name: "a"), .renameStructure(id: "b", name: "ü"), .removeStructure(id: "c"),
         .addRoom(name: "d", structureID: nil), .addRoom(name: "d", structureID: "s"), .renameRoom(id: "e", name: "f"),
         .removeRoom(id: "g"), .choosePrimaryStructure(id: "s"), .renameDevice(id: "5", name: "h"),
@@ -179,21 +179,24 @@ import Testing
         .moveDevice(id: "5", roomID: "r"),
       ]),
       .read(
-        NodeID(.max), [AttributePath(), AttributePath(endpoint: 1, cluster: 6, attribute: 0)], isFabricFiltered: false,
+        node: NodeID(.max), paths: [AttributePath(), AttributePath(endpoint: 1, cluster: 6, attribute: 0)],
+        isFabricFiltered: false,
         timeout: .milliseconds(1500)),
       .write(
-        1,
-        [
+        node: 1,
+        writes: [
           AttributeWrite(AttributePath(endpoint: 1, cluster: 6, attribute: 1), .append, dataVersion: .max, value: [9]),
           AttributeWrite(AttributePath(cluster: 6), .item(0), value: []),
         ], isTimed: true),
-      .invoke(1, CommandData(CommandPath(endpoint: nil, cluster: 6, command: 2), fields: nil), isTimed: false),
-      .writeDevice("7/3", by: SourceID(7, 3), [], isTimed: false, timeout: .zero),
+      .invoke(
+        node: 1, command: CommandData(CommandPath(endpoint: nil, cluster: 6, command: 2), fields: nil), isTimed: false),
+      .writeDevice(device: "7/3", source: SourceID(7, 3), writes: [], isTimed: false, timeout: .zero),
       .invokeDevice(
-        "5", by: nil, CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2)), isTimed: true, timeout: nil),
-      .anchor, .status, .lookAgain,
-      .samples(after: Anchor("h1f-12"), SampleFilter(.event, devices: ["5"], endpoints: [1]), limit: 3),
-      .samples(after: nil, .all, limit: 0),
+        device: "5", source: nil, command: CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2)), isTimed: true,
+        timeout: nil),
+      .anchor, .status, .revoke(name: "Ada"),
+      .samples(after: Anchor("h1f-12"), filter: SampleFilter(.event, devices: ["5"], endpoints: [1]), limit: 3),
+      .samples(after: nil, filter: .all, limit: 0),
     ] as [HomeRequest])
   func roundTripsRequests(_ request: HomeRequest) throws {
     let text = try HubMessage.request(id: "7", request, origin: "me").text
@@ -202,20 +205,21 @@ import Testing
       Issue.record("another message")
       return
     }
-    #expect(read == request)
+    #expect(try HubMessage.request(id: "7", read, origin: "me").text == text)
     for count in 0..<bytes.count { #expect(throws: (any Error).self) { try HubMessage(Array(bytes.prefix(count))) } }
     #expect(throws: (any Error).self) { try HubMessage(bytes + [0]) }
   }
 
   @Test func requestHasNameAndArgumentsOfItsCase() throws {
     let request = HomeRequest.read(
-      5, [AttributePath(endpoint: 1, cluster: 6)], isFabricFiltered: true, timeout: .seconds(2))
+      node: 5, paths: [AttributePath(endpoint: 1, cluster: 6)], isFabricFiltered: true, timeout: .seconds(2))
     let text = try HubMessage.request(id: "1", request, origin: nil).text
     let message = try JSONParser.parse(Array(text.readableBytesView))
     #expect(message["command"] == "hearth_read" && message["message_id"] == "1" && message["origin"] == nil)
     #expect(message["args"]?["timeout"] == 2000 && message["args"]?["isFabricFiltered"] == true)
     // Octets are base64, and a command without arguments may omit them.
-    let write = HomeRequest.write(5, [AttributeWrite(AttributePath(ServedHome.level), value: [4, 9])], isTimed: false)
+    let write = HomeRequest.write(
+      node: 5, writes: [AttributeWrite(AttributePath(ServedHome.level), value: [4, 9])], isTimed: false)
     #expect(String(buffer: try HubMessage.request(id: "1", write, origin: nil).text).contains("\"BAk=\""))
     let short = Array(#"{"message_id":"1","command":"hearth_anchor"}"#.utf8)
     guard case .request("1", .anchor, nil) = try HubMessage(short) else {
@@ -250,15 +254,19 @@ import Testing
       .reply(
         id: "3",
         .success(
-          .edited([
+          .edited(results: [
             .init(structure: Structure(id: "s", name: "S")), .init(room: Room(id: "r", name: "R", structureID: "s")),
             .init(wasCut: true),
           ]))),
-      .reply(id: "4", .success(.report([AttributeData(ServedHome.level, dataVersion: 3, value: [1])], [refused]))),
-      .reply(id: "5", .success(.written([refused]))), .reply(id: "6", .success(.invoked(nil))),
-      .reply(id: "7", .success(.invoked(answer))), .reply(id: "8", .success(.anchor(home.anchor))),
-      .reply(id: "9", .success(.samples(.samples([sample], next: home.anchor, isComplete: false)))),
-      .reply(id: "10", .success(.samples(.reset(home)))), .reply(id: "11", .success(.status(status))),
+      .reply(
+        id: "4",
+        .success(
+          .report(
+            attributes: [AttributeData(ServedHome.level, dataVersion: 3, value: [1])], statuses: [refused]))),
+      .reply(id: "5", .success(.written(statuses: [refused]))), .reply(id: "6", .success(.invoked(response: nil))),
+      .reply(id: "7", .success(.invoked(response: answer))), .reply(id: "8", .success(.anchor(anchor: home.anchor))),
+      .reply(id: "9", .success(.samples(result: .samples([sample], next: home.anchor, isComplete: false)))),
+      .reply(id: "10", .success(.samples(result: .reset(home)))), .reply(id: "11", .success(.status(status: status))),
     ]
     for news in all {
       let text = try news.text
@@ -278,7 +286,7 @@ import Testing
 
   @Test func decodesRandomBytesWithoutCrash() throws {
     var random = SeededRandomSource(seed: 11)
-    let request = HubMessage.request(id: "1", .edit([.addRoom(name: "d", structureID: "s")]), origin: nil)
+    let request = HubMessage.request(id: "1", .edit(edits: [.addRoom(name: "d", structureID: "s")]), origin: nil)
     let seeds = [
       Array(try request.text.readableBytesView), Array(try HubNews.part(ServedHome.lamp).text.readableBytesView),
     ]

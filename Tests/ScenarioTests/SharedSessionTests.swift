@@ -68,7 +68,7 @@ import VirtualDevices
     try await watch.follow()
     let subscriber = try await HomeController.open(options)
     let losses = Mutex(0)
-    let stream = await subscriber.subscribe(
+    let stream = subscriber.subscribe(
       node, SubscriptionRequest(paths: [AttributePath(OnOff.onOff.path(on: 1))], events: [EventPath(isUrgent: true)]))
     let listening = Task { [stream] in
       for try await news in stream { if case .lost = news { losses.withLock { $0 += 1 } } }

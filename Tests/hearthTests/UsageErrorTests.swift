@@ -76,7 +76,7 @@ import Testing
   @Test(
     "prints one error for an invalid command line", .serialized,
     arguments: [
-      ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
+      ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"],
       ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"], ["help", "frobnicate"],
       ["on", "--foo"],
     ])

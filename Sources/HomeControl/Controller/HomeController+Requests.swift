@@ -67,7 +67,7 @@ extension HomeController {
   /// Commissions a device into this home's fabric.
   /// - Parameter trust: trusted in addition to the public test roots.
   package func commission(
-    _ request: CommissioningRequest, trust: TrustStore?,
+    _ request: CommissioningRequest, trust: TrustStore? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
     let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }

@@ -6,7 +6,7 @@ public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Coda
   case guest
   /// May also control the devices.
   case member
-  /// Unrestricted, except that pairing, removal and the grace time require the hub's machine.
+  /// Unrestricted.
   case owner
 
   /// The privilege that corresponds to the role: a role may do with a device what the standard allows for the

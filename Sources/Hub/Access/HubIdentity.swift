@@ -1,5 +1,6 @@
 internal import Foundation
-public import Home
+public import HomeModel
+public import HomeStore
 internal import MatterCertificates
 internal import MatterCrypto
 package import NIOSSL

@@ -1,5 +1,7 @@
 internal import Glibc
-public import Home
+public import HomeControl
+internal import HomeModel
+internal import HomeStore
 internal import Logging
 internal import MatterModel
 internal import NIOCore
@@ -240,6 +242,7 @@ extension HubServer {
   public var status: HubStatus {
     var status = controller.assumeIsolated { $0.status }
     (status.since, status.addresses) = (since, addresses)
+    status.fingerprint = identity.map { "\($0.fingerprint)" }
     status.clients = connections.sorted { $0.key < $1.key }.map { _, connection in
       HubStatus.Client(
         name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)

@@ -52,16 +52,20 @@ private enum HubInput {
   @Sendable static func seeds() -> [[UInt8]] {
     let path = AttributePath(endpoint: 1, cluster: 8, attribute: 0)
     let requests: [HomeRequest] = [
-      .edit([
+      .edit(edits: [
         .choosePrimaryStructure(id: "home"), .addRoom(name: "Den", structureID: nil), .moveDevice(id: "5", roomID: "r"),
       ]),
-      .read(5, [path, AttributePath()], isFabricFiltered: true, timeout: .seconds(1)),
-      .write(5, [AttributeWrite(path, value: [0x04, 9])], isTimed: false),
+      .read(node: 5, paths: [path, AttributePath()], isFabricFiltered: true, timeout: .seconds(1)),
+      .write(node: 5, writes: [AttributeWrite(path, value: [0x04, 9])], isTimed: false),
       .writeDevice(
-        "5", by: SourceID(7, 3), [AttributeWrite(path, .append, dataVersion: 1, value: [0x04, 9])], isTimed: true,
+        device: "5", source: SourceID(7, 3), writes: [AttributeWrite(path, .append, dataVersion: 1, value: [0x04, 9])],
+        isTimed: true,
         timeout: nil),
-      .invoke(5, CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1), fields: [0x15, 0x18]), isTimed: false),
-      .samples(after: Anchor("h1-2"), SampleFilter(.attribute, devices: ["5"]), limit: 10), .status, .lookAgain,
+      .invoke(
+        node: 5, command: CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1), fields: [0x15, 0x18]),
+        isTimed: false),
+      .samples(after: Anchor("h1-2"), filter: SampleFilter(.attribute, devices: ["5"]), limit: 10), .status,
+      .revoke(name: "Ada"),
       .anchor,
     ]
     let messages =
@@ -76,7 +80,7 @@ private enum HubInput {
         .settling(
           DebouncerState(
             grace: .seconds(5), trials: ["5": .init(settled: .init(.online, .peer), remaining: .seconds(1))])),
-      ] + (Anchor("h1-2").map { [.reply(id: "1", .success(.anchor($0)))] } ?? [])
+      ] + (Anchor("h1-2").map { [.reply(id: "1", .success(.anchor(anchor: $0)))] } ?? [])
     func input(_ mode: Mode, _ text: ByteBuffer?) -> [UInt8] {
       [mode.rawValue] + (text.map { Array($0.readableBytesView) } ?? [])
     }

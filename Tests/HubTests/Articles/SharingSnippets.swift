@@ -19,8 +19,8 @@ enum SharingSnippets {
     return hub
   }
 
-  static func invite(_ owner: Home) async throws -> String {
-    let (client, token) = try await owner.invite("Ada", .member)
+  static func invite(_ home: Home) async throws -> String {
+    let (client, token) = try await home.invite("Ada", .member)
     print(client.name, "is a", client.role.rawValue, "with", token)
     return token
   }
