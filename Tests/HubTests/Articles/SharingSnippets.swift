@@ -25,6 +25,12 @@ enum SharingSnippets {
     return token
   }
 
+  static func join(_ text: String, _ logger: Logger) async throws -> Home {
+    let invitation = try HubInvitation(text)
+    let home = try await Home(through: HubClient.Options(invitation, logger: logger))
+    return home
+  }
+
   static func revoke(_ owner: Home) async throws {
     let gone = try await owner.revoke("Ada")
     print("revoked", gone.name, "of", try await owner.hubStatus.clients.map(\.name))
