@@ -1,4 +1,5 @@
 internal import Foundation
+package import HomeModel
 internal import MatterClusters
 public import MatterModel
 
@@ -16,7 +17,7 @@ extension DeviceState {
 
 extension DeviceState.Reading {
   /// What is known of an endpoint, in the order in which a table shows it.
-  static func all(of endpoint: DeviceEndpoint, _ values: NodeValues) -> [DeviceState.Reading] {
+  package static func all(of endpoint: DeviceEndpoint, _ values: NodeValues) -> [DeviceState.Reading] {
     var source = ReadingSource(endpoint: endpoint, values: values)
     source.addSensors()
     source.addLock()

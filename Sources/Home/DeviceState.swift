@@ -1,6 +1,8 @@
+internal import HomeControl
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
-internal import MatterProtocol
+package import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
@@ -17,12 +19,12 @@ public struct DeviceState: Hashable, Sendable {
     public var color: LightColor?
     /// The measurements of a sensor, and the state of a lock, thermostat, covering or fan.
     public var readings: [Reading] = []
-    var levels = LevelRange.standard
+    package var levels = LevelRange.standard
 
     /// The level in percent of the device's maximum.
     public var percent: Int? { level.map { levels.percent($0) } }
 
-    init(endpoint: EndpointID, isOn: Bool? = nil, level: UInt8? = nil, color: LightColor? = nil) {
+    package init(endpoint: EndpointID, isOn: Bool? = nil, level: UInt8? = nil, color: LightColor? = nil) {
       (self.endpoint, self.isOn, self.level, self.color) = (endpoint, isOn, level, color)
     }
 
@@ -48,13 +50,8 @@ public struct DeviceState: Hashable, Sendable {
   /// The parts, in the order of their endpoints.
   public var parts: [Part]
 
-  /// The attributes that determine the state of a light, on all endpoints.
-  public static let paths: [AttributePath] = [
-    AttributePath(cluster: OnOff.id), AttributePath(cluster: LevelControl.id), AttributePath(cluster: ColorControl.id),
-  ]
-
   /// - Parameter endpoints: those that count.
-  init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
+  package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
     parts = endpoints.sorted { $0.id < $1.id }.compactMap { endpoint in
       let id = endpoint.id
       var part = Part(
@@ -143,7 +140,7 @@ extension Home {
   }
 
   /// Takes in what is known of a device without its having reported it.
-  func heard(from node: NodeID, _ attributes: [AttributeData]) async {
+  package func heard(from node: NodeID, _ attributes: [AttributeData]) async {
     await backend.hear(NodeReport(node, attributes, isWhole: false))
   }
 }

@@ -1,3 +1,7 @@
+internal import HomeAutomation
+internal import HomeModel
+internal import HomeStore
+
 // Background deliveries. See <doc:TheHomeModel>, “Observer queries”.
 extension Home {
   /// The background deliveries, in the order in which they were enabled.

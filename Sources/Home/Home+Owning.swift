@@ -1,3 +1,5 @@
+public import HomeControl
+public import HomeModel
 internal import MatterModel
 
 extension Home {
@@ -8,18 +10,6 @@ extension Home {
   public static func owning<R: Sendable>(
     _ options: HomeController.Options, _ body: (Home) async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
-    let lock = try await HomeLock.acquire(options.state)
-    var options = options
-    options.access = .exclusive
-    let home = try await Home(options)
-    let result: Result<R, HomeError>
-    do throws(HomeError) {
-      result = .success(try await body(home))
-    } catch {
-      result = .failure(error)
-    }
-    await home.close()
-    _ = consume lock
-    return try result.get()
+    try await HomeController.owning(options) { controller throws(HomeError) in try await body(Home(controller)) }
   }
 }

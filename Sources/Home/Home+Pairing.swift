@@ -1,6 +1,11 @@
+internal import CloudLink
+public import HomeControl
+public import HomeModel
+internal import MatterClusters
 public import MatterController
 internal import MatterModel
 public import MatterProtocol
+internal import Runtime
 
 /// The result of pairing a device.
 public struct PairedDevice: Sendable {
@@ -12,7 +17,7 @@ public struct PairedDevice: Sendable {
   /// manufacturer.
   public var isTestDeviceOnNetwork: Bool { Self.isTestDeviceOnNetwork(result.attestation, at: result.address.ip) }
 
-  static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
+  package static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
     attestation == .test && !address.isLoopback
   }
 }
@@ -32,7 +37,7 @@ extension Home {
   }
 
   /// - Parameter origin: the calling client.
-  func pair(
+  package func pair(
     _ request: CommissioningRequest, name: String?, room: String?, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> PairedDevice {
@@ -80,7 +85,7 @@ extension Home {
 
   /// Removes the device with this id from the fabric and the home.
   /// - Parameter origin: the calling client.
-  func remove(device id: String, force: Bool, origin: String) async throws(HomeError) {
+  package func remove(device id: String, force: Bool, origin: String) async throws(HomeError) {
     guard let device = HomeRegistry(await awaited().home).devices.first(where: { $0.id == id }) else {
       throw HomeError(.notFound, "there is no device \(id) in the home")
     }

@@ -1,3 +1,6 @@
+internal import HomeControl
+internal import HomeModel
+
 extension Home {
   /// The settings of the home.
   public var settings: HomeSettings {

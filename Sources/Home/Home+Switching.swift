@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol

@@ -1,3 +1,5 @@
+public import HomeControl
+public import HomeModel
 public import MatterController
 public import MatterModel
 public import MatterProtocol
@@ -137,7 +139,7 @@ public final class Home: Sendable {
   }
 
   /// Calls the body and adds the device to its error.
-  func with<R: Sendable>(
+  package func with<R: Sendable>(
     _ device: DeviceRecord, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
     do throws(HomeError) { return try await body() } catch { throw error.about(device) }

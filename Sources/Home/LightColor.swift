@@ -1,4 +1,5 @@
-internal import MatterClusters
+public import HomeModel
+package import MatterClusters
 
 /// A color: red, green and blue, or the color temperature of a white.
 public enum LightColor: Hashable, Sendable, CustomStringConvertible {
@@ -56,13 +57,13 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LightColor {
-  init(_ color: HueAndSaturation) {
+  package init(_ color: HueAndSaturation) {
     let rgb = color.rgb
     func byte(_ part: Double) -> UInt8 { UInt8((min(max(part, 0), 1) * 255).rounded()) }
     self = .rgb(red: byte(rgb.red), green: byte(rgb.green), blue: byte(rgb.blue))
   }
 
-  init?(mireds: UInt16) {
+  package init?(mireds: UInt16) {
     guard mireds > 0 else { return nil }
     self = .kelvin(HomeUnits.kelvin(mireds: mireds))
   }

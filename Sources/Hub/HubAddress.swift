@@ -1,5 +1,5 @@
 internal import Foundation
-public import Home
+public import HomeModel
 internal import MatterProtocol
 
 /// An address of a hub.
@@ -27,7 +27,8 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
 
   private static func web(_ text: String) -> HubAddress? {
     guard let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme == "wss",
-      let host = url.host, !host.isEmpty, url.user == nil, url.password == nil, url.query == nil, url.fragment == nil,
+      let host = url.encodedHost, !host.isEmpty, url.user == nil, url.password == nil, url.query == nil,
+      url.fragment == nil,
       1...65_535 ~= url.port ?? 443
     else { return nil }
     let path = ["", "/"].contains(url.path) ? Self.path : url.percentEncodedPath

@@ -91,8 +91,7 @@ struct FuzzTarget: Sendable {
     codecs + [
       .handshake("pase", RecordedHandshake.pase), .handshake("case", RecordedHandshake.certificates),
       .handshake("resumption", RecordedHandshake.resumption), credentials, datagram, device, controller, hub,
-      hostileAdmin,
-      hostileNode,
+      invitation, hostileAdmin, hostileNode,
     ]
 
   /// Reports the violation of a property and aborts.

@@ -6,6 +6,7 @@ import MatterTLV
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Access control lists: reading, changing and writing a whole list.
 @Suite struct AdministrationTests {

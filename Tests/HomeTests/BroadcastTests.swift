@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite struct BroadcastTests {
   private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Place {

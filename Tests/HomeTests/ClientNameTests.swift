@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Names of invited clients are case-insensitive.
 @Suite("Client names") struct ClientNameTests {

@@ -8,6 +8,10 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// Compaction of the log by the process that follows the home.
 @Suite("Compaction", .timeLimit(.minutes(10))) struct CompactionTests {

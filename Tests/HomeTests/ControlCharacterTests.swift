@@ -2,6 +2,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Control characters are rejected in names and escaped in output.
 @Suite("Control characters") struct ControlCharacterTests {

@@ -5,6 +5,9 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 
 /// Values of an unexpected type or range in the database cause an error, never a crash.
 @Suite("Damaged databases") struct DamagedDatabaseTests {
@@ -36,7 +39,7 @@ import Testing
     "cloud_account", "cloud_device", "setting",
   ]
   /// Tables that are read when a home is opened.
-  private static let tablesOfStart = ["meta", "gap", "sqlite_sequence"]
+  private static let tablesOfStart = ["meta", "identity", "gap", "sqlite_sequence"]
   private static let values = ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "1.5"]
 
   private func event(_ number: UInt64) -> EventData {

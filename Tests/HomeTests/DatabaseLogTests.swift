@@ -6,6 +6,9 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 
 @Suite("Change log") struct DatabaseLogTests {
   private static func value(_ number: Int, node: NodeID = 5, attribute: AttributeID = 0) -> HomeChange {

@@ -6,6 +6,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 /// A temporary directory with a database, removed at deinitialization.
 final class TestDatabase: Sendable {

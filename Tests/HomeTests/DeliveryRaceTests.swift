@@ -5,6 +5,9 @@ import NIOPosix
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 
 /// Races between deliveries and the reads and writes of their rows.
 @Suite("Delivery races", .timeLimit(.minutes(10))) struct DeliveryRaceTests {

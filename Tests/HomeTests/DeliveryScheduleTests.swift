@@ -2,6 +2,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
 
 @Suite("Delivery schedule") struct DeliveryScheduleTests {
   private func at(_ seconds: Int) -> Instant { .zero + .seconds(seconds) }

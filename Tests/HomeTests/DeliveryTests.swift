@@ -8,6 +8,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 
 /// Observer queries and background deliveries, in real time.
 @Suite("Observers", .timeLimit(.minutes(10))) struct ObserverTests {

@@ -3,6 +3,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite("Device readings") struct DeviceReadingTests {
   private func text(_ type: DeviceTypeID, _ fill: (inout NodeValues) -> Void) -> String {

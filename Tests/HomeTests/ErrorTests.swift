@@ -4,6 +4,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 @Suite("Home errors") struct ErrorTests {
   @Test("names the searched interfaces if a device is not found") func searched() {

@@ -7,6 +7,9 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {

@@ -7,6 +7,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
 
 /// A slow observer never stalls another, even one that blocks its thread.
 @Suite("Query handlers", .timeLimit(.minutes(10))) struct HandlerTests {

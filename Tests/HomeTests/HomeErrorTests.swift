@@ -4,6 +4,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite("Errors") struct HomeErrorTests {
   @Test func localizedDescriptionIsDescription() {

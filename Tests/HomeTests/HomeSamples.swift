@@ -3,6 +3,7 @@ import MatterModel
 import MatterProtocol
 
 @testable import Home
+@testable import HomeModel
 
 enum HomeSamples {
   /// Changes that make a home with one lamp.

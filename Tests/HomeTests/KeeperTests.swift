@@ -8,6 +8,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// `HomeKeeper` while its database can't be written, temporarily or permanently.
 @Suite("Home keeper", .timeLimit(.minutes(10))) struct KeeperTests {

@@ -3,6 +3,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite("Light colors") struct LightColorTests {
   @Test(arguments: [

@@ -4,6 +4,8 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 /// A power failure may lose the last changes; readers that had seen them get a reset.
 @Suite("Log gaps") struct LogGapTests {

@@ -6,6 +6,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// A temporary state directory, removed at deinitialization.
 final class ScratchDirectory: Sendable {

@@ -1,6 +1,7 @@
 import MatterProtocol
 
 @testable import Home
+@testable import HomeAutomation
 
 extension ObserverCenter {
   func set(gracePeriod: Duration) { self.gracePeriod = gracePeriod }

@@ -5,6 +5,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 /// An open home in its own directory, without a network: tests inject the reports of its devices.
 final class OpenHome: Sendable {

@@ -6,6 +6,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 /// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {

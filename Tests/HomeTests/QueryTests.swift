@@ -4,6 +4,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
 
 /// The article “The home model”, “Observing”, on an open home.
 @Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {

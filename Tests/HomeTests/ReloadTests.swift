@@ -8,6 +8,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// Homes that were open for longer than the log reaches back, and homes whose follower ends.
 @Suite("Reload and takeover", .timeLimit(.minutes(10))) struct ReloadTests {

@@ -7,6 +7,10 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
 /// times of last contact.

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
 
 /// Environment, input and termination of delivery commands.
 @Suite("Running commands", .timeLimit(.minutes(10))) struct RunningCommandTests {

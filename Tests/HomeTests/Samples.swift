@@ -1,6 +1,7 @@
 import MatterModel
 
 @testable import Home
+@testable import HomeModel
 
 /// A home with three rooms and similar names.
 enum Samples {

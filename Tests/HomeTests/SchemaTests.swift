@@ -5,6 +5,9 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// Opening of new databases, and of files that are not a home of this version.
 @Suite("Database schema") struct SchemaTests {

@@ -6,6 +6,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeStore
 
 /// Sessions that a process stores for the next one.
 @Suite struct SessionCacheTests {

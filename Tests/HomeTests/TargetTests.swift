@@ -2,6 +2,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import MatterController
 
 @Suite("Targets") struct TargetTests {

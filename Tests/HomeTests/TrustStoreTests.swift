@@ -4,6 +4,8 @@ import MatterCrypto
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 /// Folders with trusted attestation roots and declaration signers.
 @Suite struct TrustStoreTests {

@@ -5,6 +5,9 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// Names and rooms requested at pairing, stored until the device is in the home.
 @Suite("Pairing wishes", .timeLimit(.minutes(10))) struct WishTests {

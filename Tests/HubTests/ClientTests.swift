@@ -7,6 +7,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 /// The article “The home model”, “Routes” and “Delegates”, through a hub.

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// Debounced connectivity of clients, which agrees with that of the hub's process.

@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// The article “The home model”, “Delegates”, through a hub.

@@ -8,6 +8,9 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 /// Attacks on a hub by clients with an invitation and without one.

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 @Suite("Invitations") struct InvitationTests {

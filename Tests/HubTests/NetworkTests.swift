@@ -5,6 +5,7 @@ import NIOPosix
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// Clients over TLS.

@@ -3,6 +3,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// The events of the Matter server as projections of changes of the home.

@@ -6,7 +6,11 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
+@testable import HomeControl
 
 /// How clients continue after a restart of the hub, or a compaction of the log.
 @Suite("Restart and compaction", .timeLimit(.minutes(10))) struct RestartTests {

@@ -4,6 +4,9 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 @Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {

@@ -3,6 +3,8 @@ import NIOCore
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 @testable import Hub
 
 /// The article “The home model”, “Routes”.

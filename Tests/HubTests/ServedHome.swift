@@ -8,6 +8,11 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
+@testable import WebClient
 @testable import Hub
 
 /// A temporary state directory, removed at deinitialization.

@@ -6,6 +6,7 @@ import Runtime
 import Synchronization
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// A hub that accepts every client, sends prepared news, and answers no request.

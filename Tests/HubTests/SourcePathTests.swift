@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Hub
 
 /// Requests of a client through an old device value, after the hub switched to another source.

@@ -6,6 +6,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 @testable import Hub
 
 /// The output of `hearth subscribe` through a hub.

@@ -6,6 +6,8 @@ import NIOSSL
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 @testable import MatterCertificates
 

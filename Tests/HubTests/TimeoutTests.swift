@@ -9,7 +9,10 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
+@testable import HomeControl
 
 /// Timeouts of requests, of synchronization and of routes.
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {

@@ -9,6 +9,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 @Suite("Wire protocol", .timeLimit(.minutes(10))) struct WireTests {

@@ -6,6 +6,7 @@ import Simulation
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import Scenario
 
 @Suite struct RandomHomeTests {

@@ -8,6 +8,8 @@ import Testing
 import VirtualDevices
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 @testable import Scenario
 
 @Suite struct ScoreCardTests {

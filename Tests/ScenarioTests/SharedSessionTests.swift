@@ -13,6 +13,8 @@ import Testing
 import VirtualDevices
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeStore
 
 /// Several processes of one home with a device that keeps three sessions per peer.
 @Suite("Sessions of several processes", .timeLimit(.minutes(10))) struct SharedSessionTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Home
 @testable import Simulation
+@testable import HomeControl
 
 /// Restarts that end before the subscription times out. The only sign is the repeated, unchanged announcement.
 @Suite struct UnnoticedRestartTests {

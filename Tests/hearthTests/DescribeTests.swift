@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import hearth
 
 @Suite("hearth describe") struct DescribeTests {

@@ -3,6 +3,8 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 extension Hearth {
   /// Stores changes in the home of the state directory.

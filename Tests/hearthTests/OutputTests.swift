@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeModel
 @testable import hearth
 
 @Suite("Output") struct OutputTests {

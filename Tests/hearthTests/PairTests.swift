@@ -8,6 +8,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 
 /// `hearth pair` with unusual codes and devices.
 @Suite("Pairing", .serialized, .processes) struct PairTests {

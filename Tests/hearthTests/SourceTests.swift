@@ -4,6 +4,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import hearth
 
 /// Bridged devices and devices with several sources on the command line.

@@ -4,6 +4,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Output on a pseudoterminal.
 @Suite("On a terminal", .serialized, .processes) struct TerminalTests {

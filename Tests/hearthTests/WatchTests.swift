@@ -5,6 +5,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
 @testable import hearth
 
 @Suite("hearth watch, wait and observe") struct WatchTests {

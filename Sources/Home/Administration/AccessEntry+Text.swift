@@ -1,3 +1,4 @@
+package import HomeModel
 package import MatterClusters
 package import MatterModel
 

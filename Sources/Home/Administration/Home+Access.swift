@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 public import MatterClusters
 internal import MatterController
 internal import MatterModel

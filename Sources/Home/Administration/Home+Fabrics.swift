@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol

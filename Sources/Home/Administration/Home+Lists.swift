@@ -1,3 +1,5 @@
+internal import HomeControl
+internal import HomeModel
 internal import MatterClusters
 internal import MatterController
 internal import MatterModel
@@ -47,13 +49,5 @@ extension Home {
         guard error.status?.code == .dataVersionMismatch, rivals < 4 else { throw error }
       }
     }
-  }
-}
-
-extension HomeError {
-  /// What the device said, if it is the device that refused.
-  var status: Status? {
-    if let error = cause as? StatusError { return error.status }
-    return nil
   }
 }

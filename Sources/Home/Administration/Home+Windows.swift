@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 public import MatterClusters
 public import MatterController
 public import MatterModel

@@ -1,3 +1,5 @@
+package import CloudLink
+package import HomeModel
 internal import MatterClusters
 internal import MatterModel
 
@@ -6,7 +8,7 @@ extension CloudDevice {
   ///
   /// The cloud protocol has no endpoints. A sensor with other traits is merged with the previous one: temperature and
   /// humidity are one sensor. Each other endpoint is a separate device: an outlet of a power strip, the light of a fan.
-  static func all(of device: HomeDevice, room: String?, agentID: String?) -> [CloudDevice] {
+  package static func all(of device: HomeDevice, room: String?, agentID: String?) -> [CloudDevice] {
     var result: [CloudDevice] = []
     for type in device.types where type.isPrimaryOfEndpoint {
       guard let cloudType = CloudMapping.type(of: type.id.type, type.traits) else { continue }
@@ -38,10 +40,7 @@ extension CloudDevice {
     room: String?, agentID: String?
   ) {
     let identity = device.identity
-    id = device.id + part
-    self.type = type
-    self.traits = traits
-    self.attributes = attributes
+    self.init(id: device.id + part, type: type, traits: traits, name: device.name, attributes: attributes)
     let label = identity.nodeLabel.flatMap { $0.isEmpty || $0 == device.name ? nil : $0 }
     let product = identity.productLabel ?? identity.productName
     name = Name(

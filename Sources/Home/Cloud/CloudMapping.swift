@@ -1,3 +1,5 @@
+internal import CloudLink
+internal import HomeModel
 internal import MatterClusters
 internal import MatterModel
 

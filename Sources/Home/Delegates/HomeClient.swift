@@ -1,12 +1,14 @@
+internal import HomeControl
+internal import HomeModel
 internal import MatterModel
-internal import MatterProtocol
+package import MatterProtocol
 internal import NIOCore
 internal import Runtime
 internal import Synchronization
 
 /// The access of one client to a home: marks its edits with its id, and records its requests to devices.
-final class HomeClient: HomeAccess {
-  let id: String
+package final class HomeClient: HomeAccess {
+  package let id: String
   private let backend: any HomeBackend
   private let requests = Mutex(OwnRequests())
   /// Notifies the client's delegates of the actual result of a failed request.
@@ -20,7 +22,7 @@ final class HomeClient: HomeAccess {
   /// - Parameter body: receives the changes that were attributed to a request that failed later.
   func onFailure(_ body: @escaping @Sendable ([OwnRequests.Change]) -> Void) { onFailure.withLock { $0 = body } }
 
-  func invoke(
+  package func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let number = requests.withLock { $0.begin(command, of: device, by: way) }
@@ -29,7 +31,7 @@ final class HomeClient: HomeAccess {
     }
   }
 
-  func write(
+  package func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let number = requests.withLock { $0.begin(writes, of: device, by: way) }
@@ -56,16 +58,16 @@ final class HomeClient: HomeAccess {
   private var now: Instant { Instant(nanoseconds: Int64(clamping: backend.eventLoop.now.uptimeNanoseconds)) }
 
   /// Returns whether a change results from a request of this client.
-  func accounts(for change: OwnRequests.Change) -> Bool {
+  package func accounts(for change: OwnRequests.Change) -> Bool {
     let now = now
     return requests.withLock { $0.account(for: change, at: now) }
   }
 
-  func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+  package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
     try await backend.setName(name, of: device, origin: id).asked(through: self)
   }
 
-  func reports(of device: String) -> DeviceReports {
+  package func reports(of device: String) -> DeviceReports {
     var reports = backend.reports(of: device)
     reports.access = self
     return reports

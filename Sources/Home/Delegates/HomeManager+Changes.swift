@@ -1,3 +1,5 @@
+internal import HomeControl
+public import HomeModel
 public import MatterController
 
 // The edits of a client. The client receives the result of the call, all other clients are notified of the change. A call
@@ -83,17 +85,5 @@ extension HomeManager {
 
   private func change(_ edit: HomeEdit) async throws(HomeError) {
     _ = try await home.backend.edit(edit, origin: id)
-  }
-}
-
-extension HomeState {
-  /// Returns the changes that remove a structure and its rooms.
-  /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
-  public func removingStructure(_ id: String) throws(HomeError) -> [HomeChange] {
-    guard let structure = structure(id) else { throw HomeError(.notFound, "there is no structure \(id)") }
-    guard !devices.values.contains(where: { $0.structureID == id }) else {
-      throw HomeError(.badArguments, "“\(structure.name)” has devices; remove them first")
-    }
-    return rooms.filter { $0.structureID == id }.map { .roomRemoved(id: $0.id) } + [.structureRemoved(id: id)]
   }
 }

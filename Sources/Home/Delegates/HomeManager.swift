@@ -1,3 +1,5 @@
+internal import HomeControl
+internal import HomeModel
 internal import NIOCore
 internal import Synchronization
 
@@ -30,8 +32,8 @@ public final class HomeManager: Sendable {
 
   /// The id of this client, unique among all clients.
   public let id: String
-  let home: Home
-  let client: HomeClient
+  package let home: Home
+  package let client: HomeClient
   private let inside = Mutex(Inside())
 
   /// - Parameter home: is retained by the manager, but not closed with it.

@@ -1,3 +1,4 @@
+internal import HomeModel
 internal import MatterModel
 
 /// A message that waits for its delegate.

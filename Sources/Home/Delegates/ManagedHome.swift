@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 internal import MatterModel
 
@@ -6,7 +7,7 @@ internal import MatterModel
 /// It corresponds to a home of HomeKit, which is one building with rooms, and not to the whole database: a user may
 /// have several.
 public struct ManagedHome: Sendable, Identifiable {
-  let structure: Structure
+  package let structure: Structure
   let mirror: HomeMirror
 
   /// ``Structure/id``, which does not depend on the name.
@@ -24,34 +25,5 @@ public struct ManagedHome: Sendable, Identifiable {
 
   private var devices: [HomeDevice] {
     mirror.state.orderedDevices.filter { $0.structureID == id }.map { mirror.value(of: $0) }
-  }
-}
-
-extension HomeDevice {
-  /// Whether the device, or a part of it, is online.
-  public var isReachable: Bool { entry.isReachable }
-
-  /// Whether the device is only a bridge: an aggregator without an application of its own. Matter Core § 9.12.
-  public var isBridge: Bool { entry.isBridge }
-
-  /// Returns the same value, which sends its requests through another connection.
-  func asked(through home: any HomeAccess) -> HomeDevice {
-    var copy = self
-    copy.home = home
-    return copy
-  }
-}
-
-extension DeviceEntry {
-  var isReachable: Bool {
-    switch active?.status.connectivity.connectivityState {
-    case .online, .partiallyOnline: true
-    case .offline, .unknown, nil: false
-    }
-  }
-
-  var isBridge: Bool {
-    let types = active?.endpoints.flatMap(\.applicationTypes) ?? []
-    return !types.isEmpty && types.allSatisfy { $0 == DeviceTypes.aggregator.id }
   }
 }

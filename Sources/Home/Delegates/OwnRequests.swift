@@ -1,6 +1,7 @@
+internal import HomeModel
 internal import MatterClusters
-internal import MatterModel
-internal import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 internal import MatterTLV
 
 /// What a client asked of devices a moment ago, to tell what comes of it from what others do: the one it is not told, since
@@ -18,14 +19,14 @@ internal import MatterTLV
 ///
 /// Each request accounts for each value once, so that what somebody else makes of it afterwards is told. A call that failed
 /// accounts for nothing: what was taken for its own while it was under way is told when it fails.
-struct OwnRequests: Sendable {
+package struct OwnRequests: Sendable {
   /// A change of an attribute.
-  struct Change {
-    var device: String
-    var node: NodeID
-    var path: ConcreteAttributePath
-    var old: [UInt8]?
-    var new: [UInt8]?
+  package struct Change {
+    package var device: String
+    package var node: NodeID
+    package var path: ConcreteAttributePath
+    package var old: [UInt8]?
+    package var new: [UInt8]?
   }
 
   private enum Value: Sendable {
@@ -67,14 +68,14 @@ struct OwnRequests: Sendable {
   private var asked: [Asked] = []
   private var lastNumber = 0
   /// How long after its answer a device may report what came of a request.
-  static let timeout: Duration = .seconds(2)
+  package static let timeout: Duration = .seconds(2)
 
   // MARK: Asking
 
   /// A request begins.
   /// - Parameter way: whose endpoints it names; nil: those of the way that counts.
   /// - Returns: the number to end it by.
-  mutating func begin(_ command: CommandData, of device: String, by way: SourceID?) -> Int {
+  package mutating func begin(_ command: CommandData, of device: String, by way: SourceID?) -> Int {
     add(device, way) { request in
       guard let endpoint = command.path.endpoint else { return }
       request.area = Area(endpoint: endpoint, clusters: Self.clusters(of: command.path))
@@ -84,7 +85,7 @@ struct OwnRequests: Sendable {
   }
 
   /// See ``begin(_:of:by:)``.
-  mutating func begin(_ writes: [AttributeWrite], of device: String, by way: SourceID?) -> Int {
+  package mutating func begin(_ writes: [AttributeWrite], of device: String, by way: SourceID?) -> Int {
     add(device, way) { request in
       for write in writes {
         guard let endpoint = write.path.endpoint, let cluster = write.path.cluster, let attribute = write.path.attribute
@@ -110,7 +111,7 @@ struct OwnRequests: Sendable {
   }
 
   /// A request was answered.
-  mutating func end(_ number: Int, at now: Instant) {
+  package mutating func end(_ number: Int, at now: Instant) {
     asked.removeAll { $0.end.map { $0 < now } ?? false }
     guard let index = asked.firstIndex(where: { $0.number == number }) else { return }
     asked[index].end = now + Self.timeout + asked[index].time
@@ -119,7 +120,7 @@ struct OwnRequests: Sendable {
 
   /// A request failed: the client has no answer, and is told what comes of it all the same.
   /// - Returns: what came of it already, in order.
-  mutating func forget(_ number: Int) -> [Change] {
+  package mutating func forget(_ number: Int) -> [Change] {
     guard let index = asked.firstIndex(where: { $0.number == number }) else { return [] }
     return asked.remove(at: index).came
   }
@@ -127,7 +128,7 @@ struct OwnRequests: Sendable {
   // MARK: What comes of it
 
   /// Whether a change came of a request of the client's own.
-  mutating func account(for change: Change, at now: Instant) -> Bool {
+  package mutating func account(for change: Change, at now: Instant) -> Bool {
     guard !asked.isEmpty else { return false }
     asked.removeAll { $0.end.map { $0 < now } ?? false }
     for index in asked.indices where asked[index].device == change.device {

@@ -1,13 +1,15 @@
+public import HomeControl
+package import HomeModel
 internal import MatterModel
 internal import Runtime
 
 /// The current state of a part of a device, and its state after each report that changes it. See ``HomeUpdates`` for
 /// slow observers.
 public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
-  let home: any HomeAccess
-  let device: String
+  package let home: any HomeAccess
+  package let device: String
   /// The part; nil ends the sequence.
-  let select: @Sendable (HomeDevice) -> Element?
+  package let select: @Sendable (HomeDevice) -> Element?
   /// Whether the part is another than it was, where so much of the device changed.
   let hasChanged: @Sendable (_ old: Element, _ new: Element, _ changed: Set<ClusterPath>) -> Bool
 
@@ -26,10 +28,10 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
   }
 
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let updates: DeviceUpdates
+    package let updates: DeviceUpdates
     /// Nil: it has ended.
-    var reports: DeviceReports.AsyncIterator?
-    var last: Element?
+    package var reports: DeviceReports.AsyncIterator?
+    package var last: Element?
 
     init(updates: DeviceUpdates, reports: DeviceReports.AsyncIterator) {
       (self.updates, self.reports) = (updates, reports)

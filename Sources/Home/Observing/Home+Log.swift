@@ -1,3 +1,7 @@
+public import HomeAutomation
+internal import HomeControl
+public import HomeModel
+public import HomeStore
 internal import NIOCore
 internal import Runtime
 
@@ -58,21 +62,4 @@ extension HomeBackend {
     reducer.takeVisibility(of: view.reducer)
     return stored.state.orderedDevices.map { value(of: $0, reducer) }
   }
-}
-
-extension HomeController {
-  package func withDatabase<R: Sendable>(
-    _ body: @escaping @Sendable (HomeDatabase) throws -> R
-  ) async throws(HomeError) -> R {
-    do { return try await edge.value.keeper.perform(body).get() } catch { throw HomeError(error) }
-  }
-
-  package func execute(_ query: ObserverQuery) async throws(HomeError) {
-    guard let center else {
-      throw HomeError(.badArguments, "an observer query needs a home that is followed")
-    }
-    try await center.execute(query)
-  }
-
-  package func stop(_ query: ObserverQuery) async { await center?.stop(query) }
 }

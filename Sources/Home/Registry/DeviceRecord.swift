@@ -1,3 +1,4 @@
+public import HomeModel
 public import MatterModel
 
 /// The names of a device, and the node and endpoints where it is reached.
@@ -57,7 +58,7 @@ public struct DeviceRecord: Hashable, Sendable {
   }
 
   /// The same device by another way.
-  func by(_ way: Way) -> DeviceRecord {
+  package func by(_ way: Way) -> DeviceRecord {
     var copy = self
     (copy.nodeID, copy.mainEndpoint) = (way.id.node, way.id.endpoint)
     (copy.endpoints, copy.identity) = (way.endpoints, way.identity)
@@ -65,7 +66,7 @@ public struct DeviceRecord: Hashable, Sendable {
   }
 
   /// The same by the first of its ways of which that is true; nil: it is true of none.
-  func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
+  package func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
 
   /// Whether the device is bridged.
   public var isBridged: Bool { mainEndpoint != .root }
@@ -82,5 +83,14 @@ public struct DeviceRecord: Hashable, Sendable {
   /// Returns the endpoint for commands of a cluster if none was named: the first that has it, with the root last.
   public func endpoint(serving cluster: ClusterID) -> EndpointID? {
     (applicationEndpoints + endpoints.filter { $0.id == .root }).first { $0.servers.contains(cluster) }?.id
+  }
+}
+
+extension HomeError {
+  /// Returns the same error for this device, with its label.
+  public func about(_ device: DeviceRecord) -> HomeError {
+    var copy = self
+    if copy.device == nil || copy.device == device.name { copy.device = device.label }
+    return copy
   }
 }

@@ -1,4 +1,5 @@
-internal import MatterController
+public import HomeModel
+package import MatterController
 public import MatterModel
 
 /// A snapshot of the names in a home, of its rooms and devices, for resolving texts.
@@ -11,7 +12,7 @@ public struct HomeRegistry: Hashable, Sendable {
   public private(set) var devices: [DeviceRecord] = []
   private(set) var roomTargets: [RoomTarget] = []
   /// Nil: not known, as through a hub.
-  private(set) var groups: [GroupTarget]?
+  package private(set) var groups: [GroupTarget]?
 
   public init() {}
 
@@ -34,7 +35,7 @@ public struct HomeRegistry: Hashable, Sendable {
   }
 
   /// The same with the groups of the fabric.
-  func with(_ records: [GroupRecord]) -> HomeRegistry {
+  package func with(_ records: [GroupRecord]) -> HomeRegistry {
     var copy = self
     copy.groups = records.map { record in
       let members = record.members.compactMap { member in
@@ -49,10 +50,10 @@ public struct HomeRegistry: Hashable, Sendable {
   public func device(_ node: NodeID) -> DeviceRecord? { device(SourceID(node)) }
 
   /// The device that is found there, by this way.
-  func device(_ source: SourceID) -> DeviceRecord? {
+  package func device(_ source: SourceID) -> DeviceRecord? {
     for device in devices { if let found = device.by(where: { $0.id == source }) { return found } }
     return nil
   }
 
-  static func same(_ left: String, _ right: String) -> Bool { HomeNames.same(left, right) }
+  package static func same(_ left: String, _ right: String) -> Bool { HomeNames.same(left, right) }
 }

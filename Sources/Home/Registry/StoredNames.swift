@@ -1,4 +1,7 @@
 internal import Glibc
+internal import HomeControl
+public import HomeModel
+public import HomeStore
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol

@@ -1,3 +1,4 @@
+package import HomeModel
 package import MatterModel
 
 /// The fields of a command, as a user writes them.

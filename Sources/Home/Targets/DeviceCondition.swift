@@ -1,3 +1,5 @@
+internal import HomeControl
+package import HomeModel
 internal import MatterClusters
 package import MatterModel
 internal import MatterProtocol

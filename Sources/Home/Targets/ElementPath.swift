@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 
@@ -64,7 +65,7 @@ extension HomeRegistry {
   }
 
   /// Reads `levelControl.currentLevel` of a target that was found before.
-  static func path(_ text: String, of target: Target) throws(HomeError) -> ElementPath {
+  package static func path(_ text: String, of target: Target) throws(HomeError) -> ElementPath {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else {
       throw HomeError(.badArguments, "“\(text)” is not an attribute; write cluster.attribute, as in onOff.onOff")
@@ -184,21 +185,9 @@ extension HomeRegistry {
     ClusterCatalogue.cluster(cluster)?.name ?? "\(cluster)"
   }
 
-  static func number(_ text: String) -> UInt32? {
+  package static func number(_ text: String) -> UInt32? {
     text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
   }
-}
-
-/// Converts a name of the standard to the form in paths and JSON: "OnOff" → "onOff", "HVACSystem" → "hvacSystem".
-public func camelCase(_ name: String) -> String {
-  var letters = Array(name)
-  for index in letters.indices {
-    guard letters[index].isUppercase else { break }
-    // The last capital of a row begins the next word.
-    if index > 0, index + 1 < letters.count, letters[index + 1].isLowercase { break }
-    letters[index] = Character(letters[index].lowercased())
-  }
-  return String(letters)
 }
 
 /// The attributes that every cluster has, by name.

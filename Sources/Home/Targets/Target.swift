@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 
@@ -62,7 +63,7 @@ extension HomeRegistry {
   }
 
   /// The device that has this name or number as a whole. One device may be called what is the number of another.
-  func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
+  package func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
     // What was seen behind a bridge first may be reached another way now, and the other way round: something else is there.
     let named = devices.first { $0.id == text && ($0.isBridged || $0.id.contains("/") || SourceID(text) == nil) }
     let there = SourceID(text).flatMap { $0.isBridged || named != nil ? device($0) : nil }
@@ -104,12 +105,12 @@ extension HomeRegistry {
   }
 
   /// `room/name`, with the node where another device has the same.
-  func name(of device: DeviceRecord) -> String {
+  package func name(of device: DeviceRecord) -> String {
     devices.count { Self.same($0.fullName, device.fullName) } == 1 ? device.fullName : numbered(device)
   }
 
   /// `Lamp (node 20)`.
-  func numbered(_ device: DeviceRecord) -> String {
+  package func numbered(_ device: DeviceRecord) -> String {
     // Another one may be known by the number that a bridge has given this one since.
     let isOthers = devices.contains { $0.id == "\(device.way)" && $0.id != device.id }
     let number = isOthers ? device.id : "\(device.way)"

@@ -1,8 +1,9 @@
+public import HomeModel
 public import MatterModel
 
 /// The targets that one text of a command line names.
-struct TargetSelection {
-  var targets: [Target]
+package struct TargetSelection {
+  package var targets: [Target]
   /// Whether the text stands for all devices, a room or a group: those without the cluster of a command are left out.
   var isSeveral = false
 }
@@ -17,18 +18,18 @@ extension Target {
 }
 
 /// A room and its devices, as a target.
-struct RoomTarget: Hashable, Sendable {
-  var name: String
+package struct RoomTarget: Hashable, Sendable {
+  package var name: String
   /// `Cottage/Kitchen`.
-  var fullName: String
-  var devices: [DeviceRecord]
+  package var fullName: String
+  package var devices: [DeviceRecord]
 }
 
 /// A group and its members, as a target.
-struct GroupTarget: Hashable, Sendable {
-  var name: String
-  var number: UInt16
-  var members: [Target]
+package struct GroupTarget: Hashable, Sendable {
+  package var name: String
+  package var number: UInt16
+  package var members: [Target]
 }
 
 extension HomeRegistry {
@@ -68,7 +69,7 @@ extension HomeRegistry {
   }
 
   /// The devices that a wildcard, a room or a group stands for; nil for any other text.
-  func several(_ text: String) throws(HomeError) -> TargetSelection? {
+  package func several(_ text: String) throws(HomeError) -> TargetSelection? {
     if text == "*" || text.hasSuffix("/*") || text.lowercased().hasPrefix(Self.groupPrefix) { return try select(text) }
     return try room(text) == nil ? nil : select(text)
   }
@@ -82,7 +83,7 @@ extension HomeRegistry {
       candidates: names)
   }
 
-  func select(_ text: String) throws(HomeError) -> TargetSelection {
+  package func select(_ text: String) throws(HomeError) -> TargetSelection {
     if text == "*" {
       guard !devices.isEmpty else {
         throw HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
@@ -129,7 +130,7 @@ extension HomeRegistry {
   }
 
   /// The room of this name, in any case, or of this name behind its structure's.
-  func room(_ text: String) throws(HomeError) -> RoomTarget? {
+  package func room(_ text: String) throws(HomeError) -> RoomTarget? {
     let found = roomTargets.filter { Self.same($0.name, text) || Self.same($0.fullName, text) }
     guard found.count > 1 else { return found.first }
     throw Self.ambiguous(text, found.map { "\($0.fullName)/*" })

@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 
@@ -37,7 +38,7 @@ public struct DeviceTypeMetadata: Hashable, Sendable {
 /// A snapshot of any device type of an endpoint; the only representation of types without a Swift type. See
 /// <doc:TheHomeModel>, “Objects”.
 public struct AnyDeviceType: Sendable, Identifiable {
-  let device: HomeDevice
+  package let device: HomeDevice
   public let id: HomeDeviceTypeID
 
   init(_ device: HomeDevice, _ endpoint: EndpointID, _ type: DeviceTypeID) {
@@ -77,25 +78,5 @@ public struct AnyDeviceType: Sendable, Identifiable {
   }
 
   /// Whether two have the same attributes as well.
-  func isSame(as other: Self) -> Bool { hasSameMetadata(as: other) && traits.elementsEqual(other.traits) }
-}
-
-extension DeviceEndpoint {
-  /// The first known application type, else the first unknown type; see ``DeviceTypeMetadata/isPrimaryType``.
-  var primaryType: DeviceTypeID? {
-    let candidates = applicationTypes
-    return candidates.first { DeviceTypes.named($0) != nil } ?? candidates.first
-  }
-
-  /// The application types and the unknown types.
-  var applicationTypes: [DeviceTypeID] { deviceTypes.filter { !Self.utilityTypes.contains($0) } }
-
-  fileprivate var hasApplicationType: Bool { deviceTypes.contains { !Self.utilityTypes.contains($0) } }
-
-  /// The types of the classes Utility and Node. Device Library § 2.
-  static let utilityTypes: Set<DeviceTypeID> = [
-    DeviceTypes.rootNode.id, DeviceTypes.powerSource.id, DeviceTypes.otaRequestor.id, DeviceTypes.otaProvider.id,
-    DeviceTypes.bridgedNode.id, DeviceTypes.electricalSensor.id, DeviceTypes.deviceEnergyManagement.id,
-    DeviceTypes.secondaryNetworkInterface.id, DeviceTypes.jointFabricAdministrator.id,
-  ]
+  package func isSame(as other: Self) -> Bool { hasSameMetadata(as: other) && traits.elementsEqual(other.traits) }
 }

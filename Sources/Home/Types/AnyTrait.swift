@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 public import MatterProtocol
@@ -21,29 +22,16 @@ public struct TraitID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { "\(device), \(endpoint)/\(ElementNames.cluster(cluster))" }
 }
 
-/// The properties of a trait besides its attributes: the connectivity of their source.
-public struct TraitMetadata: Hashable, Sendable {
-  /// The connectivity of the subscription that updates the trait, and of the bridged device.
-  public var sourceConnectivity: SourceConnectivity
-  /// The reason why the trait is offline: that of its device, or that the bridge can't reach this part; nil if it is
-  /// not.
-  public var offlineReason: OfflineReason?
-
-  public init(sourceConnectivity: SourceConnectivity, offlineReason: OfflineReason? = nil) {
-    (self.sourceConnectivity, self.offlineReason) = (sourceConnectivity, offlineReason)
-  }
-}
-
 /// A snapshot of any cluster of an endpoint; ``Trait`` has named attributes. See <doc:TheHomeModel>, “Objects”.
 public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let id: TraitID
   public let metadata: TraitMetadata
-  let values: ClusterValues
-  let home: any HomeAccess
+  package let values: ClusterValues
+  package let home: any HomeAccess
   /// The way whose endpoints its own is one of: the device may be reached by another one by now.
-  let way: SourceID
+  package let way: SourceID
   /// How long its commands wait for a device that can't be reached; nil: not at all.
-  var timeout: Duration?
+  package var timeout: Duration?
 
   init(
     _ id: TraitID, by way: SourceID, _ metadata: TraitMetadata, _ values: ClusterValues, home: any HomeAccess
@@ -71,7 +59,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   /// The attributes with a known value, in the order of their ids.
   public var knownAttributes: [AttributeID] { values.entries.map(\.attribute) }
 
-  func value<Value: ModelValue>(_ attribute: AttributeID, as _: Value.Type = Value.self) -> Value? {
+  package func value<Value: ModelValue>(_ attribute: AttributeID, as _: Value.Type = Value.self) -> Value? {
     values[attribute].flatMap { try? Value(tlv: $0) }
   }
 

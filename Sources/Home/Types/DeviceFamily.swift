@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 

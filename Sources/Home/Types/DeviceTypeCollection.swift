@@ -1,8 +1,9 @@
+package import HomeModel
 public import MatterModel
 
 /// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceTypeCollection: Sendable, Sequence {
-  let device: HomeDevice
+  package let device: HomeDevice
 
   private var endpoints: [DeviceEndpoint] { device.source?.endpoints.sorted { $0.id < $1.id } ?? [] }
 

@@ -1,3 +1,4 @@
+internal import HomeModel
 internal import MatterClusters
 public import MatterModel
 

@@ -1,7 +1,7 @@
 /// The named traits of an endpoint: `type.matterTraits.levelControlTrait`. Each is nil if the endpoint lacks the
 /// cluster. Undeclared clusters are in ``TraitCollection``.
 public struct MatterTraits: Sendable {
-  let traits: TraitCollection
+  package let traits: TraitCollection
 
   /// Identify. Application Clusters § 1.2.
   public var identifyTrait: IdentifyTrait? { traits[IdentifyTrait.self] }

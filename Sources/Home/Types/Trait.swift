@@ -1,3 +1,4 @@
+public import HomeModel
 internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
@@ -104,7 +105,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 
 /// The commands of a trait by their names in the standard; see ``Trait/commands``.
 @dynamicMemberLookup public struct TraitCommands<C: Cluster>: Sendable {
-  let trait: Trait<C>
+  package let trait: Trait<C>
 
   /// The command with this name in the cluster's declaration.
   public subscript<Request, Response>(
@@ -114,8 +115,8 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 
 /// A callable command of a trait.
 public struct TraitCommand<C: Cluster, Request: ModelStruct, Response: ModelStruct>: Sendable {
-  let trait: Trait<C>
-  let command: Command<C, Request, Response>
+  package let trait: Trait<C>
+  package let command: Command<C, Request, Response>
 
   /// Invokes the command; see ``Trait/invoke(_:_:)``.
   @discardableResult

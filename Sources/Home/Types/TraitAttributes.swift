@@ -6,7 +6,7 @@ public import MatterModel
 /// another type. For nullable attributes, null is also nil; `attributes[LevelControl.currentLevel]` distinguishes the
 /// two.
 @dynamicMemberLookup public struct TraitAttributes<C: Cluster>: Sendable {
-  let trait: AnyTrait
+  package let trait: AnyTrait
 
   /// The attribute with this name; nil if it is unknown.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Value>>) -> Value? {

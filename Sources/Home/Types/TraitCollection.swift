@@ -1,3 +1,4 @@
+package import HomeModel
 public import MatterModel
 
 /// A snapshot of the traits of a device, or of one of its endpoints, in the order of endpoints and clusters.
@@ -5,9 +6,9 @@ public import MatterModel
 /// They are keyed by endpoint and cluster: a speaker that is also a dimmable light has two On/Off traits and two Level
 /// Control traits.
 public struct TraitCollection: Sendable, Sequence {
-  let device: HomeDevice
+  package let device: HomeDevice
   /// Nil: all.
-  let endpoint: EndpointID?
+  package let endpoint: EndpointID?
 
   private var endpoints: [DeviceEndpoint] {
     guard let source = device.source else { return [] }

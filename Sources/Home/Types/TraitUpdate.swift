@@ -1,10 +1,11 @@
+public import HomeModel
 public import MatterModel
 
 /// Attributes to write in one request: `try await trait.update { $0.onLevel = 128; $0.onTransitionTime = nil }`.
 ///
 /// For a nullable attribute, nil writes null; for any other, nil removes a previous assignment.
 @dynamicMemberLookup public struct TraitUpdate<C: Cluster>: Sendable {
-  private(set) var writes: [(info: AttributeInfo, value: [UInt8])] = []
+  package private(set) var writes: [(info: AttributeInfo, value: [UInt8])] = []
 
   init() {}
 

@@ -1,3 +1,4 @@
+package import HomeModel
 internal import MatterClusters
 package import MatterModel
 internal import MatterProtocol

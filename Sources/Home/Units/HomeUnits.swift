@@ -1,3 +1,5 @@
+internal import HomeModel
+
 /// Conversions of wire values to units for users.
 public enum HomeUnits {
   /// Converts a level of 0 to 254 to percent; a level above 0 is at least 1 percent.

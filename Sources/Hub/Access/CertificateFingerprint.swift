@@ -1,4 +1,4 @@
-public import Home
+public import HomeModel
 internal import MatterCrypto
 
 /// The SHA-256 of a certificate (DER), by which a client recognizes a hub without a certificate authority.

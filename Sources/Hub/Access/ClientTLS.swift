@@ -1,5 +1,5 @@
 internal import Glibc
-package import Home
+package import HomeModel
 internal import NIOCore
 package import NIOSSL
 

@@ -1,4 +1,4 @@
-internal import Home
+internal import HomeModel
 
 /// The identity of the home that all routes of a client have to lead to.
 struct HomeIdentity: Sendable {

@@ -1,5 +1,6 @@
 internal import Foundation
-public import Home
+public import HomeModel
+public import HomeStore
 internal import MatterCertificates
 internal import MatterCrypto
 package import NIOSSL
@@ -10,6 +11,7 @@ public struct HubIdentity: Sendable {
   public struct CertificateFiles: Hashable, Sendable {
     /// The certificate of the hub, followed by the certificates of intermediate authorities if there are any.
     public var certificate: String
+    /// The private key, without a passphrase.
     public var key: String
 
     public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }

@@ -1,5 +1,5 @@
 internal import Foundation
-public import Home
+public import HomeModel
 internal import MatterCrypto
 
 /// Everything that a client needs to use a home through a hub. Its text is a URL:

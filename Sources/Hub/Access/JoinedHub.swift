@@ -1,5 +1,6 @@
 internal import Foundation
-public import Home
+public import HomeModel
+public import HomeStore
 public import Logging
 
 // The invitation that a state directory has joined.

@@ -1,4 +1,7 @@
-public import Home
+package import HomeAutomation
+public import HomeControl
+public import HomeModel
+internal import HomeStore
 internal import MatterController
 internal import MatterModel
 public import MatterProtocol

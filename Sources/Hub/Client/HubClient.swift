@@ -1,41 +1,13 @@
-public import Home
+public import HomeAutomation
+package import HomeControl
+package import HomeModel
+internal import HomeStore
 public import Logging
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 package import NIOCore
 public import Runtime
-
-extension Home {
-  /// Opens a home that is served by another process, on this machine or another one. It is used like any other home
-  /// within the permissions of the role: other calls throw `HomeError` `accessDenied`.
-  /// - Throws: `HomeError` `notRunning`, `unreachable`, `timedOut` or `accessDenied` if no route works.
-  public convenience init(through options: HubClient.Options) async throws(HomeError) {
-    let client = HubClient(options)
-    do throws(HomeError) {
-      try await client.open()
-    } catch {
-      await client.close()
-      throw error
-    }
-    self.init(client)
-  }
-
-  /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
-  /// state is final; observers of the home are notified only that the hub is unreachable.
-  /// - Returns: the error of the hub; nil if the task was canceled, or the home closed.
-  /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
-  public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
-
-  private var hub: HubClient {
-    get throws(HomeError) {
-      guard let client = backend as? HubClient else {
-        throw HomeError(.notRunning, "the home is not opened through a hub")
-      }
-      return client
-    }
-  }
-}
 
 /// A home used through routes, of which the nearest working one is active. An actor on its own event loop.
 public actor HubClient {
@@ -109,7 +81,7 @@ public actor HubClient {
   /// The logs that places came of: each route may lead to another one.
   var logs = KnownLogs()
 
-  init(_ options: Options) {
+  package init(_ options: Options) {
     self.options = options
     identity = HomeIdentity(options.home)
     let loop = options.machine.nextEventLoop()
@@ -125,7 +97,7 @@ public actor HubClient {
   // MARK: Coming and going
 
   /// Begins, and waits until the home was loaded or no route leads there.
-  func open() async throws(HomeError) {
+  package func open() async throws(HomeError) {
     box.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
     for (index, route) in options.routes.enumerated() {
       let tell: RouteListener = { [weak self] news in
@@ -227,7 +199,7 @@ public actor HubClient {
     }
   }
 
-  func refusal() async -> HomeError? {
+  package func refusal() async -> HomeError? {
     await withTaskCancellationHandler {
       while !isClosed, !Task.isCancelled {
         if let failure, failure.code == .accessDenied, routes.allSatisfy(\.isFailing) { return failure }

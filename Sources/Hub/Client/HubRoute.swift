@@ -1,4 +1,6 @@
-public import Home
+public import HomeControl
+public import HomeModel
+internal import HomeStore
 internal import MatterModel
 
 /// A route to a home. See the article “The home model”, “Routes”.

@@ -1,4 +1,5 @@
-internal import Home
+internal import HomeAutomation
+internal import HomeModel
 internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore

@@ -1,4 +1,6 @@
-internal import Home
+internal import HomeControl
+internal import HomeModel
+internal import HomeStore
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol

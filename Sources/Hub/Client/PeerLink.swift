@@ -1,4 +1,6 @@
-internal import Home
+internal import HomeControl
+internal import HomeModel
+internal import HomeStore
 internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
@@ -13,7 +15,7 @@ actor PeerLink: RouteLink {
   private nonisolated let eventLoop: any EventLoop
   private let check: @Sendable (String) throws(HomeError) -> Void
   private let tell: RouteListener
-  private var home: Home?
+  private var controller: HomeController?
   /// Counts attempts: what is heard of an earlier one is void.
   private var attempt = 0
   private var isStarted = false
@@ -56,16 +58,16 @@ actor PeerLink: RouteLink {
   private func open(_ number: Int) async {
     guard number == attempt else { return }
     do throws(HomeError) {
-      let home = try await Home(options)
-      guard number == attempt else { return await home.close() }
-      self.home = home
-      let identity = try await home.controller.withDatabase { $0.identity }
+      let controller = try await HomeController.open(options)
+      guard number == attempt else { return await controller.close() }
+      self.controller = controller
+      let identity = try await controller.withDatabase { $0.identity }
       guard number == attempt else { return }
       try check(identity)
       // What is stored is how the devices were when somebody followed them last.
-      try await home.follow()
+      try await controller.follow()
       guard number == attempt else { return }
-      watch(home, number)
+      watch(controller, number)
     } catch {
       if number == attempt { failed(error) }
     }
@@ -97,9 +99,9 @@ actor PeerLink: RouteLink {
 
   private func letGo() {
     attempt += 1
-    guard let home else { return }
-    self.home = nil
-    perform { await home.close() }
+    guard let controller else { return }
+    self.controller = nil
+    perform { await controller.close() }
   }
 
   private func perform(_ body: @escaping @Sendable () async -> Void) {
@@ -118,8 +120,7 @@ actor PeerLink: RouteLink {
 
   private func take(_ news: RouteNews, of number: Int) { if number == attempt { tell(news) } }
 
-  private func watch(_ home: Home, _ number: Int) {
-    guard let controller = try? home.controller else { return }
+  private func watch(_ controller: HomeController, _ number: Int) {
     let (loop, timeout, heartbeat) = (eventLoop, client.connectTimeout, client.heartbeat)
     let report: RouteListener = { [weak self] news in
       guard let self else { return }
@@ -150,9 +151,9 @@ actor PeerLink: RouteLink {
   func send(
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
-    guard let home else { return .failure(HomeError(.unreachable, "the home is not open")) }
+    guard let controller else { return .failure(HomeError(.unreachable, "the home is not open")) }
     do throws(HomeError) {
-      return .success(try await home.backend.perform(request, origin: origin, progress: progress))
+      return .success(try await controller.perform(request, origin: origin, progress: progress))
     } catch { return .failure(error) }
   }
 }

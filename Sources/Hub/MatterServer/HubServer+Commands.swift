@@ -1,4 +1,5 @@
-internal import Home
+internal import HomeControl
+internal import HomeModel
 internal import Logging
 internal import MatterModel
 internal import NIOCore

@@ -1,3 +1,5 @@
+internal import HomeModel
+
 // Network credentials, which are stored for clients and not used: devices join their networks by other means.
 extension HubServer {
   func setWiFi(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {

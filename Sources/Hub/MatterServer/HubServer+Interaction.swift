@@ -1,4 +1,5 @@
-internal import Home
+internal import HomeControl
+internal import HomeModel
 internal import MatterClusters
 internal import MatterController
 internal import MatterModel

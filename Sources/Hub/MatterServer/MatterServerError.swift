@@ -1,4 +1,4 @@
-internal import Home
+internal import HomeModel
 
 /// An error result: the code and a text for people.
 struct MatterServerError: Error, Hashable {

@@ -1,5 +1,7 @@
 internal import Foundation
-internal import Home
+internal import HomeControl
+internal import HomeModel
+internal import HomeStore
 internal import Logging
 internal import Runtime
 

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Home
+internal import HomeControl
+internal import HomeModel
 internal import MatterModel
 package import NIOCore
 

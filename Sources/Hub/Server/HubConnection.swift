@@ -1,4 +1,5 @@
-internal import Home
+internal import HomeControl
+internal import HomeModel
 internal import NIOCore
 internal import NIOSSL
 internal import NIOWebSocket

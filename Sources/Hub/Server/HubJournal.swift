@@ -1,4 +1,4 @@
-internal import Home
+internal import HomeModel
 internal import MatterModel
 internal import MatterProtocol
 

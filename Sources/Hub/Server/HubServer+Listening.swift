@@ -1,5 +1,6 @@
 internal import Glibc
-internal import Home
+internal import HomeControl
+internal import HomeModel
 internal import Logging
 internal import MatterProtocol
 internal import NIOCore

@@ -1,5 +1,7 @@
 internal import Glibc
-public import Home
+public import HomeControl
+internal import HomeModel
+internal import HomeStore
 internal import Logging
 internal import MatterModel
 internal import NIOCore
@@ -245,6 +247,7 @@ extension HubServer {
       HubStatus.Client(
         name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)
     }
+    status.fingerprint = identity.map { "\($0.fingerprint)" }
     return status
   }
 }

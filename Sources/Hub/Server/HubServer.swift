@@ -1,5 +1,7 @@
 internal import Glibc
-public import Home
+public import HomeControl
+public import HomeModel
+internal import HomeStore
 public import Logging
 internal import MatterCrypto
 internal import MatterModel
@@ -151,14 +153,15 @@ public actor HubServer {
 
   /// Keeps a home up to date, and serves it. Must be closed with ``close()`` before the home.
   /// - Throws: `HomeError` if another hub serves the home, or an address is not available.
-  public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> HubServer {
-    let controller = try home.controller
+  public static func open(
+    _ controller: HomeController, _ options: Options
+  ) async throws(HomeError) -> HubServer {
     let state = controller.options.state
     try Files.makeDirectory(state.run)
     guard let lock = try FollowerLock.acquire(state.run + "/hub.lock") else {
       throw HomeError(.badArguments, "another hub serves the home in \(state.root); see `hearth hub status`")
     }
-    try await home.follow()
+    try await controller.follow()
     let (identity, settings) = try await controller.withDatabase {
       ($0.identity, try MatterServerSettings.load(from: $0))
     }

@@ -10,8 +10,8 @@ extension HubCommands {
     static let configuration = CommandConfiguration(
       abstract: "Invite a client and print its invitation, which is not stored and not shown again.",
       discussion: """
-        The client joins with `hearth hub join`. The invitation contains a token: whoever has it has the role, until the \
-        invitation is revoked.
+        The client joins with `hearth hub join`. The invitation contains a token, which grants the role until the invitation is \
+        revoked: send it over a channel that others can't read.
         """)
     @OptionGroup var options: GlobalOptions
     @Option(help: "The role: guest (read), member (read and control) or owner (full access).")

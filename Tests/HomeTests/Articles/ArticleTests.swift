@@ -4,6 +4,8 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeAutomation
 
 /// The code samples of the documentation compile and run.
 @Suite("Articles") struct ArticleTests {

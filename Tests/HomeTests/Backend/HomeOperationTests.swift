@@ -5,6 +5,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 /// Requests that are performed by a controller.
 @Suite("Operations", .timeLimit(.minutes(10))) struct HomeOperationTests {

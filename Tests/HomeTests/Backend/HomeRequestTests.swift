@@ -5,6 +5,11 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import CloudLink
+@testable import HomeAutomation
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import MatterController
 
 /// The encoding of requests, and the roles that they need.

@@ -7,6 +7,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import WebClient
 
 /// Cloud requests of a process that follows no devices, such as a single command.
 @Suite("Cloud commands", .timeLimit(.minutes(10))) struct CloudCommandTests {

@@ -6,6 +6,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import CloudLink
+@testable import HomeStore
 
 /// Assignment of node ids and endpoints to the devices of an account, which must not change.
 @Suite("Cloud endpoints") struct CloudEndpointTests {

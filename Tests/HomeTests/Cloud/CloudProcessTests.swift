@@ -5,6 +5,9 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
+@testable import WebClient
 
 /// Cloud accounts of a home that several processes have open.
 @Suite("Cloud accounts of several processes", .timeLimit(.minutes(10))) struct CloudProcessTests {

@@ -4,6 +4,8 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import CloudLink
+@testable import HomeModel
 
 @Suite("Cloud identity") struct CloudSyncTests {
   private func sync(_ home: SampleHome, agentID: String? = nil) -> CloudSync {

@@ -4,6 +4,8 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import CloudLink
+@testable import HomeModel
 
 /// Translation between cloud traits and Matter clusters, in both directions, for each row of the table.
 @Suite("Cloud translation") struct CloudTranslationTests {

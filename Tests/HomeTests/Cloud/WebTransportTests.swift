@@ -4,6 +4,10 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import CloudLink
+@testable import HomeAutomation
+@testable import HomeStore
+@testable import WebClient
 
 /// HTTP requests to clouds and webhooks, and the limits for their answers.
 @Suite("Web transport", .timeLimit(.minutes(5))) struct WebTransportTests {

@@ -7,6 +7,8 @@ import Runtime
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 /// Delegates, as specified in the article “The home model”.
 @Suite("Delegates") struct DelegateTests {

@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Attribution of reported changes to the client's own requests. See the article “The home model”, “Delegates”.
 @Suite("Own requests") struct OwnRequestTests {

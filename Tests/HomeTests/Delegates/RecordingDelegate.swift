@@ -5,6 +5,8 @@ import Runtime
 import Synchronization
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 /// Records all messages.
 final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {

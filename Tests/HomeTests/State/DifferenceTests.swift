@@ -3,6 +3,8 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 
 @Suite("Difference of homes") struct DifferenceTests {
   @Test(arguments: 1...20) func differenceTransformsOneHomeIntoTheOther(_ seed: Int) {

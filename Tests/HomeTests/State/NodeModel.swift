@@ -3,6 +3,7 @@ import MatterModel
 import MatterProtocol
 
 @testable import Home
+@testable import HomeModel
 
 /// The attributes of a node, for reports: endpoints, device types, and a few values.
 struct NodeModel {

@@ -5,6 +5,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.
 @Suite("Reducer") struct ReducerTests {

@@ -5,6 +5,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// The reducer of a client that reaches the home through routes. See the article “The home model”, “Routes”.
 @Suite("Route reducer") struct RouteReducerTests {

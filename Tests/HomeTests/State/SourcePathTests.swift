@@ -3,6 +3,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Mapping of paths of an old device value to the currently active source.
 @Suite("Source paths") struct SourcePathTests {

@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Mapping of nodes to devices, and its changes.
 @Suite("Topology") struct TopologyTests {

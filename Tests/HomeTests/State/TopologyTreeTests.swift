@@ -5,6 +5,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// For any parts lists, valid or invalid, each endpoint belongs to one device.
 @Suite("Random topologies") struct TopologyTreeTests {

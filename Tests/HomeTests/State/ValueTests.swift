@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 /// Stored attribute values and data versions of clusters.
 @Suite("Values") struct ValueTests {

@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite("Labeled commands") struct CommandTests {
   /// Records the calls of a trait of a device with one endpoint of the given type.

@@ -4,6 +4,8 @@ import Synchronization
 import Testing
 
 @testable import Home
+@testable import HomeControl
+@testable import HomeModel
 
 @Suite("Type subscriptions") struct ObservingTests {
   private func levels(_ updates: DeviceUpdates<DimmableLightDeviceType>) async -> [UInt8?] {

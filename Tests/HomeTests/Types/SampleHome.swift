@@ -4,6 +4,7 @@ import MatterProtocol
 import Synchronization
 
 @testable import Home
+@testable import HomeModel
 
 /// An in-memory home: applies changes, and records the requests to its devices.
 final class SampleHome: HomeAccess {

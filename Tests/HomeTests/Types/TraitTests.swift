@@ -4,6 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite("Traits") struct TraitTests {
   @Test func readsAttributesByName() throws {

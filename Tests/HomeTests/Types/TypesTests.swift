@@ -3,6 +3,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import HomeModel
 
 @Suite("Device types") struct TypesTests {
   /// A speaker that is also a dimmable light.

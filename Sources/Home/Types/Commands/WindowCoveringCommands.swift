@@ -1,3 +1,4 @@
+public import HomeModel
 public import MatterClusters
 internal import MatterModel
 

@@ -1,0 +1,72 @@
+internal import Foundation
+package import HomeModel
+
+/// An account at a manufacturer's cloud, without its token.
+public struct CloudAccount: Hashable, Sendable, Codable {
+  /// The name given by the user.
+  public var name: String
+  /// The URL of its cloud-to-cloud fulfillment: `https://…`.
+  public var address: String
+  /// The time of the cloud's last answer, in microseconds since 1970, accurate to about a minute; nil: never.
+  public var lastContact: Int64?
+  /// The current failure, as text for users; nil: none, or no request was sent yet.
+  public var failure: String?
+  /// The ids of its devices in the home, including those with further sources.
+  public var devices: [String] = []
+}
+
+extension CloudAccount {
+  /// The longest token that is taken.
+  static let longestToken = 16_384
+
+  /// An address that a token may be sent to: of HTTPS, or on this machine.
+  /// - Throws: `badArguments`.
+  package static func checked(address: String) throws(HomeError) -> String {
+    guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty, parts.user == nil,
+      parts.password == nil, parts.fragment == nil
+    else {
+      throw HomeError(.badArguments, "“\(address)” is not an address; expected https://example.com/fulfillment")
+    }
+    switch parts.scheme?.lowercased() {
+    case "https": return address
+    case "http" where isThisMachine(host): return address
+    case "http": throw HomeError(.badArguments, "a token is not sent unencrypted; expected an address with https://")
+    default: throw HomeError(.badArguments, "“\(address)” is not a web address; expected one with https://")
+    }
+  }
+
+  private static func isThisMachine(_ host: String) -> Bool {
+    let host = host.lowercased()
+    if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// A token without what is around it in a file.
+  /// - Throws: `badArguments` for one that can't be in a header.
+  package static func checked(token: String) throws(HomeError) -> String {
+    let token = token.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !token.isEmpty else { throw HomeError(.badArguments, "the token is empty") }
+    guard token.utf8.count <= longestToken, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw HomeError(.badArguments, "invalid token; expected one line without blanks")
+    }
+    return token
+  }
+}
+
+/// An account as it is kept.
+package struct StoredCloudAccount: Hashable, Sendable {
+  package var account: CloudAccount
+  package var token: String
+  /// Another one after each thing that the user did to it.
+  package var revision: Int64
+  /// How much was done through it, by whatever process.
+  package var orders: Int64
+
+  package var name: String { account.name }
+
+  /// Whether it is asked in the same way: what it answered is as good as what that one would have.
+  package func isSame(as other: StoredCloudAccount) -> Bool {
+    (account.address, token, revision) == (other.account.address, other.token, other.revision)
+  }
+}

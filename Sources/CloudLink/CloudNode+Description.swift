@@ -1,0 +1,279 @@
+internal import HomeModel
+internal import MatterClusters
+package import MatterModel
+package import MatterProtocol
+
+// What the devices of a cloud account are in Matter's words: CloudMapping.swift's table the other way round.
+//
+// Without a counterpart here, and left out:
+// - what has no trait of those below: cameras, vacuums, scenes, media; of a speaker and a television also On/Off, which
+//   means something else there;
+// - effects, modes, toggles, timers, programs and whatever else only commands;
+// - SensorState but for leaks and rain, since the project declares no cluster of the others.
+
+/// Attributes in the making.
+struct CloudAttributeTable {
+  private(set) var attributes: [AttributeData] = []
+
+  mutating func set<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID
+  ) {
+    set(attribute.path(on: endpoint), value)
+  }
+
+  fileprivate mutating func set(_ path: ConcreteAttributePath, _ value: some ModelValue) {
+    attributes.append(AttributeData(path, dataVersion: 0, value: value.tlv))
+  }
+
+  /// A cluster with its global attributes.
+  fileprivate mutating func add(_ cluster: CloudCluster, on endpoint: EndpointID) {
+    func path(_ id: AttributeID) -> ConcreteAttributePath { .init(endpoint, cluster.id, id) }
+    set(path(GlobalAttribute.featureMap), cluster.features)
+    set(path(GlobalAttribute.clusterRevision), cluster.revision)
+    set(path(GlobalAttribute.acceptedCommandList), cluster.commands)
+  }
+}
+
+/// A cluster that a device of a cloud account serves.
+package struct CloudCluster: Hashable {
+  package var id: ClusterID
+  package var revision: UInt16
+  package var features: UInt32
+  package var commands: [CommandID]
+
+  init<C: Cluster>(_: C.Type, _ features: [Feature] = [], _ commands: [CommandID] = []) {
+    (id, revision) = (C.id, C.revision)
+    self.features = features.reduce(0) { $0 | $1.mask }
+    self.commands = commands
+  }
+}
+
+extension CloudNode {
+  /// What the node is: its endpoints, their types and clusters, and who made it. What it is doing comes from its states.
+  package var description: [AttributeData] {
+    var table = CloudAttributeTable()
+    let endpoints = orderedParts
+    let hasBattery = endpoints.contains { $0.part.device.has("EnergyStorage") }
+    let root = [CloudCluster(BasicInformation.self)] + (hasBattery ? [Self.battery(endpoints.map(\.part.device))] : [])
+    let rootTypes = [DeviceTypes.rootNode] + (hasBattery ? [DeviceTypes.powerSource] : [])
+    table.describe(.root, rootTypes, root, parts: endpoints.map(\.endpoint))
+    if let first = endpoints.first { table.tell(first.part.device) }
+    for (endpoint, part) in endpoints {
+      var (types, clusters) = part.device.matter
+      // One of several may be away when the others are not.
+      if endpoints.count > 1 { clusters.append(CloudCluster(BridgedDeviceBasicInformation.self)) }
+      table.describe(endpoint, types, clusters)
+      part.device.tellLimits(of: clusters, on: endpoint, in: &table)
+    }
+    return table.attributes
+  }
+
+  private static func battery(_ devices: [CloudDevice]) -> CloudCluster {
+    let isRechargeable = devices.contains { $0.attributes.isRechargeable == true }
+    return CloudCluster(
+      PowerSource.self, isRechargeable ? [PowerSource.battery, PowerSource.rechargeable] : [PowerSource.battery])
+  }
+}
+
+extension CloudAttributeTable {
+  fileprivate mutating func describe(
+    _ endpoint: EndpointID, _ types: [DeviceType], _ clusters: [CloudCluster], parts: [EndpointID] = []
+  ) {
+    set(
+      Descriptor.deviceTypeList, types.map { .init(deviceType: $0.id, revision: $0.revision) }, on: endpoint)
+    set(Descriptor.serverList, [Descriptor.id] + clusters.map(\.id), on: endpoint)
+    set(Descriptor.clientList, [], on: endpoint)
+    set(Descriptor.partsList, parts, on: endpoint)
+    for cluster in clusters { add(cluster, on: endpoint) }
+  }
+
+  /// Basic Information, with each text as long as it may be there. Matter Core § 11.1.5.
+  fileprivate mutating func tell(_ device: CloudDevice) {
+    let (info, identity) = (device.deviceInfo, device.identity)
+    set(BasicInformation.nodeLabel, Self.cut(device.name.name, 32), on: .root)
+    set(BasicInformation.vendorName, Self.cut(info.manufacturer ?? "", 32), on: .root)
+    set(BasicInformation.productName, Self.cut(info.model ?? "", 32), on: .root)
+    if let id = identity.vendorID { set(BasicInformation.vendorID, id, on: .root) }
+    if let id = identity.productID { set(BasicInformation.productID, id, on: .root) }
+    if let version = info.hwVersion { set(BasicInformation.hardwareVersionString, Self.cut(version, 64), on: .root) }
+    if let version = info.swVersion { set(BasicInformation.softwareVersionString, Self.cut(version, 64), on: .root) }
+    // Half of one would be another's.
+    if let id = device.matterUniqueID, id.utf8.count <= 32 { set(BasicInformation.uniqueID, id, on: .root) }
+  }
+
+  /// The beginning of a text, as far as so many bytes go.
+  private static func cut(_ text: String, _ length: Int) -> String {
+    var result = ""
+    for character in text {
+      guard result.utf8.count + character.utf8.count <= length else { break }
+      result.append(character)
+    }
+    return result
+  }
+}
+
+// MARK: Types and clusters
+
+extension CloudDevice {
+  /// The colours that a light has.
+  package var hasColors: Bool { has("ColorSetting") && attributes.colorModel != nil }
+  var hasTemperatures: Bool { has("ColorSetting") && attributes.colorTemperatureRange != nil }
+
+  /// The types and clusters of its endpoint; none where there is no word for it in Matter.
+  package var matter: (types: [DeviceType], clusters: [CloudCluster]) {
+    let clusters = matterClusters
+    return (clusters.isEmpty ? [] : matterTypes(clusters), clusters)
+  }
+
+  private var matterClusters: [CloudCluster] {
+    // What is switched and dimmed there is its sound.
+    guard !["SPEAKER", "TV", "SOUNDBAR", "AUDIO_VIDEO_RECEIVER", "SETTOP"].contains(kind) else { return [] }
+    var clusters: [CloudCluster] = []
+    let isLight = kind == "LIGHT"
+    if has("OnOff") {
+      clusters.append(
+        CloudCluster(OnOff.self, isLight ? [OnOff.lighting] : [], [OnOff.off.id, OnOff.on.id, OnOff.toggle.id]))
+    }
+    if has("Brightness") {
+      clusters.append(
+        CloudCluster(
+          LevelControl.self, isLight ? [LevelControl.onOff, LevelControl.lighting] : [LevelControl.onOff],
+          [LevelControl.moveToLevel.id, LevelControl.moveToLevelWithOnOff.id]))
+    }
+    if hasColors || hasTemperatures { clusters.append(colors) }
+    if has("LockUnlock") {
+      clusters.append(CloudCluster(DoorLock.self, [], [DoorLock.lockDoor.id, DoorLock.unlockDoor.id]))
+    }
+    if has("TemperatureSetting") { clusters.append(CloudCluster(Thermostat.self, thermostatFeatures)) }
+    if has("FanSpeed"), attributes.supportsFanSpeedPercent == true { clusters.append(CloudCluster(FanControl.self)) }
+    if has("OpenClose") { clusters.append(opening) } else if let sensed { clusters.append(sensed.cluster) }
+    if has("OccupancySensing") {
+      clusters.append(CloudCluster(OccupancySensing.self, [OccupancySensing.passiveInfrared]))
+    }
+    // Where it can be set it is something else: an oven's, a kettle's.
+    if has("TemperatureControl"), attributes.queryOnlyTemperatureControl == true {
+      clusters.append(CloudCluster(TemperatureMeasurement.self))
+    }
+    if has("HumiditySetting"), attributes.queryOnlyHumiditySetting == true {
+      clusters.append(CloudCluster(RelativeHumidityMeasurement.self))
+    }
+    return clusters
+  }
+
+  private var colors: CloudCluster {
+    var (features, commands): ([Feature], [CommandID]) = ([], [])
+    if hasColors {
+      features.append(ColorControl.hueAndSaturation)
+      commands += [
+        ColorControl.moveToHue.id, ColorControl.moveToSaturation.id, ColorControl.moveToHueAndSaturation.id,
+        ColorControl.moveToColor.id,
+      ]
+    }
+    if hasTemperatures {
+      features.append(ColorControl.colortemperature)
+      commands.append(ColorControl.moveToColorTemperature.id)
+    }
+    return CloudCluster(ColorControl.self, features, commands)
+  }
+
+  private var thermostatFeatures: [Feature] {
+    let modes = Set(attributes.availableThermostatModes ?? [])
+    let isAuto = modes.contains("heatcool") || modes.contains("auto")
+    return (isAuto || modes.contains("heat") ? [Thermostat.heating] : [])
+      + (isAuto || modes.contains("cool") ? [Thermostat.cooling] : []) + (isAuto ? [Thermostat.autoMode] : [])
+  }
+
+  /// What opens and closes by itself is a covering; what only tells whether it is open, a contact.
+  private var opening: CloudCluster {
+    guard attributes.queryOnlyOpenClose != true else { return CloudCluster(BooleanState.self) }
+    return CloudCluster(
+      WindowCovering.self,
+      attributes.discreteOnlyOpenClose == true
+        ? [WindowCovering.lift] : [WindowCovering.lift, WindowCovering.positionAwareLift],
+      [WindowCovering.upOrOpen.id, WindowCovering.downOrClose.id]
+        + (has("StartStop") ? [WindowCovering.stopMotion.id] : [])
+        + (attributes.discreteOnlyOpenClose == true ? [] : [WindowCovering.goToLiftPercentage.id]))
+  }
+
+  /// What SensorState tells that there is a cluster for.
+  var sensed: (cluster: CloudCluster, type: DeviceType)? {
+    guard has("SensorState") else { return nil }
+    let names = (attributes.sensorStatesSupported ?? []).map(\.name)
+    if names.contains("WaterLeak") { return (CloudCluster(BooleanState.self), DeviceTypes.waterLeakDetector) }
+    if names.contains("RainDetection") { return (CloudCluster(BooleanState.self), DeviceTypes.rainSensor) }
+    return nil
+  }
+
+  private static let plainTypes: [String: DeviceType] = [
+    "LOCK": DeviceTypes.doorLock, "THERMOSTAT": DeviceTypes.thermostat, "FAN": DeviceTypes.fan,
+    "AIRPURIFIER": DeviceTypes.airPurifier, "AC_UNIT": DeviceTypes.roomAirConditioner,
+    "WATERHEATER": DeviceTypes.waterHeater, "HOOD": DeviceTypes.extractorHood,
+  ]
+
+  private func matterTypes(_ clusters: [CloudCluster]) -> [DeviceType] {
+    let isDimmed = has("Brightness")
+    switch kind {
+    case "LIGHT":
+      if hasColors { return [DeviceTypes.extendedColorLight] }
+      if hasTemperatures { return [DeviceTypes.colorTemperatureLight] }
+      return [isDimmed ? DeviceTypes.dimmableLight : DeviceTypes.onOffLight]
+    case "OUTLET": return [isDimmed ? DeviceTypes.dimmablePlugInUnit : DeviceTypes.onOffPlugInUnit]
+    default: break
+    }
+    if let type = Self.plainTypes[kind] { return [type] }
+    var types: [DeviceType] = []
+    for cluster in clusters {
+      switch cluster.id {
+      case WindowCovering.id: types.append(DeviceTypes.windowCovering)
+      case BooleanState.id: types.append(sensed?.type ?? DeviceTypes.contactSensor)
+      case OccupancySensing.id: types.append(DeviceTypes.occupancySensor)
+      case TemperatureMeasurement.id: types.append(DeviceTypes.temperatureSensor)
+      case RelativeHumidityMeasurement.id: types.append(DeviceTypes.humiditySensor)
+      case DoorLock.id: types.append(DeviceTypes.doorLock)
+      case Thermostat.id: types.append(DeviceTypes.thermostat)
+      case FanControl.id: types.append(DeviceTypes.fan)
+      default: break
+      }
+    }
+    // Whatever else can be switched.
+    if types.isEmpty { types = [isDimmed ? DeviceTypes.mountedDimmableLoadControl : DeviceTypes.mountedOnOffControl] }
+    return types
+  }
+
+  /// What of its attributes says how far its traits go.
+  fileprivate func tellLimits(
+    of clusters: [CloudCluster], on endpoint: EndpointID, in table: inout CloudAttributeTable
+  ) {
+    for cluster in clusters {
+      switch cluster.id {
+      case LevelControl.id:
+        table.set(LevelControl.minLevel, 1, on: endpoint)
+        table.set(LevelControl.maxLevel, 254, on: endpoint)
+      case ColorControl.id:
+        table.set(
+          ColorControl.colorCapabilities, .init(rawValue: UInt16(truncatingIfNeeded: cluster.features)), on: endpoint)
+        guard let range = attributes.colorTemperatureRange, range.temperatureMinK <= range.temperatureMaxK else {
+          break
+        }
+        table.set(
+          ColorControl.colorTempPhysicalMinMireds, CloudUnits.mireds(Double(range.temperatureMaxK)), on: endpoint)
+        table.set(
+          ColorControl.colorTempPhysicalMaxMireds, CloudUnits.mireds(Double(range.temperatureMinK)), on: endpoint)
+      case DoorLock.id: table.set(DoorLock.actuatorEnabled, true, on: endpoint)
+      case Thermostat.id:
+        guard let range = attributes.thermostatTemperatureRange else { break }
+        let least = CloudUnits.hundredths(range.minThresholdCelsius)
+        let most = CloudUnits.hundredths(range.maxThresholdCelsius)
+        if cluster.features & Thermostat.heating.mask != 0 {
+          table.set(Thermostat.minHeatSetpointLimit, least, on: endpoint)
+          table.set(Thermostat.maxHeatSetpointLimit, most, on: endpoint)
+        }
+        if cluster.features & Thermostat.cooling.mask != 0 {
+          table.set(Thermostat.minCoolSetpointLimit, least, on: endpoint)
+          table.set(Thermostat.maxCoolSetpointLimit, most, on: endpoint)
+        }
+      default: break
+      }
+    }
+  }
+}

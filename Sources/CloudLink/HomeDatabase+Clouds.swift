@@ -1,0 +1,253 @@
+internal import Foundation
+internal import GRDB
+public import HomeModel
+public import HomeStore
+package import MatterModel
+
+// The cloud accounts. Tokens are stored in plain text, because requests contain them; only the user can read the file.
+extension HomeDatabase {
+  /// Adds an account, or replaces the address and token of the account with this name.
+  /// - Parameters:
+  ///   - address: the URL of its cloud-to-cloud fulfillment: `https://…`, or `http://` on this machine.
+  ///   - token: is sent with each request as `Authorization: Bearer`.
+  /// - Returns: the account, and whether it existed before.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token.
+  public func addCloudAccount(
+    _ name: String, address: String, token: String
+  ) throws(HomeError) -> (account: CloudAccount, wasThere: Bool) {
+    let name = try HomeNames.checked(name).name
+    let (address, token) = (try CloudAccount.checked(address: address), try CloudAccount.checked(token: token))
+    return try write { database in
+      let known = try self.cloudAccounts(database).first { HomeNames.same($0.name, name) }
+      let number = try Self.drawCloudNumber(database)
+      if let known {
+        try database.execute(
+          sql: """
+            UPDATE cloud_account SET address = ?, token = ?, revision = ?, contact = NULL, failure = NULL WHERE name = ?
+            """,
+          arguments: [address, token, number, known.name])
+      } else {
+        try database.execute(
+          sql: "INSERT INTO cloud_account (name, address, token, revision) VALUES (?, ?, ?, ?)",
+          arguments: [name, address, token, number])
+      }
+      guard let now = try self.cloudAccounts(database).first(where: { HomeNames.same($0.name, name) }) else {
+        throw DamagedBlob()
+      }
+      return (now.account, known != nil)
+    }
+  }
+
+  /// Returns the cloud accounts, ordered by name.
+  public func cloudAccounts() throws(HomeError) -> [CloudAccount] { try storedCloudAccounts().map(\.account) }
+
+  package func storedCloudAccounts() throws(HomeError) -> [StoredCloudAccount] {
+    try read { try self.cloudAccounts($0) }
+  }
+
+  private func cloudAccounts(_ database: Database) throws -> [StoredCloudAccount] {
+    var accounts: [StoredCloudAccount] = []
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT name, address, token, revision, orders, contact, failure FROM cloud_account ORDER BY name
+          """))
+    while let row = try rows.next() {
+      var account = CloudAccount(
+        name: try row.text(0), address: try row.text(1), lastContact: try row.optionalNumber(5),
+        failure: try row.optionalText(6))
+      account.devices = try Row.fetchAll(
+        database.cachedStatement(
+          sql: """
+            SELECT DISTINCT source.device FROM source JOIN cloud_device ON source.node = cloud_device.node
+            WHERE cloud_device.account = ? ORDER BY source.node
+            """), arguments: [account.name]
+      ).map { try $0.text(0) }
+      accounts.append(
+        StoredCloudAccount(
+          account: account, token: try row.text(2), revision: try row.number(3),
+          orders: try row.number(4)))
+    }
+    return accounts
+  }
+
+  /// Removes an account from the home, with its sources of devices. A device with another source remains.
+  /// - Parameter time: now, in microseconds since 1970.
+  /// - Returns: the account, and the names of the removed devices.
+  /// - Throws: ``HomeError`` `notFound` with similar names.
+  public func removeCloudAccount(_ name: String, at time: Int64) throws(HomeError) -> (
+    account: CloudAccount, devices: [String]
+  ) {
+    try removeCloudAccount(name, origin: nil, at: time).result
+  }
+
+  /// Removes the account and its devices in one transaction, so that no device without an account remains.
+  package func removeCloudAccount(
+    _ name: String, origin: String?, at time: Int64
+  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: (account: CloudAccount, devices: [String])) {
+    try change(
+      origin: origin, at: time,
+      beside: { database, state in
+        let known = try self.cloudAccounts(database).map(\.account)
+        guard let account = known.first(where: { HomeNames.same($0.name, name) }) else {
+          throw HomeError(
+            .notFound, "there is no cloud account “\(name)”",
+            candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+        }
+        let nodes = try Row.fetchAll(
+          database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name]
+        ).map { Self.node(try $0.number(0)) }
+        try database.execute(sql: "DELETE FROM cloud_device WHERE account = ?", arguments: [account.name])
+        try database.execute(sql: "DELETE FROM cloud_account WHERE name = ?", arguments: [account.name])
+        let (changes, devices) = state.removing(nodes)
+        return (changes, (account, devices))
+      })
+  }
+
+  // MARK: Devices
+
+  /// Returns the devices of all accounts, by account and node.
+  package func cloudNodes() throws(HomeError) -> [String: [NodeID: CloudNode]] { try read { try self.cloudNodes($0) } }
+
+  private func cloudNodes(_ database: Database) throws -> [String: [NodeID: CloudNode]] {
+    var accounts: [String: [NodeID: CloudNode]] = [:]
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT account, node, endpoint, description FROM cloud_device"))
+    while let row = try rows.next() {
+      let node = Self.node(try row.number(1))
+      // A device whose description can't be decoded remains in the account, and the cloud is queried again.
+      let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try row.optionalBytes(3) ?? []))
+      let endpoint = EndpointID(try row.number(2))
+      accounts[try row.text(0), default: [:]][node, default: CloudNode(node: node)].parts[endpoint] = part
+    }
+    return accounts
+  }
+
+  /// Stores the devices that an account listed. A known device keeps its node and endpoint, unless its description now says
+  /// that it is part of another known device; a part of a known device becomes the next endpoint of its node; any other
+  /// becomes a new node. Devices beyond the limits are ignored.
+  /// - Returns: the account's nodes, of which unlisted ones are unchanged; nil if the account was removed or replaced since
+  ///   the request.
+  package func keep(_ parts: [CloudPart], of account: StoredCloudAccount) throws(HomeError) -> [NodeID: CloudNode]? {
+    try write { database in
+      guard try self.cloudAccounts(database).contains(where: { $0.name == account.name && $0.isSame(as: account) })
+      else {
+        return nil
+      }
+      var nodes = try self.cloudNodes(database)[account.name] ?? [:]
+      var places = try self.cloudPlaces(database, of: account.name)
+      for part in parts {
+        let id = part.device.id
+        guard
+          let place = try places.place(
+            of: part, nodes,
+            draw: {
+              .temporaryLocal(UInt32(truncatingIfNeeded: try Self.drawCloudNumber(database)))
+            })
+        else { continue }
+        if let before = places.updateValue(place, forKey: id), before != place {
+          nodes[before.node]?.parts[before.endpoint] = nil
+          if !places.values.contains(where: { $0.node == before.node }) { nodes[before.node] = nil }
+        }
+        if nodes[place.node]?.parts[place.endpoint] == part { continue }
+        nodes[place.node, default: CloudNode(node: place.node)].parts[place.endpoint] = part
+        try database.execute(
+          sql: """
+            INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (account, device) DO UPDATE
+            SET node = excluded.node, endpoint = excluded.endpoint, description = excluded.description
+            """,
+          arguments: [
+            account.name, id, Self.stored(place.node), Int(place.endpoint.rawValue), try JSONEncoder().encode(part),
+          ])
+      }
+      return nodes
+    }
+  }
+
+  /// Returns the nodes and endpoints of an account's devices, also of those whose description can't be decoded.
+  private func cloudPlaces(_ database: Database, of account: String) throws -> [String: CloudPlace] {
+    var places: [String: CloudPlace] = [:]
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT device, node, endpoint FROM cloud_device WHERE account = ?"),
+      arguments: [account])
+    while let row = try rows.next() {
+      places[try row.text(0)] = CloudPlace(node: Self.node(try row.number(1)), endpoint: EndpointID(try row.number(2)))
+    }
+    return places
+  }
+
+  /// Returns a number that was never drawn before.
+  private static func drawCloudNumber(_ database: Database) throws -> Int64 {
+    try database.execute(sql: "DELETE FROM cloud_number; INSERT INTO cloud_number DEFAULT VALUES")
+    return database.lastInsertedRowID
+  }
+
+  /// Removes devices that the account no longer lists.
+  package func forget(_ ids: [String], of account: String) throws(HomeError) {
+    try write { database in
+      for id in ids {
+        try database.execute(
+          sql: "DELETE FROM cloud_device WHERE account = ? AND device = ?", arguments: [account, id])
+      }
+    }
+  }
+
+  // MARK: Status of an account
+
+  /// Stores the time of the cloud's last response, and the current failure, if any.
+  package func note(contact: Int64?, failure: String?, of account: StoredCloudAccount) throws(HomeError) {
+    try write {
+      try $0.execute(
+        sql: """
+          UPDATE cloud_account SET contact = coalesce(?, contact), failure = ? WHERE name = ? AND revision = ?
+          """,
+        arguments: [contact, failure, account.name, account.revision])
+    }
+  }
+
+  /// Counts a command sent through an account, so that the process that polls the account does so soon.
+  func noteOrder(through account: String) throws(HomeError) {
+    try write {
+      try $0.execute(sql: "UPDATE cloud_account SET orders = orders + 1 WHERE name = ?", arguments: [account])
+    }
+  }
+}
+
+/// The node and endpoint of a cloud device.
+private struct CloudPlace: Hashable {
+  var node: NodeID
+  var endpoint: EndpointID
+}
+
+extension [String: CloudPlace] {
+  /// Returns the node and endpoint for a device of an account; nil if it would exceed the limit of devices.
+  /// - Parameter draw: draws the id of a new node.
+  fileprivate func place(
+    of part: CloudPart, _ nodes: [NodeID: CloudNode], draw: () throws -> NodeID
+  ) rethrows -> CloudPlace? {
+    let known = self[part.device.id]
+    // A device on a node with several endpoints keeps its place, regardless of its description.
+    if let known, values.contains(where: { $0.node == known.node && $0 != known }) { return known }
+    let others = nodes.values.filter { other in
+      other.node != known?.node && other.parts.values.contains { $0.isSameDevice(as: part) }
+    }
+    guard let other = others.map(\.node).min() else {
+      if known == nil, count >= CloudIntent.mostDevices { return nil }
+      return try known ?? CloudPlace(node: draw(), endpoint: 1)
+    }
+    let last = values.lazy.filter { $0.node == other }.map(\.endpoint).max() ?? .root
+    guard last.rawValue < CloudNode.mostParts else { return known }
+    return CloudPlace(node: other, endpoint: EndpointID(last.rawValue + 1))
+  }
+}
+
+extension HomeState {
+  /// Removes the sources of the nodes.
+  /// - Returns: the changes, and the names of the devices without another source.
+  func removing(_ nodes: [NodeID]) -> (changes: [HomeChange], result: [String]) {
+    let gone = orderedDevices.filter { $0.sources.allSatisfy { nodes.contains($0.id.node) } }
+    let ways = nodes.sorted().flatMap(sources).map { HomeChange.sourceRemoved($0.id) }
+    return (ways + gone.map { .deviceRemoved(id: $0.id) }, gone.map(\.name))
+  }
+}

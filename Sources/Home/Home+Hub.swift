@@ -1,0 +1,41 @@
+public import HomeModel
+public import Hub
+
+extension Home {
+  /// Opens a home that is served by another process, on this machine or another one. It is used like any other home
+  /// within the permissions of the role: other calls throw `HomeError` `accessDenied`.
+  /// - Throws: `HomeError` `notRunning`, `unreachable`, `timedOut` or `accessDenied` if no route works.
+  public convenience init(through options: HubClient.Options) async throws(HomeError) {
+    let client = HubClient(options)
+    do throws(HomeError) {
+      try await client.open()
+    } catch {
+      await client.close()
+      throw error
+    }
+    self.init(client)
+  }
+
+  /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
+  /// state is final; observers of the home are notified only that the hub is unreachable.
+  /// - Returns: the error of the hub; nil if the task was canceled, or the home closed.
+  /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
+  public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
+
+  private var hub: HubClient {
+    get throws(HomeError) {
+      guard let client = backend as? HubClient else {
+        throw HomeError(.notRunning, "the home is not opened through a hub")
+      }
+      return client
+    }
+  }
+}
+
+extension HubServer {
+  /// Keeps a home up to date, and serves it. Must be closed with `close()` before the home.
+  /// - Throws: `HomeError` if another hub serves the home, or an address is not available.
+  public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> HubServer {
+    try await open(try home.controller, options)
+  }
+}

@@ -1,0 +1,211 @@
+internal import Foundation
+internal import GRDB
+public import HomeModel
+public import HomeStore
+internal import MatterModel
+internal import MatterProtocol
+
+/// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
+/// <doc:TheHomeModel>, “Observer queries”.
+public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
+  /// The target of a delivery.
+  public enum Target: Hashable, Sendable, Codable {
+    /// A program and its arguments, searched in PATH if it has no slash. Completes with exit status 0.
+    case command([String])
+    /// A URL that receives JSON in a POST request. Completes with a status of 200 to 299.
+    case webhook(String)
+  }
+
+  /// The frequency of deliveries.
+  public enum Frequency: Hashable, Sendable, Codable {
+    case immediate
+    /// At most once per period, at its beginning.
+    case every(Duration)
+
+    /// The minimum time between the beginnings of two deliveries; zero: none.
+    public var period: Duration {
+      switch self {
+      case .immediate: .zero
+      case .every(let period): max(period, .zero)
+      }
+    }
+  }
+
+  /// The id, assigned by the database.
+  public internal(set) var id: Int64 = 0
+  public var filter: SampleFilter
+  public var frequency: Frequency
+  public var target: Target
+  /// The position up to which changes were delivered.
+  public internal(set) var anchor: Anchor
+  /// The number of consecutive failures.
+  public internal(set) var strikes = 0
+  /// Whether the delivery is suspended after too many failures, until it is resumed. The anchor is kept.
+  public internal(set) var isSuspended = false
+  /// The begin of the unfinished attempt, in microseconds since 1970. If the process that made the attempt was killed,
+  /// the attempt counts as a failure.
+  public internal(set) var begun: Int64?
+  /// How often somebody resumed it: that is how whoever wakes it notices.
+  var resumes: Int64 = 0
+  /// The reason of the last failure.
+  public internal(set) var failure: String?
+  /// The time of the last successful delivery, in microseconds since 1970.
+  public internal(set) var delivered: Int64?
+  /// The earliest time of the next delivery, in microseconds since 1970, by its period or the back-off after a failure;
+  /// kept over restarts. Nil: at once.
+  public internal(set) var earliest: Int64?
+
+  /// - Parameter anchor: the position after which changes are delivered.
+  public init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
+    self.filter = filter
+    self.frequency = frequency
+    self.target = target
+    self.anchor = anchor
+  }
+}
+
+/// What of a delivery is stored as text.
+private struct DeliveryDefinition: Codable {
+  var filter: SampleFilter
+  /// In nanoseconds; nil: immediate.
+  var period: Int64?
+  var command: [String]?
+  var webhook: String?
+}
+
+extension HomeDatabase {
+  /// The background deliveries, in the order in which they were added.
+  public func backgroundDeliveries() throws(HomeError) -> [BackgroundDelivery] {
+    try read { database in
+      let rows = try Row.fetchAll(
+        database.cachedStatement(
+          sql: """
+            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun, resumes
+            FROM observer ORDER BY id
+            """))
+      return try rows.map { try self.delivery($0, database) }
+    }
+  }
+
+  /// Stores a delivery. The process that owns the home starts it within a second.
+  /// - Returns: the delivery with its id.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid target.
+  @discardableResult
+  public func add(_ delivery: BackgroundDelivery) throws(HomeError) -> BackgroundDelivery {
+    guard delivery.anchor.log == logID else {
+      throw HomeError(.badArguments, "the anchor \(delivery.anchor) is from the log of another home than \(path)")
+    }
+    var definition = DeliveryDefinition(filter: delivery.filter)
+    if case .every(let period) = delivery.frequency {
+      guard period > .zero else { throw HomeError(.badArguments, "a period must be longer than 0s") }
+      definition.period = period.nanoseconds
+    }
+    switch delivery.target {
+    case .command(let command):
+      guard command.first?.isEmpty == false else { throw HomeError(.badArguments, "there is no command to run") }
+      definition.command = command
+    case .webhook(let address):
+      guard let url = URL(string: address), ["http", "https"].contains(url.scheme ?? ""), url.host?.isEmpty == false
+      else { throw HomeError(.badArguments, "“\(address)” is not an address that begins with http:// or https://") }
+      definition.webhook = address
+    }
+    let stored = definition
+    return try write { database in
+      let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
+      try database.execute(
+        sql: "INSERT INTO observer (definition, sequence) VALUES (?, ?)", arguments: [text, delivery.anchor.sequence])
+      var result = delivery
+      result.id = database.lastInsertedRowID
+      return result
+    }
+  }
+
+  /// Clears the failures of an observer: if it is suspended or in its back-off, it is called at once with all changes
+  /// since its anchor.
+  /// - Returns: false if there was no failure; then nothing changes.
+  /// - Throws: ``HomeError`` `notFound`.
+  @discardableResult
+  public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) -> Bool {
+    try write { database in
+      guard try Row.fetchOne(database, sql: "SELECT 1 FROM observer WHERE id = ?", arguments: [id]) != nil else {
+        throw HomeError(.notFound, "there is no observer \(id)")
+      }
+      try database.execute(
+        sql: """
+          UPDATE observer
+          SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL, resumes = resumes + 1
+          WHERE id = ? AND (suspended OR strikes > 0)
+          """, arguments: [id])
+      return database.changesCount > 0
+    }
+  }
+
+  /// Removes a background delivery.
+  /// - Throws: ``HomeError`` `notFound`.
+  public func removeBackgroundDelivery(_ id: Int64) throws(HomeError) {
+    try alter(id, "DELETE FROM observer WHERE id = ?")
+  }
+
+  private func alter(_ id: Int64, _ sql: String) throws(HomeError) {
+    try write { database in
+      try database.execute(sql: sql, arguments: [id])
+      guard database.changesCount > 0 else { throw HomeError(.notFound, "there is no observer \(id)") }
+    }
+  }
+
+  /// Stores how far a delivery is; one that was removed stays removed. Failures that were forgiven meanwhile stay forgiven.
+  /// - Parameter endsAttempt: whether the attempt that began last has ended.
+  package func record(_ delivery: BackgroundDelivery, endsAttempt: Bool = true) throws(HomeError) {
+    try write { database in
+      try database.execute(
+        sql: "UPDATE observer SET sequence = ?, delivered = ?, begun = iif(?, NULL, begun) WHERE id = ?",
+        arguments: [delivery.anchor.sequence, delivery.delivered, endsAttempt, delivery.id])
+      try database.execute(
+        sql: "UPDATE observer SET strikes = ?, suspended = ?, failure = ?, earliest = ? WHERE id = ? AND resumes = ?",
+        arguments: [
+          delivery.strikes, delivery.isSuspended, delivery.failure, delivery.earliest, delivery.id, delivery.resumes,
+        ])
+    }
+  }
+
+  /// Stores when an observer may be woken again: before it is, so that an end of this process does not forget it.
+  package func record(earliest: Int64, of id: Int64) throws(HomeError) {
+    try write { try $0.execute(sql: "UPDATE observer SET earliest = ? WHERE id = ?", arguments: [earliest, id]) }
+  }
+
+  /// Stores that an attempt begins: until it has ended it counts as one that failed, see ``BackgroundDelivery/begun``.
+  package func record(begun: Int64, earliest: Int64?, of id: Int64) throws(HomeError) {
+    try write { database in
+      try database.execute(
+        sql: "UPDATE observer SET begun = ?, earliest = coalesce(?, earliest) WHERE id = ?",
+        arguments: [begun, earliest, id])
+    }
+  }
+
+  /// The attempt that began is not made any more, for no fault of the target's.
+  func recordWithdrawal(of id: Int64) throws(HomeError) {
+    try write { try $0.execute(sql: "UPDATE observer SET begun = NULL WHERE id = ?", arguments: [id]) }
+  }
+
+  private func delivery(_ row: Row, _ database: Database) throws -> BackgroundDelivery {
+    let definition = try JSONDecoder().decode(DeliveryDefinition.self, from: Data(try row.text(1).utf8))
+    let target: BackgroundDelivery.Target
+    switch (definition.command, definition.webhook) {
+    case (let command?, _): target = .command(command)
+    case (nil, let address?): target = .webhook(address)
+    case (nil, nil): throw DamagedBlob()
+    }
+    var delivery = BackgroundDelivery(
+      definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: target,
+      after: try anchor(at: row.number(2), database))
+    delivery.id = try row.number(0)
+    delivery.strikes = try row.number(3)
+    delivery.isSuspended = try row.number(4, as: Int64.self) != 0
+    delivery.failure = try row.optionalText(5)
+    delivery.delivered = try row.optionalNumber(6)
+    delivery.earliest = try row.optionalNumber(7)
+    delivery.begun = try row.optionalNumber(8)
+    delivery.resumes = try row.number(9)
+    return delivery
+  }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import HomeModel
+internal import HomeStore
+internal import WebClient
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// What a target is told: no data, but between which anchors there are some.
+struct DeliveryNotice: Hashable, Sendable, Codable {
+  var observer: Int64
+  var type: SampleType
+  /// Behind what was delivered before.
+  var after: Anchor
+  /// Up to here it is this delivery's.
+  var until: Anchor
+  /// 1 for the first.
+  var attempt: Int
+}
+
+/// Wakes a target once.
+enum DeliveryRun {
+  /// Ends early when the task is cancelled: a command is asked to end, and made to where it does not. What completes in
+  /// spite of that is completed.
+  /// - Parameters:
+  ///   - state: the directory of the home, for a command that asks for more.
+  ///   - gracePeriod: the time between SIGTERM and SIGKILL of a canceled command.
+  /// - Returns: nil when it was completed, else what went wrong.
+  static func deliver(
+    _ notice: DeliveryNotice, to target: BackgroundDelivery.Target, of state: String,
+    gracePeriod: Duration = RunningCommand.defaultGracePeriod
+  ) async -> String? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    guard let body = try? encoder.encode(notice) else { return "the notice can't be written" }
+    switch target {
+    case .command(let arguments): return await run(arguments, notice, body, state, gracePeriod)
+    case .webhook(let address): return await post(body, to: address)
+    }
+  }
+
+  private static func run(
+    _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String, _ gracePeriod: Duration
+  ) async -> String? {
+    var environment = ProcessInfo.processInfo.environment
+    environment[StateDirectory.variable] = state
+    environment["HEARTH_OBSERVER"] = "\(notice.observer)"
+    environment["HEARTH_AFTER"] = "\(notice.after)"
+    environment["HEARTH_UNTIL"] = "\(notice.until)"
+    environment["HEARTH_ATTEMPT"] = "\(notice.attempt)"
+    return await RunningCommand.run(
+      arguments, environment: environment, input: [UInt8](body + Data("\n".utf8)), gracePeriod: gracePeriod)
+  }
+
+  private static func post(_ body: Data, to address: String) async -> String? {
+    guard let url = URL(string: address) else { return "“\(address)” is not an address" }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    request.httpBody = body
+    do {
+      let status = try await WebTransport.send(request, limit: 1 << 20).status
+      return (200..<300).contains(status) ? nil : "\(address) answered with \(status)"
+    } catch CloudTransportError.tooLarge {
+      return "\(address) answered with more than 1 MB"
+    } catch CloudTransportError.unreachable(let reason) {
+      return "\(address) does not answer: \(reason)"
+    } catch {
+      return "\(address) does not answer: \(error.localizedDescription)"
+    }
+  }
+}

@@ -1,0 +1,167 @@
+public import MatterProtocol
+
+/// The schedule of an observer's deliveries: at once for the first change, then at most once per period; with
+/// exponential back-off after failures, and suspended after too many of them. A value that reads no clock. See
+/// <doc:TheHomeModel>, “Observer queries”.
+public struct DeliverySchedule: Hashable, Sendable {
+  /// The period, timeout and retry limits of an observer.
+  public struct Limits: Hashable, Sendable {
+    /// The minimum time between the beginnings of two deliveries; zero: no limit.
+    public var period: Duration
+    /// The timeout of a delivery.
+    public var timeout: Duration
+    /// The delay of the first retry, doubled for each further one.
+    public var firstRetry: Duration
+    /// The number of consecutive failures after which the observer is suspended.
+    public var strikes: Int
+
+    public init(
+      period: Duration = .zero, timeout: Duration = .seconds(30), firstRetry: Duration = .seconds(5), strikes: Int = 3
+    ) {
+      self.period = period
+      self.timeout = timeout
+      self.firstRetry = firstRetry
+      self.strikes = strikes
+    }
+  }
+
+  /// An action to perform.
+  public enum Action: Hashable, Sendable {
+    /// Call the observer, and report the result with this number.
+    case deliver(run: Int)
+    /// The delivery timed out and counts as failed: abandon it.
+    case abandon(run: Int)
+    /// The observer is suspended until ``DeliverySchedule/resume(at:)``.
+    case suspend
+  }
+
+  public var limits: Limits
+  /// The number of consecutive failures.
+  public private(set) var strikes: Int
+  /// Whether the observer is suspended until ``resume(at:)``.
+  public private(set) var isSuspended: Bool
+  /// Whether there are changes to deliver.
+  public private(set) var isPending = false
+  /// Whether something came since the last delivery began: it is not told of that by completing.
+  private var isNew = false
+  /// Deliveries that were given up and may be completed yet.
+  private var givenUp: Set<Int> = []
+  private var run = 0
+  /// When the delivery that runs is given up.
+  private var timeoutEnd: Instant?
+  /// The earliest time of the next delivery; nil: at once.
+  public private(set) var notBefore: Instant?
+  /// The same if the delivery that began last is completed.
+  private var periodEnd: Instant?
+  /// As it was before the delivery that runs.
+  private var earlierNotBefore: Instant?
+
+  /// - Parameter notBefore: the earliest time of the first delivery, restored from a previous run.
+  public init(
+    _ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false, notBefore: Instant? = nil
+  ) {
+    self.limits = limits
+    self.strikes = strikes
+    self.isSuspended = isSuspended
+    self.notBefore = notBefore
+  }
+
+  /// Whether a delivery is in progress.
+  public var isRunning: Bool { timeoutEnd != nil }
+
+  /// Whether it is this delivery that runs.
+  package func isRunning(_ number: Int) -> Bool { isRunning && number == run }
+
+  /// Whether this delivery is waited for: it runs, or it was given up and has not ended.
+  package func isOpen(_ number: Int) -> Bool { isRunning(number) || givenUp.contains(number) }
+
+  /// The time of the next call of ``advance(to:)``; nil: not before another event.
+  public var deadline: Instant? {
+    timeoutEnd ?? (isPending && !isSuspended ? notBefore : nil)
+  }
+
+  /// Notes a new change.
+  public mutating func change(at now: Instant) -> [Action] {
+    (isPending, isNew) = (true, true)
+    return advance(to: now)
+  }
+
+  /// Completes a delivery. A completion after the timeout counts as well, so that the same changes are not delivered
+  /// again.
+  public mutating func finish(run number: Int, at now: Instant) -> [Action] {
+    guard isOpen(number) else { return [] }
+    let isLate = givenUp.remove(number) != nil
+    strikes = 0
+    isSuspended = false
+    if !isLate {
+      timeoutEnd = nil
+    } else if number == run {
+      // The next attempt has not begun, and there is no need for it.
+      (isPending, notBefore) = (isNew, periodEnd)
+    }
+    return advance(to: now)
+  }
+
+  /// Withdraws a delivery without changes, as if it had not begun.
+  public mutating func withdraw(run number: Int, at now: Instant) -> [Action] {
+    guard isRunning, number == run else { return [] }
+    timeoutEnd = nil
+    notBefore = earlierNotBefore
+    return advance(to: now)
+  }
+
+  /// Notes the failure of a delivery.
+  public mutating func fail(run number: Int, at now: Instant) -> [Action] {
+    // One that was given up has failed already.
+    if givenUp.remove(number) != nil { return [] }
+    guard isRunning, number == run else { return [] }
+    return strike(at: now) + advance(to: now)
+  }
+
+  /// Advances the time; to be called at ``deadline``, and harmless at any other time.
+  public mutating func advance(to now: Instant) -> [Action] {
+    var actions: [Action] = []
+    if let end = timeoutEnd, end <= now {
+      actions.append(.abandon(run: run))
+      givenUp.insert(run)
+      actions += strike(at: now)
+    }
+    guard isPending, !isRunning, !isSuspended, notBefore.map({ $0 <= now }) ?? true else { return actions }
+    (isPending, isNew) = (false, false)
+    run += 1
+    timeoutEnd = now + limits.timeout
+    earlierNotBefore = notBefore
+    notBefore = now + limits.period
+    periodEnd = notBefore
+    return actions + [.deliver(run: run)]
+  }
+
+  /// Clears the failures and delivers at once. Without failures, or during a delivery, it does not start another one.
+  public mutating func resume(at now: Instant) -> [Action] {
+    guard isSuspended || strikes > 0 else { return [] }
+    isSuspended = false
+    strikes = 0
+    if !isRunning { (isPending, notBefore) = (true, nil) }
+    return advance(to: now)
+  }
+
+  /// How long it is left alone after so many failures.
+  private var pause: Duration { strikes > 0 ? limits.firstRetry * (1 << min(strikes - 1, 20)) : .zero }
+
+  /// The longest time that a delivery may have to wait, as it is now.
+  var longestWait: Duration { max(limits.period, pause) }
+
+  private mutating func strike(at now: Instant) -> [Action] {
+    timeoutEnd = nil
+    // What it was to be told of, it was not.
+    isPending = true
+    strikes = strikes.saturatingAdd(1)
+    guard strikes < limits.strikes else {
+      isSuspended = true
+      return [.suspend]
+    }
+    let retry = now + pause
+    notBefore = max(notBefore ?? retry, retry)
+    return []
+  }
+}

@@ -1,0 +1,81 @@
+public import HomeModel
+public import HomeStore
+internal import Synchronization
+
+/// A notification of new samples: its handler is called without data, and reads them with an ``AnchoredQuery``. See
+/// <doc:TheHomeModel>, “Observer queries”.
+///
+/// Immutable; can be executed once by an ``ObserverCenter``, and runs until it is stopped there.
+public final class ObserverQuery: Sendable {
+  /// Receives the query, a completion to call after the data was read, and an error after which there are no more
+  /// calls.
+  ///
+  /// The handler is not called again before it completes; changes in between cause one call afterwards.
+  public typealias Handler = @Sendable (ObserverQuery, ObserverCompletion, HomeError?) -> Void
+
+  /// The type of samples to notify of.
+  public let type: SampleType
+  /// The conditions on samples besides the type.
+  public let predicate: SampleFilter
+  package let handler: Handler
+  private let wasExecuted = Mutex(false)
+
+  /// - Parameter predicate: conditions on the samples; its own type is ignored.
+  public init(_ type: SampleType, _ predicate: SampleFilter = .all, handler: @escaping Handler) {
+    var filter = predicate
+    filter.type = type
+    self.type = type
+    self.predicate = filter
+    self.handler = handler
+  }
+
+  /// - Returns: whether this is the first time.
+  package func execute() -> Bool {
+    wasExecuted.withLock { executed in
+      defer { executed = true }
+      return !executed
+    }
+  }
+}
+
+/// Completes a notification after the observer has read the data.
+public struct ObserverCompletion: Sendable {
+  package let body: @Sendable (Bool) -> Void
+
+  package init(_ body: @escaping @Sendable (Bool) -> Void) { self.body = body }
+
+  /// Completes the notification.
+  /// - Parameter isSuccess: false requests a retry.
+  public func callAsFunction(_ isSuccess: Bool = true) { body(isSuccess) }
+}
+
+/// A query for the samples after an anchor, executed with ``Home/results(of:)``. See <doc:TheHomeModel>, “Observer
+/// queries”.
+public struct AnchoredQuery: Sendable {
+  public var type: SampleType
+  /// The conditions on samples besides the type.
+  public var predicate: SampleFilter
+  /// The position to read from; nil: the beginning of the log.
+  public var anchor: Anchor?
+  /// The maximum number of samples.
+  public var limit: Int
+
+  public init(_ type: SampleType, _ predicate: SampleFilter = .all, after anchor: Anchor?, limit: Int = 10_000) {
+    self.type = type
+    self.predicate = predicate
+    self.anchor = anchor
+    self.limit = limit
+  }
+
+  /// Executes the query on a database that is not open as a home.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
+  public func results(in database: HomeDatabase) throws(HomeError) -> AnchoredResult {
+    try database.samples(after: anchor, filter, limit: limit)
+  }
+
+  package var filter: SampleFilter {
+    var filter = predicate
+    filter.type = type
+    return filter
+  }
+}

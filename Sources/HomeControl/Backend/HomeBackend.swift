@@ -1,0 +1,281 @@
+package import HomeAutomation
+package import HomeModel
+package import HomeStore
+package import MatterController
+package import MatterModel
+package import MatterProtocol
+package import NIOCore
+package import Runtime
+
+/// The current state of a home and its observers. Confined to the event loop.
+package protocol HomeView: AnyObject {
+  var reducer: HomeReducer { get }
+  var observers: HomeObservers { get }
+}
+
+/// The implementation of a ``Home``: the controller of this process, or a connection to a hub.
+package protocol HomeBackend: HomeAccess, Actor {
+  nonisolated var eventLoop: any EventLoop { get }
+  /// The machine with the clock, the files and the network of the home.
+  nonisolated var machine: any Machine { get }
+  /// The state and the observers; access it on the event loop only.
+  nonisolated var view: any HomeView { get }
+
+  /// See ``Home/follow()``.
+  func follow() async throws(HomeError)
+  /// Waits for the first load of the home.
+  func synchronize(within timeout: Duration) async throws(HomeError)
+  func close() async
+
+  /// Performs a request. Cancelling the task cancels the request.
+  /// - Parameters:
+  ///   - origin: the id of the calling client, which is not notified of its own changes.
+  ///   - progress: receives the values that precede the reply.
+  func perform(
+    _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
+  ) async throws(HomeError) -> HomeReply
+
+  /// Stores values of a device that it has not reported itself.
+  func hear(_ report: NodeReport)
+  /// Marks these devices as offline if they have not answered yet.
+  func stopWaiting(for devices: Set<String>)
+
+  func execute(_ query: ObserverQuery) async throws(HomeError)
+  func stop(_ query: ObserverQuery) async
+}
+
+extension HomeBackend {
+  // MARK: Values
+
+  /// The current state of the home.
+  package var state: HomeState { view.reducer.state }
+
+  /// Returns the current value of a device; nil if the home lacks it.
+  package func device(_ id: String) -> HomeDevice? {
+    let reducer = view.reducer
+    return reducer.state.devices[id].map { value(of: $0, reducer) }
+  }
+
+  /// The current values of all devices, in the order of their nodes.
+  package var devices: [HomeDevice] {
+    let reducer = view.reducer
+    return reducer.state.orderedDevices.map { value(of: $0, reducer) }
+  }
+
+  package nonisolated func value(of entry: DeviceEntry, _ reducer: HomeReducer) -> HomeDevice {
+    let entry = reducer.isRestored ? reducer.shown(entry) : entry
+    let way = entry.active
+    return HomeDevice(
+      entry, values: way.flatMap { reducer.state.values[$0.id.node] } ?? NodeValues(),
+      contact: reducer.contact(by: way), settled: reducer.settledConnectivity(of: entry.id), home: self)
+  }
+
+  // MARK: Requests
+
+  /// Performs a request without intermediate values.
+  @discardableResult
+  package func perform(_ request: HomeRequest, origin: String? = nil) async throws(HomeError) -> HomeReply {
+    try await perform(request, origin: origin) { _ in }
+  }
+
+  /// Performs a request, and returns the value of its reply.
+  /// - Parameter value: returns the value; nil: the reply is one to another request.
+  package func ask<Value>(
+    _ request: HomeRequest, origin: String? = nil, _ value: (HomeReply) -> Value?
+  ) async throws(HomeError) -> Value {
+    guard let value = value(try await perform(request, origin: origin)) else { throw .unexpectedReply }
+    return value
+  }
+
+  /// Returns the values that a request produces. Ending the iteration cancels the request.
+  private nonisolated func stream<Value: Sendable>(
+    _ request: HomeRequest, _ value: @escaping @Sendable (HomeProgress) -> Value?
+  ) -> AsyncThrowingStream<Value, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
+    let task = Tasks.start {
+      do throws(HomeError) {
+        _ = try await self.perform(request, origin: nil) { if let value = value($0) { continuation.yield(value) } }
+        continuation.finish()
+      } catch {
+        continuation.finish(throwing: error)
+      }
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+
+  package func edit(_ edits: [HomeEdit], origin: String? = nil) async throws(HomeError) -> [HomeEdit.Result] {
+    try await ask(.edit(edits: edits), origin: origin) { if case .edited(let results) = $0 { results } else { nil } }
+  }
+
+  package func edit(_ edit: HomeEdit, origin: String? = nil) async throws(HomeError) -> HomeEdit.Result {
+    guard let result = try await self.edit([edit], origin: origin).first else { throw .unexpectedReply }
+    return result
+  }
+
+  package func addRoom(_ name: String, to structureID: String?, origin: String? = nil) async throws(HomeError) -> Room {
+    guard let room = try await edit(.addRoom(name: name, structureID: structureID), origin: origin).room else {
+      throw .unexpectedReply
+    }
+    return room
+  }
+
+  package func addStructure(_ name: String, origin: String? = nil) async throws(HomeError) -> Structure {
+    guard let structure = try await edit(.addStructure(name: name), origin: origin).structure else {
+      throw .unexpectedReply
+    }
+    return structure
+  }
+
+  package func read(
+    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
+  ) async throws(HomeError) -> ReassembledReport {
+    try await ask(.read(node: node, paths: paths, isFabricFiltered: isFabricFiltered, timeout: timeout)) {
+      if case .report(let attributes, let statuses) = $0 { ReassembledReport(attributes, statuses) } else { nil }
+    }
+  }
+
+  package func write(
+    _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool
+  ) async throws(HomeError) -> [AttributeStatus] {
+    try await ask(.write(node: node, writes: writes, isTimed: isTimed)) {
+      if case .written(let statuses) = $0 { statuses } else { nil }
+    }
+  }
+
+  package func invoke(
+    _ node: NodeID, _ command: CommandData, isTimed: Bool
+  ) async throws(HomeError) -> CommandData? {
+    try await ask(.invoke(node: node, command: command, isTimed: isTimed)) { $0.response }
+  }
+
+  package nonisolated func subscribe(
+    _ node: NodeID, _ request: SubscriptionRequest
+  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
+    stream(.subscribe(node: node, request: request)) { if case .subscription(let news) = $0 { news } else { nil } }
+  }
+
+  package nonisolated func discover(
+    _ query: DiscoveryQuery, for time: Duration?
+  ) -> AsyncThrowingStream<DiscoveryNews, any Error> {
+    stream(.discover(query: query, time: time)) { if case .discovery(let news) = $0 { news } else { nil } }
+  }
+
+  package var fabric: HomeFabric {
+    get async throws(HomeError) { try await ask(.fabric) { if case .fabric(let fabric) = $0 { fabric } else { nil } } }
+  }
+
+  package func anchor() async throws(HomeError) -> Anchor {
+    try await ask(.anchor) { if case .anchor(let anchor) = $0 { anchor } else { nil } }
+  }
+
+  package func samples(
+    after anchor: Anchor?, _ filter: SampleFilter, limit: Int
+  ) async throws(HomeError) -> AnchoredResult {
+    try await ask(.samples(after: anchor, filter: filter, limit: limit)) {
+      if case .samples(let result) = $0 { result } else { nil }
+    }
+  }
+
+  /// Invokes a command by its declaration.
+  @discardableResult
+  package func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID
+  ) async throws(HomeError) -> Response {
+    let data = CommandData(command.path(on: endpoint), fields: fields.tlv)
+    guard let answer = try await invoke(node, data, isTimed: command.details.quality.contains(.timed)) else {
+      return Response()
+    }
+    do {
+      return try Response(tlv: answer.fields ?? NoFields().tlv)
+    } catch {
+      throw HomeError(.refused, "the answer to \(C.name).\(command.name) can't be read: \(error)", cause: error)
+    }
+  }
+
+  package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
+    let wasCut = try await edit(.renameDevice(id: device, name: name), origin: origin).wasCut
+    let reducer = view.reducer
+    guard var entry = reducer.state.devices[device] else {
+      throw HomeError(.notFound, "there is no device \(device) in the home")
+    }
+    // The local state may be older than the edit.
+    entry.name = try HomeNames.checked(name).name
+    var renamed = value(of: entry, reducer)
+    renamed.isNameTruncated = wasCut
+    return renamed
+  }
+
+  // MARK: Observing
+
+  /// See ``Home/updates()``.
+  package nonisolated func updates() -> AsyncStream<HomeUpdate> {
+    observe { observers, _, continuation in
+      let id = observers.addEar { news in
+        switch news {
+        case .update(let update, _): continuation.yield(update)
+        case .reloaded(_, _, let time): continuation.yield(HomeUpdate([], at: time))
+        case .hub, .contacts: break
+        case .ended: continuation.finish()
+        }
+        return true
+      }
+      return { $0.removeEar(id) }
+    }
+  }
+
+  /// See ``HomeAccess/reports(of:)``.
+  package nonisolated func observedReports(of device: String) -> DeviceReports {
+    let place = DeviceReports.Place()
+    let reader = DeviceReports.Reader()
+    let loop = eventLoop
+    let start: @Sendable () -> Void = {
+      let view = self.view
+      view.observers.addReports(reader, at: place, of: device, view.reducer)
+    }
+    if loop.inEventLoop { start() } else { loop.execute(start) }
+    return DeviceReports(
+      first: place,
+      reading: .init { loop.execute { self.view.observers.removeReports(reader, of: device) } })
+  }
+
+  /// Returns a query of a collection.
+  /// - Parameter list: returns its current elements.
+  package nonisolated func query<Item: ObservedItem>(
+    _ list: @escaping @Sendable (isolated Self) -> [Item]
+  ) -> Query<Item> {
+    Query(
+      snapshot: { timeout async throws(HomeError) in
+        try await self.synchronize(within: timeout)
+        return await list(self)
+      },
+      snapshots: {
+        self.observe { observers, reducer, continuation in
+          let id = Item.add(.snapshots(continuation), to: observers, reducer)
+          return { $0.remove(id) }
+        }
+      },
+      changes: {
+        self.observe { observers, reducer, continuation in
+          let id = Item.add(.changes(continuation), to: observers, reducer)
+          return { $0.remove(id) }
+        }
+      })
+  }
+
+  /// Creates a stream with an observer, which is added on the event loop and removed when the stream terminates.
+  private nonisolated func observe<Element: Sendable>(
+    _ begin:
+      @escaping @Sendable (HomeObservers, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeObservers) -> Void
+  ) -> AsyncStream<Element> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
+    let loop = eventLoop
+    let start: @Sendable () -> Void = {
+      let view = self.view
+      let end = NIOLoopBound(begin(view.observers, view.reducer, continuation), eventLoop: loop)
+      continuation.onTermination = { _ in loop.execute { end.value(self.view.observers) } }
+    }
+    if loop.inEventLoop { start() } else { loop.execute(start) }
+    return stream
+  }
+}

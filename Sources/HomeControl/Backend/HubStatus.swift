@@ -1,0 +1,49 @@
+public import HomeModel
+
+/// The process that owns a home, its devices and its clients.
+public struct HubStatus: Hashable, Sendable, Codable {
+  /// A connected client.
+  public struct Client: Hashable, Sendable, Codable {
+    /// The name of its invitation, or, for processes of the hub's own user, the name that it reported.
+    public var name: String
+    public var role: HomeRole
+    /// `local` or the remote address.
+    public var address: String
+    /// The time of the connection, in microseconds since 1970.
+    public var since: Int64
+
+    public init(name: String, role: HomeRole, address: String, since: Int64) {
+      (self.name, self.role, self.address, self.since) = (name, role, address, since)
+    }
+  }
+
+  /// The identity of the home, see ``HomeDatabase/identity``.
+  public var home = ""
+  /// The process id of the hub.
+  public var process: Int32
+  /// Whether the hub's process follows the devices; else it reads the updates of the process that does.
+  public var isFollower: Bool
+  /// The start time of the hub, in microseconds since 1970.
+  public var since: Int64
+  /// The number of devices.
+  public var devices: Int
+  /// The number of reachable devices.
+  public var devicesOnline: Int
+  /// The addresses where the hub listens.
+  public var addresses: [String]
+  /// The connected clients, in the order of connection.
+  public var clients: [Client]
+  /// Counts of messages that the controller dropped since the start, by reason.
+  public var drops: [String: Int]
+  /// The fingerprint of its certificate; nil if it does not listen on the network.
+  public var fingerprint: String?
+
+  package init(
+    process: Int32, isFollower: Bool, since: Int64, devices: Int, devicesOnline: Int, addresses: [String] = [],
+    clients: [Client] = [], drops: [String: Int], fingerprint: String? = nil
+  ) {
+    (self.process, self.isFollower, self.since) = (process, isFollower, since)
+    (self.devices, self.devicesOnline) = (devices, devicesOnline)
+    (self.addresses, self.clients, self.drops, self.fingerprint) = (addresses, clients, drops, fingerprint)
+  }
+}

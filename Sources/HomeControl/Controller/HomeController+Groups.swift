@@ -1,0 +1,147 @@
+public import HomeModel
+internal import HomeStore
+internal import Logging
+public import MatterController
+public import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+
+/// Groups of our fabric. Making, changing and using them changes what is stored: that takes ``Access/exclusive``.
+extension HomeController {
+  /// The groups, by number.
+  public var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
+
+  /// Creates a group without members.
+  /// - Parameter id: the group id; nil selects a free one.
+  public func createGroup(_ id: GroupID? = nil, name: String) throws(HomeError) -> GroupRecord {
+    try change { engine, _ throws(ControllerError) in try engine.createGroup(id, name: name) }
+  }
+
+  /// Deleted groups that some members have not left yet, by number.
+  public var deletedGroups: [GroupRecord] { edge.value.perform { engine, _ in engine.deletedGroups } }
+
+  /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be
+  /// reached leaves the group later.
+  /// - Returns: the nodes that have not left the group yet.
+  public func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
+    let deleted = try change { engine, _ throws(ControllerError) in try engine.deleteGroup(id) }
+    await leaveDeletedGroups(deleted.holders)
+    return deletedGroups.first { $0.id == id }?.holders ?? []
+  }
+
+  /// Has nodes leave the deleted groups that they may still have something of.
+  func leaveDeletedGroups(_ nodes: [NodeID]) async {
+    let known = Set(self.nodes.map(\.nodeID))
+    await withTaskGroup(of: Void.self) { tasks in
+      for node in nodes where known.contains(node) { tasks.addTask { await self.leaveDeletedGroups(node) } }
+    }
+  }
+
+  private func leaveDeletedGroups(_ node: NodeID) async {
+    let timeout = options.timeout
+    for group in deletedGroups where group.holders.contains(node) {
+      do throws(HomeError) {
+        _ = try await run("a change of its groups", node) { engine, now in
+          engine.leaveGroup(node, group.id, timeout: timeout, at: now)
+        }
+      } catch {
+        options.logger.info(
+          "a node has not left a deleted group yet",
+          metadata: ["node": "\(node)", "group": "\(group.id)", "error": "\(error)"])
+        if error.code == .unreachable || error.code == .timedOut { return }
+      }
+    }
+  }
+
+  /// Has nodes that this process had sessions with leave the groups that were deleted while they could not be reached. For a
+  /// process that is about to end.
+  func leaveMissedGroups() async {
+    let nodes = Set(deletedGroups.flatMap(\.holders)).intersection(newSessions).sorted()
+    guard !nodes.isEmpty else { return }
+    if options.access == .exclusive { await leaveDeletedGroups(nodes) } else { await leaveThroughOwner(nodes) }
+  }
+
+  /// Has nodes leave groups that other processes deleted while this one follows the devices: those with a new session at once,
+  /// those with an older one every ``ControllerEngine/leavingInterval``.
+  func followDeletedGroups() async {
+    let now = HostClock.sinceBoot()
+    let isDue = now >= nextLeaving
+    guard isDue || !newSessions.isEmpty, options.access == .readOnly, !HomeLock.isHeld(options.state),
+      let stored = try? options.machine.storedState(of: options.state.controller)
+    else { return }
+    if isDue { nextLeaving = now + ControllerEngine.leavingInterval }
+    let nodes = GroupRecord.holdersOfDeletedGroups(in: stored).filter {
+      newSessions.contains($0) || isDue && isConnected($0)
+    }.sorted()
+    newSessions = []
+    if !nodes.isEmpty { await leaveThroughOwner(nodes) }
+  }
+
+  /// It takes another controller, which may store that they did.
+  private func leaveThroughOwner(_ nodes: [NodeID]) async {
+    do throws(HomeError) {
+      try await HomeController.owning(options) { owner throws(HomeError) in
+        await owner.leaveDeletedGroups(nodes)
+      }
+    } catch {
+      options.logger.info("deleted groups are left later", metadata: ["error": "\(error)"])
+      newSessions.formUnion(nodes)
+    }
+  }
+
+  /// Adds an endpoint to a group.
+  public func addMember(
+    _ node: NodeID, endpoint: EndpointID, to group: GroupID
+  ) async throws(HomeError) -> GroupRecord {
+    try checkAccess()
+    let timeout = options.timeout
+    let outcome = try await run("a change of its groups", node) { engine, now in
+      engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
+    }
+    return try record(outcome)
+  }
+
+  /// Removes an endpoint from a group.
+  public func removeMember(
+    _ node: NodeID, endpoint: EndpointID, from group: GroupID
+  ) async throws(HomeError) -> GroupRecord {
+    try checkAccess()
+    let timeout = options.timeout
+    let outcome = try await run("a change of its groups", node) { engine, now in
+      engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
+    }
+    return try record(outcome)
+  }
+
+  /// Sends a command to all members of a group. Group commands have no response.
+  public func invoke(
+    group: GroupID, cluster: ClusterID, command: CommandID, fields: [UInt8]? = [0x15, 0x18]
+  ) throws(HomeError) {
+    try change { engine, now throws(ControllerError) in
+      try engine.invoke(group: group, cluster: cluster, command: command, fields: fields, at: now)
+    }
+  }
+
+  private func record(_ outcome: OperationOutcome) throws(HomeError) -> GroupRecord {
+    guard case .groupChanged(let record) = outcome else { throw Self.surprise(outcome) }
+    return record
+  }
+
+  private func checkAccess() throws(HomeError) {
+    guard options.access == .exclusive else {
+      throw HomeError(.internalError, "groups take a controller that may store")
+    }
+  }
+
+  private func change<R>(
+    _ body: (inout ControllerEngine, Instant) throws(ControllerError) -> R
+  ) throws(HomeError) -> R {
+    try checkAccess()
+    let result: R
+    do throws(ControllerError) { result = try edge.value.perform(body) } catch { throw HomeError(error) }
+    // What could not be stored was not sent either.
+    if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
+    return result
+  }
+}

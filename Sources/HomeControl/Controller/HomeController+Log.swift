@@ -1,0 +1,21 @@
+package import HomeAutomation
+package import HomeModel
+package import HomeStore
+internal import NIOCore
+
+extension HomeController {
+  package func withDatabase<R: Sendable>(
+    _ body: @escaping @Sendable (HomeDatabase) throws -> R
+  ) async throws(HomeError) -> R {
+    do { return try await edge.value.keeper.perform(body).get() } catch { throw HomeError(error) }
+  }
+
+  package func execute(_ query: ObserverQuery) async throws(HomeError) {
+    guard let center else {
+      throw HomeError(.badArguments, "an observer query needs a home that is followed")
+    }
+    try await center.execute(query)
+  }
+
+  package func stop(_ query: ObserverQuery) async { await center?.stop(query) }
+}

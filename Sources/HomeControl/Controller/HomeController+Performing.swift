@@ -1,0 +1,239 @@
+internal import CloudLink
+internal import Glibc
+internal import HomeAutomation
+package import HomeModel
+internal import HomeStore
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+
+// The operations of a home as requests.
+extension HomeController {
+  package func perform(
+    _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
+  ) async throws(HomeError) -> HomeReply {
+    try await perform(request, as: nil, origin: origin, progress: progress)
+  }
+
+  /// Performs a request of another process.
+  /// - Parameters:
+  ///   - role: the role of the client, which limits what it may do and see; nil: a caller in this process.
+  ///   - origin: the id of the client, which is not notified of its own changes.
+  ///   - progress: receives the values that precede the reply.
+  /// - Throws: ``HomeError`` `accessDenied` if the role does not permit the request.
+  package func perform(
+    _ request: HomeRequest, as role: HomeRole?, origin: String?, progress: @escaping HomeProgress.Handler
+  ) async throws(HomeError) -> HomeReply {
+    if let role { try request.check(role) }
+    switch request {
+    case .edit(let edits): return .edited(results: try await edit(edits, origin: origin))
+
+    case .read(let node, let paths, let isFabricFiltered, let timeout):
+      let report = try await read(
+        node, paths, isFabricFiltered: isFabricFiltered, timeout: Self.allowed(timeout, role))
+      return Self.reply(report, to: paths, role)
+    case .write(let node, let writes, let isTimed):
+      return .written(statuses: try await write(node, writes, isTimed: isTimed))
+    case .invoke(let node, let command, let isTimed):
+      return .invoked(response: try await invoke(node, command, isTimed: isTimed))
+    case .subscribe(let node, let request):
+      let visibility = role.map { RoleVisibility.of($0) }
+      try await subscribe(node, request) { news in
+        if visibility?.contains(news) ?? true { progress(.subscription(news: news)) }
+      }
+      return .done
+    case .writeDevice(let device, let source, let writes, let isTimed, let timeout):
+      try await write(writes, isTimed: isTimed, of: device, by: source, timeout: Self.allowed(timeout, role))
+      return .done
+    case .invokeDevice(let device, let source, let command, let isTimed, let timeout):
+      return .invoked(
+        response: try await invoke(
+          command, isTimed: isTimed, of: device, by: source, timeout: Self.allowed(timeout, role)))
+    case .openWindow(let node, let duration, let isEnhanced):
+      return .window(window: try await openWindow(node, for: duration, isEnhanced: isEnhanced))
+
+    case .anchor: return .anchor(anchor: try await withDatabase { try $0.anchor() })
+    case .samples(let anchor, let filter, let limit):
+      return .samples(result: try await samples(after: anchor, filter, limit: limit, role))
+
+    case .fabric: return .fabric(fabric: fabric)
+    case .pair(let request, let name, let room, let trust):
+      // Another controller may run on another event loop.
+      let report: HomeProgress.Handler = { [eventLoop] value in
+        if eventLoop.inEventLoop { progress(value) } else { eventLoop.execute { progress(value) } }
+      }
+      return try await changingFabric(origin) { controller throws(HomeError) in
+        try await controller.pair(request, name: name, room: room, trust: trust, origin: origin) {
+          report(.commissioning(step: $0, progress: $1))
+        }
+      }
+    case .remove(let node, let isForced):
+      return .removed(
+        removal: try await changingFabric(origin) { controller throws(HomeError) in
+          try await controller.remove(node, force: isForced, origin: origin)
+        })
+    case .awaited: return .awaited(changes: awaited())
+    case .attestation(let node):
+      return .attestation(attestation: nodes.first { $0.nodeID == node }?.attestation)
+    case .discover(let query, let time):
+      try await discover(query, for: time) { progress(.discovery(news: $0)) }
+      return .done
+
+    case .groups: return .groups(groups: groups, deleted: deletedGroups)
+    case .createGroup(let id, let name):
+      return .group(
+        group: try await changingFabric(origin) { controller throws(HomeError) in
+          try await controller.createGroup(id, name: name)
+        })
+    case .deleteGroup(let id):
+      return .groupDeleted(
+        pending: try await changingFabric(origin) { controller throws(HomeError) in
+          try await controller.deleteGroup(id)
+        })
+    case .addMember(let group, let node, let endpoint):
+      return .group(
+        group: try await changingFabric(origin) { controller throws(HomeError) in
+          try await controller.addMember(node, endpoint: endpoint, to: group)
+        })
+    case .removeMember(let group, let node, let endpoint):
+      return .group(
+        group: try await changingFabric(origin) { controller throws(HomeError) in
+          try await controller.removeMember(node, endpoint: endpoint, from: group)
+        })
+    case .invokeGroup(let group, let cluster, let command, let fields):
+      try await changingFabric(origin) { controller throws(HomeError) in
+        try await controller.invoke(group: group, cluster: cluster, command: command, fields: fields)
+      }
+      return .done
+
+    case .cloudAccounts: return .cloudAccounts(accounts: try await withDatabase { try $0.cloudAccounts() })
+    case .addCloudAccount(let name, let address, let token):
+      return .cloudAccount(account: try await addCloudAccount(name, address: address, token: token))
+    case .refreshCloudAccount(let name):
+      try await refreshCloudAccount(name)
+      return .done
+    case .removeCloudAccount(let name):
+      let (account, devices) = try await removeCloudAccount(name, origin: origin)
+      return .cloudAccountRemoved(account: account, devices: devices)
+
+    case .settings: return .settings(settings: try await settings)
+    case .changeSettings(let changes): return .settings(settings: try await change(changes))
+
+    case .deliveries: return .deliveries(deliveries: try await withDatabase { try $0.backgroundDeliveries() })
+    case .addDelivery(let filter, let frequency, let target, let anchor):
+      return .delivery(
+        delivery: try await withDatabase {
+          try $0.add(BackgroundDelivery(filter, frequency, to: target, after: try anchor ?? $0.anchor()))
+        })
+    case .resumeDelivery(let id):
+      return .deliveryResumed(hadFailed: try await withDatabase { try $0.resumeBackgroundDelivery(id) })
+    case .removeDelivery(let id):
+      try await withDatabase { try $0.removeBackgroundDelivery(id) }
+      return .done
+
+    case .clients: return .clients(clients: try await withDatabase { try $0.clients() })
+    case .invite(let name, let role):
+      let time = options.machine.unixMicroseconds() / 1_000_000
+      let (client, token) = try await withDatabase { try $0.invite(name, role, at: time) }
+      return .invited(client: client, token: token)
+    case .revoke(let name): return .revoked(client: try await withDatabase { try $0.revoke(name) })
+    case .status: return .status(status: status)
+    }
+  }
+
+  /// Calls the body with a controller that may change the fabric: this one or, if it has opened the home for reading, another
+  /// one for the duration of the call.
+  private func changingFabric<R: Sendable>(
+    _ origin: String?, _ body: @Sendable (HomeController) async throws(HomeError) -> R
+  ) async throws(HomeError) -> R {
+    guard options.access == .readOnly else { return try await body(self) }
+    var options = options
+    if let origin { options.following.origin = origin }
+    let result = try await HomeController.owning(options, body)
+    // The other controller has stored its changes.
+    try? await center?.catchUp()
+    return result
+  }
+
+  /// The status of this process.
+  package var status: HubStatus {
+    let devices = state.devices.values
+    var status = HubStatus(
+      process: getpid(), isFollower: isFollower, since: since, devices: devices.count,
+      devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
+    status.home = edge.value.keeper.database.identity
+    return status
+  }
+
+  // MARK: Limits and visibility of other processes
+
+  /// The maximum time that another process may let a request wait.
+  private static func allowed(_ timeout: Duration?, _ role: HomeRole?) -> Duration? {
+    role == nil ? timeout : timeout.map { min(max($0, .zero), .seconds(600)) }
+  }
+
+  /// Removes the attributes that the role may not read. Those that were requested by name are reported as refused.
+  private static func reply(
+    _ report: ReassembledReport, to paths: [AttributePath], _ role: HomeRole?
+  ) -> HomeReply {
+    guard let role, role < .owner else {
+      return .report(attributes: report.attributes, statuses: report.statuses)
+    }
+    let visibility = RoleVisibility.of(role)
+    let refused = paths.filter { path in path.concrete.map { !visibility.contains($0) } ?? false }
+    return .report(
+      attributes: report.attributes.filter { visibility.contains($0.path) },
+      statuses: report.statuses + refused.map { AttributeStatus($0, status: Status(.unsupportedAccess)) })
+  }
+
+  /// The maximum number of samples in a reply to another process, and their approximate maximum number of bytes.
+  private static let maximumSamples = 10_000, maximumSampleBytes = 1 << 22
+
+  private func samples(
+    after anchor: Anchor?, _ filter: SampleFilter, limit: Int, _ role: HomeRole?
+  ) async throws(HomeError) -> AnchoredResult {
+    guard let role else { return try await withDatabase { try $0.samples(after: anchor, filter, limit: limit) } }
+    let limit = limit <= 0 ? Self.maximumSamples : min(limit, Self.maximumSamples)
+    let visibility = RoleVisibility.of(role)
+    switch try await withDatabase({ try $0.samples(after: anchor, filter, limit: limit) }) {
+    case .samples(let samples, let next, let isComplete):
+      var (visible, bytes): ([HomeSample], Int) = ([], 0)
+      var last: Anchor?
+      for sample in samples {
+        // At least one, whatever its size.
+        if bytes > Self.maximumSampleBytes, let last { return .samples(visible, next: last, isComplete: false) }
+        bytes += sample.byteCount
+        last = sample.anchor
+        if visibility.contains(sample.change) { visible.append(sample) }
+      }
+      return .samples(visible, next: next, isComplete: isComplete)
+    case .reset(let stored):
+      var state = HomeState()
+      for change in visibility.changes(of: stored.state) { state.apply(change) }
+      return .reset(StoredHome(state: state, contacts: stored.contacts, anchor: stored.anchor))
+    }
+  }
+}
+
+extension HomeSample {
+  /// The approximate number of bytes of its encoding.
+  fileprivate var byteCount: Int {
+    switch change {
+    case .attribute(_, _, let value): 64 + (value?.count ?? 0)
+    case .event(_, let data): 64 + (data.payload?.count ?? 0)
+    default: 256
+    }
+  }
+}
+
+extension RoleVisibility {
+  fileprivate func contains(_ news: SubscriptionNews) -> Bool {
+    switch news {
+    case .attribute(let path, _): contains(path)
+    case .event(let data): contains(data)
+    default: true
+    }
+  }
+}

@@ -1,0 +1,118 @@
+public import HomeModel
+internal import HomeStore
+internal import MatterCertificates
+public import MatterController
+public import MatterModel
+public import MatterProtocol
+internal import NIOCore
+
+/// Requests to nodes. They throw what ``HomeError`` has for what the engine or the device says.
+extension HomeController {
+  /// Reads attributes, also with wildcards. Errors of single paths are in the report's statuses.
+  public func read(
+    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
+  ) async throws(HomeError) -> ReassembledReport {
+    if node.isTemporaryLocal { return try await readCloud(node, paths) }
+    let timeout = timeout ?? options.timeout
+    let outcome = try await run("a reading", node) { engine, now in
+      engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
+    }
+    guard case .report(let report) = outcome else { throw Self.surprise(outcome) }
+    return report
+  }
+
+  /// Writes attributes and returns the status of each write.
+  /// - Parameter isTimed: whether to use a timed interaction.
+  public func write(
+    _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
+  ) async throws(HomeError) -> [AttributeStatus] {
+    if node.isTemporaryLocal { return try await writeCloud(node, writes) }
+    let timeout = options.timeout
+    let outcome = try await run("a writing", node) { engine, now in
+      engine.write(
+        node, writes, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
+    }
+    guard case .written(let statuses) = outcome else { throw Self.surprise(outcome) }
+    return statuses
+  }
+
+  /// Invokes a command.
+  /// - Returns: the response command, or nil if the response is only a status.
+  /// - Throws: `refused` or `accessDenied` if the status is not success.
+  public func invoke(
+    _ node: NodeID, _ command: CommandData, isTimed: Bool = false
+  ) async throws(HomeError) -> CommandData? {
+    if node.isTemporaryLocal {
+      try await invokeCloud(node, command)
+      return nil
+    }
+    let timeout = options.timeout
+    let outcome = try await run(
+      "\(ElementNames.cluster(command.path.cluster)).\(ElementNames.command(command.path.command, of: command.path.cluster))",
+      node
+    ) { engine, now in
+      engine.invoke(
+        node, [command], timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
+    }
+    guard case .invoked(let results) = outcome else { throw Self.surprise(outcome) }
+    switch results.first {
+    case .command(let data)?: return data
+    case .status(let status)?:
+      guard status.status.code == .success else { throw HomeError(status.status, of: command.path.cluster) }
+      return nil
+    case nil: throw HomeError(.refused, "the device did not answer the command")
+    }
+  }
+
+  /// Commissions a device into this home's fabric.
+  /// - Parameter trust: trusted in addition to the public test roots.
+  package func commission(
+    _ request: CommissioningRequest, trust: TrustStore? = nil,
+    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  ) async throws(HomeError) -> CommissioningResult {
+    let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
+    var verifier = edge.value.perform { engine, _ in engine.configuration.attestation }
+    trust?.extend(&verifier)
+    verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
+    var request = request
+    request.attestation = verifier
+    let outcome = try await run(
+      "its commissioning",
+      onEvent: {
+        if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
+      }
+    ) { [request] engine, now in engine.commission(request, at: now) }
+    guard case .commissioned(let result) = outcome else { throw Self.surprise(outcome) }
+    return result
+  }
+
+  /// Removes a node from this home's fabric.
+  /// - Parameter force: removes the node even if it can't be reached.
+  /// - Returns: whether the device itself left the fabric.
+  func removeFromFabric(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
+    let timeout = options.timeout
+    let outcome = try await run("its removal", node) { engine, now in
+      engine.removeNode(node, force: force, timeout: timeout, at: now)
+    }
+    guard case .removed(_, let removal) = outcome else { throw Self.surprise(outcome) }
+    return removal
+  }
+
+  /// Opens a commissioning window.
+  /// - Parameter isEnhanced: uses a new passcode; else the passcode of the device.
+  public func openWindow(
+    _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
+  ) async throws(HomeError) -> CommissioningWindow {
+    let timeout = options.timeout
+    let outcome = try await run("the opening of a commissioning window", node) { engine, now in
+      engine.openCommissioningWindow(
+        node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)
+    }
+    guard case .windowOpened(let window) = outcome else { throw Self.surprise(outcome) }
+    return window
+  }
+
+  package static func surprise(_ outcome: OperationOutcome) -> HomeError {
+    HomeError(.internalError, "the controller ended an operation with another's outcome: \(outcome)")
+  }
+}

@@ -1,0 +1,84 @@
+public import HomeModel
+package import MatterController
+public import MatterModel
+public import MatterProtocol
+internal import NIOCore
+
+/// An event of a subscription.
+public enum SubscriptionNews: Sendable, Codable {
+  /// The subscription was established.
+  case established(maxInterval: Duration)
+  /// An attribute's complete value, as one TLV element with an anonymous tag.
+  case attribute(ConcreteAttributePath, value: [UInt8])
+  /// An event, from before the first report or after it.
+  case event(EventData)
+  /// The error status of a path.
+  case status(AttributePath, Status)
+  /// All attributes and events of one report were delivered.
+  case reportEnd
+  /// The subscription was lost; the next attempt follows after `retryingIn`.
+  case lost(HomeError, retryingIn: Duration)
+}
+
+/// An event of a discovery.
+public enum DiscoveryNews: Sendable, Codable {
+  /// A service was announced, or its announcement changed.
+  case found(MatterService)
+  /// A service was withdrawn, or its announcement expired.
+  case lost(MatterService)
+}
+
+extension HomeController {
+  /// Subscribes to a node until the task is cancelled. Retries after losses.
+  /// - Throws: the error of the first attempt.
+  package func subscribe(
+    _ node: NodeID, _ request: SubscriptionRequest, onNews: @escaping @Sendable (SubscriptionNews) -> Void
+  ) async throws(HomeError) {
+    try checkFabric(node)
+    point(node)
+    let id = edge.value.begin(
+      node,
+      onEvent: { event in
+        switch event {
+        case .subscriptionEstablished(_, let interval): onNews(.established(maxInterval: interval))
+        case .attributeReport(_, let path, let value, _): onNews(.attribute(path, value: value))
+        case .attributeStatus(_, let path, let status): onNews(.status(path, status))
+        case .eventReport(_, let data): onNews(.event(data))
+        case .reportEnd: onNews(.reportEnd)
+        case .subscriptionLost(_, let error, let delay): onNews(.lost(HomeError(error), retryingIn: delay))
+        default: break
+        }
+      }
+    ) { engine, now in engine.subscribe(node, request, at: now) }
+    try await end(of: id)
+  }
+
+  /// Discovers services for the given time; nil: until the task is cancelled.
+  package func discover(
+    _ query: DiscoveryQuery, for time: Duration?, onNews: @escaping @Sendable (DiscoveryNews) -> Void
+  ) async throws(HomeError) {
+    let id = edge.value.begin(onEvent: { event in
+      switch event {
+      case .serviceFound(_, let service): onNews(.found(service))
+      case .serviceLost(_, let service): onNews(.lost(service))
+      default: break
+      }
+    }) { engine, now in engine.discover(query, timeout: time, at: now) }
+    try await end(of: id)
+  }
+
+  /// Waits for the end of an operation, and cancels it with the task.
+  private func end(of id: OperationID) async throws(HomeError) {
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        edge.value.wait(for: id) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      eventLoop.execute { [edge] in edge.value.cancel(id) }
+    }
+    switch outcome {
+    case .success, .failure(.cancelled): break
+    case .failure(let error): throw HomeError(error)
+    }
+  }
+}

@@ -1,0 +1,309 @@
+public import CloudLink
+package import HomeAutomation
+public import HomeModel
+public import HomeStore
+public import Logging
+internal import MatterCertificates
+public import MatterController
+public import MatterModel
+public import MatterProtocol
+public import NIOCore
+public import Runtime
+
+/// The controller of a home for async callers: an actor on the event loop that drives the engine.
+public actor HomeController {
+  /// The access of a controller to the stored state.
+  public enum Access: Hashable, Sendable {
+    /// Reads the state and stores nothing; for any number of processes.
+    case readOnly
+    /// Exclusive access to the store, required for commissioning and removal.
+    case exclusive
+  }
+
+  /// The options for opening a home: its state, the access to it, and the network.
+  public struct Options: Sendable {
+    /// The directory of the persistent state.
+    public var state: StateDirectory
+    public var access = Access.readOnly
+    /// The network interfaces to use, and no others.
+    public var interfaces = InterfaceSelection.loopback
+    /// The address of the addressed device, which is then not resolved by DNS-SD.
+    public var address: MatterProtocol.SocketAddress?
+    /// Known addresses of further devices; results of DNS-SD take precedence.
+    public var addresses: [NodeID: MatterProtocol.SocketAddress] = [:]
+    /// The implementation of DNS-SD, if any.
+    public var discovery = ServiceDiscovery.Mode.auto
+    /// The options for following devices.
+    public var following = HomeConfiguration()
+    /// The timeout of a request.
+    public var timeout: Duration = .seconds(10)
+    /// Changes the configurations before the home opens, for tests only.
+    package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
+    /// The time to wait for the requests of other processes to a device, which share a session with it.
+    package var permitTimeout: Duration = .seconds(5)
+    /// The machine that the controller runs on.
+    public var machine: any Machine = HostMachine()
+    /// The options for requests to clouds.
+    public var clouds = CloudOptions()
+    public var logger: Logger
+
+    public init(state: StateDirectory, logger: Logger) {
+      self.state = state
+      self.logger = logger
+    }
+  }
+
+  public nonisolated let eventLoop: any EventLoop
+  public nonisolated let options: Options
+  /// The time of opening, in microseconds since 1970.
+  package let since: Int64
+  nonisolated let edge: NIOLoopBound<HomeEdge>
+  private nonisolated let discovery: (any NodeDiscovery)?
+  /// The lock for following the devices, while held.
+  package var follower: FollowerLock?
+  /// The lock for background deliveries, while held. Its holder can be another process than the one that follows the
+  /// devices.
+  var waker: FollowerLock?
+  var isTakingOver = false
+  /// Notifies observers, and detects changes by other processes; nil if the home is not followed.
+  package var center: ObserverCenter?
+  /// Polls the lock for following.
+  var polling: RepeatedTask?
+  /// Stores the times of the last contacts periodically.
+  var contactKeeping: RepeatedTask?
+  /// The number of runs of ``polling``.
+  package var looks = 0
+  /// The time of the last run, since boot.
+  var lookedAt = HostClock.sinceBoot()
+  /// Whether another process may have added nodes to the fabric that are not adopted yet.
+  var isAdoptionDue = false
+  /// The time at which the contacts stored by another process were last read.
+  var contactsRead: NIODeadline?
+  /// Whether another process may have stored later contacts.
+  var isContactReadingDue = false
+  /// Nodes with a new session, which may have missed the deletion of a group.
+  var newSessions: Set<NodeID> = []
+  /// The time of the next check of nodes with an older session for deleted groups, since boot.
+  var nextLeaving = HostClock.sinceBoot()
+  /// The number of reads of the grace time that were begun, and the number of the one whose result applies.
+  var graceReadings = (begun: 0, inForce: 0)
+  /// The cloud accounts in use, by name; all accounts if the devices are followed.
+  package var clouds: [String: CloudLink] = [:]
+  /// The session permits of nodes with pending requests.
+  var permits: [NodeID: SessionPermit] = [:]
+  /// The number of reads of the accounts that were begun, and the number of the one whose result applies.
+  var cloudReadings = (begun: 0, inForce: 0)
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  private init(_ options: Options, _ edge: NIOLoopBound<HomeEdge>, _ discovery: (any NodeDiscovery)?) {
+    self.options = options
+    self.edge = edge
+    self.discovery = discovery
+    since = options.machine.unixMicroseconds()
+    eventLoop = edge.eventLoop
+  }
+
+  /// Opens sockets and the store, and starts the engine. Must be closed with ``close()``.
+  public static func open(_ options: Options) async throws(HomeError) -> HomeController {
+    let machine = options.machine
+    let loop = machine.nextEventLoop()
+    do {
+      if machine.sharesFiles { try options.state.check(options.logger) }
+      var discovery: (any NodeDiscovery)?
+      if options.address == nil, options.discovery != .off {
+        discovery = try machine.openDiscovery(
+          options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
+      }
+      let database = try HomeDatabase.open(
+        options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
+      // Read before the home is loaded: then the database has the requested name and room of each node that is not yet
+      // a device in it.
+      let nodes = options.access == .readOnly ? try machine.storedState(of: options.state.controller) : [:]
+      let stored = try database.load()
+      var following = options.following
+      following.grace = try following.grace ?? database.grace()
+      let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
+      let edge = try await loop.submit { [discovery, following] in
+        let store: any NodeStore
+        switch options.access {
+        case .readOnly: store = MemoryStore(nodes)
+        case .exclusive: store = try machine.openStore(options.state.controller)
+        }
+        let whole = SessionCache(
+          over: store, isReadOnly: options.access == .readOnly, in: options.state, on: machine, loop)
+        // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years behind.
+        var configuration = ControllerConfiguration(
+          notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
+          signatures: machine.signatures)
+        configuration.mayStore = options.access == .exclusive
+        configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
+        var following = following
+        options.configure(&following, &configuration)
+        let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
+        let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
+        var engine = HomeEngine(
+          controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
+          trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000,
+          at: now)
+        engine.setPassive(isFollowed, at: now)
+        let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
+        let host = EngineHost(
+          engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
+        let keeper = HomeKeeper(
+          database, anchor: stored.anchor, contacts: stored.contacts, on: loop, machine.makeWorker())
+        keeper.onNews = { $0.log(to: options.logger) }
+        return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
+      }.get()
+      let home = HomeController(options, edge, discovery)
+      await home.begin()
+      return home
+    } catch {
+      throw HomeError(opening: error)
+    }
+  }
+
+  private func begin() {
+    edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
+    // These closures keep the controller until it is closed.
+    edge.value.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
+    noteClock()
+    edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
+    watchFollower()
+  }
+
+  /// Stores pending changes and closes the sockets and the store.
+  public func close() async {
+    polling?.cancel()
+    // A controller that follows the devices removes missed groups when a device becomes reachable.
+    if center == nil { await leaveMissedGroups() }
+    contactKeeping?.cancel()
+    endClouds()
+    // A pending takeover finds no center and stops.
+    let ending = center.take()
+    await ending?.end()
+    let drops = drops
+    if !drops.isEmpty {
+      let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+      options.logger.debug("dropped messages: \(text)")
+    }
+    let contacts = edge.value.ownContacts
+    edge.value.keepOverheard()
+    edge.value.stop()
+    _ = try? await edge.value.keeper.close(contacts).get()
+    // Release the locks only after everything is stored, because the next owner loads the stored state.
+    (follower, waker) = (nil, nil)
+    if let discovery { _ = try? await discovery.stop().get() }
+  }
+
+  /// Closes the home as a power failure does: sends no messages and stores nothing. Must be called on the event loop.
+  package nonisolated func abandon() {
+    assumeIsolated { controller in
+      controller.polling?.cancel()
+      controller.contactKeeping?.cancel()
+      controller.endClouds()
+      controller.center?.assumeIsolated { $0.stop(recording: false) }
+      controller.center = nil
+      (controller.follower, controller.waker) = (nil, nil)
+      controller.edge.value.abandon()
+    }
+  }
+
+  /// Counts of dropped messages, by reason.
+  public var drops: [String: Int] {
+    var drops: [String: Int] = [:]
+    for (reason, count) in edge.value.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
+    return drops.merging(edge.value.host.transport.counters.drops) { $0 + $1 }
+  }
+
+  /// The nodes of the fabric.
+  public var nodes: [PeerRecord] { edge.value.perform { engine, _ in engine.nodes } }
+
+  /// The fabric, and the controller's own node in it.
+  public var fabric: HomeFabric {
+    edge.value.perform { engine, _ in
+      HomeFabric(
+        id: engine.fabric.fabricID, compressedID: engine.fabric.compressedFabricID, nodeID: engine.fabric.nodeID,
+        rootPublicKey: engine.fabric.rootPublicKey)
+    }
+  }
+
+  // MARK: Operations
+
+  /// Starts an operation and waits for its outcome. Cancelling the task cancels the operation.
+  /// - Parameter what: the name of the operation in the list of pending work, such as “a reading”.
+  package func run(
+    _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
+    _ start: (inout ControllerEngine, Instant) -> OperationID
+  ) async throws(HomeError) -> OperationOutcome {
+    if let node {
+      try checkFabric(node)
+      point(node)
+    }
+    lookForFollower()
+    noteClock()
+    let hasPermit = await enter(node)
+    defer { if hasPermit { leave(node) } }
+    let wait = PendingWork.begin("\(name(of: node)) to answer \(what())")
+    defer { wait?.end() }
+    let id = edge.value.begin(node, onEvent: onEvent, start)
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        edge.value.wait(for: id) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      eventLoop.execute { [edge] in edge.value.cancel(id) }
+    }
+    switch outcome {
+    case .success(let success): return success
+    case .failure(let error):
+      if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
+      // Without a session the request was not sent: the device is unreachable.
+      if error == .timedOut, let node, !isConnected(node) {
+        throw HomeError(ControllerError.unreachable, searched: searched)
+      }
+      throw HomeError(error, searched: searched)
+    }
+  }
+
+  /// The interfaces that discovery uses; nil without discovery.
+  private var searched: InterfaceSelection? { discovery == nil ? nil : options.interfaces }
+
+  /// Returns the name of a node's device, for a bridge that of the bridge itself.
+  package func name(of node: NodeID?) -> String {
+    guard let node else { return "a device" }
+    let state = edge.value.reducer.state
+    let known = state.orderedDevices.first { $0.sources.contains { $0.id.node == node && !$0.id.isBridged } }
+    return known?.name ?? "node \(node)"
+  }
+
+  /// Passes the time of the host to the engine, because the clock may have been set, or the host suspended.
+  package func noteClock() {
+    let machine = options.machine
+    // A host without a battery-backed clock starts in 1970, which must not be used to validate certificates.
+    let seconds = Int64(machine.matterSeconds())
+    edge.value.host.perform { engine, now in
+      let isRight = seconds > NodeCore.earliestHostTime || !engine.configuration.hooks.rejectsUnsetClock
+      engine.noteClock(machine.unixMicroseconds(), at: now)
+      engine.perform(at: now) { controller, now in controller.setCurrentTime(isRight ? seconds : nil, at: now) }
+    }
+  }
+
+  /// The state of the connectivity debouncer, for clients. Must be called on the event loop.
+  package nonisolated var settling: DebouncerState {
+    edge.value.host.perform { engine, now in engine.settlingState(at: now) }
+  }
+
+  /// The ids of the established subscriptions. Must be called on the event loop.
+  package nonisolated var establishedSubscriptions: [UInt32] {
+    edge.value.perform { engine, _ in engine.establishedSubscriptions }
+  }
+
+  func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
+
+  /// Passes the configured address of a node, if any, to the engine.
+  package func point(_ node: NodeID) {
+    guard let address = options.address ?? options.addresses[node] else { return }
+    edge.value.perform { engine, _ in engine.setAddress(address, of: node) }
+  }
+}

@@ -1,0 +1,161 @@
+public import HomeModel
+internal import MatterCertificates
+package import MatterController
+public import MatterModel
+internal import MatterProtocol
+public import Runtime
+
+extension HomeError {
+  /// What went wrong in an operation, in words that help.
+  // Not a default value of the other initializer: the one for any error would be preferred to it.
+  package init(_ error: ControllerError) { self.init(error, searched: nil) }
+
+  /// - Parameter searched: the network interfaces that were searched; nil: none were.
+  package init(_ error: ControllerError, searched: InterfaceSelection?) {
+    var (code, message) = Self.words(error)
+    if let searched, error.isNotFound { message += " (searched: \(searched.words))" }
+    // What the device said is told apart from how we came to hear of it.
+    if case .status(let status) = error {
+      self.init(code, message, cause: StatusError(status))
+    } else {
+      self.init(code, message, cause: error)
+    }
+  }
+
+  private static func words(_ error: ControllerError) -> (Code, String) {
+    switch error {
+    case .unknownNode(let node):
+      (.notFound, "node \(node.rawValue) is not in our fabric; pair it again")
+    case .notFound:
+      (.notFound, "no such device found; check that it is on, in commissioning mode, and on the same network")
+    case .unreachable: (.unreachable, "unreachable (no answer, not found); check that it is on and on this network")
+    case .handshake(let error): words(error)
+    case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
+    case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
+    case .timedOut: (.timedOut, "timed out; --timeout allows more time")
+    case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
+    case .busy: (.refused, "the device is busy (BUSY); try again")
+    case .cancelled: (.interrupted, "cancelled")
+    case .status(let status): words(status)
+    case .interaction(let error): (.internalError, "the device's answer can't be read: \(error)")
+    case .unexpectedResponse(let text): (.refused, "unexpected answer of the device: \(text)")
+    case .commissioning(let error, let text):
+      (.refused, "the device refused: \(error)\(text.isEmpty ? "" : " (\(text))")")
+    case .operationalCredentials(let status, let text):
+      (.refused, "the device refused: \(status)\(text.isEmpty ? "" : " (\(text))")")
+    case .attestation(let failure):
+      (
+        .refused,
+        "attestation failed: \(failure.explanation) (\(failure)); "
+          + (failure.isForTests
+            ? "`hearth home trust test` accepts test devices, --allow-unverified this one"
+            : "--trust DIR adds trusted roots, --allow-unverified commissions it anyway")
+      )
+    case .otherProduct(let expected, let found):
+      (
+        .refused,
+        "the code is for \(expected), but the device is \(found); check the code; "
+          + "--allow-unverified commissions it anyway"
+      )
+    case .certificate(let text): (.internalError, "a certificate can't be read or created: \(text)")
+    case .invalidRequest(let text): (.badArguments, text)
+    case .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
+      (
+        .notFound,
+        "no commissionable device matches this code; check that it is on and its window open (step discover)"
+      )
+    case .commissioningFailed(_, .cancelled): (.interrupted, "cancelled")
+    case .commissioningFailed(.connectByPasscode, .handshake(.refused(let report)))
+    where report.code == .invalidParameter:
+      (
+        .commissioningFailed,
+        "commissioning failed at step connectByPasscode: the device does not accept new controllers (\(report.code)); "
+          + "if it is in a home already, open its commissioning window there, as with `hearth share`"
+      )
+    case .commissioningFailed(let step, let cause):
+      (.commissioningFailed, "commissioning failed at step \(step.rawValue): \(words(cause).1)")
+    }
+  }
+
+  private static func words(_ error: HandshakeError) -> (Code, String) {
+    switch error {
+    case .refused(let report) where report.code == .noSharedTrustRoots:
+      (.accessDenied, "the device no longer knows this fabric; remove it with --force and pair it again")
+    case .refused(let report): (.unreachable, "the device refused a session: \(report.code)")
+    case .busy: (.refused, "the device is busy (BUSY); try again")
+    case .timedOut: (.unreachable, "unreachable (no answer); check that it is on and on this network")
+    case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
+    case .invalidMessage(let text): (.unreachable, "no session was established: \(text)")
+    case .untrusted(let text): (.accessDenied, "the device's certificate is not trusted: \(text)")
+    case .noResources: (.unreachable, "too many sessions are open")
+    }
+  }
+
+  /// - Parameter cluster: the one whose own statuses are meant.
+  private static func words(_ status: Status, of cluster: ClusterID? = nil) -> (Code, String) {
+    var text = "\(status)"
+    if let code = status.clusterCode, let name = cluster.flatMap({ ElementNames.clusterStatus(code, of: $0) }) {
+      text = "\(name) (\(status.code), cluster status \(code))"
+    }
+    return switch status.code {
+    case .unsupportedAccess, .accessRestricted: (.accessDenied, "the device denies access: \(text)")
+    default: (.refused, "the device refused: \(text)")
+    }
+  }
+
+  /// Creates an error for a request that the device refused.
+  /// - Parameter cluster: the cluster of the request, for the names of its own statuses.
+  public init(_ status: Status, of cluster: ClusterID? = nil) {
+    let (code, message) = Self.words(status, of: cluster)
+    self.init(code, message, cause: StatusError(status))
+  }
+
+  /// Why a device is offline, in two or three words, nil if the error does not say that it is.
+  package var offlineReason: String? {
+    switch cause as? ControllerError {
+    case .unreachable, .notFound, .handshake(.timedOut): "no answer"
+    case .handshake: "session refused"
+    case .timedOut, .noResponse: "timed out"
+    case .connectionLost: "connection lost"
+    default: nil
+    }
+  }
+
+  /// Why a controller can't start.
+  package init(opening error: any Error) {
+    switch error {
+    case let known as HomeError: self = known
+    case let network as NetworkError:
+      switch network {
+      case .unknownInterface, .unusableInterface: self.init(.badArguments, "\(network)", cause: network)
+      default: self.init(.internalError, "\(network)", cause: network)
+      }
+    case let controller as ControllerError: self.init(controller)
+    case let discovery as ServiceDiscovery.Failure: self.init(.badArguments, "\(discovery)", cause: discovery)
+    default: self.init(.internalError, "\(error)", cause: error)
+    }
+  }
+}
+
+extension ControllerError {
+  /// Whether no address of the device was found.
+  fileprivate var isNotFound: Bool {
+    switch self {
+    case .notFound, .unreachable, .commissioningFailed(.discover, .notFound),
+      .commissioningFailed(.discover, .timedOut):
+      true
+    default: false
+    }
+  }
+}
+
+extension InterfaceSelection {
+  /// A description of the searched interfaces for an error, with a hint on how to search others.
+  public var words: String {
+    switch self {
+    case .loopback: "loopback only; --interface NAME, or all, searches others"
+    case .all: "all interfaces"
+    case .named(let names): names.joined(separator: ", ")
+    }
+  }
+}

@@ -1,0 +1,477 @@
+public import HomeModel
+public import HomeStore
+internal import MatterClusters
+public import MatterController
+public import MatterModel
+public import MatterProtocol
+
+/// Options for following the devices of a home.
+public struct HomeConfiguration: Hashable, Sendable {
+  /// The maximum reporting interval, in whole seconds; a device may select a longer one. It limits the time until an
+  /// unannounced loss is detected.
+  public var maxInterval: Duration = .seconds(60)
+  /// The time for which a device must be unreachable before its settled connectivity changes. Nil: the time set by the
+  /// user for the home, which is zero by default.
+  public var grace: Duration?
+  /// The interval for storing times of last contact, if nothing else is stored of the device: the maximum loss if the
+  /// process is killed.
+  public var contactPeriod: Duration = .seconds(60)
+  /// The maximum number of concurrent connection attempts at the start.
+  public var maximumCalls = 128
+  /// The time after which an attempt without an answer no longer counts for ``maximumCalls``.
+  public var callTimeout: Duration = .milliseconds(1500)
+  /// Whether to make background deliveries while the home is followed, unless another process makes them: false for
+  /// short-lived processes, which would terminate the command of a delivery.
+  public var wakesObservers = true
+  /// The client of a home that is opened for one client only: the origin of all changes.
+  public var origin: String?
+  /// Replaced decisions, for tests only.
+  package var hooks = HomeHooks()
+
+  public init() {}
+}
+
+/// Decisions of a home that a test replaces to check that it detects the error.
+package struct HomeHooks: Hashable, Sendable {
+  package var handlesAnnouncements = true
+  /// Whether a subscription is checked after its device has announced itself again.
+  package var probesSubscriptions = true
+  /// Whether the reachability that a bridge reports for its bridged devices is used.
+  package var appliesReachable = true
+  /// Whether nodes beyond the first batch of connections are followed.
+  package var followsAllNodes = true
+  /// Whether certificates are not checked against a clock that was never set.
+  package var rejectsUnsetClock = true
+}
+
+/// An event of the home engine.
+public enum HomeEvent: Sendable {
+  /// The home changed. The engine's state includes the changes.
+  case updated(HomeUpdate)
+  /// Contacts with devices, which are not changes. The engine's state includes them.
+  case contacts([NodeID: Contact])
+  /// An event of an operation of the controller.
+  case controller(ControllerEvent)
+}
+
+/// A home without I/O: the controller, and the reducer of its events. Driven by sockets or by a simulation.
+public struct HomeEngine: Engine {
+  public typealias Event = HomeEvent
+
+  public let configuration: HomeConfiguration
+  /// The controller, which commissions devices and holds sessions and subscriptions.
+  public private(set) var controller: ControllerEngine
+  public private(set) var reducer: HomeReducer
+  private var clock: HomeClock
+  private var now: Instant
+
+  /// Whose operation it is, for those that are about a node.
+  private var owners: [OperationID: NodeID] = [:]
+  /// What a node is reporting.
+  private var reports: [OperationID: NodeReport] = [:]
+
+  package var followed: [NodeID: Followed] = [:]
+  package var handles: [SubscriptionHandle: NodeID] = [:]
+  /// Those that are not called yet, the last first.
+  var uncalled: [NodeID] = []
+  /// Those that are being called, and until when the others wait for each of them.
+  package var calls: [NodeID: Instant] = [:]
+  /// Those that may have forgotten us without anybody having noticed.
+  var probes: [NodeID: SubscriptionProbe] = [:]
+  /// Tells which nodes announce themselves.
+  package var announcements: OperationID?
+  /// Whether the engine subscribes to all current and future devices.
+  public private(set) var isFollowing = false
+  /// Whether another process follows the devices: then reports are ignored, except those of new devices.
+  public private(set) var isPassive = false
+
+  private var events: [HomeEvent] = []
+  private var eventsTaken = 0
+  /// Whose contacts are others than were told last.
+  private var heard: Set<NodeID> = []
+  /// When nodes were heard here that another process follows, which does not know that.
+  private var overheard: [NodeID: Int64] = [:]
+  /// In whose name something is done to nodes: what comes of it is that client's.
+  private var origins: [NodeID: String] = [:]
+
+  /// - Parameters:
+  ///   - state: the stored home.
+  ///   - epoch: the offset from an instant to microseconds since 1970.
+  public init(
+    _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
+    state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
+    trials: [String: DebounceTrial] = [:], wishes: [NodeID: PairingWish] = [:], epoch: Int64, at now: Instant
+  ) {
+    self.controller = controller
+    self.configuration = configuration
+    clock = HomeClock(epoch: epoch)
+    self.now = now
+    reducer = HomeReducer(
+      state, contacts: contacts, grace: configuration.grace ?? .zero, trials: trials,
+      at: clock.time(of: now))
+    // Nobody was there yet to be told otherwise.
+    _ = reducer.setRestored(true, at: 0)
+    for (node, versions) in versions { followed[node] = Followed(versions: versions) }
+    for node in controller.nodes.map(\.nodeID) where state.sources(of: node).isEmpty {
+      _ = reducer.reduce(.node(node, wish: wishes[node]), at: time)
+    }
+  }
+
+  /// The current time, in microseconds since 1970.
+  public var time: Int64 { clock.time(of: now) }
+
+  /// Notes the wall-clock time. After the clock was set, or the machine slept, everything uses the new time; trials and
+  /// deadlines keep their remaining time.
+  /// - Parameter time: microseconds since 1970.
+  public mutating func noteClock(_ time: Int64, at now: Instant) {
+    guard let step = clock.note(time, at: now) else { return }
+    reducer.moveClock(by: step)
+    heard.formUnion(reducer.contacts.keys)
+  }
+
+  // MARK: Commands
+
+  /// Calls the controller and processes its effects.
+  public mutating func perform<R, F: Error>(
+    at now: Instant, _ body: (inout ControllerEngine, Instant) throws(F) -> R
+  ) throws(F) -> R {
+    self.now = now
+    return try body(&controller, now)
+  }
+
+  /// Begins an operation of the controller.
+  /// - Parameter node: the node of the operation: its answers update the node's connectivity, and the values that it
+  ///   reads are stored.
+  public mutating func begin(
+    _ node: NodeID?, at now: Instant, _ body: (inout ControllerEngine, Instant) -> OperationID
+  ) -> OperationID {
+    self.now = now
+    let id = body(&controller, now)
+    owners[id] = node
+    return id
+  }
+
+  /// Handles an input.
+  public mutating func take(_ input: HomeInput, at now: Instant) {
+    self.now = now
+    reduce(input)
+  }
+
+  /// Merges the times of last contact of the process that follows the devices. Newer contacts of this process are kept.
+  public mutating func take(_ known: [NodeID: Contact]) {
+    var known = known
+    for (node, time) in overheard where known[node]?.last.map({ $0 < time }) ?? true { known[node]?.last = time }
+    reducer.take(known)
+    heard.formUnion(known.keys)
+  }
+
+  /// Takes over when others heard the devices that this process follows, where that is later than it did.
+  package mutating func learn(_ known: [NodeID: Contact], at now: Instant) {
+    self.now = now
+    for (node, contact) in known {
+      guard let own = reducer.contacts[node], let last = contact.last, last <= time, own.last ?? .min < last else {
+        continue
+      }
+      reducer.heard(node, at: last)
+      heard.insert(node)
+    }
+  }
+
+  /// When nodes were heard here that another process follows, since this was asked last.
+  package mutating func takeOverheard() -> [NodeID: Int64] {
+    defer { overheard = [:] }
+    return overheard
+  }
+
+  /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
+  package mutating func attribute(_ nodes: some Sequence<NodeID>, to origin: String?) {
+    for node in nodes { origins[node] = origin }
+  }
+
+  /// Sets the time for which a device must be unreachable before its settled connectivity changes, also for devices
+  /// that are unreachable now.
+  public mutating func setGrace(_ grace: Duration, at now: Instant) {
+    self.now = now
+    reducer.grace = grace
+    if let update = reducer.advance(to: time) { tell(update) }
+  }
+
+  /// Sets whether another process follows the devices.
+  public mutating func setPassive(_ isPassive: Bool, at now: Instant) {
+    self.now = now
+    self.isPassive = isPassive
+    noteFollowers()
+  }
+
+  private mutating func tell(_ update: HomeUpdate) {
+    var update = update
+    // Whoever follows the devices writes down since when they are how they are.
+    if isPassive { update.trials = [:] }
+    events.append(.updated(update))
+  }
+
+  /// As long as nobody follows the devices, what was stored of them is all there is, and nobody knows whether it still holds.
+  private mutating func noteFollowers() {
+    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { tell(update) }
+  }
+
+  /// Starts to follow the devices in this process. The connectivity of all of them is unknown until each one reports, even
+  /// if another process followed them before: no subscription feeds its last states, and a device that has left since would
+  /// remain online. The settled connectivity hides such short changes.
+  /// See <doc:TheHomeModel>, “Connectivity and locality”.
+  mutating func beginFollowing(at now: Instant) {
+    self.now = now
+    isFollowing = true
+    reduce(.started)
+    heard.formUnion(reducer.contacts.keys)
+    noteFollowers()
+  }
+
+  /// Replaces the state with a home loaded from the database.
+  public mutating func reload(_ stored: StoredHome, at now: Instant) {
+    self.now = now
+    reducer.reload(
+      stored.state, contacts: stored.contacts, trials: isPassive ? stored.trials : nil, at: time)
+    for node in followed.keys { followed[node]?.versions = [:] }
+    for (node, versions) in stored.versions { followed[node, default: Followed()].versions = versions }
+  }
+
+  package mutating func reduce(_ input: HomeInput) {
+    if isPassive, let node = input.telling, !reducer.state.sources(of: node).isEmpty { return }
+    if let node = input.telling { heard.insert(node) }
+    if var update = reducer.reduce(input, at: time) {
+      if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
+      for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
+      forgetVersions(update)
+      tell(update)
+    }
+  }
+
+  /// Of what was forgotten nothing is known, also if it comes back as it was.
+  private mutating func forgetVersions(_ update: HomeUpdate) {
+    var nodes: Set<NodeID> = []
+    for change in update.changes {
+      switch change {
+      case .attribute(let node, let path, let value):
+        let cluster = ClusterPath(path.endpoint, path.cluster)
+        // A value without its cluster's version: what version it belongs to nobody knows.
+        if update.versions[node]?[cluster] == nil { followed[node]?.versions[cluster] = nil }
+        if value == nil { nodes.insert(node) }
+      case .sourceRemoved(let source): nodes.insert(source.node)
+      default: break
+      }
+    }
+    for node in nodes {
+      let values = reducer.state.values[node]
+      guard let known = followed[node]?.versions else { continue }
+      followed[node]?.versions = known.filter { values?[$0.key.endpoint, $0.key.cluster] != nil }
+    }
+  }
+
+  /// What is on trial, and for how much longer.
+  func settlingState(at now: Instant) -> DebouncerState { reducer.settlingState(at: clock.time(of: now)) }
+
+  /// Microseconds since 1970 of an instant.
+  package func time(of instant: Instant) -> Int64 { clock.time(of: instant) }
+
+  // MARK: Engine
+
+  public mutating func handle(_ input: consuming Input, at now: Instant) {
+    self.now = now
+    controller.handle(input, at: now)
+    if let node = controller.takeLastSender() { hear(node) }
+  }
+
+  /// An authenticated message of a node came. Who follows a node writes down when; whoever else hears it says so when it is done.
+  package mutating func hear(_ node: NodeID) {
+    reducer.heard(node, at: time)
+    heard.insert(node)
+    if isPassive { overheard[node] = time }
+  }
+
+  public mutating func advance(to now: Instant) {
+    self.now = now
+    controller.advance(to: now)
+    if let update = reducer.advance(to: time) { tell(update) }
+    callMore(at: now)
+    settleProbes(at: now)
+  }
+
+  public var nextDeadline: Instant? {
+    var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, probeDeadline))
+    if let settled = reducer.nextDeadline {
+      next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
+    }
+    return next
+  }
+
+  public mutating func nextEffect() -> Effect<HomeEvent>? {
+    while true {
+      if eventsTaken < events.count {
+        defer { eventsTaken += 1 }
+        return .emit(events[eventsTaken])
+      }
+      if eventsTaken > 0 {
+        events.removeAll(keepingCapacity: true)
+        eventsTaken = 0
+      }
+      switch controller.nextEffect() {
+      case nil:
+        guard let contacts = takeContacts() else { return nil }
+        return .emit(.contacts(contacts))
+      case .emit(let event):
+        // What changes by it is told first: who waits for an answer finds the home as the answer says.
+        notice(event)
+        events.append(.controller(event))
+      case .store(let changes): return .store(changes)
+      case .send(let bytes, let address): return .send(bytes, to: address)
+      case .join(let group): return .join(group)
+      case .leave(let group): return .leave(group)
+      case .publish(let service): return .publish(service)
+      case .withdraw(let service): return .withdraw(service)
+      case .browse(let query): return .browse(query)
+      case .stopBrowsing(let query): return .stopBrowsing(query)
+      }
+    }
+  }
+
+  private mutating func takeContacts() -> [NodeID: Contact]? {
+    guard !heard.isEmpty else { return nil }
+    var contacts: [NodeID: Contact] = [:]
+    for node in heard { contacts[node] = reducer.contacts[node] }
+    heard = []
+    return contacts.isEmpty ? nil : contacts
+  }
+
+  // MARK: What the controller says
+
+  private mutating func notice(_ event: ControllerEvent) {
+    switch event {
+    case .attributeReport(_, let path, _, _)
+    where !configuration.hooks.appliesReachable
+      && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
+      break
+    case .attributeReport(let id, let path, let value, let version):
+      collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
+    case .eventReport(let id, let data): collect(id) { $0.events.append(data) }
+    case .reportEnd(let id): reported(id)
+    case .subscriptionEstablished(let id, _):
+      if let owner = owners[id] { answered(owner) } else { established(id, at: now) }
+    case .subscriptionLost(let id, let error, _):
+      if let owner = owners[id] {
+        if !isFollowing { reduce(.lost(owner, .subscriptionLost)) }
+      } else {
+        lost(id, error, at: now)
+      }
+    case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
+    case .completed(let id, let result): completed(id, result)
+    case .serviceFound(let id, let service) where id == announcements:
+      if configuration.hooks.handlesAnnouncements { announced(service, at: now) }
+    case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
+    case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
+    }
+  }
+
+  private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
+    guard let node = handles[id] ?? owners[id] else { return }
+    body(&reports[id, default: NodeReport(node, [], isWhole: handles[id] != nil)])
+  }
+
+  private mutating func reported(_ id: OperationID) {
+    guard let node = handles[id] ?? owners[id] else { return }
+    let deadline = deadline(of: node)
+    // It said that it would go, and is there all the same.
+    let isThere = handles[id] != nil && deadline != nil && controller.isEstablished(id)
+    if var report = reports.removeValue(forKey: id) {
+      report.deadline = deadline
+      report.isOfEstablished = isThere
+      reduce(.report(report))
+    } else if isThere, let deadline {
+      reduce(.established(node, deadline: deadline))
+    } else {
+      reduce(.heard(node, deadline: deadline))
+    }
+  }
+
+  private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {
+    let owner = owners.removeValue(forKey: id)
+    reports[id] = nil
+    if let node = handles.removeValue(forKey: id) { followed[node]?.handle = nil }
+    switch result {
+    case .success(.commissioned(let commissioned)):
+      reduce(.node(commissioned.nodeID))
+      follow(commissioned.nodeID, at: now)
+    case .success(.removed(let node, _)): forget(node)
+    case .success(.report(let report)):
+      guard let owner else { break }
+      let events = report.events.compactMap { if case .data(let data) = $0 { data } else { nil } }
+      var heard = NodeReport(owner, report.attributes, events: events, isWhole: false)
+      heard.deadline = deadline(of: owner)
+      reduce(.report(heard))
+      answered(owner)
+    case .success(.discovered): break
+    case .success: if let owner { answered(owner) }
+    case .failure(let error):
+      guard let owner else { break }
+      // What it refused, it was heard refusing.
+      if error.isAnswer { answered(owner) }
+      if !isFollowing, let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {
+        reduce(.lost(owner, reason))
+      }
+    }
+  }
+
+  /// Who follows a device goes by its subscription, everybody else by whether it answers.
+  private mutating func answered(_ node: NodeID) {
+    reduce(isFollowing ? .heard(node, deadline: deadline(of: node)) : .answered(node))
+  }
+
+  private mutating func forget(_ node: NodeID) {
+    if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
+    calls[node] = nil
+    probes[node] = nil
+    reduce(.nodeRemoved(node))
+  }
+}
+
+extension HomeInput {
+  /// The node that it is about, if it is about one.
+  fileprivate var subject: NodeID? {
+    switch self {
+    case .node(let node, _), .nodeRemoved(let node): node
+    case .report, .established, .heard, .answered, .lost, .started, .update, .route: telling
+    }
+  }
+
+  /// The node that tells something of itself by it.
+  fileprivate var telling: NodeID? {
+    switch self {
+    case .report(let report): report.node
+    case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node
+    case .node, .nodeRemoved, .started, .update, .route: nil
+    }
+  }
+}
+
+extension OfflineReason {
+  /// Why a node is away; nil if the error does not say that it is.
+  init?(_ error: ControllerError, hasAddress: Bool) {
+    switch error {
+    case .unreachable, .notFound: self = hasAddress ? .timedOut : .noAddress
+    case .handshake(.timedOut), .timedOut, .noResponse: self = .timedOut
+    case .handshake, .busy: self = .sessionRefused
+    case .connectionLost: self = .subscriptionLost
+    default: return nil
+    }
+  }
+}
+
+extension ControllerError {
+  /// Whether the node itself said it, and so is there.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .status, .interaction, .unexpectedResponse, .commissioning, .operationalCredentials: true
+    default: false
+    }
+  }
+}

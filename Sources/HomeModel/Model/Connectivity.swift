@@ -1,0 +1,174 @@
+/// The reachability of a device or a part of it. See <doc:TheHomeModel>, “Connectivity and locality”.
+public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable {
+  /// Not determined yet, or without a source.
+  case unknown
+  case online
+  case offline
+  /// For aggregates only: some of the parts are online.
+  case partiallyOnline
+}
+
+/// The location of a data source. See <doc:TheHomeModel>, “Connectivity and locality”.
+public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codable {
+  /// Not known yet: the data was restored and its source not reached.
+  case unspecified
+  /// The device itself, without a hub in between.
+  case peer
+  /// A hub on the local network.
+  case local
+  /// The internet: a remote hub, or a manufacturer's cloud.
+  case remote
+  /// For aggregates only: several locations.
+  case mixed
+
+  /// Aliases.
+  public static let direct = Self.peer, localPeer = Self.local
+
+  /// The nearer, the smaller.
+  package var distance: Int {
+    switch self {
+    case .peer: 0
+    case .local: 1
+    case .remote: 2
+    case .mixed: 3
+    case .unspecified: 4
+    }
+  }
+}
+
+/// The reachability and location of a data source.
+public struct SourceConnectivity: Hashable, Sendable, Codable {
+  public var connectivityState: ConnectivityState
+  public var dataSourceLocality: DataSourceLocality
+
+  public init(_ connectivityState: ConnectivityState, _ dataSourceLocality: DataSourceLocality) {
+    self.connectivityState = connectivityState
+    self.dataSourceLocality = dataSourceLocality
+  }
+
+  /// The value without a source.
+  public static let unknown = Self(.unknown, .unspecified)
+
+  /// Aggregates the states of all parts; independent of their order, repetition and grouping.
+  public init(of parts: some Sequence<SourceConnectivity>) {
+    var fold = Fold()
+    for part in parts { fold.add(part) }
+    self = fold.value
+  }
+
+  /// What is known of a whole when some of its parts were looked at. Every part adds to sets, and nothing is taken away:
+  /// that is what makes the result independent of order, repetition and grouping.
+  struct Fold: Hashable, Sendable {
+    private var hasUnknown = false, hasOnline = false, hasOffline = false, hasPartial = false
+    private var hasPeer = false, hasLocal = false, hasRemote = false, hasMixed = false
+
+    init() {}
+
+    mutating func add(_ part: SourceConnectivity) {
+      switch part.connectivityState {
+      case .unknown: hasUnknown = true
+      case .online: hasOnline = true
+      case .offline: hasOffline = true
+      case .partiallyOnline: hasPartial = true
+      }
+      switch part.dataSourceLocality {
+      case .unspecified: break
+      case .peer: hasPeer = true
+      case .local: hasLocal = true
+      case .remote: hasRemote = true
+      case .mixed: hasMixed = true
+      }
+    }
+
+    mutating func add(_ other: Fold) {
+      hasUnknown = hasUnknown || other.hasUnknown
+      hasOnline = hasOnline || other.hasOnline
+      hasOffline = hasOffline || other.hasOffline
+      hasPartial = hasPartial || other.hasPartial
+      hasPeer = hasPeer || other.hasPeer
+      hasLocal = hasLocal || other.hasLocal
+      hasRemote = hasRemote || other.hasRemote
+      hasMixed = hasMixed || other.hasMixed
+    }
+
+    var value: SourceConnectivity { SourceConnectivity(state, locality) }
+
+    private var state: ConnectivityState {
+      if hasOnline || hasPartial {
+        return hasPartial || hasOffline || hasUnknown ? .partiallyOnline : .online
+      }
+      // Offline with unknown, and nothing at all, are unknown.
+      return hasOffline && !hasUnknown ? .offline : .unknown
+    }
+
+    private var locality: DataSourceLocality {
+      switch (hasPeer, hasLocal, hasRemote, hasMixed) {
+      case (false, false, false, false): .unspecified
+      case (true, false, false, false): .peer
+      case (false, true, false, false): .local
+      case (false, false, true, false): .remote
+      default: .mixed
+      }
+    }
+  }
+}
+
+/// The reason why a device can't be reached, as a closed list; ``text`` is for users.
+public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
+  /// No address was found.
+  case noAddress
+  /// The device does not answer at any known address.
+  case timedOut
+  /// The device answered, but rejected the session.
+  case sessionRefused
+  /// The device did not report in time.
+  case subscriptionLost
+  /// The bridge reports the device as unreachable.
+  case bridgeSaysUnreachable
+  /// The device announced its shutdown.
+  case poweredOffAnnounced
+  /// The manufacturer's cloud does not answer.
+  case cloudUnreachable
+  /// The manufacturer's cloud rejected the account's token.
+  case cloudRefused
+  /// The manufacturer's cloud reports the device as unreachable.
+  case cloudSaysUnreachable
+  /// The hub can't be reached, and there is no other source.
+  case hubUnreachable
+
+  /// “no address”, “timed out”, …: a text for tables, after the device's name.
+  public var text: String {
+    switch self {
+    case .noAddress: "no address"
+    case .timedOut: "timed out"
+    case .sessionRefused: "session refused"
+    case .subscriptionLost: "subscription lost"
+    case .bridgeSaysUnreachable: "bridge says unreachable"
+    case .poweredOffAnnounced: "powered off announced"
+    case .cloudUnreachable: "cloud unreachable"
+    case .cloudRefused: "cloud refuses the account"
+    case .cloudSaysUnreachable: "cloud says unreachable"
+    case .hubUnreachable: "hub unreachable"
+    }
+  }
+
+  /// Whether it says more than that nobody answers: something is there, and that is why.
+  package var isAnswer: Bool {
+    switch self {
+    case .sessionRefused, .cloudRefused, .cloudSaysUnreachable: true
+    case .noAddress, .timedOut, .subscriptionLost, .bridgeSaysUnreachable, .poweredOffAnnounced, .cloudUnreachable,
+      .hubUnreachable:
+      false
+    }
+  }
+}
+
+/// The times of the last and the next contact. Not part of any equality, because they change with each message.
+public struct Contact: Hashable, Sendable, Codable {
+  /// The time of the last authenticated message, in microseconds since 1970; nil: never.
+  public var last: Int64?
+  /// The latest time of the next report, in microseconds since 1970; nil if none is expected.
+  public var nextReport: Int64?
+
+  public init(last: Int64? = nil, nextReport: Int64? = nil) { (self.last, self.nextReport) = (last, nextReport) }
+}

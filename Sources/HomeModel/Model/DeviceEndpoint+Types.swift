@@ -1,0 +1,22 @@
+internal import MatterClusters
+package import MatterModel
+
+extension DeviceEndpoint {
+  /// The first known application type, else the first unknown type; see ``DeviceTypeMetadata/isPrimaryType``.
+  package var primaryType: DeviceTypeID? {
+    let candidates = applicationTypes
+    return candidates.first { DeviceTypes.named($0) != nil } ?? candidates.first
+  }
+
+  /// The application types and the unknown types.
+  package var applicationTypes: [DeviceTypeID] { deviceTypes.filter { !Self.utilityTypes.contains($0) } }
+
+  package var hasApplicationType: Bool { deviceTypes.contains { !Self.utilityTypes.contains($0) } }
+
+  /// The types of the classes Utility and Node. Device Library § 2.
+  package static let utilityTypes: Set<DeviceTypeID> = [
+    DeviceTypes.rootNode.id, DeviceTypes.powerSource.id, DeviceTypes.otaRequestor.id, DeviceTypes.otaProvider.id,
+    DeviceTypes.bridgedNode.id, DeviceTypes.electricalSensor.id, DeviceTypes.deviceEnergyManagement.id,
+    DeviceTypes.secondaryNetworkInterface.id, DeviceTypes.jointFabricAdministrator.id,
+  ]
+}

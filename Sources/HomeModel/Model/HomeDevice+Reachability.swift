@@ -1,0 +1,39 @@
+internal import MatterClusters
+package import MatterModel
+
+extension HomeDevice {
+  /// The reachability and locality, aggregated over all traits.
+  public var sourceConnectivity: SourceConnectivity { connectivity { _ in true } }
+
+  /// Whether the device, or a part of it, is online.
+  public var isReachable: Bool { entry.isReachable }
+
+  /// Whether the device is only a bridge: an aggregator without an application of its own. Matter Core § 9.12.
+  public var isBridge: Bool { entry.isBridge }
+
+  /// Of the traits of the endpoints that are asked for, together.
+  package func connectivity(where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
+    source?.connectivity(values, where: isIncluded) ?? .unknown
+  }
+
+  /// Returns the same value, which sends its requests through another connection.
+  package func asked(through home: any HomeAccess) -> HomeDevice {
+    var copy = self
+    copy.home = home
+    return copy
+  }
+}
+
+extension DeviceEntry {
+  package var isReachable: Bool {
+    switch active?.status.connectivity.connectivityState {
+    case .online, .partiallyOnline: true
+    case .offline, .unknown, nil: false
+    }
+  }
+
+  package var isBridge: Bool {
+    let types = active?.endpoints.flatMap(\.applicationTypes) ?? []
+    return !types.isEmpty && types.allSatisfy { $0 == DeviceTypes.aggregator.id }
+  }
+}

@@ -1,0 +1,54 @@
+/// A snapshot of a device: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
+///
+/// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes and the time of
+/// the last contact are not compared.
+public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
+  package let entry: DeviceEntry
+  /// The attributes of the node of the active source.
+  package let values: NodeValues
+  public let contact: Contact
+  /// The connectivity that lasted at least for the home's grace time.
+  public let settledConnectivity: SourceConnectivity
+  /// Whether the name that ``setName(_:)`` was called with was too long; false for devices from other calls.
+  public package(set) var isNameTruncated = false
+  package var home: any HomeAccess
+
+  package init(
+    _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity, home: any HomeAccess
+  ) {
+    self.entry = entry
+    self.values = values
+    self.contact = contact
+    settledConnectivity = settled
+    self.home = home
+  }
+
+  /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
+  public var id: String { entry.id }
+  /// The name in the home. ``setName(_:)`` returns a renamed value.
+  public var name: String { entry.name }
+  /// `Ceiling (5)`: the name and the id.
+  public var description: String { "\(name) (\(id))" }
+  /// The id of its structure.
+  public var structureID: String? { entry.structureID }
+  /// The id of its room; nil: the room for the entire home.
+  public var roomID: String? { entry.roomID }
+  /// Whether the device was commissioned into this home's fabric, or is behind a bridge that was. Other devices are
+  /// known only from a cloud account.
+  public var isMatterDevice: Bool { entry.sources.contains { !$0.id.isCloud } }
+  /// The reason why the device is offline; nil if it is not.
+  public var offlineReason: OfflineReason? { source?.status.reason }
+  /// The manufacturer, product and unique id.
+  public var identity: DeviceIdentity { source?.identity ?? DeviceIdentity() }
+  /// The active source.
+  public var source: DeviceSource? { entry.active }
+
+  /// All sources, in the order of their ids.
+  public var sources: [DeviceSource] { entry.sources }
+
+  /// Renames the device in the home; its NodeLabel is not changed.
+  /// - Parameter name: is truncated to 60 Unicode code points.
+  /// - Returns: a new value; its ``isNameTruncated`` is true if the name was truncated.
+  /// - Throws: ``HomeError`` `badArguments` for an empty name, or one that another device of the room has.
+  public func setName(_ name: String) async throws(HomeError) -> HomeDevice { try await home.setName(name, of: id) }
+}

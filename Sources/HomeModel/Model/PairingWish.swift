@@ -1,0 +1,30 @@
+/// The name and room requested when a device was paired. Stored before the commissioning and until the device is
+/// described, so that they survive an interruption of the process.
+public struct PairingWish: Hashable, Sendable {
+  /// The name; nil: the name that the device reports.
+  public var name: String?
+  /// The room at the time of the request, which is created if necessary; nil: none.
+  public var room: Room?
+
+  public init(name: String? = nil, room: Room? = nil) { (self.name, self.room) = (name, room) }
+}
+
+extension HomeState {
+  /// The room that is meant by one that was wished for, whatever became of it since: the same one, else the one of its name, else
+  /// one that is to be made, under the same id. Where its structure is gone, it is one of the primary structure.
+  package func place(of wished: Room) -> Room {
+    if let known = room(wished.id) { return known }
+    var place = wished
+    if structure(wished.structureID) == nil { place.structureID = primaryStructureID ?? HomeReducer.firstStructure.id }
+    return room(named: wished.name, in: place.structureID) ?? place
+  }
+
+  /// The changes that make the room that was wished for, where it has to be made.
+  package func making(_ wished: Room) -> (changes: [HomeChange], result: Room) {
+    let place = place(of: wished)
+    guard room(place.id) == nil else { return ([], place) }
+    let structures: [HomeChange] =
+      structure(place.structureID) == nil ? [.structureAdded(HomeReducer.firstStructure)] : []
+    return (structures + [.roomAdded(place)], place)
+  }
+}

@@ -1,0 +1,162 @@
+internal import MatterProtocol
+
+/// A changed connectivity of a device that has not lasted long enough to settle.
+public struct DebounceTrial: Hashable, Sendable {
+  /// The settled connectivity until then.
+  public var settled: SourceConnectivity
+  /// The time of the change, in microseconds since 1970.
+  public var since: Int64
+
+  public init(settled: SourceConnectivity, since: Int64) { (self.settled, self.since) = (settled, since) }
+}
+
+/// Connectivity without its short breaks: a device is said to be away only when it was for a while; that it is back, at once.
+package struct ConnectivityDebouncer: Sendable {
+  private struct Entry: Sendable {
+    var settled: SourceConnectivity
+    /// What is on trial, and since when.
+    var pending: (value: SourceConnectivity, since: Int64)?
+
+    var trial: DebounceTrial? { pending.map { DebounceTrial(settled: settled, since: $0.since) } }
+  }
+
+  /// What is on trial is so for the new time, from when it began.
+  package var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
+  private var entries: [String: Entry] = [:]
+  /// Whose trials began or ended since that was asked for.
+  private var changedTrials: Set<String> = []
+  /// Nothing on trial is over before this; it may be too early, never too late.
+  package private(set) var nextDeadline: Int64?
+
+  init(grace: Duration) { self.grace = grace }
+
+  private var timeout: Int64 { grace.nanoseconds / 1000 }
+  private var firstDeadline: Int64? {
+    entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(timeout) }
+  }
+
+  package subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
+
+  /// A device as it was stored.
+  /// - Parameters:
+  ///   - trial: what was on trial when it was.
+  ///   - time: now: no trial began later than that, whatever the clock said then.
+  package mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64) {
+    guard let trial, Self.rank(value) < Self.rank(trial.settled) else {
+      entries[device] = Entry(settled: value)
+      return
+    }
+    let since = min(trial.since, time)
+    entries[device] = Entry(settled: trial.settled, pending: (value, since))
+    changedTrials.insert(device)
+    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
+  }
+
+  package mutating func forget(_ device: String) { entries[device] = nil }
+
+  /// A device's connectivity is this now.
+  /// - Returns: whether the settled one changed.
+  package mutating func note(_ device: String, _ value: SourceConnectivity, at time: Int64) -> Bool {
+    guard var entry = entries[device] else {
+      entries[device] = Entry(settled: value)
+      return value != .unknown
+    }
+    defer {
+      if (entry.pending == nil) != (entries[device]?.pending == nil) { changedTrials.insert(device) }
+      entries[device] = entry
+    }
+    guard entry.settled != value else {
+      entry.pending = nil
+      return false
+    }
+    let isWorse = Self.rank(value) < Self.rank(entry.settled)
+    guard isWorse, grace > .zero else {
+      entry.settled = value
+      entry.pending = nil
+      return true
+    }
+    // What is worse in another way is away no less long for it.
+    let since = entry.pending?.since ?? time
+    entry.pending = (value, since)
+    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
+    return false
+  }
+
+  /// Those that are on trial.
+  package var trials: [String: DebounceTrial] { entries.compactMapValues(\.trial) }
+
+  /// The trials that began since this was called last, and, nil, those that ended.
+  mutating func takeTrials() -> [String: DebounceTrial?] {
+    guard !changedTrials.isEmpty else { return [:] }
+    defer { changedTrials = [] }
+    return Dictionary(uniqueKeysWithValues: changedTrials.map { ($0, entries[$0]?.trial) })
+  }
+
+  /// The clock was set: a trial lasts as long as it would have lasted.
+  package mutating func moveClock(by step: Int64) {
+    for (device, entry) in entries {
+      guard let pending = entry.pending else { continue }
+      entries[device]?.pending = (pending.value, pending.since &+ step)
+      changedTrials.insert(device)
+    }
+    nextDeadline = nextDeadline.map { $0 &+ step }
+  }
+
+  /// What is on trial, and for how much longer.
+  package func state(at time: Int64) -> DebouncerState {
+    DebouncerState(
+      grace: grace,
+      trials: entries.compactMapValues { entry in
+        entry.pending.map {
+          .init(
+            settled: entry.settled,
+            remaining: .microseconds(max(0, $0.since.saturatingAdd(timeout).saturatingSubtract(time))))
+        }
+      })
+  }
+
+  /// Goes on from what somebody else has of the same devices.
+  /// - Parameter known: the devices' connectivity now.
+  /// - Returns: the devices whose settled connectivity is another now.
+  package mutating func adopt(
+    _ other: DebouncerState, _ known: [String: SourceConnectivity], at time: Int64
+  ) -> Set<String> {
+    grace = other.grace
+    var changed: Set<String> = []
+    for (device, value) in known {
+      let old = self[device]
+      var entry = Entry(settled: value)
+      if let trial = other.trials[device], trial.settled != value {
+        let until = time.saturatingAdd(trial.remaining.nanoseconds / 1000)
+        entry = Entry(settled: trial.settled, pending: (value, since: until.saturatingSubtract(timeout)))
+        nextDeadline = min(nextDeadline ?? until, until)
+      }
+      entries[device] = entry
+      if entry.settled != old { changed.insert(device) }
+    }
+    return changed
+  }
+
+  /// How much of a device is there.
+  private static func rank(_ value: SourceConnectivity) -> Int {
+    switch value.connectivityState {
+    case .online: 2
+    case .partiallyOnline: 1
+    case .offline, .unknown: 0
+    }
+  }
+
+  /// - Returns: the devices whose settled connectivity changed.
+  package mutating func advance(to time: Int64) -> Set<String> {
+    guard let deadline = nextDeadline, deadline <= time else { return [] }
+    var changed: Set<String> = []
+    for (device, entry) in entries {
+      guard let pending = entry.pending, pending.since.saturatingAdd(timeout) <= time else { continue }
+      entries[device] = Entry(settled: pending.value)
+      changed.insert(device)
+      changedTrials.insert(device)
+    }
+    nextDeadline = firstDeadline
+    return changed
+  }
+}

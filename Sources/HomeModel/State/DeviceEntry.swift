@@ -1,0 +1,74 @@
+public import MatterModel
+
+/// The status of a source of a device.
+public struct SourceStatus: Hashable, Sendable, Codable {
+  public var connectivity: SourceConnectivity
+  /// The reason why the source is offline; nil if it is not.
+  public var reason: OfflineReason?
+  /// The last contact with a device that its bridge can't reach now, in microseconds since 1970. Nil: the last contact
+  /// with the node, or never.
+  public var lastContact: Int64?
+
+  public init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil, lastContact: Int64? = nil) {
+    (self.connectivity, self.reason, self.lastContact) = (connectivity, reason, lastContact)
+  }
+
+  public static let unknown = Self(.unknown)
+
+  /// A node that answers: itself, or the cloud that tells of it.
+  package static func online(by node: NodeID) -> Self {
+    Self(SourceConnectivity(.online, node.isTemporaryLocal ? .remote : .peer))
+  }
+}
+
+/// A source of a device: its id, description and status.
+public struct DeviceSource: Hashable, Sendable, Codable {
+  public var id: SourceID
+  public var endpoints: [DeviceEndpoint] = []
+  public var identity = DeviceIdentity()
+  public var status = SourceStatus.unknown
+
+  public init(_ id: SourceID) { self.id = id }
+
+  /// The endpoint of the device that has its name and identity.
+  public var mainEndpoint: EndpointID { id.endpoint }
+
+  /// The endpoint with this id, nil if it has none.
+  public func endpoint(_ id: EndpointID) -> DeviceEndpoint? { endpoints.first { $0.id == id } }
+}
+
+/// A stored device: its name, room and sources.
+public struct DeviceEntry: Hashable, Sendable, Codable, Identifiable {
+  /// The id, that of the first source, constant while the device is in the home.
+  public var id: String
+  /// The name in the home, at most 60 Unicode code points.
+  public var name: String
+  /// The id of its room; nil: the room for the entire home.
+  public var roomID: String?
+  /// The id of its structure.
+  public var structureID: String
+  /// The sources, in the order of their ids; at least one.
+  public var sources: [DeviceSource] = []
+
+  public init(id: String, name: String, roomID: String? = nil, structureID: String) {
+    (self.id, self.name, self.roomID, self.structureID) = (id, name, roomID, structureID)
+  }
+
+  /// The active source: the nearest reachable one, else the nearest of the others, else the first. A bridged source is
+  /// farther than a direct one with the same locality.
+  public var active: DeviceSource? {
+    sources.min { left, right in
+      let ranks = (Self.rank(left), Self.rank(right))
+      return ranks.0 == ranks.1 ? left.id < right.id : ranks.0 < ranks.1
+    }
+  }
+
+  private static func rank(_ source: DeviceSource) -> Int {
+    let connectivity = source.status.connectivity
+    return (connectivity.connectivityState == .online ? 0 : 100) + 10 * connectivity.dataSourceLocality.distance
+      + (source.id.isBridged ? 1 : 0)
+  }
+
+  /// Returns the source with this id; nil if the device does not have it.
+  public func source(_ id: SourceID) -> DeviceSource? { sources.first { $0.id == id } }
+}

@@ -1,0 +1,116 @@
+public import MatterModel
+public import MatterProtocol
+
+/// A change of a home: produced by the reducer, stored in the log, and delivered to observers.
+///
+/// The state is the result of its changes: a ``HomeState`` is modified in no other way.
+public enum HomeChange: Hashable, Sendable, Codable {
+  /// A new structure, which becomes the primary one if there was none.
+  case structureAdded(Structure)
+  /// The new name of a structure.
+  case structureRenamed(id: String, name: String)
+  /// A removed structure. If it was the primary one, another becomes primary.
+  case structureRemoved(id: String)
+  /// The structure that is used where none is named.
+  case primaryStructureChosen(id: String)
+
+  /// An empty room.
+  case roomAdded(Room)
+  /// A room's new name.
+  case roomRenamed(id: String, name: String)
+  /// A removed room. Its devices are moved before.
+  case roomRemoved(id: String)
+
+  /// A new device; its sources follow.
+  case deviceAdded(id: String, name: String, roomID: String?, structureID: String)
+  /// A removed device, with its sources and values.
+  case deviceRemoved(id: String)
+  /// The home's new name for a device.
+  case deviceRenamed(id: String, name: String)
+  /// The new room of a device; nil: the room for the entire home.
+  case deviceMoved(id: String, roomID: String?)
+
+  /// A source of a device. If it was a source of another device, its values are kept.
+  case sourceAdded(SourceID, device: String)
+  /// A removed source, with the values that were known only from it.
+  case sourceRemoved(SourceID)
+  /// The description by a source: endpoints with types and clusters, and identity.
+  case topology(SourceID, [DeviceEndpoint], DeviceIdentity)
+  /// The status of a source: reachability, locality, and offline reason.
+  case connectivity(SourceID, SourceStatus)
+
+  /// The new value of an attribute, as one TLV element with an anonymous tag; nil: the attribute was removed.
+  case attribute(NodeID, ConcreteAttributePath, value: [UInt8]?)
+  /// An event that a node reported.
+  case event(NodeID, EventData)
+}
+
+extension HomeChange {
+  /// The node that was heard when it happened; nil: it need not have been one. What a cloud says of a device need not come of it.
+  package var speaker: NodeID? {
+    let node: NodeID
+    switch self {
+    case .attribute(let speaker, _, value: _), .event(let speaker, _): node = speaker
+    case .connectivity(let source, let status) where status.connectivity.connectivityState == .online:
+      node = source.node
+    default: return nil
+    }
+    return node.isTemporaryLocal ? nil : node
+  }
+}
+
+/// Changes of one report, command or loss, which are stored and delivered together.
+public struct HomeUpdate: Hashable, Sendable, Codable {
+  public var changes: [HomeChange]
+  /// The time, in microseconds since 1970.
+  public var time: Int64
+  /// The client that made the change, which is not notified of it; nil: a device.
+  public var origin: String?
+  /// The data versions of completely known clusters, by node, which the next start uses for its subscriptions.
+  public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
+  /// The devices whose settled connectivity changed, or was unknown before; not logged, because it follows from the
+  /// other changes.
+  public var settled: Set<String> = []
+  /// The trials of connectivity that began with it, and, nil, those that ended, by device: stored, not logged.
+  package var trials: [String: DebounceTrial?] = [:]
+  /// Whether the log has it already.
+  package var isLogged = false
+
+  public init(
+    _ changes: [HomeChange], at time: Int64, origin: String? = nil, versions: [NodeID: [ClusterPath: UInt32]] = [:]
+  ) {
+    self.changes = changes
+    self.time = time
+    self.origin = origin
+    self.versions = versions
+  }
+
+  /// What is sent to clients of a hub.
+  private enum CodingKeys: String, CodingKey { case changes, time, origin }
+
+  /// Compares the changes without derived data, and regardless of whether they are logged.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.changes == right.changes && left.time == right.time && left.origin == right.origin
+      && left.versions == right.versions
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(changes)
+    hasher.combine(time)
+    hasher.combine(origin)
+    hasher.combine(versions)
+  }
+}
+
+extension HomeChange {
+  /// The node it is about, if it is about one.
+  package var node: NodeID? {
+    switch self {
+    case .sourceAdded(let source, _), .sourceRemoved(let source), .topology(let source, _, _),
+      .connectivity(let source, _):
+      source.node
+    case .attribute(let node, _, _), .event(let node, _): node
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package import MatterModel
+
+/// An input of a client that uses the home through routes, to a hub or a controller. See <doc:TheHomeModel>, “Routes”.
+public enum RouteInput: Sendable {
+  /// The whole home, through a route with this locality; changes are derived from the difference.
+  case home(HomeState, DebouncerState, by: DataSourceLocality)
+  /// An update of the home.
+  case update(HomeUpdate, by: DataSourceLocality)
+  /// The debouncing of its connectivity.
+  case settling(DebouncerState, by: DataSourceLocality)
+  /// The last used route works again; missed updates follow.
+  case resumed
+  /// No route works.
+  case lost
+}
+
+/// The state of the connectivity debouncer, for clients that must agree with it.
+public struct DebouncerState: Hashable, Sendable, Codable {
+  /// A device whose settled connectivity differs from the current one.
+  public struct Trial: Hashable, Sendable, Codable {
+    /// The settled connectivity until the current one has lasted long enough.
+    public var settled: SourceConnectivity
+    /// The remaining time.
+    public var remaining: Duration
+
+    public init(settled: SourceConnectivity, remaining: Duration) {
+      (self.settled, self.remaining) = (settled, remaining)
+    }
+  }
+
+  /// The time for which a device must be unreachable before its settled connectivity changes.
+  public var grace: Duration
+  /// The trials, by device.
+  public var trials: [String: Trial]
+
+  public init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }
+}
+
+// Of who sees a home by routes, this is the only writer of connectivity and locality, too.
+extension HomeReducer {
+  /// Whether no route leads to the home, and its devices are said to be away for that.
+  package var isCutOff: Bool { beforeLoss != nil }
+
+  /// How connectivity settles here.
+  /// - Parameter time: now, in microseconds since 1970.
+  package func settlingState(at time: Int64) -> DebouncerState { settling.state(at: time) }
+
+  /// Takes a home that was told whole for what is the case, where nobody knows what happened to it.
+  /// - Parameter time: now, in microseconds since 1970.
+  package mutating func reload(
+    _ home: HomeState, contacts: [NodeID: Contact], _ settling: DebouncerState, by locality: DataSourceLocality,
+    at time: Int64
+  ) {
+    beforeLoss = nil
+    reload(home.seen(by: locality), contacts: contacts, at: time)
+    _ = settle(as: settling, by: locality, at: time)
+  }
+
+  package mutating func take(_ input: RouteInput, at time: Int64, _ update: inout HomeUpdate) {
+    switch input {
+    case .home(let home, let settling, let locality):
+      beforeLoss = nil
+      for change in state.changes(to: home.seen(by: locality)) { make(change, &update) }
+      settle(&update, at: time)
+      update.settled.formUnion(settle(as: settling, by: locality, at: time))
+    case .update(let told, let locality):
+      update = HomeUpdate([], at: told.time, origin: told.origin)
+      for change in told.changes { make(change.seen(by: locality), &update) }
+      // The clocks of two machines need not agree.
+      settle(&update, at: time)
+    case .settling(let settling, let locality): update.settled = settle(as: settling, by: locality, at: time)
+    case .resumed:
+      for (source, status) in (beforeLoss ?? [:]).sorted(by: { $0.key < $1.key }) {
+        make(.connectivity(source, status), &update)
+      }
+      beforeLoss = nil
+      settle(&update, at: time)
+    case .lost:
+      lose(&update)
+      settle(&update, at: time)
+    }
+  }
+
+  /// Nobody knows how the devices are that were there; the others are away for the reasons that they were away for.
+  private mutating func lose(_ update: inout HomeUpdate) {
+    guard beforeLoss == nil else { return }
+    var before: [SourceID: SourceStatus] = [:]
+    for source in state.orderedDevices.flatMap(\.sources) {
+      var status = source.status
+      guard [.online, .partiallyOnline].contains(status.connectivity.connectivityState) else { continue }
+      before[source.id] = status
+      (status.connectivity.connectivityState, status.reason) = (.offline, .hubUnreachable)
+      make(.connectivity(source.id, status), &update)
+    }
+    beforeLoss = before
+  }
+
+  /// - Returns: the devices whose settled connectivity is another now.
+  private mutating func settle(
+    as other: DebouncerState, by locality: DataSourceLocality, at time: Int64
+  ) -> Set<String> {
+    guard !isCutOff else {
+      // All that is known is how long such a thing may last.
+      settling.grace = other.grace
+      return []
+    }
+    var seen = other
+    seen.trials = other.trials.mapValues { .init(settled: $0.settled.seen(by: locality), remaining: $0.remaining) }
+    let known = state.devices.mapValues { connectivity(of: $0) }
+    return settling.adopt(seen, known, at: time)
+  }
+}
+
+// MARK: From the other end of a route
+
+extension SourceConnectivity {
+  /// The same, seen from the other end of a route.
+  package func seen(by locality: DataSourceLocality) -> SourceConnectivity {
+    switch (dataSourceLocality, locality) {
+    // What the hub itself gets from afar comes from no nearer by way of it.
+    case (.unspecified, _), (_, .peer), (.remote, .local), (.mixed, .local): self
+    default: SourceConnectivity(connectivityState, locality)
+    }
+  }
+}
+
+extension HomeChange {
+  package func seen(by locality: DataSourceLocality) -> HomeChange {
+    guard case .connectivity(let source, var status) = self else { return self }
+    status.connectivity = status.connectivity.seen(by: locality)
+    return .connectivity(source, status)
+  }
+}
+
+extension HomeState {
+  package func seen(by locality: DataSourceLocality) -> HomeState {
+    var state = self
+    for source in devices.values.flatMap(\.sources) {
+      let change = HomeChange.connectivity(source.id, source.status)
+      let seen = change.seen(by: locality)
+      if seen != change { state.apply(seen) }
+    }
+    return state
+  }
+}

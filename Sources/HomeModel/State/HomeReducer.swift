@@ -1,0 +1,482 @@
+internal import MatterClusters
+public import MatterModel
+internal import MatterProtocol
+
+/// Reduces inputs to changes of a home. The only writer of connectivity and locality; a value without I/O and clock,
+/// with times in microseconds since 1970.
+public struct HomeReducer: Sendable {
+  public private(set) var state: HomeState
+  /// The times of contact, by node; not part of the state, because they change with each message.
+  public private(set) var contacts: [NodeID: Contact]
+  /// How each node is; what is behind a bridge may be worse.
+  private var nodes: [NodeID: SourceStatus] = [:]
+  /// What was asked for nodes that have not told yet what they are.
+  private var wishes: [NodeID: PairingWish] = [:]
+  package var settling: ConnectivityDebouncer
+  /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
+  public private(set) var isRestored = false
+  /// The nodes that showed how they are since ``isRestored`` began.
+  package private(set) var seen: Set<NodeID> = []
+  /// The ways that worked when the last route to whoever keeps the home was lost; nil: one works, or none is needed.
+  var beforeLoss: [SourceID: SourceStatus]?
+
+  /// The time for which a device must be unreachable before its settled connectivity changes.
+  public var grace: Duration {
+    get { settling.grace }
+    set { settling.grace = newValue }
+  }
+
+  /// Restores a stored home.
+  /// - Parameters:
+  ///   - contacts: the times of contact, by node.
+  ///   - grace: the time for which a device must be unreachable before its settled connectivity changes.
+  ///   - trials: the devices that have been unreachable for a shorter time.
+  ///   - time: now, in microseconds since 1970.
+  public init(
+    _ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero,
+    trials: [String: DebounceTrial] = [:], at time: Int64 = 0
+  ) {
+    self.state = state
+    self.contacts = contacts
+    settling = ConnectivityDebouncer(grace: grace)
+    for device in state.devices.values {
+      settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
+      for source in device.sources where !source.id.isBridged { nodes[source.id.node] = source.status }
+    }
+    _ = settling.advance(to: time)
+  }
+
+  /// Handles an input.
+  /// - Parameter time: now, in microseconds since 1970.
+  /// - Returns: the resulting changes; nil if there are none.
+  public mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
+    var update = HomeUpdate([], at: time)
+    if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
+    switch input {
+    case .node(let node, let wish):
+      if let device = state.device(of: SourceID(node)) {
+        // It told what it is before anybody had said this.
+        if let wish { grant(wish, to: device, &update) }
+        break
+      }
+      if let wish { wishes[node] = wish }
+      if nodes[node] == nil { nodes[node] = .unknown }
+    case .nodeRemoved(let node): remove(node, &update)
+    case .started:
+      // What was promised was promised to somebody who is not there any more.
+      for node in contacts.keys { contacts[node]?.nextReport = nil }
+      for node in nodes.keys.sorted() { set(.unknown, of: node, &update) }
+    case .report(let report): take(report, &update)
+    case .established(let node, let deadline):
+      contacts[node] = Contact(last: time, nextReport: deadline)
+      set(.online(by: node), of: node, &update)
+    case .heard(let node, let deadline):
+      contacts[node] = Contact(last: time, nextReport: deadline)
+    case .answered(let node):
+      contacts[node, default: Contact()].last = time
+      set(.online(by: node), of: node, &update)
+    case .lost(let node, let reason): lose(node, reason, &update)
+    case .update(let foreign):
+      update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
+      update.isLogged = true
+      let known = nodes.keys.filter { !state.sources(of: $0).isEmpty }
+      for change in foreign.changes {
+        makeForeign(change, &update)
+        // Of when nodes were heard the process that follows them tells much less often than of what they said.
+        guard let node = change.speaker else { continue }
+        contacts[node, default: Contact()].last = max(contacts[node]?.last ?? .min, foreign.time)
+      }
+      // Nodes that others removed, and sources that others added.
+      for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
+      wishes = wishes.filter { state.sources(of: $0.key).isEmpty }
+      for device in state.devices.values {
+        for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
+      }
+    case .route(let input):
+      take(input, at: time, &update)
+      update.isLogged = true
+      update.trials = settling.takeTrials()
+      return update.changes.isEmpty && update.settled.isEmpty ? nil : update
+    }
+    if update.changes.isEmpty && update.versions.isEmpty && update.settled.isEmpty { return nil }
+    settle(&update, at: update.time)
+    update.trials = settling.takeTrials()
+    return update
+  }
+
+  /// An authenticated message of a node came, whatever it says: an acknowledgement is contact, too.
+  package mutating func heard(_ node: NodeID, at time: Int64) { contacts[node]?.last = time }
+
+  /// Takes over when nodes were heard, from somebody who hears them.
+  package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
+
+  /// The clock was set by so many microseconds: what is still to come comes as much later or earlier by the clock.
+  package mutating func moveClock(by step: Int64) {
+    settling.moveClock(by: step)
+    for (node, contact) in contacts {
+      if let next = contact.nextReport { contacts[node]?.nextReport = next &+ step }
+    }
+  }
+
+  /// Says whether anybody follows the nodes, in this process or in another.
+  /// - Returns: which devices may be shown otherwise by it.
+  package mutating func setRestored(_ isRestored: Bool, at time: Int64) -> HomeUpdate? {
+    guard isRestored != self.isRestored else { return nil }
+    self.isRestored = isRestored
+    seen = []
+    var update = HomeUpdate([], at: time)
+    update.settled = Set(state.devices.keys)
+    return update.settled.isEmpty ? nil : update
+  }
+
+  /// Says of who follows the nodes what another one says, of the same home at this moment.
+  package mutating func takeVisibility(of other: HomeReducer) { (isRestored, seen) = (other.isRestored, other.seen) }
+
+  private func devices(of node: NodeID) -> [String] {
+    state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
+  }
+
+  /// Replaces the state with a stored home, if the changes since are not known.
+  /// - Parameters:
+  ///   - trials: the trials of the process that stored the home; nil if unknown.
+  ///   - time: now, in microseconds since 1970.
+  public mutating func reload(
+    _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
+  ) {
+    let gone = self.state.devices.keys.filter { state.devices[$0] == nil }
+    for id in gone { settling.forget(id) }
+    // A node that is no device yet stays as it is.
+    nodes = nodes.filter { self.state.sources(of: $0.key).isEmpty }
+    self.state = state
+    // What was heard since it was stored is no less true.
+    self.contacts.merge(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
+    for device in state.devices.values {
+      for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
+        nodes[source.id.node] = source.status
+      }
+      if let trials {
+        settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
+      } else {
+        _ = settling.note(device.id, connectivity(of: device), at: time)
+      }
+    }
+    self.contacts = self.contacts.filter { nodes[$0.key] != nil }
+  }
+
+  package mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
+    state.apply(change)
+    update.changes.append(change)
+  }
+
+  private mutating func makeForeign(_ change: HomeChange, _ update: inout HomeUpdate) {
+    guard case .deviceAdded(let id, let name, let roomID, _) = change, let known = state.devices[id] else {
+      return make(change, &update)
+    }
+    // Another process heard it at the same time as we did, and wrote it down first: it is as that one said.
+    if roomID != known.roomID { make(.deviceMoved(id: id, roomID: roomID), &update) }
+    if name != known.name { make(.deviceRenamed(id: id, name: name), &update) }
+  }
+
+  // MARK: Reports
+
+  private mutating func take(_ report: NodeReport, _ update: inout HomeUpdate) {
+    let node = report.node
+    let before = contacts[node]?.last
+    // What a cloud says of a device need not come of the device.
+    if !node.isTemporaryLocal { contacts[node, default: Contact()].last = update.time }
+    if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
+    // One report is one update, also of who comes back by it.
+    if report.isOfEstablished { set(.online(by: node), of: node, &update) }
+    let first = update.changes.count
+    var isTopology = false
+    var reachability = false
+    var wasReachable = false
+    for attribute in report.attributes {
+      let old = state.value(node, attribute.path)
+      if old == attribute.value { continue }
+      make(.attribute(node, attribute.path, value: attribute.value), &update)
+      if attribute.path.attribute == GlobalAttribute.attributeList { forgetUnlisted(attribute, of: node, &update) }
+      isTopology = isTopology || Topology.isPart(attribute.path.cluster)
+      guard attribute.path == Self.reachable(attribute.path.endpoint) else { continue }
+      reachability = true
+      wasReachable = wasReachable || old != nil
+    }
+    if report.isWhole { update.versions = Self.versions(report) }
+    if isTopology {
+      describe(node, isWhole: report.isWhole, &update)
+      Self.introduce(node, in: &update.changes[first...])
+    }
+    var isShutDown = false
+    for event in report.events where state.lastEvents[node].map({ event.number > $0 }) ?? true {
+      make(.event(node, event), &update)
+      isShutDown =
+        isShutDown
+        || (event.path.endpoint == .root && event.path.cluster == BasicInformation.id
+          && event.path.event == BasicInformation.shutDown.id)
+    }
+    if isTopology || reachability { spread(node, lastContact: wasReachable ? before : nil, &update) }
+    // An old event, told when a subscription begins, says nothing about now.
+    if isShutDown, nodes[node]?.connectivity.connectivityState == .online {
+      lose(node, .poweredOffAnnounced, &update)
+    }
+  }
+
+  /// A cluster lists its attributes anew: what is not among them any more, as after a software update, it does not have.
+  private mutating func forgetUnlisted(_ list: AttributeData, of node: NodeID, _ update: inout HomeUpdate) {
+    guard let listed = try? [AttributeID](tlv: list.value) else { return }
+    let (endpoint, cluster) = (list.path.endpoint, list.path.cluster)
+    for entry in state.values[node]?[endpoint, cluster]?.entries ?? []
+    where !listed.contains(entry.attribute) && entry.attribute.rawValue < GlobalAttribute.generatedCommandList.rawValue
+    {
+      make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
+    }
+  }
+
+  private static func reachable(_ endpoint: EndpointID) -> ConcreteAttributePath {
+    BridgedDeviceBasicInformation.reachable.path(on: endpoint)
+  }
+
+  /// The versions of the clusters in a report, but not of those that changed while they were reported.
+  private static func versions(_ report: NodeReport) -> [NodeID: [ClusterPath: UInt32]] {
+    var versions: [ClusterPath: UInt32] = [:]
+    var torn: Set<ClusterPath> = []
+    for attribute in report.attributes {
+      let path = ClusterPath(attribute.path.endpoint, attribute.path.cluster)
+      if let known = versions.updateValue(attribute.dataVersion, forKey: path), known != attribute.dataVersion {
+        torn.insert(path)
+      }
+    }
+    for path in torn { versions[path] = nil }
+    return versions.isEmpty ? [:] : [report.node: versions]
+  }
+
+  // MARK: Devices
+
+  /// Works out what devices a node consists of.
+  private mutating func describe(_ node: NodeID, isWhole: Bool, _ update: inout HomeUpdate) {
+    guard let values = state.values[node] else { return }
+    let topology = Topology(node, values)
+    // Parts of a description would take the rest for gone.
+    guard !topology.sources.isEmpty, isWhole || topology.isComplete else { return }
+    for endpoint in topology.strayEndpoints { forget(node, endpoint, &update) { _ in true } }
+    for endpoint in topology.sources.lazy.flatMap(\.endpoints) {
+      // What tells the list of clusters is there, whether it lists itself or not.
+      guard let servers = values.value(Descriptor.serverList, on: endpoint.id) else { continue }
+      forget(node, endpoint.id, &update) { $0 != Descriptor.id && !servers.contains($0) }
+    }
+    let known = state.values[node] ?? NodeValues()
+    for source in topology.sources { describe(source, &update) }
+    let there = Set(topology.sources.map(\.id))
+    for source in state.sources(of: node) where !there.contains(source.id) { removeSource(source.id, &update) }
+    restore(known, of: node, &update)
+  }
+
+  /// What is new comes before what it says: whose a value is, is known to who reads one change after the other. Values that
+  /// went with a source, and were told again, stay where they are.
+  private static func introduce(_ node: NodeID, in changes: inout ArraySlice<HomeChange>) {
+    var isNew = false
+    for change in changes {
+      switch change {
+      case .sourceAdded(let source, _) where source.node == node: isNew = true
+      case .sourceRemoved: return
+      default: break
+      }
+    }
+    guard isNew else { return }
+    let values = changes.filter { $0.sampleType == .attribute }
+    changes.removeAll { $0.sampleType == .attribute }
+    changes += values
+  }
+
+  /// An endpoint's values go with the source that it belonged to; one that belongs to another source now keeps them.
+  private mutating func restore(_ known: NodeValues, of node: NodeID, _ update: inout HomeUpdate) {
+    guard known != state.values[node] else { return }
+    let endpoints = state.sources(of: node).flatMap(\.endpoints).map(\.id)
+    for endpoint in endpoints.sorted() {
+      for (cluster, values) in known[endpoint].sorted(by: { $0.key < $1.key }) {
+        for entry in values.entries where state.values[node]?[endpoint, cluster]?[entry.attribute] == nil {
+          make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: entry.value), &update)
+        }
+      }
+    }
+  }
+
+  private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
+    if isAnother(source) { make(.sourceRemoved(source.id), &update) }
+    let known = state.source(source.id)
+    let twin = state.devices.values.filter { device in
+      device.sources.contains { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
+    }.min { $0.id < $1.id }
+    if known == nil {
+      add(source, to: twin, &update)
+    } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
+      join(own, twin, &update)
+    }
+    let now = state.source(source.id)
+    if now?.endpoints != source.endpoints || now?.identity != source.identity {
+      make(.topology(source.id, source.endpoints, source.identity), &update)
+    }
+  }
+
+  private mutating func add(_ source: Topology.Source, to twin: DeviceEntry?, _ update: inout HomeUpdate) {
+    let id = state.availableID(for: source.id)
+    let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
+    if let twin {
+      make(.sourceAdded(source.id, device: twin.id), &update)
+      if let wish { grant(wish, to: twin, &update) }
+      return
+    }
+    if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
+    var room: Room?
+    if let wished = wish?.room {
+      let (changes, place) = state.making(wished)
+      for change in changes { make(change, &update) }
+      room = place
+    }
+    let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
+    let wanted = wish?.name ?? source.identity.defaultName(by: source.id)
+    let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
+    make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
+    make(.sourceAdded(source.id, device: id), &update)
+  }
+
+  /// The home with the nodes that have not told yet what they are, as the devices that they will be.
+  package func awaiting(_ nodes: [NodeID]) -> HomeState {
+    var whole = self
+    var update = HomeUpdate([], at: 0)
+    for node in nodes where state.sources(of: node).isEmpty {
+      whole.add(Topology.Source(id: SourceID(node), endpoints: [], identity: DeviceIdentity()), to: nil, &update)
+      whole.spread(node, &update)
+    }
+    return whole.state
+  }
+
+  /// The default structure of a new home.
+  public static let firstStructure = Structure(id: "home", name: "Home")
+
+  private mutating func forget(
+    _ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate, where isGone: (ClusterID) -> Bool
+  ) {
+    let clusters = (state.values[node]?[endpoint] ?? [:]).filter { isGone($0.key) }
+    for (cluster, values) in clusters.sorted(by: { $0.key < $1.key }) {
+      for entry in values.entries {
+        make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
+      }
+    }
+  }
+
+  private mutating func removeSource(_ id: SourceID, _ update: inout HomeUpdate) {
+    let device = state.device(of: id)
+    make(.sourceRemoved(id), &update)
+    if let device, device.sources.count == 1 { make(.deviceRemoved(id: device.id), &update) }
+  }
+
+  private mutating func remove(_ node: NodeID, _ update: inout HomeUpdate) {
+    for source in state.sources(of: node).reversed() { removeSource(source.id, &update) }
+    nodes[node] = nil
+    contacts[node] = nil
+    wishes[node] = nil
+  }
+
+  // MARK: Connectivity
+
+  /// Returns the status of a node, without that of its bridged devices.
+  public func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
+
+  private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
+    let old = nodes[node] ?? .unknown
+    contacts[node]?.nextReport = nil
+    // The first reason is why it went; that it can't be reached then is no news. That something is there and refuses us is.
+    if old.connectivity.connectivityState == .offline, old.reason == reason || !reason.isAnswer { return }
+    // A device that was never reached since we started gives no data from anywhere.
+    set(
+      SourceStatus(SourceConnectivity(.offline, old.connectivity.dataSourceLocality), reason: reason), of: node, &update
+    )
+  }
+
+  private mutating func set(_ status: SourceStatus, of node: NodeID, _ update: inout HomeUpdate) {
+    nodes[node] = status
+    spread(node, &update)
+  }
+
+  /// Carries a node's state to all devices that it consists of.
+  /// - Parameter lastContact: of what its bridge has just ceased to reach.
+  private mutating func spread(_ node: NodeID, lastContact: Int64? = nil, _ update: inout HomeUpdate) {
+    guard let status = nodes[node] else { return }
+    let sources = state.sources(of: node)
+    let unreachable = Self.unreachable(among: sources, state.values[node] ?? NodeValues())
+    for source in sources {
+      var now = status
+      if source.id.isBridged, unreachable.contains(source.mainEndpoint) {
+        if status.connectivity.connectivityState == .online {
+          now = SourceStatus(
+            SourceConnectivity(.offline, status.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
+        }
+        // The bridge goes on being heard, and the device does not.
+        now.lastContact = source.status.lastContact ?? lastContact
+      }
+      if now != source.status { make(.connectivity(source.id, now), &update) }
+    }
+  }
+
+  /// A bridged device is as its bridge is, unless the bridge says that it can't reach it, or what it is a part of. Matter
+  /// Core § 9.13.5.
+  private static func unreachable(among sources: [DeviceSource], _ values: NodeValues) -> Set<EndpointID> {
+    sources.contains { $0.id.isBridged } ? sources.flatMap(\.endpoints).unreachable(values) : []
+  }
+
+  // MARK: ConnectivityDebouncer
+
+  /// Returns the connectivity of a device that lasted at least for the grace time.
+  public func settledConnectivity(of device: String) -> SourceConnectivity {
+    if isRestored, state.devices[device]?.sources.contains(where: { seen.contains($0.id.node) }) != true {
+      return .unknown
+    }
+    return settling[device]
+  }
+
+  /// The devices of which the connectivity has not lasted long enough to have settled.
+  package var trials: [String: DebounceTrial] { settling.trials }
+
+  /// The time when the next trial ends; nil if there is none.
+  public var nextDeadline: Int64? { settling.nextDeadline }
+
+  /// Advances the time.
+  /// - Returns: an update with the devices whose settled connectivity changed.
+  public mutating func advance(to time: Int64) -> HomeUpdate? {
+    let settled = settling.advance(to: time)
+    guard !settled.isEmpty else { return nil }
+    var update = HomeUpdate([], at: time)
+    update.settled = settled
+    update.trials = settling.takeTrials()
+    return update
+  }
+
+  /// - Parameter time: since when it has been so, in microseconds since 1970.
+  package mutating func settle(_ update: inout HomeUpdate, at time: Int64) {
+    for change in update.changes {
+      switch change {
+      case .connectivity(let source, _), .sourceAdded(let source, _), .topology(let source, _, _):
+        note(state.device(of: source), &update, time)
+      case .attribute(let node, let path, _) where path == Self.reachable(path.endpoint):
+        note(state.deviceID(of: node, path.endpoint).flatMap { state.devices[$0] }, &update, time)
+      case .sourceRemoved:
+        // It is nobody's any more; whose it was has another way that counts, or none.
+        for device in state.devices.values { note(device, &update, time) }
+      case .deviceRemoved(let id): settling.forget(id)
+      default: break
+      }
+    }
+  }
+
+  private mutating func note(_ device: DeviceEntry?, _ update: inout HomeUpdate, _ time: Int64) {
+    guard let device else { return }
+    if settling.note(device.id, connectivity(of: device), at: time) { update.settled.insert(device.id) }
+  }
+
+  /// A device's connectivity from all its traits.
+  package func connectivity(of device: DeviceEntry) -> SourceConnectivity {
+    guard let source = device.active else { return .unknown }
+    return source.connectivity(state.values[source.id.node] ?? NodeValues()) { _ in true }
+  }
+}

@@ -1,0 +1,97 @@
+internal import MatterClusters
+package import MatterModel
+
+/// What devices a node consists of, by its Descriptor clusters: the node itself, and one for each bridged node.
+/// Matter Core § 9.2 and § 9.12.
+struct Topology: Equatable {
+  struct Source: Equatable {
+    var id: SourceID
+    var endpoints: [DeviceEndpoint]
+    var identity: DeviceIdentity
+  }
+
+  /// In the order of their ids; the node itself is the first.
+  private(set) var sources: [Source] = []
+  /// Whether all endpoints that are listed have told what they are.
+  private(set) var isComplete = true
+  /// The endpoints that the node does not list any more.
+  private(set) var strayEndpoints: [EndpointID] = []
+
+  init(_ node: NodeID, _ values: NodeValues) {
+    var endpoints: [EndpointID: DeviceEndpoint] = [:]
+    for id in values.endpointIDs {
+      if let endpoint = Self.endpoint(id, values) { endpoints[id] = endpoint }
+    }
+    let listed = Self.closure(of: .root, endpoints)
+    isComplete = listed.allSatisfy { endpoints[$0] != nil }
+    strayEndpoints = values.endpointIDs.filter { !listed.contains($0) }
+    // The innermost bridged node that an endpoint is part of owns it.
+    var owner: [EndpointID: EndpointID] = [:]
+    let bridged =
+      listed
+      .filter { $0 != .root && endpoints[$0]?.deviceTypes.contains(DeviceTypes.bridgedNode.id) == true }
+      .map { (id: $0, parts: Self.closure(of: $0, endpoints)) }
+      .sorted { $0.parts.count == $1.parts.count ? $0.id < $1.id : $0.parts.count > $1.parts.count }
+    for (id, parts) in bridged { for part in parts { owner[part] = id } }
+    // Whatever lists them: two that list each other are two devices all the same, and a part can't own the node.
+    for (id, _) in bridged { owner[id] = id }
+    owner[.root] = .root
+    for id in [.root] + bridged.map(\.id).sorted() where endpoints[id] != nil {
+      let own = listed.filter { owner[$0] ?? .root == id }.sorted().compactMap { endpoints[$0] }
+      sources.append(
+        Source(id: SourceID(node, id), endpoints: own, identity: DeviceIdentity(values, of: id)))
+    }
+  }
+
+  private static func endpoint(_ id: EndpointID, _ values: NodeValues) -> DeviceEndpoint? {
+    guard let types = values.value(Descriptor.deviceTypeList, on: id) else { return nil }
+    return DeviceEndpoint(
+      id: id, deviceTypes: types.map(\.deviceType), servers: values.value(Descriptor.serverList, on: id) ?? [],
+      clients: values.value(Descriptor.clientList, on: id) ?? [],
+      parts: values.value(Descriptor.partsList, on: id) ?? [])
+  }
+
+  /// An endpoint with all that is below it.
+  private static func closure(of start: EndpointID, _ endpoints: [EndpointID: DeviceEndpoint]) -> Set<EndpointID> {
+    var result: Set<EndpointID> = []
+    var open = [start]
+    while let next = open.popLast() {
+      if result.insert(next).inserted { open += endpoints[next]?.parts ?? [] }
+    }
+    return result
+  }
+
+  /// Clusters whose attributes make it.
+  static func isPart(_ cluster: ClusterID) -> Bool {
+    cluster == Descriptor.id || cluster == BasicInformation.id || cluster == BridgedDeviceBasicInformation.id
+  }
+}
+
+extension DeviceIdentity {
+  /// From Basic Information of a node, or from Bridged Device Basic Information of a bridged endpoint.
+  package init(_ values: NodeValues, of endpoint: EndpointID) {
+    self.init()
+    // What a bridge tells of a device behind it has the ids and types of Basic Information: Matter Core § 9.13.
+    let cluster = endpoint == .root ? BasicInformation.id : BridgedDeviceBasicInformation.id
+    func value<Value: ModelValue>(_ attribute: Attribute<BasicInformation, Value>) -> Value? {
+      values[.init(endpoint, cluster, attribute.id)].flatMap { try? Value(tlv: $0) }
+    }
+    func text(_ attribute: Attribute<BasicInformation, String>) -> String? {
+      value(attribute).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    vendorID = value(BasicInformation.vendorID)
+    productID = value(BasicInformation.productID)
+    vendorName = text(BasicInformation.vendorName)
+    productName = text(BasicInformation.productName)
+    productLabel = text(BasicInformation.productLabel)
+    nodeLabel = text(BasicInformation.nodeLabel)
+    serialNumber = text(BasicInformation.serialNumber)
+    uniqueID = text(BasicInformation.uniqueID)
+    softwareVersion = text(BasicInformation.softwareVersionString)
+  }
+
+  /// What the device calls itself, as far as a name may be so.
+  var ownName: String? {
+    HomeNames.allowed(nodeLabel) ?? HomeNames.allowed(productLabel) ?? HomeNames.allowed(productName)
+  }
+}

@@ -1,0 +1,36 @@
+internal import MatterClusters
+package import MatterModel
+package import MatterProtocol
+internal import MatterTLV
+
+/// Detects failures that a response command reports in a member of its own instead of a status.
+package enum CommandOutcome {
+  /// The names of such members in the clusters of the specification.
+  private static let names: Set<String> = ["Status", "StatusCode", "ErrorCode", "NetworkingStatus"]
+  /// Clusters whose `Status` doesn't mean success or failure: an available update, the end of a log.
+  private static let others: Set<ClusterID> = [0x0029, 0x0032]
+
+  /// Returns the reported error, or nil if the response reports none.
+  /// - Parameter shape: the schema of the response; nil: that of the catalog.
+  package static func failure(_ answer: CommandData, shape: Schema? = nil) -> HomeError? {
+    guard !others.contains(answer.path.cluster), let fields = answer.fields,
+      case .structure(let members) = shape
+        ?? ElementNames.response(answer.path.command, of: answer.path.cluster),
+      let response = try? TLVElement(decoding: fields)
+    else { return nil }
+    for member in members where names.contains(member.name) {
+      guard let element = response[member.id], let code = number(element.value), code != 0 else { continue }
+      let name = member.schema.text(of: TLVElement(element.value).encoded)
+      let text = members.first { $0.name == "DebugText" }.flatMap { response[$0.id] }
+      var message = "the device refused: \(name)"
+      if name != "\(code)" { message += " (\(camelCase(member.name)) \(code))" }
+      if case .string(let words)? = text?.value, !words.isEmpty { message += ": \(words)" }
+      return HomeError(.refused, message)
+    }
+    return nil
+  }
+
+  private static func number(_ value: TLVElement.Value) -> UInt64? {
+    if case .unsigned(let number) = value { number } else { nil }
+  }
+}

@@ -1,0 +1,65 @@
+/// A position in the change log of a home, behind the changes that were read. See <doc:TheHomeModel>, “Observer
+/// queries”.
+///
+/// Opaque: it can be stored, printed and parsed, and is valid only for the log that issued it.
+public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
+  /// The id of the log, drawn when the database is created.
+  package var log: UInt32
+  /// The sequence number of the last change before the position; 0: the beginning.
+  package var sequence: Int64
+  /// Identifies the writer of that change, see ``HomeDatabase/mark(of:)``: a log that was restored from a copy assigns its
+  /// sequence numbers again. Nil if there is no such change, or its writer is unknown.
+  package var mark: UInt32?
+
+  package init(log: UInt32, sequence: Int64, mark: UInt32? = nil) {
+    (self.log, self.sequence, self.mark) = (log, sequence, mark)
+  }
+
+  /// Parses the format of ``description``.
+  public init?(_ description: String) {
+    let parts = description.split(separator: "-", omittingEmptySubsequences: false)
+    guard [2, 3].contains(parts.count), parts[0].first == "h", let log = UInt32(parts[0].dropFirst(), radix: 16),
+      let sequence = Int64(parts[1]), sequence >= 0
+    else { return nil }
+    self.init(log: log, sequence: sequence)
+    guard parts.count == 3 else { return }
+    guard let mark = UInt32(parts[2], radix: 16) else { return nil }
+    self.mark = mark
+  }
+
+  /// `h1f03a9c2-4711-5d20`.
+  public var description: String {
+    "h\(String(log, radix: 16))-\(sequence)" + (mark.map { "-" + String($0, radix: 16) } ?? "")
+  }
+
+  /// Returns an anchor beyond the end of this anchor's log, which causes a reset; nil if the other anchor is of the same log.
+  package func beyondTheEnd(notOf other: Anchor) -> Anchor? {
+    log == other.log ? nil : Anchor(log: log, sequence: .max)
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let anchor = Self(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not an anchor")
+    }
+    self = anchor
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}
+
+/// The logs of which a client has received anchors.
+package struct KnownLogs: Sendable {
+  private var logs: Set<UInt32> = []
+
+  package init() {}
+
+  package mutating func note(_ anchor: Anchor) { logs.insert(anchor.log) }
+
+  /// Returns whether an anchor is of one of the logs.
+  package func contains(_ anchor: Anchor) -> Bool { logs.contains(anchor.log) }
+}

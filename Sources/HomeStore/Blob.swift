@@ -1,0 +1,229 @@
+internal import Foundation
+package import FoundationEssentials
+internal import HomeModel
+internal import MatterModel
+package import MatterProtocol
+
+/// Writes the compact form of what a column of the database holds: numbers of seven bits a byte, texts and bytes with
+/// their length in front.
+package struct BlobWriter {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package mutating func write(_ number: UInt64) {
+    var rest = number
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  package mutating func write(_ number: some UnsignedInteger) { write(UInt64(number)) }
+
+  package mutating func write(_ octets: [UInt8]) {
+    write(UInt64(octets.count))
+    bytes += octets
+  }
+
+  package mutating func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Nil is told from an empty text.
+  package mutating func write(_ text: String?) {
+    write(UInt64(text == nil ? 0 : 1))
+    if let text { write(text) }
+  }
+
+  package mutating func write<Item>(_ items: [Item], _ body: (inout Self, Item) -> Void) {
+    write(UInt64(items.count))
+    for item in items { body(&self, item) }
+  }
+
+  /// The form for SQLite.
+  package var data: Data { Data(bytes) }
+}
+
+/// What is stored can't be read: the file was damaged, or somebody else wrote it.
+package struct DamagedBlob: Error {
+  package init() {}
+}
+
+/// Reads what ``BlobWriter`` writes.
+package struct BlobReader {
+  private let bytes: [UInt8]
+  private var offset = 0
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package var isAtEnd: Bool { offset == bytes.count }
+
+  package mutating func number() throws(DamagedBlob) -> UInt64 {
+    var result: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      guard offset < bytes.count, shift < 64 else { throw DamagedBlob() }
+      let byte = bytes[offset]
+      offset += 1
+      // Of the tenth byte, one bit fits.
+      if shift == 63, byte > 1 { throw DamagedBlob() }
+      result |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return result }
+      shift += 7
+    }
+  }
+
+  package mutating func number<Number: FixedWidthInteger>(as _: Number.Type) throws(DamagedBlob) -> Number {
+    guard let number = Number(exactly: try number()) else { throw DamagedBlob() }
+    return number
+  }
+
+  package mutating func octets() throws(DamagedBlob) -> [UInt8] {
+    let count = try number(as: Int.self)
+    guard count <= bytes.count - offset else { throw DamagedBlob() }
+    defer { offset += count }
+    return [UInt8](bytes[offset..<offset + count])
+  }
+
+  package mutating func text() throws(DamagedBlob) -> String {
+    let count = try number(as: Int.self)
+    guard count <= bytes.count - offset,
+      let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
+    else { throw DamagedBlob() }
+    offset += count
+    return text
+  }
+
+  package mutating func optionalText() throws(DamagedBlob) -> String? {
+    switch try number() {
+    case 0: nil
+    case 1: try text()
+    default: throw DamagedBlob()
+    }
+  }
+
+  package mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
+    let count = try number(as: Int.self)
+    // Every item has a byte at least, and may be much larger here than there: what is damaged can't make us reserve the
+    // memory of the machine.
+    guard count <= bytes.count - offset else { throw DamagedBlob() }
+    var items: [Item] = []
+    items.reserveCapacity(min(count, 4096))
+    for _ in 0..<count { items.append(try body(&self)) }
+    return items
+  }
+}
+
+extension DeviceEndpoint {
+  package func write(to writer: inout BlobWriter) {
+    writer.write(id.rawValue)
+    writer.write(deviceTypes) { $0.write($1.rawValue) }
+    writer.write(servers) { $0.write($1.rawValue) }
+    writer.write(clients) { $0.write($1.rawValue) }
+    writer.write(parts) { $0.write($1.rawValue) }
+  }
+
+  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+    let id = EndpointID(try reader.number(as: UInt16.self))
+    let types = try reader.array { (item) throws(DamagedBlob) in DeviceTypeID(try item.number(as: UInt32.self)) }
+    let servers = try reader.array { (item) throws(DamagedBlob) in ClusterID(try item.number(as: UInt32.self)) }
+    let clients = try reader.array { (item) throws(DamagedBlob) in ClusterID(try item.number(as: UInt32.self)) }
+    let parts = try reader.array { (item) throws(DamagedBlob) in EndpointID(try item.number(as: UInt16.self)) }
+    self.init(id: id, deviceTypes: types, servers: servers, clients: clients, parts: parts)
+  }
+}
+
+extension DeviceIdentity {
+  package func write(to writer: inout BlobWriter) {
+    writer.write(vendorID.map { String($0.rawValue) })
+    writer.write(productID.map { String($0) })
+    for text in [vendorName, productName, productLabel, nodeLabel, serialNumber, uniqueID, softwareVersion] {
+      writer.write(text)
+    }
+  }
+
+  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+    self.init()
+    vendorID = try reader.optionalText().flatMap { UInt16($0) }.map { VendorID($0) }
+    productID = try reader.optionalText().flatMap { UInt16($0) }
+    vendorName = try reader.optionalText()
+    productName = try reader.optionalText()
+    productLabel = try reader.optionalText()
+    nodeLabel = try reader.optionalText()
+    serialNumber = try reader.optionalText()
+    uniqueID = try reader.optionalText()
+    softwareVersion = try reader.optionalText()
+  }
+}
+
+extension SourceStatus {
+  package func write(to writer: inout BlobWriter) {
+    writer.write(connectivity.connectivityState.rawValue)
+    writer.write(connectivity.dataSourceLocality.rawValue)
+    writer.write(reason?.rawValue)
+    if let lastContact { writer.write(UInt64(bitPattern: lastContact)) }
+  }
+
+  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+    guard let state = ConnectivityState(rawValue: try reader.text()),
+      let locality = DataSourceLocality(rawValue: try reader.text())
+    else { throw DamagedBlob() }
+    // A reason that a later version knows is none to us.
+    self.init(
+      SourceConnectivity(state, locality), reason: try reader.optionalText().flatMap { OfflineReason(rawValue: $0) })
+    if !reader.isAtEnd { lastContact = Int64(bitPattern: try reader.number()) }
+  }
+}
+
+extension ClusterValues {
+  package func write(to writer: inout BlobWriter) {
+    for entry in entries {
+      writer.write(entry.attribute.rawValue)
+      writer.write(entry.value)
+    }
+  }
+
+  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+    self.init()
+    while !reader.isAtEnd {
+      let attribute = AttributeID(try reader.number(as: UInt32.self))
+      self[attribute] = try reader.octets()
+    }
+  }
+}
+
+extension EventData {
+  /// All but the path.
+  package func write(to writer: inout BlobWriter) {
+    writer.write(number)
+    writer.write(priority.rawValue)
+    let (kind, time): (UInt8, UInt64) =
+      switch timestamp {
+      case .epoch(let time): (0, time)
+      case .system(let time): (1, time)
+      case .deltaEpoch(let time): (2, time)
+      case .deltaSystem(let time): (3, time)
+      }
+    writer.write(kind)
+    writer.write(time)
+    writer.write(UInt64(payload == nil ? 0 : 1))
+    if let payload { writer.write(payload) }
+  }
+
+  package init(_ path: ConcreteEventPath, from reader: inout BlobReader) throws(DamagedBlob) {
+    let number = try reader.number()
+    guard let priority = EventPriority(rawValue: try reader.number(as: UInt8.self)) else { throw DamagedBlob() }
+    let kind = try reader.number()
+    let time = try reader.number()
+    let timestamp: EventTimestamp
+    switch kind {
+    case 0: timestamp = .epoch(time)
+    case 1: timestamp = .system(time)
+    case 2: timestamp = .deltaEpoch(time)
+    case 3: timestamp = .deltaSystem(time)
+    default: throw DamagedBlob()
+    }
+    let payload = try reader.number() == 0 ? nil : try reader.octets()
+    self.init(path, number: number, priority: priority, timestamp: timestamp, payload: payload)
+  }
+}

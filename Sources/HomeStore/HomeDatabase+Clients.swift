@@ -1,0 +1,70 @@
+internal import GRDB
+public import HomeModel
+internal import MatterCrypto
+internal import MatterModel
+
+// The invited clients.
+extension HomeDatabase {
+  /// Invites a client.
+  /// - Parameter time: now, in seconds since 1970.
+  /// - Returns: the client and its token of 32 hexadecimal digits, which is not stored.
+  /// - Throws: ``HomeError`` `badArguments` for an invalid name, or one that another client has.
+  public func invite(_ name: String, _ role: HomeRole, at time: Int64) throws(HomeError) -> (
+    client: InvitedClient, token: String
+  ) {
+    let name = try HomeNames.checked(name).name
+    var random = SystemRandomSource()
+    let token = hexadecimal(random.bytes(16))
+    let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
+    try write(isDurable: true) { database in
+      // NOCASE of SQLite compares only ASCII letters case-insensitively.
+      let names = try Row.fetchAll(database, sql: "SELECT name FROM client").map { try $0.text(0) }
+      if let taken = names.first(where: { HomeNames.same($0, name) }) {
+        throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
+      }
+      var hash = BlobWriter()
+      hash.write(client.tokenHash)
+      try database.execute(
+        sql: "INSERT INTO client (name, role, token, created) VALUES (?, ?, ?, ?)",
+        arguments: [name, role.rawValue, hash.data, time])
+    }
+    return (client, token)
+  }
+
+  /// Returns the invited clients, ordered by name.
+  public func clients() throws(HomeError) -> [InvitedClient] {
+    try read { database in
+      var clients: [InvitedClient] = []
+      let rows = try Row.fetchCursor(database, sql: "SELECT name, role, token, created FROM client ORDER BY name")
+      while let row = try rows.next() {
+        var token = BlobReader(try row.optionalBytes(2) ?? [])
+        guard let role = HomeRole(rawValue: try row.text(1)) else { throw DamagedBlob() }
+        clients.append(
+          InvitedClient(
+            name: try row.text(0), role: role, created: try row.number(3), tokenHash: try token.octets()))
+      }
+      return clients
+    }
+  }
+
+  /// Revokes a client's invitation.
+  /// - Throws: ``HomeError`` `notFound` with similar names.
+  public func revoke(_ name: String) throws(HomeError) -> InvitedClient {
+    let known = try clients()
+    guard let client = known.first(where: { HomeNames.same($0.name, name) }) else {
+      throw HomeError(
+        .notFound, "there is no client “\(name)”",
+        candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+    }
+    try write(isDurable: true) { try $0.execute(sql: "DELETE FROM client WHERE name = ?", arguments: [client.name]) }
+    return client
+  }
+}
+
+extension InvitedClient {
+  /// Returns the stored hash of a token.
+  package static func hash(_ token: String) -> [UInt8] { Hash.sha256(Array("hearth client \(token)".utf8)) }
+
+  /// Returns whether this is the client's token, in constant time.
+  package func has(_ token: String) -> Bool { constantTimeEqual(tokenHash, Self.hash(token)) }
+}

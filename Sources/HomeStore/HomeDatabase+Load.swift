@@ -1,0 +1,148 @@
+internal import Foundation
+package import GRDB
+public import HomeModel
+public import MatterModel
+
+/// A home as loaded from the database.
+public struct StoredHome: Sendable, Codable {
+  public var state: HomeState
+  /// The times of last contact, by node.
+  public var contacts: [NodeID: Contact] = [:]
+  /// The data versions of completely known clusters, by node: a subscription with these versions receives only later
+  /// changes.
+  public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
+  /// The devices whose changed connectivity has not settled yet, by their ids.
+  public var trials: [String: DebounceTrial] = [:]
+  /// What was asked for when nodes were paired that have not told yet what they are.
+  package var wishes: [NodeID: PairingWish] = [:]
+  /// The position of the state in the log.
+  public var anchor: Anchor
+
+  /// What is sent to clients of a hub.
+  private enum CodingKeys: String, CodingKey { case state, contacts, anchor }
+
+  package init(state: HomeState, contacts: [NodeID: Contact] = [:], anchor: Anchor) {
+    (self.state, self.contacts, self.anchor) = (state, contacts, anchor)
+  }
+}
+
+extension HomeDatabase {
+  /// Loads the home without the attribute values of its devices.
+  public func names() throws(HomeError) -> HomeState { try read { try self.names($0) } }
+
+  /// Loads the whole home, in one transaction.
+  public func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
+
+  package func load(_ database: Database) throws -> StoredHome {
+    var home = StoredHome(state: try names(database), anchor: try end(database))
+    let clusters = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: "SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node"))
+    while let row = try clusters.next() {
+      let node = Self.node(try row.number(0))
+      let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
+      var reader = BlobReader(try row.optionalBytes(4) ?? [])
+      let values = try ClusterValues(from: &reader)
+      if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
+      if let version = try row.optionalNumber(3, as: UInt32.self) { home.versions[node, default: [:]][path] = version }
+    }
+    let events = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last FROM event"))
+    while let row = try events.next() {
+      home.state.restore(lastEvent: UInt64(bitPattern: try row.number(1)), of: Self.node(try row.number(0)))
+    }
+    home.contacts = try contacts(database)
+    home.wishes = try wishes(database)
+    let trials = try Row.fetchCursor(database.cachedStatement(sql: "SELECT device, state, locality, since FROM trial"))
+    while let row = try trials.next() {
+      guard let state = ConnectivityState(rawValue: try row.text(1)),
+        let locality = DataSourceLocality(rawValue: try row.text(2))
+      else { throw DamagedBlob() }
+      home.trials[try row.text(0)] = DebounceTrial(
+        settled: SourceConnectivity(state, locality), since: try row.number(3))
+    }
+    return home
+  }
+
+  /// When nodes were heard.
+  package func contacts() throws(HomeError) -> [NodeID: Contact] { try read { try self.contacts($0) } }
+
+  private func contacts(_ database: Database) throws -> [NodeID: Contact] {
+    var contacts: [NodeID: Contact] = [:]
+    let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last, next FROM contact"))
+    while let row = try rows.next() {
+      contacts[Self.node(try row.number(0))] = Contact(
+        last: try row.optionalNumber(1), nextReport: try row.optionalNumber(2))
+    }
+    return contacts
+  }
+
+  /// The home without its values: structures, rooms and devices with their sources.
+  package func names(_ database: Database) throws -> HomeState {
+    var state = HomeState()
+    // Asked for with every change of a name.
+    func rows(_ sql: String) throws -> RowCursor { try Row.fetchCursor(database.cachedStatement(sql: sql)) }
+    let structures = try rows("SELECT id, name FROM structure ORDER BY position")
+    while let row = try structures.next() {
+      state.apply(.structureAdded(Structure(id: try row.text(0), name: try row.text(1))))
+    }
+    let primary = try database.cachedStatement(sql: "SELECT id FROM structure WHERE is_primary").text()
+    if let primary { state.apply(.primaryStructureChosen(id: primary)) }
+    let rooms = try rows("SELECT id, name, structure FROM room ORDER BY position")
+    while let row = try rooms.next() {
+      state.apply(.roomAdded(Room(id: try row.text(0), name: try row.text(1), structureID: try row.text(2))))
+    }
+    let devices = try rows("SELECT id, name, room, structure FROM device")
+    while let row = try devices.next() {
+      state.apply(
+        .deviceAdded(
+          id: try row.text(0), name: try row.text(1), roomID: try row.optionalText(2), structureID: try row.text(3)))
+    }
+    let sources = try rows("SELECT node, endpoint, device, endpoints, identity, status FROM source")
+    while let row = try sources.next() {
+      let source = SourceID(Self.node(try row.number(0)), EndpointID(try row.number(1)))
+      state.apply(.sourceAdded(source, device: try row.text(2)))
+      if let endpoints = try Self.endpoints(row, 3), let identity = try row.optionalBytes(4) {
+        var reader = BlobReader(identity)
+        state.apply(.topology(source, endpoints, try DeviceIdentity(from: &reader)))
+      }
+      if let status = try row.optionalBytes(5) {
+        var reader = BlobReader(status)
+        state.apply(.connectivity(source, try SourceStatus(from: &reader)))
+      }
+    }
+    return state
+  }
+
+  /// The endpoints that a source's row has; nil where nothing is known of them yet.
+  package static func endpoints(_ row: Row, _ index: Int) throws -> [DeviceEndpoint]? {
+    guard let bytes = try row.optionalBytes(index) else { return nil }
+    var reader = BlobReader(bytes)
+    return try reader.array { (item) throws(DamagedBlob) in try DeviceEndpoint(from: &item) }
+  }
+
+  /// The place behind all that the log has.
+  package func end(_ database: Database) throws -> Anchor {
+    try anchor(at: try lastSequence(database), database)
+  }
+
+  /// The place behind a change, by its number.
+  package func anchor(at sequence: Int64, _ database: Database) throws -> Anchor {
+    Anchor(log: logID, sequence: sequence, mark: try mark(at: sequence, database))
+  }
+
+  /// Of a change in the log, or of the last that was in it; nil of others.
+  package func mark(at sequence: Int64, _ database: Database) throws -> UInt32? {
+    let statement = try database.cachedStatement(sql: "SELECT writer FROM log WHERE sequence = ?")
+    if let writer = try statement.number([sequence], as: Int64.self) { return Self.mark(of: writer) }
+    return try compactedMark(at: sequence, database)
+  }
+
+  /// Tells those who write apart in little room. They are drawn anew each time that a file is opened.
+  package static func mark(of writer: Int64) -> UInt32 { UInt32(truncatingIfNeeded: writer) }
+
+  /// Of the last change that was ever logged, also if it was compacted since.
+  func lastSequence(_ database: Database) throws -> Int64 {
+    let statement = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'")
+    return try statement.number() ?? 0
+  }
+}

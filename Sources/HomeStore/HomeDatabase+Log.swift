@@ -1,0 +1,213 @@
+package import GRDB
+public import HomeModel
+internal import MatterModel
+
+/// Updates of other processes.
+public struct OtherUpdates: Sendable {
+  /// The updates, in the order of the log.
+  public var updates: [LoggedUpdate] = []
+  /// The anchor for the next read, also behind own updates.
+  public var next: Anchor
+  /// Whether the log no longer reaches back to the anchor, so that the home must be reloaded.
+  public var mustReload = false
+  /// Whether these are all updates; else more follow after `next`.
+  public var isComplete = true
+}
+
+/// An update in the log.
+public struct LoggedUpdate: Hashable, Sendable {
+  /// The update, without data versions of clusters, which are not logged.
+  public var update: HomeUpdate
+  /// The position after the update.
+  public var anchor: Anchor
+  /// The device of each change, in order; nil: not about a device.
+  public var devices: [String?]
+}
+
+extension HomeDatabase {
+  /// Returns the position at the end of the log.
+  public func anchor() throws(HomeError) -> Anchor { try read { try self.end($0) } }
+
+  /// Returns the updates of other processes and instances after an anchor.
+  /// - Parameters:
+  ///   - anchor: a position returned by ``load()``, a commit or this method.
+  ///   - limit: the maximum number of changes; an update is never split.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
+  public func updates(after anchor: Anchor, limit: Int = 10_000) throws(HomeError) -> OtherUpdates {
+    try checkLog(anchor)
+    return try read { try self.updates(after: anchor, limit: limit, $0) }
+  }
+
+  package func updates(after anchor: Anchor, limit: Int = .max, _ database: Database) throws -> OtherUpdates {
+    let end = try self.end(database)
+    guard try self.isCovered(anchor, database) else { return OtherUpdates(next: end, mustReload: true) }
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: "SELECT \(Self.columns) FROM log WHERE sequence > ? AND writer != ? ORDER BY sequence"),
+      arguments: [anchor.sequence, self.writer])
+    var result = OtherUpdates(next: end)
+    var count = 0
+    var batch: Int64?
+    while let row = try rows.next() {
+      let sample = try self.sample(row)
+      if sample.update != batch {
+        if count >= limit, let last = result.updates.last {
+          result.next = last.anchor
+          result.isComplete = false
+          break
+        }
+        batch = sample.update
+        result.updates.append(
+          LoggedUpdate(
+            update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor, devices: []))
+      }
+      let last = result.updates.count - 1
+      result.updates[last].update.changes.append(sample.change)
+      result.updates[last].devices.append(sample.device)
+      result.updates[last].anchor = sample.anchor
+      count += 1
+    }
+    return result
+  }
+
+  /// Returns the samples after an anchor.
+  /// - Parameters:
+  ///   - anchor: the position; nil: the beginning of the log.
+  ///   - limit: the maximum number of samples; 0: no limit.
+  /// - Returns: the samples, or a reset with the whole home if the log no longer reaches back to the anchor: there is
+  ///   never an undetected gap.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log, and for a negative limit.
+  public func samples(
+    after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
+  ) throws(HomeError) -> AnchoredResult {
+    let anchor = anchor ?? Anchor(log: logID, sequence: 0)
+    try checkLog(anchor)
+    guard limit >= 0 else { throw HomeError(.badArguments, "a limit of \(limit) samples; expected 0 (all) or more") }
+    return try read { database in
+      guard try self.isCovered(anchor, database) else { return .reset(try self.load(database)) }
+      let (condition, arguments) = Self.condition(filter)
+      let rows = try Row.fetchCursor(
+        database, sql: "SELECT \(Self.columns) FROM log WHERE sequence > ?\(condition) ORDER BY sequence LIMIT ?",
+        arguments: [anchor.sequence] + arguments + [limit == 0 ? -1 : limit &+ 1])
+      var samples: [HomeSample] = []
+      while let row = try rows.next() {
+        if limit > 0, samples.count == limit {
+          return .samples(samples, next: samples.last?.anchor ?? anchor, isComplete: false)
+        }
+        samples.append(try self.sample(row))
+      }
+      return .samples(samples, next: try self.end(database), isComplete: true)
+    }
+  }
+
+  /// Whether anything happened after an anchor that the filter lets through; true where the log goes back no further.
+  package func hasSamples(after anchor: Anchor, _ filter: SampleFilter) throws(HomeError) -> Bool {
+    try read { database in
+      guard try self.isCovered(anchor, database) else { return true }
+      let (condition, arguments) = Self.condition(filter)
+      return try Row.fetchOne(
+        database, sql: "SELECT 1 FROM log WHERE sequence > ?\(condition) LIMIT 1",
+        arguments: [anchor.sequence] + arguments) != nil
+    }
+  }
+
+  /// Changes when another process, or another instance of ours, has written.
+  package func foreignVersion() throws(HomeError) -> Int64 {
+    do {
+      // Of the connection that we write with: what it wrote itself does not count.
+      return try pool.writeWithoutTransaction {
+        try $0.cachedStatement(sql: "PRAGMA data_version").number() ?? 0
+      }
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  // MARK: Anchors
+
+  private func checkLog(_ anchor: Anchor) throws(HomeError) {
+    guard anchor.log == logID else {
+      throw HomeError(
+        .badArguments, "the anchor \(anchor) is from the log of another home than \(path); start without an anchor")
+    }
+  }
+
+  /// Whether all that happened after the anchor is in the log. An anchor beyond its end, or in a gap, is of changes that a
+  /// power cut took back.
+  private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
+    let compacted: Int64? = try database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'").number()
+    guard
+      try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
+        && !LogGaps.contain(anchor.sequence, database)
+    else { return false }
+    // The number may have been given again, since the file was put back from a copy.
+    guard let mark = anchor.mark, let now = try self.mark(at: anchor.sequence, database) else { return true }
+    return mark == now
+  }
+
+  // MARK: Rows
+
+  private static let columns =
+    "sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer"
+
+  private func sample(_ row: Row) throws -> HomeSample {
+    guard let kind = ChangeRow.Kind(rawValue: try row.number(3)) else { throw DamagedBlob() }
+    var change = ChangeRow(kind, subject: try row.optionalText(4))
+    change.node = try row.optionalNumber(5).map { Self.node($0) }
+    change.endpoint = try row.optionalNumber(6).map { EndpointID($0) }
+    change.cluster = try row.optionalNumber(7).map { ClusterID($0) }
+    change.element = try row.optionalNumber(8)
+    change.value = try row.optionalBytes(9)
+    return HomeSample(
+      anchor: Anchor(log: logID, sequence: try row.number(0), mark: Self.mark(of: try row.number(11))),
+      time: try row.number(2), change: try change.change(), device: kind.isOfDevice ? change.subject : nil,
+      name: try change.removedName, origin: try row.optionalText(10), update: try row.number(1))
+  }
+
+  /// The filter for SQLite: an `AND` and its conditions. Lets through what ``SampleFilter/contains(_:)`` does.
+  package static func condition(_ filter: SampleFilter) -> (sql: String, arguments: StatementArguments) {
+    var sql = ""
+    var arguments: StatementArguments = []
+    func require(_ column: String, in values: [any DatabaseValueConvertible]) {
+      sql += " AND \(column) IN (\(repeatElement("?", count: values.count).joined(separator: ", ")))"
+      arguments += StatementArguments(values)
+    }
+    let ofDevice = ChangeRow.Kind.allCases.filter(\.isOfDevice)
+    switch filter.type {
+    case .all: break
+    case let type: require("kind", in: ChangeRow.Kind.allCases.filter { $0.sampleType == type }.map(\.rawValue))
+    }
+    if let devices = filter.devices {
+      require("kind", in: ofDevice.map(\.rawValue))
+      require("subject", in: devices.sorted())
+    }
+    if let endpoints = filter.endpoints { require("endpoint", in: endpoints.map(\.rawValue)) }
+    if let clusters = filter.clusters { require("cluster", in: clusters.map(\.rawValue)) }
+    if let attributes = filter.attributes {
+      require("kind", in: [ChangeRow.Kind.attribute.rawValue])
+      require("element", in: attributes.map(\.rawValue))
+    }
+    return (sql, arguments)
+  }
+}
+
+extension ChangeRow.Kind {
+  /// Whether its subject is a device.
+  var isOfDevice: Bool {
+    switch self {
+    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructure, .roomAdded, .roomRenamed,
+      .roomRemoved:
+      false
+    default: true
+    }
+  }
+
+  package var sampleType: SampleType {
+    switch self {
+    case .attribute: .attribute
+    case .event: .event
+    case .connectivity: .connectivity
+    default: .topology
+    }
+  }
+}

@@ -1,0 +1,15 @@
+public import HomeModel
+
+// Whether devices with public test certificates are accepted, as the user set it.
+extension HomeDatabase {
+  private static let trustKey = "trust"
+  private static let productionOnly = "production"
+
+  /// Whether devices with public test certificates are accepted. True by default.
+  public func trustsTestDevices() throws(HomeError) -> Bool { try setting(Self.trustKey) != Self.productionOnly }
+
+  /// Sets whether devices with public test certificates are accepted, effective for later pairings.
+  public func setTrustsTestDevices(_ isTrusting: Bool) throws(HomeError) {
+    try set(isTrusting ? nil : Self.productionOnly, for: Self.trustKey)
+  }
+}

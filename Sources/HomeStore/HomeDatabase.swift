@@ -1,0 +1,228 @@
+internal import Foundation
+package import GRDB
+internal import Glibc
+public import HomeModel
+public import MatterCrypto
+package import MatterModel
+internal import Runtime
+internal import Synchronization
+
+/// The database of a home: its structures, rooms, devices and last known values, and the log of all changes.
+///
+/// One SQLite file in write-ahead mode, which several processes can have open. Each change is one transaction, atomic
+/// even if the process is killed. Every call may block on the disk, and up to five seconds on the write lock of another
+/// process.
+public final class HomeDatabase: Sendable {
+  let pool: any DatabaseWriter
+  /// The path of the file, for messages.
+  public let path: String
+  /// Identifies the log.
+  package let logID: UInt32
+  /// The identity of the home: 32 hexadecimal digits, which never change. Two hubs with the same one serve the same home.
+  package let identity: String
+  /// Identifies this instance among the writers of the file.
+  package let writer: Int64
+  /// Notified of each commit of this instance.
+  package let bell = Bell()
+  /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
+  package let isPassing: Bool
+  private let isClosed = Atomic(false)
+  /// Whether orphaned rows were removed since the file was opened.
+  let isSwept = Atomic(false)
+
+  /// The size limit of the write-ahead log after a checkpoint, in bytes. SQLite checkpoints at 1000 pages, so in normal
+  /// operation the file is neither extended nor truncated.
+  static let journalSize: Int64 = 1000 * 4096
+
+  /// Opens a home, and creates it if it does not exist.
+  /// - Parameters:
+  ///   - path: the path of the file. It and the files beside it are accessible only by the user (0600).
+  ///   - isPassing: whether the home is private to this process and not persistent, as in a simulation: then it has no
+  ///     file, see `PassingHomes`.
+  ///   - random: the source for the id of a new log, which identifies its anchors.
+  ///   - identity: the identity of a new home, 32 hexadecimal digits; nil: a random one.
+  ///   - boot: identifies the boot of the machine, because the last changes may be lost in a power failure; nil: as
+  ///     reported by the system.
+  /// - Throws: ``HomeError`` `internalError` if the file can't be opened, is damaged, belongs to another program, or has
+  ///   another version of the schema; then it remains unchanged.
+  public static func open(
+    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil,
+    boot: Int64? = nil
+  ) throws(HomeError) -> HomeDatabase {
+    let boot = boot ?? LogGaps.boot
+    var random = random
+    if isPassing {
+      do {
+        return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, identity, boot: boot)
+      } catch {
+        throw failure(error, path)
+      }
+    }
+    try Files.makeDirectory((path as NSString).deletingLastPathComponent)
+    do throws(StoreError) {
+      try DirectoryCheck.check((path as NSString).deletingLastPathComponent)
+    } catch {
+      throw HomeError(error)
+    }
+    // SQLite copies the permissions of this file to its other files.
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
+    _ = Glibc.close(descriptor)
+    // Serializes the creation by several processes.
+    let lock = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
+      throw HomeError(.internalError, "\(path) can't be locked: \(systemError())")
+    }
+    defer {
+      flock(lock, LOCK_UN)
+      _ = Glibc.close(lock)
+    }
+    do {
+      var configuration = Configuration()
+      configuration.label = "home"
+      configuration.busyMode = .timeout(5)
+      configuration.maximumReaderCount = 2
+      configuration.prepareDatabase { database in
+        // A commit doesn't wait for the disk: the last commits survive a kill, but not a power failure. See LogGaps.
+        try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(Self.journalSize)")
+      }
+      let isNew = try HomeSchema.isNew(path)
+      let pool = try DatabasePool(path: path, configuration: configuration)
+      if isNew { try HomeSchema.create(in: pool) }
+      let database = try HomeDatabase(pool, path, isPassing: false, &random, identity, boot: boot)
+      try LogGaps.note(boot, in: pool)
+      return database
+    } catch {
+      throw failure(error, path)
+    }
+  }
+
+  /// Checks that an existing file is a home that can be opened, without changing it.
+  /// - Throws: ``HomeError`` `internalError` as for `open`.
+  package static func check(_ path: String) throws(HomeError) {
+    do { _ = try HomeSchema.isNew(path) } catch { throw failure(error, path) }
+  }
+
+  private init(
+    _ pool: any DatabaseWriter, _ path: String, isPassing: Bool, _ random: inout some RandomSource,
+    _ identity: String?, boot: Int64
+  ) throws {
+    (self.pool, self.path, self.isPassing) = (pool, path, isPassing)
+    logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
+    self.identity = try HomeSchema.identity(pool, new: identity)
+    writer = Int64.random(in: 1...Int64.max, using: &random)
+  }
+
+  /// Closes the file. Later calls throw.
+  public func close() throws(HomeError) {
+    isClosed.store(true, ordering: .relaxed)
+    guard !isPassing else { return }
+    do { try pool.close() } catch { throw Self.failure(error, path) }
+  }
+
+  private func checkOpen() throws(HomeError) {
+    if isClosed.load(ordering: .relaxed) { throw HomeError(.internalError, "\(path) is closed") }
+  }
+
+  // MARK: Transactions
+
+  /// Executes reads on one snapshot of the database.
+  package func read<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
+    try checkOpen()
+    // A single connection has no concurrent writer, so the costs of a read transaction are avoided.
+    do { return try isPassing ? pool.writeWithoutTransaction(body) : pool.read(body) } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  /// Executes writes in one immediate transaction, which is rolled back if the body throws.
+  /// - Parameter isDurable: whether the commit waits for the disk, so that it survives a power failure.
+  package func write<R>(isDurable: Bool = false, _ body: (Database) throws -> R) throws(HomeError) -> R {
+    try checkOpen()
+    do {
+      return try pool.writeWithoutTransaction { database in
+        if isDurable { try database.execute(sql: "PRAGMA synchronous = FULL") }
+        defer { if isDurable { try? database.execute(sql: "PRAGMA synchronous = NORMAL") } }
+        // Cached, because preparing them takes about as long as the commit of a single change.
+        try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+        do {
+          let result = try body(database)
+          try database.cachedStatement(sql: "COMMIT").execute()
+          return result
+        } catch {
+          // SQLite rolls back by itself after some errors.
+          if database.isInsideTransaction { try? database.cachedStatement(sql: "ROLLBACK").execute() }
+          throw error
+        }
+      }
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  /// Converts an error of the database at the path.
+  package static func failure(_ error: any Error, _ path: String) -> HomeError {
+    if let known = error as? HomeError { return known }
+    if error is DamagedBlob {
+      return HomeError(.internalError, "\(path) is damaged; move it away to start anew", cause: error)
+    }
+    if let damage = error as? DamagedColumn {
+      return HomeError(
+        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to start anew", cause: error)
+    }
+    guard let error = error as? DatabaseError else {
+      return HomeError(.internalError, "\(path): \(error)", cause: error)
+    }
+    let message =
+      switch error.resultCode {
+      case .SQLITE_NOTADB: "\(path) is not a home; move it away, or choose another --state"
+      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to start anew"
+      case .SQLITE_BUSY, .SQLITE_LOCKED: "\(path) is locked by another process; wait for it to end"
+      case .SQLITE_FULL: "\(path) can't be written: the disk is full"
+      case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR:
+        "\(path) can't be written: \(error.message ?? "\(error.resultCode)")"
+      default: "\(path): \(error.message ?? "\(error.resultCode)")"
+      }
+    return HomeError(.internalError, message, cause: error)
+  }
+
+  // MARK: Settings
+
+  /// Returns a setting of the user, such as the grace time; nil if it is not set.
+  public func setting(_ key: String) throws(HomeError) -> String? {
+    try read {
+      try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
+    }
+  }
+
+  /// Returns all settings of the user.
+  public func settings() throws(HomeError) -> [String: String] {
+    try read { database in
+      var settings: [String: String] = [:]
+      let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value FROM setting"))
+      while let row = try rows.next() { settings[try row.text(0)] = try row.text(1) }
+      return settings
+    }
+  }
+
+  /// Stores a setting; nil removes it.
+  public func set(_ value: String?, for key: String) throws(HomeError) {
+    try write { database in
+      if let value {
+        try database.execute(
+          sql: "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+          arguments: [key, value])
+      } else {
+        try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
+      }
+    }
+  }
+
+  // MARK: Numbers
+
+  /// Returns a node id, which is unsigned, as a signed integer of SQLite.
+  package static func stored(_ node: NodeID) -> Int64 { Int64(bitPattern: node.rawValue) }
+  /// Returns the node id of a stored integer.
+  package static func node(_ stored: Int64) -> NodeID { NodeID(UInt64(bitPattern: stored)) }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+package import GRDB
+
+/// A value in the database that has another type or range than this program writes.
+struct DamagedColumn: Error, CustomStringConvertible {
+  let name: String
+  let value: String
+
+  var description: String { "the column “\(name)” holds \(value)" }
+}
+
+/// Reads columns with their types checked. GRDB's own subscripts end the process where a value has another type.
+extension Row {
+  /// A number, or nil for NULL.
+  package func optionalNumber<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws -> Number? {
+    switch try storage(index) {
+    case .null: return nil
+    case .int64(let value):
+      guard let number = Number(exactly: value) else { throw damage(index) }
+      return number
+    default: throw damage(index)
+    }
+  }
+
+  package func number<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws -> Number {
+    guard let number = try optionalNumber(index, as: Number.self) else { throw damage(index) }
+    return number
+  }
+
+  /// A text, or nil for NULL.
+  package func optionalText(_ index: Int) throws -> String? {
+    switch try storage(index) {
+    case .null: return nil
+    case .string(let text): return text
+    default: throw damage(index)
+    }
+  }
+
+  package func text(_ index: Int) throws -> String {
+    guard let text = try optionalText(index) else { throw damage(index) }
+    return text
+  }
+
+  /// Bytes, or nil for NULL.
+  package func optionalBytes(_ index: Int) throws -> [UInt8]? {
+    // Checked first: the conversion takes a text for bytes.
+    switch try storage(index) {
+    case .null: return nil
+    case .blob(let data): return [UInt8](data)
+    default: throw damage(index)
+    }
+  }
+
+  private func storage(_ index: Int) throws -> DatabaseValue.Storage {
+    guard index < count else { throw DamagedColumn(name: "\(index)", value: "nothing") }
+    return try decode(DatabaseValue.self, atIndex: index).storage
+  }
+
+  private func damage(_ index: Int) -> DamagedColumn {
+    let names = Array(columnNames)
+    let value = (try? decode(DatabaseValue.self, atIndex: index)).map { "\($0)" } ?? "nothing"
+    return DamagedColumn(
+      name: names.indices.contains(index) ? names[index] : "\(index)", value: String(value.prefix(40)))
+  }
+}
+
+extension Statement {
+  /// The first column of the first row, or nil where there is no row, or NULL in it.
+  package func number<Number: FixedWidthInteger>(
+    _ arguments: StatementArguments = [], as _: Number.Type = Number.self
+  ) throws -> Number? {
+    try Row.fetchOne(self, arguments: arguments).flatMap { try $0.optionalNumber(0) }
+  }
+
+  /// The first column of the first row, or nil where there is no row, or NULL in it.
+  package func text(_ arguments: StatementArguments = []) throws -> String? {
+    try Row.fetchOne(self, arguments: arguments).flatMap { try $0.optionalText(0) }
+  }
+}
