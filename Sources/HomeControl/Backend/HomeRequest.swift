@@ -38,7 +38,7 @@ package enum HomeRequest: Sendable, Codable {
 
   case fabric
   /// Commissions a device. Produces ``HomeProgress/commissioning(step:progress:)``.
-  case pair(request: CommissioningRequest, name: String?, room: String?, trust: TrustStore?)
+  indirect case pair(request: CommissioningRequest, name: String?, room: String?, trust: TrustStore?)
   /// Removes a node from the fabric and the home.
   case remove(node: NodeID, isForced: Bool)
   /// The nodes of the fabric whose descriptions have not been read yet, as the devices that they will be.

@@ -60,9 +60,13 @@ extension HomeController {
 
     case .fabric: return .fabric(fabric: fabric)
     case .pair(let request, let name, let room, let trust):
+      // Another controller may run on another event loop.
+      let report: HomeProgress.Handler = { [eventLoop] value in
+        if eventLoop.inEventLoop { progress(value) } else { eventLoop.execute { progress(value) } }
+      }
       return try await changingFabric(origin) { controller throws(HomeError) in
         try await controller.pair(request, name: name, room: room, trust: trust, origin: origin) {
-          progress(.commissioning(step: $0, progress: $1))
+          report(.commissioning(step: $0, progress: $1))
         }
       }
     case .remove(let node, let isForced):
