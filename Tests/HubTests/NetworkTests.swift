@@ -62,6 +62,33 @@ import Testing
     await served.close()
   }
 
+  @Test func connectsWithInvitation() async throws {
+    let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
+    let fingerprint = try #require(await served.hub.identity?.fingerprint)
+    #expect(try await served.hub.status.fingerprint == "\(fingerprint)")
+    let invitation = HubInvitation(
+      addresses: [.host("127.0.0.1", port: try await port(served))], token: try served.invite("Ada", .member),
+      fingerprint: fingerprint, home: ServedHome.identity, name: "Ada", role: .member)
+    func connect(_ invitation: HubInvitation) async throws -> Home {
+      var options = HubClient.Options(try HubInvitation("\(invitation)"), logger: ServedHome.logger)
+      options.timeout = .seconds(120)
+      return try await Home(through: options)
+    }
+    func refusal(_ invitation: HubInvitation) async -> HomeError.Code? {
+      await code { _ = try await connect(invitation) }
+    }
+    let client = try await connect(invitation)
+    #expect(try await client.devices().list().map(\.sourceConnectivity) == [.init(.online, .local)])
+    await client.close()
+    var other = invitation
+    other.home = String(repeating: "0B", count: 16)
+    #expect(await refusal(other) == .refused)
+    other = invitation
+    other.token = String(repeating: "0B", count: 16)
+    #expect(await refusal(other) == .accessDenied)
+    await served.close()
+  }
+
   @Test(
     arguments: [
       [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], Array("GET /ws HTTP/1.1\r\n\r\n".utf8),

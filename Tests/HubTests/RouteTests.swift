@@ -147,9 +147,35 @@ import Testing
     let scratch = Scratch()
     let options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
     #expect(await code { _ = try await Home(through: options) } == .notRunning)
-    let nowhere = ServedHome.clientOptions("test", token: "any", [.remote(.host("127.0.0.1", port: 1))])
-    #expect(await code { _ = try await Home(through: nowhere) } == .unreachable)
+    var unpinned = ServedHome.clientOptions("test", token: "any", [.remote(.host("127.0.0.1", port: 1))])
+    #expect(await openingError(unpinned) == .badArguments)
+    unpinned.trust.fingerprint = try CertificateFingerprint(String(repeating: "00", count: 32))
+    #expect(await openingError(unpinned) == .unreachable)
     #expect(await code { _ = try await Home(through: ServedHome.clientOptions("test", [])) } == .badArguments)
+  }
+
+  private func openingError(_ options: HubClient.Options) async -> HomeError.Code? {
+    await code { _ = try await Home(through: options) }
+  }
+
+  @Test func refusesRouteToOtherHome() async throws {
+    let (near, other) = (try await ServedHome(), try await ServedHome(identity: String(repeating: "0B", count: 16)))
+    let client = try await near.client(through: [.local(near.socket), .remote(other.socket)])
+    await near.stopHub()
+    #expect(await eventually { try await client.devices().list().map(\.offlineReason) == [.hubUnreachable] })
+    #expect([.refused, .notRunning].contains(await code { _ = try await client.anchor() }))
+    #expect(await eventually { try await other.hub.status.clients.isEmpty })
+    try await near.startHub()
+    #expect(await eventually { try await client.devices().list().map(\.offlineReason) == [nil] })
+    // The client expects a home before the first route works.
+    for route in [HubRoute.local(other.socket), .peer(ServedHome.options(other.scratch))] {
+      var options = ServedHome.clientOptions("test", [route])
+      options.home = ServedHome.identity
+      #expect(await openingError(options) == .refused)
+    }
+    await client.close()
+    await near.close()
+    await other.close()
   }
 
   @Test func rejectsSecondHub() async throws {

@@ -25,17 +25,23 @@ final class ServedHome: Sendable {
     return logger
   }()
 
+  /// The identity of the homes, unless another one is given.
+  static let identity = String(repeating: "0A", count: 16)
+
   let scratch: Scratch
   let home: Home
   private let current: Mutex<HubServer?>
 
   /// Opens a home with one lamp, node 5, which is online, or an empty one, and starts the hub.
-  /// - Parameter grace: the grace time; nil: the one that is set with `setGraceTime`.
+  /// - Parameters:
+  ///   - grace: the grace time; nil: the one that is set with `setGraceTime`.
+  ///   - identity: the identity of a new home; the same one by default, so that several homes are routes to one home.
   init(
-    _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false,
+    _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false, identity: String = identity,
     cloud: (any CloudTransport)? = nil, _ change: (inout HubServer.Options) -> Void = { _ in }
   ) async throws {
     self.scratch = scratch
+    try HomeDatabase.open(scratch.state.database, identity: identity).close()
     var options = Self.options(scratch)
     options.following.grace = grace
     if let cloud { options.clouds.transport = cloud }

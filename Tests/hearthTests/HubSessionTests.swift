@@ -7,6 +7,7 @@ import Testing
     let hearth = Hearth()
     #expect(try await hearth("hub", "status").status == 13)
     #expect(try await hearth("devices", "--hub", "here").status == 13)
+    #expect(try await hearth("hub", "invite", "Gast").status == 13)
     let fleet = try await Fleet(hearth, lamp: "Served " + UUID().uuidString.prefix(8))
     #expect(try await hearth("pair", fleet.code, "--name", "Lamp", "--room", "Den").status == 0)
     let hub = try Follower(hearth, "hub", "run", "--listen", "127.0.0.1:0", "--json")
@@ -23,8 +24,9 @@ import Testing
     #expect(try await hearth("off", "lamp", "--hub", "here").output == "Lamp: off\n")
 
     // Two clients with different roles and their tokens.
-    let guest = try token(try await hearth("hub", "invite", "Gast", "--json").output)
-    let member = try token(try await hearth("hub", "invite", "Kind", "--role", "member", "--json").output)
+    let guest = try value("token", try await hearth("hub", "invite", "Gast", "--json").output)
+    let invited = try await hearth("hub", "invite", "Kind", "--role", "member", "--json").output
+    let (member, fingerprint) = (try value("token", invited), try value("fingerprint", invited))
     #expect(try await hearth("hub", "invite", "kind").status == 2)
     #expect(try await hearth("hub", "clients").output.contains("Kind  member"))
     let other = Hearth()
@@ -44,14 +46,21 @@ import Testing
     #expect(try await visitor(member, "level", "den/lamp", "40%").output == "Lamp: 40%\n")
     #expect(try await visitor(member, "invoke", "lamp.onOff.toggle").status == 0)
     #expect(try await visitor(member, "wait", "lamp", "--for", "onOff=false", "--timeout", "5m").status == 0)
-    // The same over TCP, which is encrypted.
+    // The same over TCP with TLS.
     let port = try #require(hub.lines.first?.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
     func remote(_ arguments: String...) async throws -> Hearth.Result {
-      try await other.run(arguments + ["--hub", "127.0.0.1:\(port)", "--token", member])
+      try await other.run(
+        arguments + ["--hub", "127.0.0.1:\(port)", "--token", member, "--fingerprint", fingerprint])
     }
     #expect(try await remote("toggle", "lamp").output == "Lamp: on\n")
     #expect(try await remote("room", "add", "Hall").status == 7)
     #expect(try await other("devices", "--hub", "127.0.0.1:\(port)").status == 7)
+    let wrong = String(repeating: "00", count: 32)
+    #expect(
+      try await other("devices", "--hub", "127.0.0.1:\(port)", "--token", member, "--fingerprint", wrong).status == 7)
+    #expect(try await other("devices", "--hub", "127.0.0.1:\(port)", "--token", member).status == 2)
+    #expect(try await hearth("hub", "status").output.contains("certificate \(fingerprint)"))
+    try await joinsAndLeaves(hearth, fleet.code)
     #expect(try await visitor(member, "off", "lamp").status == 0)
     #expect(try await visitor(member, "rename", "lamp", "Desk").status == 7)
     #expect(try await visitor(member, "room", "add", "Hall").status == 7)
@@ -165,8 +174,37 @@ import Testing
     }
   }
 
-  private func token(_ output: String) throws -> String {
-    let rest = try #require(output.split(separator: #""token":""#).last, "no token: \(output)")
+  /// A client joins with an invitation, which replaces the options.
+  private func joinsAndLeaves(_ hearth: Hearth, _ code: String) async throws {
+    let client = Hearth()
+    let invitation = try value(
+      "invitation", try await hearth("hub", "invite", "Ada", "--role", "member", "--json").output)
+    #expect(try await client("hub", "join", String(invitation.dropLast())).status == 2)
+    let home = "&home=\(String(repeating: "0", count: 32))&"
+    let other = invitation.replacing(try Regex("&home=[0-9A-F]+&"), with: home)
+    #expect(try await client("hub", "join", other).status == 8)
+    #expect(try await client("hub", "leave").status == 3)
+    #expect(
+      try await client("hub", "join", invitation).output == "joined as Ada (member); the home has 1 device\n")
+    let file = client.state + "/hub/invitation"
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    #expect(try await client("off", "lamp").output == "Lamp: off\n")
+    #expect(try await client("read", "lamp.onOff.onOff").output == "false\n")
+    #expect(try await client("rename", "lamp", "Desk").status == 7)
+    #expect(try await client("hub", "status").status == 7)
+    for command in [["pair", code], ["hub", "run"], ["hub", "invite", "Eve"], ["home", "grace", "1m"]] {
+      let result = try await client.run(command)
+      #expect(result.status == 2 && result.errors.contains("has joined a hub"), "\(command): \(result)")
+    }
+    #expect(try await client("hub", "join", other).errors.contains("has joined another home"))
+    // A home of its own is not replaced.
+    #expect(try await hearth("hub", "join", invitation).status == 2)
+    #expect(try await client("hub", "leave").status == 0)
+    #expect(try await client("on", "lamp").status == 3)
+  }
+
+  private func value(_ key: String, _ output: String) throws -> String {
+    let rest = try #require(output.split(separator: "\"\(key)\":\"").last, "no \(key): \(output)")
     return String(rest.prefix { $0 != "\"" })
   }
 }

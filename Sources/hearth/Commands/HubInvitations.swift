@@ -58,7 +58,8 @@ extension HubCommands {
       }
       options.output.result(
         HubReport.json(invitation).adding("created", HubReport.created(client)).adding(
-          "invitation", .string("\(invitation)")),
+          "token", .string(invitation.token)
+        ).adding("invitation", .string("\(invitation)")),
         "\(invitation)")
       options.output.progress(
         "invited \(client.name) as \(client.role.rawValue); the client runs `hearth hub join '…'` with this invitation")
@@ -154,7 +155,7 @@ extension HubReport {
     [
       "name": .string(invitation.name), "role": .string(invitation.role.rawValue),
       "addresses": .array(invitation.addresses.map { .string("\($0)") }),
-      "token": .string(invitation.token), "fingerprint": .optional(invitation.fingerprint.map { "\($0)" }),
+      "fingerprint": .optional(invitation.fingerprint.map { "\($0)" }),
       "home": .string(invitation.home),
     ]
   }

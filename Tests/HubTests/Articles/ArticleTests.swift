@@ -38,6 +38,13 @@ import Testing
     let fingerprint = try HubIdentity(state).fingerprint
     let member = try await SharingSnippets.client([.local(.host("127.0.0.1", port: port))], token, fingerprint)
     #expect(await member.state.devices.count == 1)
+    let invitation = HubInvitation(
+      addresses: [.host("127.0.0.1", port: port)], token: token, fingerprint: fingerprint, home: ServedHome.identity,
+      name: "Ada", role: .member)
+    let joined = try await SharingSnippets.join("\(invitation)", ServedHome.logger)
+    #expect(await joined.state.devices.count == 1)
+    await joined.close()
+    #expect(await eventually { await hub.status.clients.count == 1 })
     let owner = try await SharingSnippets.client([.local(.socket(state.hubSocket))], nil, fingerprint)
     #expect(try await owner.hubStatus.clients.map(\.role) == [.member, .owner])
     // A member can't change names, and no client has access to the keys.

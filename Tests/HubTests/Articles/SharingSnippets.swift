@@ -27,6 +27,12 @@ enum SharingSnippets {
     return token
   }
 
+  static func join(_ text: String, _ logger: Logger) async throws -> Home {
+    let invitation = try HubInvitation(text)
+    let home = try await Home(through: HubClient.Options(invitation, logger: logger))
+    return home
+  }
+
   static func revoke(_ state: StateDirectory, _ owner: Home) async throws {
     let gone = try StoredNames(state).withDatabase { database throws(HomeError) in try database.revoke("Ada") }
     try await owner.tellHubOfClients()
