@@ -101,7 +101,7 @@ let package = Package(
       imports: [
         "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto",
         "MatterCertificates", "MatterTLV", log, .product(name: "NIOSSL", package: "swift-nio-ssl"),
-      ] + nio + web, tests: ["Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+      ] + nio + web, tests: ["Scenario", "VirtualDevices"])
     + [
       .executableTarget(
         name: "hearth",
@@ -135,7 +135,7 @@ let package = Package(
         dependencies: [
           "Hub", "Home", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
-          .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+          .product(name: "NIOCore", package: "swift-nio"),
         ],
         swiftSettings: strict),
       .testTarget(name: "RepositoryTests", swiftSettings: strict),
