@@ -134,6 +134,15 @@ let package = Package(
         "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
         "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
+<<<<<<< HEAD
+=======
+    + module(
+      "Hub",
+      imports: [
+        "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto",
+        "MatterCertificates", "MatterTLV", log, .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ] + nio + web, tests: ["Scenario", "VirtualDevices"])
+>>>>>>> a0511ce4ae3e990fb4b8f711177a69ad515115f0
     + [
       .executableTarget(
         name: "hearth",
@@ -167,7 +176,7 @@ let package = Package(
         dependencies: [
           "Hub", "Home", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
-          .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+          .product(name: "NIOCore", package: "swift-nio"),
         ],
         swiftSettings: strict),
       .testTarget(name: "RepositoryTests", swiftSettings: strict),

@@ -1,6 +1,8 @@
 import MatterProtocol
 
 @testable import Home
+@testable import HomeModel
+@testable import HomeStore
 @testable import HomeAutomation
 
 extension ObserverCenter {

@@ -33,7 +33,7 @@ public actor HubClient {
     public var connectTimeout: Duration = .seconds(5)
     /// The time without a message after which a hub counts as lost; it sends one every five seconds.
     public var silence: Duration = .seconds(20)
-    /// So often a controller of our own tells when it heard the devices.
+    /// The interval at which a controller of this process reports the times of contact.
     package var heartbeat: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
     public var delivery = DeliverySchedule.Limits()
@@ -46,7 +46,7 @@ public actor HubClient {
     }
   }
 
-  /// The home as it is told, on the event loop.
+  /// The received home. Confined to the event loop.
   private final class View: HomeView {
     var reducer = HomeReducer()
     let stream = HomeStream()
@@ -56,7 +56,7 @@ public actor HubClient {
     var link: any RouteLink
     var locality: DataSourceLocality
     var isStarted = false
-    /// Whether it does not work now: further routes are tried then.
+    /// Whether the route fails, so that farther routes are started.
     var isFailing = false
   }
 
@@ -66,19 +66,19 @@ public actor HubClient {
   nonisolated let options: Options
   private nonisolated let box: NIOLoopBoundBox<View>
   private var routes: [Route] = []
-  /// Which route is used.
+  /// The index of the route that is used.
   private var active: Int?
-  /// Which route the state came by.
+  /// The index of the route from which the state was received.
   private var source: Int?
   private var failure: HomeError?
   private var isClosed = false
-  /// Who waits for a route that works, or for the home to be told for the first time.
+  /// Callers that wait for a working route or for the first synchronization.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
   private(set) var queries: [ObjectIdentifier: HubSignal] = [:]
   private var identity: HomeIdentity
-  /// The logs that places came of: each route may lead to another one.
+  /// The logs of the received anchors; each route may have its own.
   var logs = KnownLogs()
 
   package init(_ options: Options) {
@@ -94,11 +94,21 @@ public actor HubClient {
   package nonisolated var view: any HomeView { box.value }
   package nonisolated var machine: any Machine { options.machine }
 
+<<<<<<< HEAD
   // MARK: Coming and going
 
   /// Begins, and waits until the home was loaded or no route leads there.
   package func open() async throws(HomeError) {
     box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+=======
+  static func surprise() -> HomeError { HomeError(.internalError, "unexpected answer of the hub") }
+
+  // MARK: Opening and closing
+
+  /// Starts the routes, and waits until one works or all fail.
+  func open() async throws(HomeError) {
+    box.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+>>>>>>> a0511ce4ae3e990fb4b8f711177a69ad515115f0
     for (index, route) in options.routes.enumerated() {
       let tell: RouteListener = { [weak self] news in
         guard let self else { return }
@@ -141,7 +151,7 @@ public actor HubClient {
     try result.get()
   }
 
-  /// Starts the routes that are needed, and stops the others: one is needed while no nearer one works.
+  /// Starts the needed routes and stops the others. A route is needed while all nearer ones fail.
   private func arrange() {
     guard !isClosed else { return }
     var isNeeded = true
@@ -159,7 +169,7 @@ public actor HubClient {
   }
 
   /// Waits until a route works.
-  /// - Throws: why none does, as soon as none does.
+  /// - Throws: the last error, as soon as all routes fail.
   private func reach(within timeout: Duration) async throws(HomeError) {
     try await wait(timeout) { client throws(HomeError) in
       if client.active != nil { return true }
@@ -217,26 +227,26 @@ public actor HubClient {
     for waiter in all { waiter.resume() }
   }
 
-  // MARK: Hearing
+  // MARK: Events of routes
 
   private func take(_ news: RouteNews, from index: Int) {
     guard !isClosed, routes[index].isStarted else { return }
     let locality = routes[index].locality
     switch news {
     case .loaded(let home):
-      // Only a controller of our own knows what happened while no route worked.
+      // After a time without a route only a controller of this process knows the changes.
       let isKnown = !box.value.reducer.isCutOff || locality == .peer
       guard use(index, home.hub) else { return }
       if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
     case .reloaded(let home):
-      // Another route may have told what was missed on this one.
+      // The missed changes may have been received over another route.
       let isKnown = source != index && !box.value.reducer.isCutOff
       guard use(index, home.hub) else { return }
       if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
     case .resumed:
       guard use(index, .connected) else { return }
       reduce(.resumed)
-      // Nothing was missed here, but whoever was reading when the route broke has not got it.
+      // No update was missed, but a read that was interrupted must be repeated.
       for bell in queries.values { bell.ring() }
       wakeUp()
     case .update(let update, let contacts):
@@ -259,8 +269,9 @@ public actor HubClient {
     }
   }
 
-  /// A route works: it is used unless a nearer one is.
-  /// - Parameter hub: who follows the devices there.
+  /// Uses a working route unless a nearer one is used.
+  /// - Parameter hub: the process that follows the devices there.
+  /// - Returns: whether the route is used.
   private func use(_ index: Int, _ hub: HubState) -> Bool {
     routes[index].isFailing = false
     if let active, active < index { return false }
@@ -273,16 +284,16 @@ public actor HubClient {
     return true
   }
 
-  /// The home is as it is told now: what is another than before is told on.
+  /// Replaces the home, and notifies the observers of the differences.
   private func move(to home: ToldHome, by locality: DataSourceLocality) {
     know(home.contacts)
     reduce(.home(home.state, home.settling, by: locality))
-    // What was and is not any more can't be told by what is different.
+    // The differences don't include changes that were reverted.
     for bell in queries.values { bell.ring() }
     wakeUp()
   }
 
-  /// Nobody knows what happened, but what has come of it: everybody is told to look again.
+  /// Replaces the home, and notifies the observers of a reload, because the changes are unknown.
   private func reload(_ home: ToldHome, by locality: DataSourceLocality) {
     let (view, time) = (box.value, time)
     let old = view.reducer
@@ -298,7 +309,7 @@ public actor HubClient {
     box.value.stream.publish(contacts)
   }
 
-  /// Something happened, and is in the hub's log.
+  /// Applies an update, and notifies the observer queries that match it.
   private func tell(_ update: HomeUpdate, _ contacts: [NodeID: Contact], by locality: DataSourceLocality) {
     know(contacts)
     guard !queries.isEmpty else { return reduce(.update(update, by: locality)) }
@@ -314,7 +325,8 @@ public actor HubClient {
     }
   }
 
-  /// Now, in microseconds since 1970, by the machine's own clock: setting that of the day makes nothing settle sooner or later.
+  /// The time in microseconds since 1970, by the monotonic clock: a change of the wall clock does not affect pending changes of
+  /// connectivity.
   private var time: Int64 {
     if let step = clock.note(options.machine.unixMicroseconds(), at: now) { box.value.reducer.moveClock(by: step) }
     return clock.time(of: now)
@@ -330,11 +342,11 @@ public actor HubClient {
     settle()
   }
 
-  /// Sees to it that connectivity that lasts is said to be settled.
+  /// Schedules the next change of settled connectivity.
   private func settle() {
     settling?.cancel()
     settling = nil
-    // The clock first: what is still to come moves with it.
+    // Reads the clock first, because its adjustment moves the deadlines.
     _ = time
     guard let next = box.value.reducer.nextDeadline, !isClosed else { return }
     let delay = clock.remaining(until: next, at: now)
@@ -350,9 +362,17 @@ public actor HubClient {
     }
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
+<<<<<<< HEAD
   /// - Returns: the answer, and from where it came.
+=======
+  func ask(_ request: HubRequest, origin: String? = nil) async throws(HomeError) -> HubReply {
+    try await send(request, origin: origin).reply
+  }
+
+  /// - Returns: the reply, and the locality of its route.
+>>>>>>> a0511ce4ae3e990fb4b8f711177a69ad515115f0
   func send(
     _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
   ) async throws(HomeError) -> (reply: HomeReply, locality: DataSourceLocality) {

@@ -33,40 +33,40 @@ public enum HubRoute: Sendable {
   }
 }
 
-/// A whole home, as it is told.
+/// A whole home as received from a route.
 struct ToldHome: Sendable {
   var state = HomeState()
   var contacts: [NodeID: Contact] = [:]
   var settling = DebouncerState()
-  /// Who follows its devices.
+  /// The process that follows the devices.
   var hub = HubState.connected
 }
 
-/// What a route tells the client that uses it.
+/// An event of a route for its client.
 enum RouteNews: Sendable {
-  /// The whole home, as it is from now on.
+  /// The current home.
   case loaded(ToldHome)
-  /// The same once more: what happened since this route told something last nobody knows any more.
+  /// The current home. The changes since the last event of this route are unknown.
   case reloaded(ToldHome)
-  /// It is where it was when it broke: what was missed follows.
+  /// The connection was restored; the missed updates follow.
   case resumed
   case update(HomeUpdate, [NodeID: Contact])
   case contacts([NodeID: Contact])
   case settling(DebouncerState)
-  /// Somebody else follows the devices now.
+  /// Another process follows the devices.
   case hub(HubState)
   case down(HomeError)
 }
 
-/// One way to a home, which tries again and again. An actor on the event loop of its client.
+/// A connection over one route, which is established again after each failure. An actor on the event loop of its client.
 protocol RouteLink: Actor {
-  /// Begins to try, from nothing.
+  /// Starts to connect.
   func start()
-  /// Gives up.
+  /// Disconnects.
   func stop()
-  /// Gives up for good, and returns when nothing is left to be done.
+  /// Disconnects finally, and returns when all resources are released.
   func end() async
-  /// What this route told is not what the client goes by any more: it wants the whole next time.
+  /// Requests the whole home at the next connection, because the client uses the state of another route.
   func forget()
   /// - Parameters:
   ///   - limit: the time to wait for the reply.
@@ -80,7 +80,7 @@ extension RouteLink {
   func end() { stop() }
 }
 
-// For the client, which is on the loop: what it says is done when it goes on.
+// For the client, which is on the event loop, so that the calls are synchronous.
 extension RouteLink {
   nonisolated func startNow() { assumeIsolated { $0.start() } }
   nonisolated func stopNow() { assumeIsolated { $0.stop() } }

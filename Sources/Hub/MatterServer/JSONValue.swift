@@ -1,7 +1,8 @@
 /// A JSON value with exact 64-bit integers.
 ///
 /// An own type instead of Foundation's coders: a node list has tens of thousands of values and is made on the event
-/// loop, and `JSONDecoder` throws an error for each type that a value does not have.
+/// loop. Foundation's coders are 12 times slower for such values (12 instead of 142 MB/s encoded, 5 instead of 65 MB/s
+/// decoded), since `JSONDecoder` throws an error for each type that a value does not have.
 enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)

@@ -84,9 +84,9 @@ extension HubMessage {
 extension HomeRequest {
   /// Decodes a request from its command and arguments; null arguments are empty ones.
   init(command: String, _ arguments: JSONValue?) throws {
-    let arguments = arguments.flatMap { $0.isNull ? nil : $0 } ?? .object([])
+    let values: JSONValue = if let arguments, !arguments.isNull { arguments } else { .object([]) }
     let name = String(command.dropFirst(HubJSON.prefix.count))
-    self = try HubJSON.decode(from: .object([.init(name, arguments)]))
+    self = try HubJSON.decode(from: .object([.init(name, values)]))
   }
 }
 

@@ -2,14 +2,14 @@ internal import HomeModel
 internal import MatterModel
 internal import MatterProtocol
 
-/// What a hub told last, for clients that were away for a moment.
+/// The last updates of a hub, for clients that were disconnected for a short time.
 struct HubJournal {
   struct Entry {
     var update: HomeUpdate
     var contacts: [NodeID: Contact]
   }
 
-  /// How many updates, how many changes in them, and about how many bytes, are kept at most.
+  /// The maximum numbers of updates, of changes in them, and of bytes (approximate).
   private let limit: Int
   private let changeLimit: Int
   private let byteLimit: Int
@@ -17,7 +17,7 @@ struct HubJournal {
   private var entries: [Entry] = []
   private var changeCount = 0
   private var byteCount = 0
-  /// Of all updates that there were.
+  /// The number of all updates, including discarded ones.
   private var count: UInt64 = 0
 
   init(hub: UInt64, limit: Int, byteLimit: Int = 1 << 24) {
@@ -27,7 +27,7 @@ struct HubJournal {
     self.byteLimit = byteLimit
   }
 
-  /// Begins anew, as another: what was told before is nobody's place any more.
+  /// Discards all entries and continues with another id, so that no earlier position is valid.
   mutating func restart(as hub: UInt64) {
     self.hub = hub
     (entries, changeCount, byteCount, count) = ([], 0, 0, 0)
@@ -40,7 +40,7 @@ struct HubJournal {
     count += 1
     changeCount += entry.update.changes.count
     byteCount += entry.byteCount
-    // Some at a time: taking one from the front moves all.
+    // Several at a time, because a removal from the front moves all others.
     guard
       entries.count > limit + limit / 4 || changeCount > changeLimit + changeLimit / 4
         || byteCount > byteLimit + byteLimit / 4
@@ -56,7 +56,7 @@ struct HubJournal {
     entries.removeFirst(first)
   }
 
-  /// What was told after a place, each with the place behind it; nil where nobody knows it any more.
+  /// Returns the updates after a position, each with the position after it; nil if some of them were discarded.
   func entries(after position: HubPosition) -> [(Entry, HubPosition)]? {
     guard position.hub == hub, position.count <= count, count - position.count <= UInt64(entries.count) else {
       return nil
@@ -67,12 +67,12 @@ struct HubJournal {
 }
 
 extension HubJournal.Entry {
-  /// About what it takes up.
+  /// The approximate size.
   fileprivate var byteCount: Int { update.changes.reduce(0) { $0 + $1.byteCount } }
 }
 
 extension HomeChange {
-  /// About what it takes up.
+  /// The approximate size.
   fileprivate var byteCount: Int {
     switch self {
     case .attribute(_, _, let value): 128 + (value?.count ?? 0)
