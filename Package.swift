@@ -120,7 +120,7 @@ let package = Package(
         "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
-      tests: ["Home", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+      tests: ["Home", "Scenario", "VirtualDevices"])
     + module(
       "Home",
       imports: [
@@ -134,15 +134,6 @@ let package = Package(
         "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
         "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
-<<<<<<< HEAD
-=======
-    + module(
-      "Hub",
-      imports: [
-        "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto",
-        "MatterCertificates", "MatterTLV", log, .product(name: "NIOSSL", package: "swift-nio-ssl"),
-      ] + nio + web, tests: ["Scenario", "VirtualDevices"])
->>>>>>> a0511ce4ae3e990fb4b8f711177a69ad515115f0
     + [
       .executableTarget(
         name: "hearth",

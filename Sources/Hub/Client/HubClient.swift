@@ -94,21 +94,11 @@ public actor HubClient {
   package nonisolated var view: any HomeView { box.value }
   package nonisolated var machine: any Machine { options.machine }
 
-<<<<<<< HEAD
-  // MARK: Coming and going
-
-  /// Begins, and waits until the home was loaded or no route leads there.
-  package func open() async throws(HomeError) {
-    box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
-=======
-  static func surprise() -> HomeError { HomeError(.internalError, "unexpected answer of the hub") }
-
   // MARK: Opening and closing
 
   /// Starts the routes, and waits until one works or all fail.
-  func open() async throws(HomeError) {
-    box.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
->>>>>>> a0511ce4ae3e990fb4b8f711177a69ad515115f0
+  package func open() async throws(HomeError) {
+    box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
     for (index, route) in options.routes.enumerated() {
       let tell: RouteListener = { [weak self] news in
         guard let self else { return }
@@ -364,15 +354,7 @@ public actor HubClient {
 
   // MARK: Requests
 
-<<<<<<< HEAD
-  /// - Returns: the answer, and from where it came.
-=======
-  func ask(_ request: HubRequest, origin: String? = nil) async throws(HomeError) -> HubReply {
-    try await send(request, origin: origin).reply
-  }
-
   /// - Returns: the reply, and the locality of its route.
->>>>>>> a0511ce4ae3e990fb4b8f711177a69ad515115f0
   func send(
     _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
   ) async throws(HomeError) -> (reply: HomeReply, locality: DataSourceLocality) {
