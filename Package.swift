@@ -100,7 +100,8 @@ let package = Package(
     + module("WebClient", imports: [], tests: nil)
     + module(
       "HomeAutomation",
-      imports: ["HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", grdb] + nio, tests: nil)
+      imports: ["HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb] + nio,
+      tests: nil)
     + module(
       "CloudLink",
       imports: [

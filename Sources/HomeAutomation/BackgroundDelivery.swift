@@ -6,7 +6,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 /// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
-/// <doc:TheHomeModel>, “Observer queries”.
+/// the article “The home model”, “Observer queries”.
 public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   /// The target of a delivery.
   public enum Target: Hashable, Sendable, Codable {

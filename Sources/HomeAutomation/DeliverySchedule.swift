@@ -2,7 +2,7 @@ public import MatterProtocol
 
 /// The schedule of an observer's deliveries: at once for the first change, then at most once per period; with
 /// exponential back-off after failures, and suspended after too many of them. A value that reads no clock. See
-/// <doc:TheHomeModel>, “Observer queries”.
+/// the article “The home model”, “Observer queries”.
 public struct DeliverySchedule: Hashable, Sendable {
   /// The period, timeout and retry limits of an observer.
   public struct Limits: Hashable, Sendable {

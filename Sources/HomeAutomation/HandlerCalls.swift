@@ -3,7 +3,7 @@ package import Runtime
 internal import Synchronization
 
 /// Calls the handler of one query: in order, one call at a time, and on no thread that anybody else waits for, so that a
-/// handler may take as long as it likes. See <doc:TheHomeModel>, “Observing”.
+/// handler may take as long as it likes. See the article “The home model”, “Observing”.
 package final class HandlerCalls: Sendable {
   private let machine: any Machine
   /// Threads of its own as far as it needs them; nil: the machine has a time of its own, which nothing may escape from.

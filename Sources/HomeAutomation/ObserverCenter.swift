@@ -227,8 +227,9 @@ public actor ObserverCenter {
       return notify(inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.filter, state) })
     }
     published = max(published, update.sequence)
-    for observer in entries.compactMap({ update.matches($1.filter, state) ? $0 : nil }) {
-      entries[observer]?.uncommitted = (entries[observer]?.uncommitted?.lowerBound ?? published)...published
+    for (observer, entry) in entries where update.matches(entry.filter, state) {
+      let first = entry.uncommitted?.lowerBound ?? published
+      entries[observer]?.uncommitted = first...published
     }
   }
 

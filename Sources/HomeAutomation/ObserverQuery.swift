@@ -3,7 +3,7 @@ public import HomeStore
 internal import Synchronization
 
 /// A notification of new samples: its handler is called without data, and reads them with an ``AnchoredQuery``. See
-/// <doc:TheHomeModel>, “Observer queries”.
+/// the article “The home model”, “Observer queries”.
 ///
 /// Immutable; can be executed once by an ``ObserverCenter``, and runs until it is stopped there.
 public final class ObserverQuery: Sendable {
@@ -49,8 +49,8 @@ public struct ObserverCompletion: Sendable {
   public func callAsFunction(_ isSuccess: Bool = true) { body(isSuccess) }
 }
 
-/// A query for the samples after an anchor, executed with ``Home/results(of:)``. See <doc:TheHomeModel>, “Observer
-/// queries”.
+/// A query for the samples after an anchor, executed with ``Home/results(of:)``. See the article
+/// “The home model”, “Observer queries”.
 public struct AnchoredQuery: Sendable {
   public var type: SampleType
   /// The conditions on samples besides the type.

@@ -1,5 +1,5 @@
-/// A position in the change log of a home, behind the changes that were read. See <doc:TheHomeModel>, “Observer
-/// queries”.
+/// A position in the change log of a home, behind the changes that were read. See the article
+/// “The home model”, “Observer queries”.
 ///
 /// Opaque: it can be stored, printed and parsed, and is valid only for the log that issued it.
 public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {

@@ -2,7 +2,7 @@ internal import Foundation
 public import HomeModel
 internal import MatterProtocol
 
-/// An address of a hub.
+/// A socket, port or URL at which a hub listens or is reached.
 public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
   /// A Unix domain socket, by its path.
   case socket(String)
@@ -88,7 +88,8 @@ extension HubRoute {
       switch address {
       case .socket: true
       case .host(let host, _), .web(let host, _, _):
-        IPAddress(host)?.isPrivate ?? (host == "localhost" || host.lowercased().hasSuffix(".local"))
+        // The zone of a link-local address, RFC 4007, is not part of the address.
+        IPAddress(String(host.prefix { $0 != "%" }))?.isPrivate ?? (host == "localhost" || host.lowercased().hasSuffix(".local"))
       }
     self = isLocal ? .local(address) : .remote(address)
   }

@@ -16,7 +16,7 @@ struct Documentation {
   /// traits and device types of the standard, and the attributes of a SYNC response.
   static let facts = [
     "MatterClusters/", "Home/Types/KnownDeviceType.swift", "Home/Types/Matter.swift",
-    "Home/Cloud/CloudAttributes.swift",
+    "CloudLink/CloudAttributes.swift",
   ]
 
   private var files: [(path: String, source: SourceText)] = []

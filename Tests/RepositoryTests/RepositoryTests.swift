@@ -5,21 +5,27 @@ import Testing
 enum Repository {
   /// The modules of the toolchain and the host, which Package.swift does not name, and the targets that may import them.
   static let systemModules: [String: [String]] = [
-    "FoundationNetworking": ["Home"],
-    "Dispatch": ["Home", "Simulation", "hearth"],
+    "FoundationNetworking": ["WebClient", "HomeAutomation"],
+    "Dispatch": ["HomeAutomation", "Home", "Simulation", "hearth"],
     "Foundation": [
-      "Runtime", "VirtualDevices", "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
+      "Runtime", "VirtualDevices", "HomeModel", "HomeStore", "WebClient", "HomeAutomation", "CloudLink", "HomeControl",
+      "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],
-    "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
+    "FoundationEssentials": ["HomeStore"],
+    "Glibc": [
+      "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl", "Home", "Hub", "hearth",
+      "hearth-bench",
+    ],
     "Synchronization": [
-      "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench",
+      "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "HomeModel", "HomeStore", "WebClient",
+      "HomeAutomation", "HomeControl", "Home", "Hub", "hearth", "hearth-bench",
     ],
   ]
 
   /// Words that are forbidden in a target, and their replacements.
   static let forbidden: [(word: String, exceptIn: [String], remedy: String)] = [
     ("Task.detached", ["Runtime"], "start tasks on the event loop's executor"),
-    ("Task.sleep", ["Runtime", "hearth", "Home"], "take an injected clock"),
+    ("Task.sleep", ["Runtime", "hearth", "HomeStore", "HomeAutomation", "HomeControl"], "take an injected clock"),
     ("ContinuousClock", ["Runtime", "hearth"], "time comes in as an Instant"),
     ("Date()", ["Runtime", "hearth"], "time comes in as an Instant, or as epoch seconds in a configuration"),
     (" Task {", ["Runtime", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"], "Tasks.start, or a task group"),

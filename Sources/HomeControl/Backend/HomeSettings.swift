@@ -1,6 +1,6 @@
 internal import MatterModel
 
-/// The settings of a home.
+/// The options of a home that apply to all processes that have it open.
 public struct HomeSettings: Hashable, Sendable, Codable {
   /// See ``Home/graceTime``.
   public var graceTime: Duration

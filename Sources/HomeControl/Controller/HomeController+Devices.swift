@@ -30,7 +30,7 @@ extension HomeController: HomeBackend {
 
   // MARK: Commands
 
-  public func invoke(
+  package func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let (entry, source) = try await source(of: device, timeout: timeout)
@@ -42,7 +42,7 @@ extension HomeController: HomeBackend {
     return try await invoke(source.id.node, command, isTimed: isTimed)
   }
 
-  public func write(
+  package func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let (entry, source) = try await source(of: device, timeout: timeout)
@@ -60,7 +60,7 @@ extension HomeController: HomeBackend {
     }
   }
 
-  public func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+  package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
     try await setName(name, of: device, origin: nil)
   }
 

@@ -4,7 +4,7 @@ public import MatterModel
 public import MatterProtocol
 internal import NIOCore
 
-/// An event of a subscription.
+/// A value, event or state that a subscription to a device reports. Matter Core § 8.5.
 public enum SubscriptionEvent: Sendable, Codable {
   /// The subscription was established.
   case established(maxInterval: Duration)
@@ -20,7 +20,7 @@ public enum SubscriptionEvent: Sendable, Codable {
   case lost(HomeError, retryingIn: Duration)
 }
 
-/// An event of a discovery.
+/// A service of a device that appeared or disappeared during a discovery. Matter Core § 4.3.
 public enum DiscoveryEvent: Sendable, Codable {
   /// A service was announced, or its announcement changed.
   case found(MatterService)

@@ -216,7 +216,7 @@ public struct HomeEngine: Engine {
   /// Starts to follow the devices in this process. The connectivity of all of them is unknown until each one reports, even
   /// if another process followed them before: no subscription feeds its last states, and a device that has left since would
   /// remain online. The settled connectivity hides such short changes.
-  /// See <doc:TheHomeModel>, “Connectivity and locality”.
+  /// See the article “The home model”, “Connectivity and locality”.
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true

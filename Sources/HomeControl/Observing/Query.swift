@@ -1,7 +1,7 @@
 public import HomeModel
 internal import Runtime
 
-/// A collection of objects in a home, to list or observe. See <doc:TheHomeModel>, “Observing”.
+/// A collection of objects in a home, to list or observe. See the article “The home model”, “Observing”.
 public struct Query<Item: Identifiable & Sendable>: CustomStringConvertible, Sendable {
   package let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
   package let snapshots: @Sendable () -> AsyncStream<[Item]>

@@ -1,4 +1,4 @@
-/// The reachability of a device or a part of it. See <doc:TheHomeModel>, “Connectivity and locality”.
+/// The reachability of a device or a part of it. See the article “The home model”, “Connectivity and locality”.
 public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable {
   /// Not determined yet, or without a source.
   case unknown
@@ -8,7 +8,7 @@ public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable
   case partiallyOnline
 }
 
-/// The location of a data source. See <doc:TheHomeModel>, “Connectivity and locality”.
+/// The location of a data source. See the article “The home model”, “Connectivity and locality”.
 public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codable {
   /// Not known yet: the data was restored and its source not reached.
   case unspecified

@@ -1,4 +1,4 @@
-/// A snapshot of a device: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
+/// A snapshot of a device: a value, never a live reference. See the article “The home model”, “Objects”.
 ///
 /// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes and the time of
 /// the last contact are not compared.

@@ -1,7 +1,7 @@
 public import MatterModel
 internal import MatterProtocol
 
-/// The kinds of samples. See <doc:TheHomeModel>, “Observer queries”.
+/// The kinds of samples. See the article “The home model”, “Observer queries”.
 public enum SampleType: String, Hashable, Sendable, CaseIterable, Codable {
   case attribute
   case event

@@ -1,4 +1,4 @@
-/// A building with rooms. See <doc:TheHomeModel>, “Objects”.
+/// A building with rooms. See the article “The home model”, “Objects”.
 public struct Structure: Hashable, Sendable, Identifiable, Codable {
   /// The id, independent of the name.
   public var id: String

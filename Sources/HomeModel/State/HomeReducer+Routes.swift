@@ -1,6 +1,7 @@
 package import MatterModel
 
-/// An input of a client that uses the home through routes, to a hub or a controller. See <doc:TheHomeModel>, “Routes”.
+/// An input of a client that uses the home through routes, to a hub or a controller. See the article “The home
+/// model”, “Routes”.
 public enum RouteInput: Sendable {
   /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)

@@ -49,7 +49,7 @@ extension HubClient: HomeBackend {
 
   // MARK: Devices
 
-  public func invoke(
+  package func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let request = HomeRequest.invokeDevice(
@@ -57,14 +57,14 @@ extension HubClient: HomeBackend {
     return try await ask(request) { $0.response }
   }
 
-  public func write(
+  package func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     try await perform(
       .writeDevice(device: device, source: way, writes: writes, isTimed: isTimed, timeout: timeout))
   }
 
-  public func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+  package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
     try await setName(name, of: device, origin: nil)
   }
 

@@ -18,6 +18,7 @@ extension Identifier {
   }
   public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { rawValue.encode(to: &writer, tag) }
   public var codingKey: any CodingKey { IdentifierKey(stringValue: String(rawValue)) }
+  /// Parses the decimal number of a dictionary key; nil for other text and numbers out of range.
   public init?(codingKey: some CodingKey) {
     guard let number = RawValue(codingKey.stringValue) else { return nil }
     self.init(rawValue: number)

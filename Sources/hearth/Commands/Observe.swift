@@ -57,7 +57,8 @@ struct Observe: AsyncParsableCommand {
       let (added, registry) = try await options.withHome { home in
         let registry = await home.registry
         let filter = try ObserverReport.filter(type.type, device, cluster, in: registry)
-        return (try await home.enableBackgroundDelivery(for: filter, frequency: frequency, to: target), registry)
+        let added = try await home.enableBackgroundDelivery(for: filter, frequency: frequency, to: target)
+        return (added, registry)
       }
       options.output.result(ObserverReport(added, registry).json, "observer \(added.id)")
     }

@@ -105,7 +105,8 @@ struct Names {
   ) async throws -> (R, [HomeEdit.Result]) {
     try await global.withHome(through: try hub.client(global)) { home in
       let (wanted, own) = try edits(await home.state)
-      return (own, try await home.perform(wanted))
+      let results = try await home.perform(wanted)
+      return (own, results)
     }
   }
 }
