@@ -1,7 +1,7 @@
 internal import CloudLink
-public import HomeModel
+package import HomeModel
 internal import MatterModel
-public import MatterProtocol
+package import MatterProtocol
 internal import NIOCore
 package import Runtime
 

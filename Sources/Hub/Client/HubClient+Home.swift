@@ -1,10 +1,10 @@
 package import HomeAutomation
-public import HomeControl
-public import HomeModel
+package import HomeControl
+package import HomeModel
 internal import HomeStore
 internal import MatterController
 internal import MatterModel
-public import MatterProtocol
+package import MatterProtocol
 internal import NIOCore
 
 // The backend of a home over the connection to a hub.
