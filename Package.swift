@@ -53,8 +53,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
-    // The command plugin of `make docs`; no target depends on it.
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", exact: "1.5.0"),
   ],
   targets: [
     .systemLibrary(

@@ -17,7 +17,7 @@ public struct HubStatus: Hashable, Sendable, Codable {
     }
   }
 
-  /// The identity of the home, see ``HomeDatabase/identity``.
+  /// The identity of the home, which is also in the greeting of a hub.
   public var home = ""
   /// The process id of the hub.
   public var process: Int32
