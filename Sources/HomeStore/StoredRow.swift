@@ -12,7 +12,9 @@ struct DamagedColumn: Error, CustomStringConvertible {
 /// Reads columns with their types checked. GRDB's own subscripts end the process where a value has another type.
 extension Row {
   /// A number, or nil for NULL.
-  package func optionalNumber<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws -> Number? {
+  package func optionalNumber<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws
+    -> Number?
+  {
     switch try storage(index) {
     case .null: return nil
     case .int64(let value):

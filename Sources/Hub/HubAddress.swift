@@ -89,7 +89,8 @@ extension HubRoute {
       case .socket: true
       case .host(let host, _), .web(let host, _, _):
         // The zone of a link-local address, RFC 4007, is not part of the address.
-        IPAddress(String(host.prefix { $0 != "%" }))?.isPrivate ?? (host == "localhost" || host.lowercased().hasSuffix(".local"))
+        IPAddress(String(host.prefix { $0 != "%" }))?.isPrivate
+          ?? (host == "localhost" || host.lowercased().hasSuffix(".local"))
       }
     self = isLocal ? .local(address) : .remote(address)
   }

@@ -67,7 +67,9 @@ extension HomeController {
 
   /// Stores what is asked for a device that is about to be paired.
   /// - Returns: what holds for it, by the ids of which it gets one.
-  package func keep(_ wish: PairingWish, for request: CommissioningRequest) async throws(HomeError) -> [NodeID: PairingWish] {
+  package func keep(_ wish: PairingWish, for request: CommissioningRequest) async throws(HomeError) -> [NodeID:
+    PairingWish]
+  {
     let candidates = edge.value.perform { engine, _ in engine.possibleNodeIDs(for: request) }
     let known = fabricNodes
     let wishes: [NodeID: PairingWish]

@@ -29,7 +29,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
   /// - Parameters:
   ///   - place: where the reader waits.
   ///   - element: what it gets first.
-  package func attach(_ place: Place, with element: Element) { place.fill(.element(element, last.withLock { $0 }), wake) }
+  package func attach(_ place: Place, with element: Element) {
+    place.fill(.element(element, last.withLock { $0 }), wake)
+  }
 
   /// A place for an element: empty, or filled once and for all.
   package final class Place: Sendable {

@@ -41,7 +41,8 @@ package struct ConnectivityDebouncer: Sendable {
   /// - Parameters:
   ///   - trial: what was on trial when it was.
   ///   - time: now: no trial began later than that, whatever the clock said then.
-  package mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64) {
+  package mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64)
+  {
     guard let trial, Self.rank(value) < Self.rank(trial.settled) else {
       entries[device] = Entry(settled: value)
       return

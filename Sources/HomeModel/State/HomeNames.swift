@@ -273,7 +273,8 @@ extension HomeState {
   }
 
   /// A name that no other device of the room has: the wanted one, or with a number behind it.
-  package func availableName(_ wanted: String, in roomID: String?, of structureID: String, except id: String) -> String {
+  package func availableName(_ wanted: String, in roomID: String?, of structureID: String, except id: String) -> String
+  {
     var name = wanted
     var number = 2
     // A home has a thousand lights that all call themselves the same.
