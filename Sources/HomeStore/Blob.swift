@@ -1,5 +1,4 @@
-internal import Foundation
-package import FoundationEssentials
+package import Foundation
 internal import HomeModel
 internal import MatterModel
 package import MatterProtocol

@@ -11,7 +11,6 @@ enum Repository {
       "Runtime", "VirtualDevices", "HomeModel", "HomeStore", "WebClient", "HomeAutomation", "CloudLink", "HomeControl",
       "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],
-    "FoundationEssentials": ["HomeStore"],
     "Glibc": [
       "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl", "Home", "Hub", "hearth",
       "hearth-bench",

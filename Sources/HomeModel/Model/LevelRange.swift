@@ -22,7 +22,7 @@ package struct LevelRange: Hashable, Sendable {
   /// Whether the device can have the level; 0 is off.
   package func allows(_ level: UInt8) -> Bool { level == 0 || level >= lowest && level <= highest }
 
-  /// A level in percent of the highest; what is more than nothing is at least 1.
+  /// A level in percent of the highest; at least 1 for a level above 0.
   package func percent(_ level: UInt8) -> Int {
     level == 0 ? 0 : max(1, (Int(min(level, highest)) * 100 + Int(highest) / 2) / Int(highest))
   }

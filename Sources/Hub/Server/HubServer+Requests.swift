@@ -247,7 +247,6 @@ extension HubServer {
       HubStatus.Client(
         name: connection.client.name, role: connection.role, address: connection.address, since: connection.since)
     }
-    status.fingerprint = identity.map { "\($0.fingerprint)" }
     return status
   }
 }

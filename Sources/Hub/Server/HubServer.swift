@@ -339,7 +339,7 @@ public actor HubServer {
     return ([.reset] + parts).compactMap { encode($0) }
   }
 
-  /// Sends what is not part of the changes, and the position of the client, which has received all changes.
+  /// Sends contacts and settings, which are not changes, and the position of the client, which has received all changes.
   private func synchronize(_ connection: HubConnection) {
     send(.contacts(controller.view.reducer.contacts), to: connection)
     send(.settling(controller.settling), to: connection)
