@@ -40,6 +40,21 @@ struct MatterServerTests {
     #expect(await eventually { client.now.isClosed })
   }
 
+  /// A loopback client may be of another user of this machine.
+  @Test func startsNoProgramsForOtherUsers() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    for (target, isAllowed) in [
+      (#"{"command":{"_0":["true"]}}"#, false), (#"{"webhook":{"_0":"http://[::1]/"}}"#, true),
+    ] {
+      let reply = await client.result(
+        "hearth_addDelivery", #"{"filter":{"type":"all"},"frequency":{"immediate":{}},"target":\#(target)}"#)
+      #expect(reply?["hearth_error"]?["code"] == (isAllowed ? nil : "accessDenied"))
+      #expect((reply?["result"] != nil) == isAllowed)
+    }
+    await served.close()
+  }
+
   @Test func listsNodesAndSendsChanges() async throws {
     let served = try await Served()
     let client = try await served.client(listens: false)

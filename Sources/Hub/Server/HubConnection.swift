@@ -19,6 +19,8 @@ final class HubHandshake {
     var role: HomeRole
     /// The hash of its token; nil for processes of the hub's own user and loopback clients.
     var tokenHash: [UInt8]?
+    /// Whether it is a process of the hub's own user, which may have programs started.
+    var isSameUser = false
   }
 
   /// Closes the connection without the end of TLS, which would wait for the peer.

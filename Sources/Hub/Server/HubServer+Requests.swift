@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HomeAutomation
 public import HomeControl
 internal import HomeModel
 internal import HomeStore
@@ -24,7 +25,7 @@ extension HubServer {
       guard try await user(of: handshake.channel) == getuid() else {
         throw HomeError(.accessDenied, "the hub belongs to another user; use the --token of an invitation")
       }
-      return HubHandshake.Client(name: "client", role: .owner)
+      return HubHandshake.Client(name: "client", role: .owner, isSameUser: true)
     }
     // Repeated if an invitation was revoked in the meantime.
     while true {
@@ -154,6 +155,11 @@ extension HubServer {
     let role = connection.role
     do throws(HomeError) { try request.request.check(role) } catch {
       return reply(request.id, .failure(error), to: connection)
+    }
+    // An owner of the home is not a user of the machine.
+    if case .addDelivery(_, _, let target, _) = request.request, case .command = target, !connection.client.isSameUser {
+      return refuse(
+        .accessDenied, "only a process of the hub's user may add a command; run `hearth observe` on the hub's machine")
     }
     guard connection.ownOutstanding < Limits.ownRequests else {
       return refuse(.refused, "too many concurrent requests")
