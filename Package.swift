@@ -119,7 +119,7 @@ let package = Package(
         "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
-      tests: ["Home", "Scenario", "VirtualDevices"])
+      tests: ["Home", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
     + module(
       "Home",
       imports: [
@@ -166,7 +166,7 @@ let package = Package(
         dependencies: [
           "Hub", "Home", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
-          .product(name: "NIOCore", package: "swift-nio"),
+          .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         ],
         swiftSettings: strict),
       .testTarget(name: "RepositoryTests", swiftSettings: strict),

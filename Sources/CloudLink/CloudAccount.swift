@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 package import HomeModel
 
 /// An account at a manufacturer's cloud, without its token.
@@ -7,12 +7,15 @@ public struct CloudAccount: Hashable, Sendable, Codable {
   public var name: String
   /// The URL of its cloud-to-cloud fulfillment: `https://…`.
   public var address: String
-  /// The time of the cloud's last answer, in microseconds since 1970, accurate to about a minute; nil: never.
-  public var lastContact: Int64?
+  /// The ``lastContactDate`` in microseconds since 1970.
+  package var lastContact: Int64?
   /// The current failure, as text for users; nil: none, or no request was sent yet.
   public var failure: String?
   /// The ids of its devices in the home, including those with further sources.
   public var devices: [String] = []
+
+  /// The time of the cloud's last answer, accurate to about a minute; nil: never.
+  public var lastContactDate: Date? { lastContact.map { Date(microseconds: $0) } }
 }
 
 extension CloudAccount {

@@ -1,8 +1,8 @@
-internal import HomeAutomation
-internal import HomeModel
-internal import HomeStore
+public import HomeAutomation
+public import HomeModel
+public import HomeStore
 
-// Background deliveries. See <doc:TheHomeModel>, “Observer queries”.
+// Background deliveries, with HealthKit's names. See the article “Receiving changes”, “Background delivery”.
 extension Home {
   /// The background deliveries, in the order in which they were enabled.
   public var backgroundDeliveries: [BackgroundDelivery] {
@@ -11,33 +11,51 @@ extension Home {
     }
   }
 
-  /// Calls a command or a webhook, from now on and in every process that follows the home, when there are new changes.
-  /// - Parameter anchor: the position after which changes are delivered; nil: the end of the log.
+  /// Stores an observer that is called when there are new samples, also after a restart, by the process that follows the
+  /// home.
+  /// - Parameters:
+  ///   - predicate: conditions on the samples, whose own type is ignored; nil: none.
+  ///   - anchor: the position after which samples are delivered; nil: the end of the log.
+  /// - Returns: the delivery with its id.
   /// - Throws: ``HomeError`` `badArguments` for an invalid target or period, or an anchor of another home.
   @discardableResult
   public func enableBackgroundDelivery(
-    for filter: SampleFilter, frequency: BackgroundDelivery.Frequency = .immediate,
-    to target: BackgroundDelivery.Target,
-    after anchor: Anchor? = nil
+    for type: SampleType, predicate: SampleFilter? = nil, frequency: BackgroundDelivery.Frequency,
+    target: BackgroundDelivery.Target, after anchor: Anchor? = nil
   ) async throws(HomeError) -> BackgroundDelivery {
-    try await backend.ask(.addDelivery(filter: filter, frequency: frequency, target: target, after: anchor)) {
+    var filter = predicate ?? .all
+    filter.type = type
+    return try await backend.ask(.addDelivery(filter: filter, frequency: frequency, target: target, after: anchor)) {
       if case .delivery(let delivery) = $0 { delivery } else { nil }
     }
   }
 
-  /// Clears the failures of a delivery: if it is suspended or in its back-off, it is made at once.
-  /// - Returns: whether there was a failure.
+  /// Removes a background delivery.
   /// - Throws: ``HomeError`` `notFound`.
-  @discardableResult
-  public func resumeBackgroundDelivery(_ id: Int64) async throws(HomeError) -> Bool {
-    try await backend.ask(.resumeDelivery(id: id)) {
-      if case .deliveryResumed(let hadFailed) = $0 { hadFailed } else { nil }
+  public func disableBackgroundDelivery(_ id: BackgroundDelivery.ID) async throws(HomeError) {
+    try await backend.perform(.removeDelivery(id: id))
+  }
+
+  /// Removes all background deliveries for a type of samples.
+  public func disableBackgroundDelivery(for type: SampleType) async throws(HomeError) {
+    for delivery in try await backgroundDeliveries where delivery.filter.type == type {
+      try await disableBackgroundDelivery(delivery.id)
     }
   }
 
-  /// Removes a delivery.
+  /// Removes all background deliveries.
+  public func disableAllBackgroundDelivery() async throws(HomeError) {
+    for delivery in try await backgroundDeliveries { try await disableBackgroundDelivery(delivery.id) }
+  }
+
+  /// Clears the failures of a background delivery. If it is suspended or in its back-off, it is delivered at once with all
+  /// samples since its anchor.
+  /// - Returns: false if there was no failure; then nothing changes.
   /// - Throws: ``HomeError`` `notFound`.
-  public func disableBackgroundDelivery(_ id: Int64) async throws(HomeError) {
-    try await backend.perform(.removeDelivery(id: id))
+  @discardableResult
+  public func resumeBackgroundDelivery(_ id: BackgroundDelivery.ID) async throws(HomeError) -> Bool {
+    try await backend.ask(.resumeDelivery(id: id)) {
+      if case .deliveryResumed(let hadFailed) = $0 { hadFailed } else { nil }
+    }
   }
 }

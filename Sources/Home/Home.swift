@@ -48,7 +48,7 @@ public final class Home: Sendable {
   package func updates() -> HomeEvents { HomeEvents(stream: backend.updates()) }
 
   /// The wall clock in milliseconds since 1970.
-  public static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }
+  package static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }
 
   /// The current names of devices and rooms, for resolving texts.
   public var registry: HomeRegistry {
@@ -73,8 +73,8 @@ public final class Home: Sendable {
   /// The devices, including bridged ones.
   public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }
 
-  /// A query of one device: a collection of one element, or of none while the home lacks the device.
-  public func device(id: String) -> Query<HomeDevice> { devices().only(id) }
+  /// One device: a sequence of its values, which can also be listed like a collection.
+  public func device(id: String) -> DeviceQuery { DeviceQuery(id, of: devices()) }
 
   /// The devices that have a trait.
   public func devices<C: Cluster>(having trait: Trait<C>.Type) async -> [HomeDevice] {

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import GRDB
 public import HomeModel
 public import HomeStore
@@ -42,18 +42,16 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   public internal(set) var strikes = 0
   /// Whether the delivery is suspended after too many failures, until it is resumed. The anchor is kept.
   public internal(set) var isSuspended = false
-  /// The begin of the unfinished attempt, in microseconds since 1970. If the process that made the attempt was killed,
-  /// the attempt counts as a failure.
-  public internal(set) var begun: Int64?
+  /// The ``attemptDate`` in microseconds since 1970.
+  package internal(set) var begun: Int64?
   /// How often somebody resumed it: that is how whoever wakes it notices.
   var resumes: Int64 = 0
   /// The reason of the last failure.
   public internal(set) var failure: String?
-  /// The time of the last successful delivery, in microseconds since 1970.
-  public internal(set) var delivered: Int64?
-  /// The earliest time of the next delivery, in microseconds since 1970, by its period or the back-off after a failure;
-  /// kept over restarts. Nil: at once.
-  public internal(set) var earliest: Int64?
+  /// The ``deliveryDate`` in microseconds since 1970.
+  package internal(set) var delivered: Int64?
+  /// The ``earliestDate`` in microseconds since 1970.
+  package internal(set) var earliest: Int64?
 
   /// - Parameter anchor: the position after which changes are delivered.
   public init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
@@ -62,6 +60,15 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
     self.target = target
     self.anchor = anchor
   }
+}
+
+extension BackgroundDelivery {
+  /// The begin of the unfinished attempt. If the process that made the attempt was killed, the attempt counts as a failure.
+  public var attemptDate: Date? { begun.map { Date(microseconds: $0) } }
+  /// The time of the last successful delivery.
+  public var deliveryDate: Date? { delivered.map { Date(microseconds: $0) } }
+  /// The earliest time of the next delivery, by its period or the back-off after a failure; kept over restarts. Nil: at once.
+  public var earliestDate: Date? { earliest.map { Date(microseconds: $0) } }
 }
 
 /// What of a delivery is stored as text.

@@ -1,5 +1,5 @@
 internal import Dispatch
-package import Runtime
+internal import Runtime
 internal import Synchronization
 
 /// Calls the handler of one query: in order, one call at a time, and on no thread that anybody else waits for, so that a
@@ -10,16 +10,16 @@ package final class HandlerCalls: Sendable {
   private let queue: DispatchQueue?
   private let isStopped = Atomic(false)
 
-  package init(_ machine: any Machine) {
+  init(_ machine: any Machine) {
     self.machine = machine
     queue = machine.taskExecutor == nil ? DispatchQueue(label: "hearth.observer") : nil
   }
 
-  package func add(_ call: @escaping @Sendable () -> Void) {
+  func add(_ call: @escaping @Sendable () -> Void) {
     let one: @Sendable () -> Void = { [self] in if !isStopped.load(ordering: .acquiring) { call() } }
     if let queue { queue.async(execute: one) } else { machine.task { one() } }
   }
 
   /// A call that has begun comes to its end; no other begins.
-  package func stop() { isStopped.store(true, ordering: .releasing) }
+  func stop() { isStopped.store(true, ordering: .releasing) }
 }

@@ -9,26 +9,25 @@ extension ObserverCenter {
     let stored = try await work { try $0.backgroundDeliveries() }
     guard deliversInBackground else { return }
     let known = Set(stored.map(\.id))
-    for case .delivery(let id) in entries.keys where !known.contains(id) {
-      entries.removeValue(forKey: .delivery(id))?.task?.cancel()
-    }
+    for id in entries.keys where !known.contains(id) { entries.removeValue(forKey: id)?.task?.cancel() }
     for delivery in stored {
-      let observer = Observer.delivery(delivery.id)
+      let observer = delivery.id
       guard let entry = entries[observer] else {
         restore(delivery, observer)
         continue
       }
       // How far it is, we know better than what was read.
-      guard case .delivery(var known) = entry.kind, delivery.resumes > known.resumes else { continue }
+      var known = entry.delivery
+      guard delivery.resumes > known.resumes else { continue }
       (known.resumes, known.strikes, known.isSuspended) = (delivery.resumes, 0, false)
       (known.failure, known.earliest) = (nil, nil)
-      entries[observer]?.kind = .delivery(known)
+      entries[observer]?.delivery = known
       with(observer) { $0.resume(at: $1) }
     }
     arm()
   }
 
-  private func restore(_ stored: BackgroundDelivery, _ observer: Observer) {
+  private func restore(_ stored: BackgroundDelivery, _ observer: Int64) {
     var own = limits
     own.period = stored.frequency.period
     var delivery = stored
@@ -50,15 +49,13 @@ extension ObserverCenter {
       schedule = DeliverySchedule(
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
-    entries[observer] = Entry(
-      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule,
-      uncommitted: uncommitted)
+    entries[observer] = Entry(number: nextNumber(), delivery: delivery, schedule: schedule, uncommitted: uncommitted)
     // A delivery checks the log when it begins.
     with(observer) { $0.change(at: $1) }
   }
 
   /// Wakes a target, where there is something that it does not know.
-  package func begin(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) {
+  func begin(_ delivery: BackgroundDelivery, _ observer: Int64, run: Int) {
     let number = nextNumber()
     let task = machine.task {
       await self.run(delivery, observer, run: run)
@@ -70,7 +67,7 @@ extension ObserverCenter {
 
   private func left(_ number: Int) { runs[number] = nil }
 
-  private func run(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) async {
+  private func run(_ delivery: BackgroundDelivery, _ observer: Int64, run: Int) async {
     // It may have been given up before it could begin: then nobody would take back that it has begun.
     guard entries[observer]?.schedule.isRunning(run) == true else { return }
     do throws(HomeError) {
@@ -97,22 +94,21 @@ extension ObserverCenter {
   }
 
   /// When an observer may be woken again, in microseconds since 1970; nil: it may be now.
-  private func earliest(_ observer: Observer) -> Int64? {
+  private func earliest(_ observer: Int64) -> Int64? {
     guard let notBefore = entries[observer]?.schedule.notBefore, notBefore > now else { return nil }
     return machine.unixMicroseconds() + (notBefore - now).nanoseconds / 1000
   }
 
-  private func withdraw(_ observer: Observer, run: Int) {
+  private func withdraw(_ observer: Int64, run: Int) {
     entries[observer]?.task = nil
     with(observer) { $0.withdraw(run: run, at: $1) }
     arm()
   }
 
   /// - Parameter until: how far it went.
-  private func ended(_ observer: Observer, run: Int, _ until: Anchor, failure: String?) {
-    guard let entry = entries[observer], case .delivery(var delivery) = entry.kind, entry.schedule.isOpen(run) else {
-      return
-    }
+  private func ended(_ observer: Int64, run: Int, _ until: Anchor, failure: String?) {
+    guard let entry = entries[observer], entry.schedule.isOpen(run) else { return }
+    var delivery = entry.delivery
     if entry.schedule.isRunning(run) { entries[observer]?.task = nil }
     if failure == nil {
       // One that was given up may be completed after the next one was.
@@ -122,12 +118,12 @@ extension ObserverCenter {
       delivery.isSuspended = false
       delivery.failure = nil
       // The next one begins from here.
-      entries[observer]?.kind = .delivery(delivery)
+      entries[observer]?.delivery = delivery
       // One that was given up ends beside the next: that one has not ended by it.
       let endsAttempt = entry.schedule.isRunning(run) || !entry.schedule.isRunning
       with(observer) { $0.finish(run: run, at: $1) }
       delivery.earliest = delivery.frequency.period > .zero ? earliest(observer) : nil
-      entries[observer]?.kind = .delivery(delivery)
+      entries[observer]?.delivery = delivery
       // Asked for before the next one says that it begins: what was delivered is not delivered again, also after a kill behind that.
       store(delivery, endsAttempt: endsAttempt)
     } else if entry.schedule.isRunning(run) {
@@ -140,23 +136,23 @@ extension ObserverCenter {
   }
 
   /// Keeps what went wrong, for people and the next start.
-  package func note(_ delivery: BackgroundDelivery, _ observer: Observer, failure: String?) {
+  func note(_ delivery: BackgroundDelivery, _ observer: Int64, failure: String?) {
     guard let entry = entries[observer] else { return }
     var delivery = delivery
     delivery.strikes = entry.schedule.strikes
     delivery.isSuspended = entry.schedule.isSuspended
     delivery.failure = failure
     delivery.earliest = earliest(observer)
-    entries[observer]?.kind = .delivery(delivery)
+    entries[observer]?.delivery = delivery
     store(delivery)
   }
 
   /// A delivery is given up since we end, which is no fault of the target's.
   package func giveUp(_ entry: Entry, recording: Bool) {
-    guard case .delivery(let delivery) = entry.kind, let task = entry.task else { return }
+    guard let task = entry.task else { return }
     task.cancel()
     if recording, entry.schedule.isRunning {
-      _ = worker.submit(on: eventLoop) { [database] in try database.recordWithdrawal(of: delivery.id) }
+      _ = worker.submit(on: eventLoop) { [database, id = entry.delivery.id] in try database.recordWithdrawal(of: id) }
     }
   }
 

@@ -25,26 +25,14 @@ public actor ObserverCenter {
     }
   }
 
-  /// The identity of an observer.
-  package enum Observer: Hashable {
-    case query(ObjectIdentifier)
-    case delivery(Int64)
-  }
-
+  /// A background delivery and its state.
   package struct Entry {
-    package enum Kind {
-      case query(ObserverQuery)
-      case delivery(BackgroundDelivery)
-    }
     /// The later it came, the higher.
     package let number: Int
-    package var kind: Kind
-    package var filter: SampleFilter
+    package var delivery: BackgroundDelivery
     package var schedule: DeliverySchedule
     /// The first and the last published batch with a matching change that can't be read from the log yet.
     package var uncommitted: ClosedRange<UInt64>?
-    /// Calls the handler, of a query.
-    package var calls: HandlerCalls?
     /// The delivery that runs.
     package var task: Task<Void, Never>?
   }
@@ -55,12 +43,15 @@ public actor ObserverCenter {
   package let database: HomeDatabase
   /// Where the database is asked: that may take long.
   package let worker: any Worker
-  package var entries: [Observer: Entry] = [:]
+  /// The queries, in the order of their execution.
+  package private(set) var queries: [QuerySignal] = []
+  /// The background deliveries, by their ids.
+  package var entries: [Int64: Entry] = [:]
   private var lastNumber = 0
   /// All deliveries that run, also those that were given up or whose observer was removed.
   package var runs: [Int: Task<Void, Never>] = [:]
   /// Those who came first are told first: a simulated home does the same each time.
-  private var inOrder: [(key: Observer, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
+  private var inOrder: [(key: Int64, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   package var limits: DeliverySchedule.Limits
   /// The time between SIGTERM and SIGKILL of a canceled command.
   var gracePeriod = RunningCommand.defaultGracePeriod
@@ -153,6 +144,12 @@ public actor ObserverCenter {
     try? await compact()
   }
 
+  /// Reads the stored deliveries again, after a change by this process.
+  package func reloadDeliveries() async {
+    // If it fails now, the next look repeats it.
+    isRestored = (try? await restoreDeliveries()) != nil
+  }
+
   /// Reads what others have written up to now.
   package func catchUp() async throws(HomeError) { if machine.sharesFiles { try await readOthers() } }
 
@@ -173,11 +170,9 @@ public actor ObserverCenter {
     poll = nil
     timer?.cancel()
     timer = nil
-    for entry in entries.values {
-      giveUp(entry, recording: recording)
-      entry.calls?.stop()
-    }
-    entries = [:]
+    for entry in entries.values { giveUp(entry, recording: recording) }
+    for query in queries { query.stop() }
+    (entries, queries) = ([:], [])
   }
 
   /// Ends, and waits until nothing runs any more that was given up: whoever wakes next has it for himself.
@@ -189,20 +184,13 @@ public actor ObserverCenter {
 
   // MARK: Queries
 
-  /// Executes a query. Its handler is first called once, for all earlier changes.
-  /// - Throws: ``HomeError`` `badArguments` if the query was already executed.
-  public func execute(_ query: ObserverQuery) throws(HomeError) {
-    guard query.execute() else {
-      throw HomeError(.badArguments, "an observer query is executed once; make another one")
-    }
-    var queryLimits = limits
-    queryLimits.period = .zero
-    let observer = Observer.query(ObjectIdentifier(query))
-    entries[observer] = Entry(
-      number: nextNumber(), kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits),
-      calls: HandlerCalls(machine))
-    with(observer) { $0.change(at: $1) }
-    arm()
+  /// Executes a query. Its handler is first called once, for all earlier changes; only with an error if the query was
+  /// already executed.
+  public func execute(_ query: ObserverQuery) {
+    guard query.execute(on: machine) else { return }
+    let signal = QuerySignal(query, limits, on: eventLoop, machine)
+    queries.append(signal)
+    signal.signal()
   }
 
   package func nextNumber() -> Int {
@@ -212,8 +200,8 @@ public actor ObserverCenter {
 
   /// Stops a query, whose handler is not called again.
   public func stop(_ query: ObserverQuery) {
-    entries.removeValue(forKey: .query(ObjectIdentifier(query)))?.calls?.stop()
-    arm()
+    guard let index = queries.firstIndex(where: { $0.query === query }) else { return }
+    queries.remove(at: index).stop()
   }
 
   // MARK: Changes
@@ -224,11 +212,16 @@ public actor ObserverCenter {
   package func note(_ update: HomeUpdate, _ state: HomeState) {
     guard poll != nil, !update.changes.isEmpty else { return }
     if update.isLogged {
-      return notify(inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.filter, state) })
+      return notify(
+        queries.filter { !$0.isPending && update.matches($0.query.predicate, state) },
+        inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.delivery.filter, state) })
     }
     published = max(published, update.sequence)
-    for (observer, entry) in entries where update.matches(entry.filter, state) {
-      let first = entry.uncommitted?.lowerBound ?? published
+    for query in queries where update.matches(query.query.predicate, state) {
+      query.uncommitted = (query.uncommitted?.lowerBound ?? published)...published
+    }
+    for observer in entries.compactMap({ update.matches($1.delivery.filter, state) ? $0 : nil }) {
+      let first = entries[observer]?.uncommitted?.lowerBound ?? published
       entries[observer]?.uncommitted = first...published
     }
   }
@@ -238,25 +231,34 @@ public actor ObserverCenter {
     guard case .batches(let last) = commit else { return notifyAll() }
     guard poll != nil else { return }
     committed = last
-    let affected = inOrder.filter { $0.value.uncommitted.map { $0.lowerBound <= last } == true }
-    for (observer, entry) in affected {
-      entries[observer]?.uncommitted = entry.uncommitted.flatMap { batches in
-        batches.upperBound > last ? (last + 1)...batches.upperBound : nil
-      }
+    let queries = queries.filter { $0.uncommitted.map { $0.lowerBound <= last } == true }
+    let deliveries = inOrder.filter { $0.value.uncommitted.map { $0.lowerBound <= last } == true }
+    for query in queries { query.uncommitted = Self.batches(query.uncommitted, after: last) }
+    for (observer, entry) in deliveries {
+      entries[observer]?.uncommitted = Self.batches(entry.uncommitted, after: last)
     }
-    notify(affected)
+    notify(queries, deliveries)
+  }
+
+  private static func batches(_ batches: ClosedRange<UInt64>?, after last: UInt64) -> ClosedRange<UInt64>? {
+    batches.flatMap { $0.upperBound > last ? (last + 1)...$0.upperBound : nil }
   }
 
   /// The batches that can't be read from the log yet.
   var uncommitted: ClosedRange<UInt64>? { committed < published ? (committed + 1)...published : nil }
 
-  private func notify(_ observers: [(key: Observer, value: Entry)]) {
-    for (observer, entry) in observers where !entry.schedule.isPending { with(observer) { $0.change(at: $1) } }
-    if !observers.isEmpty { arm() }
+  private func notify(_ queries: [QuerySignal], _ deliveries: [(key: Int64, value: Entry)]) {
+    for query in queries { query.signal() }
+    for (observer, entry) in deliveries where !entry.schedule.isPending { with(observer) { $0.change(at: $1) } }
+    if !deliveries.isEmpty { arm() }
   }
 
   private func notifyAll() {
     guard poll != nil else { return }
+    for query in queries {
+      query.uncommitted = nil
+      query.signal()
+    }
     for (observer, _) in inOrder {
       entries[observer]?.uncommitted = nil
       with(observer) { $0.change(at: $1) }
@@ -339,41 +341,22 @@ public actor ObserverCenter {
 
   package var now: Instant { Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
 
-  package func with(_ observer: Observer, _ body: (inout DeliverySchedule, Instant) -> [DeliverySchedule.Action]) {
+  package func with(_ observer: Int64, _ body: (inout DeliverySchedule, Instant) -> [DeliverySchedule.Action]) {
     guard var entry = entries[observer] else { return }
     let actions = body(&entry.schedule, now)
     entries[observer] = entry
     for action in actions { perform(action, for: observer) }
   }
 
-  private func perform(_ action: DeliverySchedule.Action, for observer: Observer) {
+  private func perform(_ action: DeliverySchedule.Action, for observer: Int64) {
     guard let entry = entries[observer] else { return }
-    switch (action, entry.kind) {
-    case (.deliver(let run), .query(let query)): call(query, observer, run: run)
-    case (.deliver(let run), .delivery(let delivery)): begin(delivery, observer, run: run)
-    case (.abandon, .query): break
-    case (.abandon, .delivery(let delivery)):
+    switch action {
+    case .deliver(let run): begin(entry.delivery, observer, run: run)
+    case .abandon:
       entry.task?.cancel()
-      note(delivery, observer, failure: "it took longer than \(entry.schedule.limits.timeout)")
-    case (.suspend, .query(let query)):
-      entries[observer] = nil
-      let error = HomeError(.timedOut, "the observer did not complete; execute a new query")
-      entry.calls?.add { query.handler(query, ObserverCompletion { _ in }, error) }
-    case (.suspend, .delivery): break
+      note(entry.delivery, observer, failure: "it took longer than \(entry.schedule.limits.timeout)")
+    case .suspend: break
     }
-  }
-
-  private func call(_ query: ObserverQuery, _ observer: Observer, run: Int) {
-    let completion = ObserverCompletion { [weak self] isSuccess in
-      guard let self else { return }
-      machine.task { await self.ended(observer, run: run, isSuccess: isSuccess) }
-    }
-    entries[observer]?.calls?.add { query.handler(query, completion, nil) }
-  }
-
-  private func ended(_ observer: Observer, run: Int, isSuccess: Bool) {
-    with(observer) { isSuccess ? $0.finish(run: run, at: $1) : $0.fail(run: run, at: $1) }
-    arm()
   }
 
   // MARK: The timer

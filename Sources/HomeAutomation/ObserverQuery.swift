@@ -1,16 +1,17 @@
 public import HomeModel
 public import HomeStore
+package import Runtime
 internal import Synchronization
 
 /// A notification of new samples: its handler is called without data, and reads them with an ``AnchoredQuery``. See
 /// the article “The home model”, “Observer queries”.
 ///
-/// Immutable; can be executed once by an ``ObserverCenter``, and runs until it is stopped there.
+/// Immutable; can be executed once, with ``Home/execute(_:)``, and runs until it is stopped.
 public final class ObserverQuery: Sendable {
-  /// Receives the query, a completion to call after the data was read, and an error after which there are no more
-  /// calls.
+  /// Receives the query, a completion to call after the data was read, and the error if the query could not be executed.
   ///
-  /// The handler is not called again before it completes; changes in between cause one call afterwards.
+  /// The completion is optional. It delays the next call while the handler retains it, but at most 30 seconds; changes in
+  /// between cause one call. ``ObserverCompletion`` with false requests another call.
   public typealias Handler = @Sendable (ObserverQuery, ObserverCompletion, HomeError?) -> Void
 
   /// The type of samples to notify of.
@@ -29,12 +30,22 @@ public final class ObserverQuery: Sendable {
     self.handler = handler
   }
 
+  /// Marks the query as executed; if it already was, calls the handler with an error.
   /// - Returns: whether this is the first time.
-  package func execute() -> Bool {
-    wasExecuted.withLock { executed in
+  package func execute(on machine: any Machine) -> Bool {
+    let wasExecuted = wasExecuted.withLock { executed in
       defer { executed = true }
-      return !executed
+      return executed
     }
+    if wasExecuted {
+      fail(HomeError(.badArguments, "an observer query is executed once; make another one"), on: machine)
+    }
+    return !wasExecuted
+  }
+
+  /// Calls the handler with an error.
+  package func fail(_ error: HomeError, on machine: any Machine) {
+    HandlerCalls(machine).add { self.handler(self, ObserverCompletion { _ in }, error) }
   }
 }
 

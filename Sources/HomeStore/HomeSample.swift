@@ -1,3 +1,4 @@
+public import Foundation
 public import HomeModel
 public import MatterModel
 public import MatterProtocol
@@ -6,8 +7,8 @@ public import MatterProtocol
 public struct HomeSample: Hashable, Sendable, Codable {
   /// The position after this sample.
   public var anchor: Anchor
-  /// The time, in microseconds since 1970.
-  public var time: Int64
+  /// The ``date`` in microseconds since 1970.
+  package var time: Int64
   /// The change of the home.
   public var change: HomeChange
   /// The device that the change is about, if any.
@@ -26,6 +27,9 @@ public struct HomeSample: Hashable, Sendable, Codable {
     (self.anchor, self.time, self.change) = (anchor, time, change)
     (self.device, self.name, self.origin, self.update) = (device, name, origin, update)
   }
+
+  /// The time of the change.
+  public var date: Date { Date(microseconds: time) }
 
   /// The sequence number in the log: increasing, with gaps.
   public var sequence: Int64 { anchor.sequence }

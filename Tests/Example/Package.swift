@@ -8,12 +8,15 @@ let package = Package(
   platforms: [.macOS(.v26)],
   dependencies: [.package(name: "hearth", path: "../..")],
   targets: [
+    // An application that observes a home in each way.
+    .executableTarget(name: "ExampleHome", dependencies: [.product(name: "Home", package: "hearth")]),
     .testTarget(
       name: "ExampleHomeTests",
       dependencies: [
+        "ExampleHome",
         .product(name: "Scenario", package: "hearth"), .product(name: "Simulation", package: "hearth"),
         .product(name: "Home", package: "hearth"),
       ],
-      resources: [.copy("house.yaml"), .copy("blackout.yaml")])
+      resources: [.copy("house.yaml"), .copy("blackout.yaml")]),
   ]
 )

@@ -39,12 +39,12 @@ import Testing
     #expect(await eventually { (try? database.backgroundDeliveries()[0].isSuspended) == true })
     worker.release()
     try await restored
-    #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == true)
+    #expect(await center.entries[id]?.schedule.isSuspended == true)
     // A resume by another process is read later and takes effect; the delivery waits at the gate again.
     try FileManager.default.removeItem(atPath: gate)
     try scratch.open().resumeBackgroundDelivery(id)
     try await center.restoreDeliveries()
-    #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == false)
+    #expect(await center.entries[id]?.schedule.isSuspended == false)
     await center.stop()
   }
 
@@ -58,10 +58,10 @@ import Testing
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
     try await center.work { try $0.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") } }
     _ = FileManager.default.createFile(atPath: gate, contents: nil)
-    #expect(await eventually { await center.entries[.delivery(id)]?.schedule.isSuspended == true })
+    #expect(await eventually { await center.entries[id]?.schedule.isSuspended == true })
     #expect(try database.backgroundDeliveries()[0].isSuspended == false)
     try await center.restoreDeliveries()
-    #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == true)
+    #expect(await center.entries[id]?.schedule.isSuspended == true)
     await center.stop()
   }
 

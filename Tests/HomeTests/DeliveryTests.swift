@@ -46,8 +46,7 @@ import Testing
     }
     let lamp = query("lamp", .attribute, SampleFilter(devices: ["5"], clusters: [6]))
     let (event, all) = (query("event", .event), query("all", .all))
-    for query in [lamp, event, all] { try await center.execute(query) }
-    await #expect(throws: HomeError.self) { try await center.execute(lamp) }
+    for query in [lamp, event, all] { await center.execute(query) }
     try await until("first notification") { calls.withLock { $0 } == ["lamp": 1, "event": 1, "all": 1] }
     try await center.commit(light(true), to: database)
     try await until("notification of a change") { calls.withLock { $0 } == ["lamp": 2, "event": 1, "all": 2] }
@@ -55,12 +54,12 @@ import Testing
     try await center.commit(
       HomeUpdate([.roomAdded(Room(id: "r", name: "R", structureID: "home"))], at: 3), to: database)
     try await until("notification of a room") { calls.withLock { $0["all"] } == 3 }
-    try await until("the end of calls in progress") { await center.schedule(of: lamp)?.isRunning == false }
+    try await until("the end of calls in progress") { await center.isIdle(lamp) == true }
     await center.stop(lamp)
-    #expect(await center.schedule(of: lamp) == nil)
+    #expect(await center.isIdle(lamp) == nil)
     try await center.commit(light(true), to: database)
     try await until("notification after the query was stopped") { calls.withLock { $0["all"] } == 4 }
-    try await until("the end of calls in progress") { await center.schedule(of: event)?.isRunning == false }
+    try await until("the end of calls in progress") { await center.isIdle(event) == true }
     #expect(calls.withLock { $0 } == ["lamp": 2, "event": 1, "all": 4])
     await center.stop()
   }
@@ -75,7 +74,7 @@ import Testing
       database, after: try database.anchor(), on: loop, QueueWorker(), machine: ChangedMachine(sharesFiles: false))
     try await center.start()
     let rings = Mutex(0)
-    try await center.execute(
+    await center.execute(
       ObserverQuery(.event) { _, complete, _ in
         rings.withLock { $0 += 1 }
         complete()
@@ -85,18 +84,6 @@ import Testing
     _ = try database.restart(with: home, after: try database.anchor(), at: 1)
     await center.note(.wholeHome)
     try await until("notification of the reset") { rings.withLock { $0 } == 2 }
-    await center.stop()
-  }
-
-  @Test func endsQueryThatNeverCompletes() async throws {
-    let scratch = try TestDatabase()
-    let database = try scratch.open()
-    let center = try center(database, .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
-    try await center.start()
-    let calls = Mutex<[Bool]>([])
-    try await center.execute(ObserverQuery(.all) { _, _, error in calls.withLock { $0.append(error != nil) } })
-    try await until("the query is stopped") { calls.withLock { $0 } == [false, false, false, true] }
-    #expect(await center.entries.isEmpty)
     await center.stop()
   }
 

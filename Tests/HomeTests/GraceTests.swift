@@ -97,20 +97,6 @@ import Testing
     await open.home.close()
   }
 
-  @Test func deliversSettledStateOfOneDevice() async throws {
-    let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
-    let batches = open.home.device(id: "5").batched().makeAsyncIterator()
-    let changes = open.home.device(id: "5").stream().makeAsyncIterator()
-    await open.take(.lost(5, .subscriptionLost))
-    #expect(await eventually { await settled(open.home) == .offline })
-    await open.home.close()
-    let seen = await rest(batches, of: CollectionSnapshots<HomeDevice>.self).flatMap { $0 }
-    #expect(seen.map(\.sourceConnectivity.connectivityState) == [.online, .offline, .offline])
-    #expect(seen.map(\.settledConnectivity.connectivityState) == [.online, .online, .offline])
-    let updates = await rest(changes, of: CollectionChanges<HomeDevice>.self).map(\.item.settledConnectivity)
-    #expect(updates.map(\.connectivityState) == [.online, .offline])
-  }
-
   @Test func newGraceTimeCountsFromLoss() {
     let second: Int64 = 1_000_000
     var settling = ConnectivityDebouncer(grace: .seconds(100))

@@ -29,7 +29,7 @@ import Testing
     let rings = Mutex(0)
     // More queries than processors.
     for _ in 0..<8 {
-      try await center.execute(
+      await center.execute(
         ObserverQuery(.all) { _, complete, _ in
           stuck.withLock { $0 += 1 }
           running.withLock { $0 += 1 }
@@ -39,7 +39,7 @@ import Testing
           complete()
         })
     }
-    try await center.execute(
+    await center.execute(
       ObserverQuery(.all) { _, complete, _ in
         rings.withLock { $0 += 1 }
         complete()
@@ -76,9 +76,9 @@ import Testing
       running.withLock { $0 -= 1 }
       complete()
     }
-    try await open.home.execute(stuck)
+    await open.home.execute(stuck)
     #expect(await eventually { running.withLock { $0 } == 1 })
-    try await open.home.execute(
+    await open.home.execute(
       ObserverQuery(.attribute) { _, complete, _ in
         rings.withLock { $0 += 1 }
         complete()
@@ -101,55 +101,105 @@ import Testing
   @Test func callsHandlerSeriallyAndNotAfterStop() async throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    let limits = DeliverySchedule.Limits(timeout: .milliseconds(20), firstRetry: .milliseconds(5))
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
     try await center.start()
-    let running = Mutex(0)
-    let calls = Mutex<[Bool]>([])
-    let first = DispatchSemaphore(value: 0)
-    try await center.execute(
-      ObserverQuery(.all) { _, _, error in
-        let others = running.withLock { number in
-          defer { number += 1 }
-          return number
-        }
-        if others > 0 { Issue.record("two calls at a time") }
-        // Limited, so that a failure does not hang the test.
-        if calls.withLock(\.isEmpty) { _ = first.wait(timeout: .now() + 600) }
-        running.withLock { $0 -= 1 }
-        calls.withLock { $0.append(error != nil) }
-      })
-    // The query is retried and stopped during the first call.
-    #expect(await eventually { await center.entries.isEmpty })
-    first.signal()
-    #expect(await eventually { calls.withLock { $0 } == [false, false, false, true] })
-    await center.stop()
-
-    var manyStrikes = limits
-    manyStrikes.strikes = 1000
-    let other = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: manyStrikes)
-    try await other.start()
+    let running = Mutex(0), calls = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
-    let later = Mutex(0)
-    var query: ObserverQuery? = ObserverQuery(.all) { _, _, _ in
-      later.withLock { $0 += 1 }
+    var query: ObserverQuery? = ObserverQuery(.all) { _, complete, _ in
+      let others = running.withLock { number in
+        defer { number += 1 }
+        return number
+      }
+      if others > 0 { Issue.record("two calls at a time") }
+      calls.withLock { $0 += 1 }
+      // The next call may begin, but waits for the return.
+      complete()
+      // Limited, so that a failure does not hang the test.
       _ = gate.wait(timeout: .now() + 600)
+      running.withLock { $0 -= 1 }
     }
     weak let stopped = query
-    try await other.execute(try #require(query))
-    #expect(await eventually { later.withLock { $0 } == 1 })
-    // The next call is queued behind the first one.
-    #expect(
-      await eventually {
-        guard let query, let schedule = await other.schedule(of: query) else { return false }
-        return schedule.strikes > 0 && schedule.isRunning
-      })
-    await other.stop(try #require(query))
+    await center.execute(try #require(query))
+    #expect(await eventually { calls.withLock { $0 } == 1 })
+    try await center.commit(change(2), to: database)
+    gate.signal()
+    #expect(await eventually { calls.withLock { $0 } == 2 })
+    // The third call is queued behind the second one when the query is stopped.
+    try await center.commit(change(3), to: database)
+    #expect(await eventually { (try? await loop.submit { true }.get()) == true })
+    await center.stop(try #require(query))
     query = nil
-    for _ in 0..<1000 { gate.signal() }
+    for _ in 0..<100 { gate.signal() }
     // All queued calls retain the query.
     #expect(await eventually { stopped == nil })
-    #expect(later.withLock { $0 } == 1)
-    await other.stop()
+    #expect(calls.withLock { $0 } == 2)
+    await center.stop()
+  }
+
+  /// The completion is needed for background deliveries only.
+  @Test(arguments: [false, true]) func callsQueryThatNeverCompletes(_ retainsCompletions: Bool) async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let timeout: Duration = retainsCompletions ? .milliseconds(30) : .seconds(3600)
+    let center = ObserverCenter(
+      database, after: try database.anchor(), on: loop, QueueWorker(),
+      limits: .init(timeout: timeout, firstRetry: .seconds(3600)))
+    try await center.start()
+    let calls = Mutex<[ObserverCompletion?]>([])
+    await center.execute(
+      ObserverQuery(.all) { _, completion, _ in
+        calls.withLock { $0.append(retainsCompletions ? completion : nil) }
+      })
+    for number in 1...5 {
+      #expect(await eventually { calls.withLock { $0.count } == number })
+      try await center.commit(change(number), to: database)
+    }
+    await center.stop()
+  }
+
+  @Test func completionDelaysNextCall() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let center = ObserverCenter(
+      database, after: try database.anchor(), on: loop, QueueWorker(),
+      limits: .init(timeout: .seconds(3600), firstRetry: .milliseconds(10)))
+    try await center.start()
+    let completions = Mutex<[ObserverCompletion]>([])
+    let query = ObserverQuery(.all) { _, completion, _ in completions.withLock { $0.append(completion) } }
+    await center.execute(query)
+    #expect(await eventually { completions.withLock { $0.count } == 1 })
+    for number in 1...3 { try await center.commit(change(number), to: database) }
+    #expect(await center.isIdle(query) == false && completions.withLock { $0.count } == 1)
+    // One call for all changes, and one for the failure.
+    completions.withLock { $0[0] }()
+    #expect(await eventually { completions.withLock { $0.count } == 2 })
+    completions.withLock { $0[1] }(false)
+    #expect(await eventually { completions.withLock { $0.count } == 3 })
+    completions.withLock { $0[2] }()
+    #expect(await eventually { await center.isIdle(query) == true })
+    #expect(completions.withLock { $0.count } == 3)
+    await center.stop()
+  }
+
+  @Test func handlerReceivesErrorOfSecondExecution() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
+    try await center.start()
+    let codes = Mutex<[HomeError.Code?]>([])
+    let query = ObserverQuery(.all) { _, _, error in codes.withLock { $0.append(error?.code) } }
+    await center.execute(query)
+    #expect(await eventually { codes.withLock { $0 } == [nil] })
+    await center.execute(query)
+    #expect(await eventually { codes.withLock { $0 } == [nil, .badArguments] })
+    await center.stop()
+  }
+
+  @Test func handlerReceivesErrorOfUnfollowedHome() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let codes = Mutex<[HomeError.Code?]>([])
+    await open.home.execute(ObserverQuery(.all) { _, _, error in codes.withLock { $0.append(error?.code) } })
+    #expect(await eventually { codes.withLock { $0 } == [.badArguments] })
+    await open.home.close()
   }
 }

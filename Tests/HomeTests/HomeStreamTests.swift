@@ -46,7 +46,7 @@ import Testing
       calls.withLock { $0 += 1 }
       complete()
     }
-    try await home.execute(query)
+    await home.execute(query)
     let client = await RecordingClient(home)
     #expect(await eventually { types.withLock(\.count) == 1 && calls.withLock { $0 } == 1 })
     let anchor = try await home.anchor()
@@ -77,7 +77,7 @@ import Testing
     let reader = try HomeDatabase.open(directory.state.database)
     let anchor = try await home.anchor()
     let counts = Mutex<[Int]>([])
-    try await home.execute(
+    await home.execute(
       ObserverQuery(.attribute) { _, complete, _ in
         let count = try? reader.samples(after: anchor, SampleFilter(.attribute)).added.count
         counts.withLock { $0.append(count ?? -1) }
@@ -96,7 +96,7 @@ import Testing
     try await here.make(HomeSamples.lamp(5))
     #expect(await eventually { await !there.home.backend.state.devices.isEmpty })
     let calls = Mutex(0)
-    try await there.home.execute(
+    await there.home.execute(
       ObserverQuery(.topology, SampleFilter(devices: ["5"])) { _, complete, _ in
         calls.withLock { $0 += 1 }
         complete()

@@ -1,8 +1,6 @@
 import MatterProtocol
 
 @testable import Home
-@testable import HomeModel
-@testable import HomeStore
 @testable import HomeAutomation
 
 extension ObserverCenter {
@@ -19,15 +17,15 @@ extension ObserverCenter {
 
   /// Advances the schedule of a delivery, as after a period of time.
   func advance(delivery id: Int64, by time: Duration) {
-    with(.delivery(id)) { $0.advance(to: $1 + time) }
+    with(id) { $0.advance(to: $1 + time) }
     arm()
   }
 
-  /// The schedule of a query; nil if it has ended.
-  func schedule(of query: ObserverQuery) -> DeliverySchedule? { entries[.query(ObjectIdentifier(query))]?.schedule }
+  /// Whether no call of a query is running or due; nil if it was stopped.
+  func isIdle(_ query: ObserverQuery) -> Bool? { queries.first { $0.query === query }?.isIdle }
 
   /// The schedule of a delivery; nil if it was not restored or was removed.
-  func schedule(ofDelivery id: Int64) -> DeliverySchedule? { entries[.delivery(id)]?.schedule }
+  func schedule(ofDelivery id: Int64) -> DeliverySchedule? { entries[id]?.schedule }
 
   /// The time until the next delivery may begin; nil if it may begin at once.
   func pause(ofDelivery id: Int64) -> Duration? { schedule(ofDelivery: id)?.notBefore.map { $0 - now } }

@@ -202,9 +202,11 @@ import Testing
       await rest(changes, of: Changes.self).map(text) == ["7/2 Composed online > Composed partiallyOnline"])
   }
 
-  @Test func deliversSettledState() async throws {
+  /// A change of the settled connectivity is no change of the device, but an update of the home.
+  @Test func settledStateIsNoReason() async throws {
     let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
     let batches = open.home.devices().batched().makeAsyncIterator()
+    let updates = open.home.updates()
     await open.take(.lost(5, .subscriptionLost))
     #expect(
       await eventually {
@@ -212,8 +214,10 @@ import Testing
       })
     await open.home.close()
     let seen = await rest(batches, of: Batches.self).flatMap { $0 }
-    #expect(seen.map(\.sourceConnectivity.connectivityState) == [.online, .offline, .offline])
-    #expect(seen.map(\.settledConnectivity.connectivityState) == [.online, .online, .offline])
+    #expect(seen.map(\.sourceConnectivity.connectivityState) == [.online, .offline])
+    #expect(seen.map(\.settledConnectivity.connectivityState) == [.online, .online])
+    let settled = await rest(updates.makeAsyncIterator(), of: HomeEvents.self).filter { !$0.settled.isEmpty }
+    #expect(settled.map(\.settled) == [["5"]])
   }
 
   // MARK: Types

@@ -135,7 +135,7 @@ import Testing
       continuation.yield()
       completion()
     }
-    try await client.execute(query)
+    await client.execute(query)
     var rings = calls.makeAsyncIterator()
     _ = await rings.next()
     try await served.report(level: 7)
@@ -183,7 +183,7 @@ import Testing
       query("other", .attribute, SampleFilter(devices: ["6"])), query("ways", .topology, SampleFilter(devices: ["5"])),
       query("all", .all, SampleFilter()), query("others", .all, SampleFilter(devices: ["6"])),
     ]
-    for query in queries { try await client.execute(query) }
+    for query in queries { await client.execute(query) }
     #expect(await eventually { rings.withLock { $0.count } == queries.count })
     let hub = try #require(client.backend as? HubClient)
     /// Names of the queries that were notified once the condition holds; their calls begin in the same turn.
@@ -225,8 +225,7 @@ import Testing
       // Two failures in a row don't stop the query; a success resets the count.
       completion(count % 3 == 0)
     }
-    try await client.execute(query)
-    await #expect(throws: HomeError.self) { try await client.execute(query) }
+    await client.execute(query)
     #expect(await eventually { calls.withLock { $0.count } == 3 })
     try await served.report(level: 9)
     #expect(await eventually { calls.withLock { $0.count } == 6 })
@@ -238,26 +237,26 @@ import Testing
     await served.close()
   }
 
-  @Test func endsQueryThatNeverCompletes() async throws {
+  @Test func callsQueryThatNeverCompletes() async throws {
     let served = try await ServedHome()
-    let client = try await served.client(
-      delivery: .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
-    let calls = Mutex<[HomeError.Code?]>([])
-    let late = Mutex<ObserverCompletion?>(nil)
+    let client = try await served.client(delivery: .init(timeout: .milliseconds(30)))
+    let calls = Mutex<[ObserverCompletion]>([])
+    let codes = Mutex<[HomeError.Code?]>([])
     let query = ObserverQuery(.attribute) { _, completion, error in
-      calls.withLock { $0.append(error?.code) }
-      late.withLock { $0 = $0 ?? completion }
+      codes.withLock { $0.append(error?.code) }
+      calls.withLock { $0.append(completion) }
     }
-    try await client.execute(query)
-    #expect(await eventually { calls.withLock { $0 } == [nil, nil, nil, .timedOut] })
-    let hub = try #require(client.backend as? HubClient)
-    #expect(await eventually { await hub.hasNoQueries })
-    // A late completion is ignored, and the query gets no more calls.
-    late.withLock { $0 }?()
-    try await served.report(level: 9)
-    #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
-    #expect(await hub.hasNoQueries)
-    #expect(calls.withLock { $0.count } == 4)
+    await client.execute(query)
+    for level in 2...5 as ClosedRange<UInt8> {
+      #expect(await eventually { calls.withLock { $0.count } == Int(level) - 1 })
+      try await served.report(level: level)
+    }
+    #expect(await eventually { calls.withLock { $0.count } == 5 })
+    // The handler also receives the error of a second execution.
+    await client.execute(query)
+    #expect(await eventually { codes.withLock { $0.last } == .badArguments })
+    #expect(codes.withLock { $0.dropLast().allSatisfy { $0 == nil } })
+    await client.stop(query)
     await client.close()
     await served.close()
   }
@@ -284,9 +283,9 @@ import Testing
       rings.withLock { $0 += 1 }
       completion()
     }
-    try await client.execute(stuck)
+    await client.execute(stuck)
     #expect(await eventually { running.withLock { $0 } == 1 })
-    try await client.execute(other)
+    await client.execute(other)
     #expect(await eventually { rings.withLock { $0 } == 1 })
     for level in 2...4 as ClosedRange<UInt8> {
       try await served.report(level: level)
@@ -299,29 +298,6 @@ import Testing
     await client.stop(stuck)
     gate.signal()
     #expect(await eventually { running.withLock { $0 } == 0 })
-    await client.close()
-    await served.close()
-  }
-
-  @Test func blockedErrorHandlerDelaysNoUpdates() async throws {
-    let served = try await ServedHome()
-    let client = try await served.client(
-      delivery: .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
-    let gate = DispatchSemaphore(value: 0)
-    let running = Mutex(0)
-    let query = ObserverQuery(.all) { _, _, error in
-      guard error != nil else { return }
-      running.withLock { $0 += 1 }
-      _ = gate.wait(timeout: .now() + 600)
-      running.withLock { $0 -= 1 }
-    }
-    try await client.execute(query)
-    #expect(await eventually { running.withLock { $0 } == 1 })
-    try await served.report(level: 9)
-    #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
-    _ = try await client.anchor()
-    #expect(running.withLock { $0 } == 1)
-    gate.signal()
     await client.close()
     await served.close()
   }
@@ -351,7 +327,7 @@ import Testing
       rings.withLock { $0 += 1 }
       completion()
     }
-    try await client.execute(query)
+    await client.execute(query)
     #expect(await eventually { rings.withLock { $0 } == 1 })
     try await served.hub.hangUp(andThen: [])
     #expect(await eventually { rings.withLock { $0 } == 2 })
@@ -376,7 +352,7 @@ import Testing
     }
     #expect(await client.state.value(5, ServedHome.level) == [0x04, 9])
     #expect(await recorded.recorder.waits(for: "homes", times: 2))
-    #expect(!recorded.recorder.messages.contains { $0.hasPrefix("0 = ") })
+    #expect(!recorded.recorder.messages.contains { $0.contains("currentLevel") })
     let level = recorded.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self)?
       .matterTraits.levelControlTrait?.attributes.currentLevel
     #expect(level == 9)
@@ -386,17 +362,16 @@ import Testing
     }
     // Later changes are reported as usual.
     try await served.report(level: 10)
-    #expect(await recorded.recorder.waits(for: "0 = [4, 10]"))
+    #expect(await recorded.recorder.waits(for: "1/levelControl.currentLevel = 10"))
     await client.close()
     await served.close()
   }
 }
 
 extension HubClient {
-  fileprivate var hasNoQueries: Bool { queries.isEmpty }
 
   /// Whether no query is being notified or retried.
-  fileprivate var isIdle: Bool { queries.values.allSatisfy { !$0.schedule.isRunning && !$0.schedule.isPending } }
+  fileprivate var isIdle: Bool { queries.values.allSatisfy(\.isIdle) }
 }
 
 extension ServedHome {

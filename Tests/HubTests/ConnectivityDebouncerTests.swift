@@ -70,19 +70,16 @@ import Testing
     let served = try await ServedHome(grace: nil) { $0.heartbeat = .milliseconds(20) }
     try await served.home.setGraceTime(.seconds(3600))
     let client = try await served.client()
-    var batches = client.devices().batched().makeAsyncIterator()
-    // First the device is offline, and then the settled state is.
-    var states: [[ConnectivityState]] = []
-    while let devices = await batches.next() {
-      let lamp = try #require(devices.first)
-      let both = [lamp.sourceConnectivity.connectivityState, lamp.settledConnectivity.connectivityState]
-      guard both != states.last else { continue }
-      states.append(both)
-      if both == [.online, .online] { try await served.home.controller.take(.lost(5, .subscriptionLost)) }
-      if both == [.offline, .online] { try await served.home.setGraceTime(.milliseconds(20)) }
-      if both == [.offline, .offline] { break }
+    func states() async throws -> [ConnectivityState] {
+      let lamp = try await lamp(client)
+      return [lamp.sourceConnectivity.connectivityState, lamp.settledConnectivity.connectivityState]
     }
-    #expect(states == [[.online, .online], [.offline, .online], [.offline, .offline]])
+    #expect(await eventually { try await states() == [.online, .online] })
+    // First the device is offline, and then the settled state is.
+    try await served.home.controller.take(.lost(5, .subscriptionLost))
+    #expect(await eventually { try await states() == [.offline, .online] })
+    try await served.home.setGraceTime(.milliseconds(20))
+    #expect(await eventually { try await states() == [.offline, .offline] })
     #expect(await eventually { try await lamp(served.home).settledConnectivity.connectivityState == .offline })
     // A client that connects now gets no trial.
     let late = try await served.client("late")

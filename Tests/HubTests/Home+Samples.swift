@@ -1,7 +1,4 @@
 @testable import Home
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
 
 extension Home {
   /// Returns the samples of all types after an anchor.

@@ -18,7 +18,7 @@ import VirtualDevices
 
   /// Messages of a client about OnOff and OnLevel of the lamp.
   private func lampMessages(_ client: RecordedClient) -> [String] {
-    client.recorder.messages.filter { ["0 = [8]", "0 = [9]"].contains($0) || $0.hasPrefix("17 = ") }
+    client.recorder.messages.filter { ["1/onOff.onOff = false", "1/onOff.onOff = true"].contains($0) || $0.hasPrefix("1/levelControl.onLevel = ") }
   }
 
   private func light(_ client: RecordedClient) throws -> MatterTraits {
@@ -50,24 +50,26 @@ import VirtualDevices
     // Switch the lamp off, from any state.
     try await light(clients[4]).levelControlTrait?.moveToLevelWithOnOff(level: 254, transitionTime: 0)
     try await light(clients[4]).onOffTrait?.off()
-    #expect(await eventually { clients.dropLast().allSatisfy { lampMessages($0).last == "0 = [8]" } })
+    #expect(await eventually { clients.dropLast().allSatisfy { lampMessages($0).last == "1/onOff.onOff = false" } })
     let before = clients.map { lampMessages($0).count }
     for index in clients.indices {
-      try await act(index, "0 = [9]") { try await $0.onOffTrait?.on() }
+      try await act(index, "1/onOff.onOff = true") { try await $0.onOffTrait?.on() }
       let next = (index + 1) % clients.count
-      try await act(next, "17 = [4, \(100 + index)]") {
+      try await act(next, "1/levelControl.onLevel = \(100 + index)") {
         try await $0.levelControlTrait?.write(LevelControl.onLevel, .value(UInt8(100 + index)))
       }
-      try await act(index, "17 = [20]") {
+      try await act(index, "1/levelControl.onLevel = null") {
         try await $0.levelControlTrait?.write(LevelControl.onLevel, .null)
       }
-      try await act(next, "0 = [8]") { try await $0.onOffTrait?.toggle() }
+      try await act(next, "1/onOff.onOff = false") { try await $0.onOffTrait?.toggle() }
     }
     // A rejected write sends no message.
     #expect(
       await code { try await light(clients[2]).levelControlTrait?.write(LevelControl.currentLevel, .value(9)) }
         != nil)
-    try await act(0, "17 = [4, 77]") { try await $0.levelControlTrait?.write(LevelControl.onLevel, .value(77)) }
+    try await act(0, "1/levelControl.onLevel = 77") {
+      try await $0.levelControlTrait?.write(LevelControl.onLevel, .value(77))
+    }
     // Each client got exactly the messages about requests of the others.
     for index in clients.indices {
       #expect(lampMessages(clients[index]).dropFirst(before[index]) == expected[index][...])

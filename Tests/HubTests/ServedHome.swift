@@ -200,7 +200,7 @@ func code(_ body: () async throws -> Void) async -> HomeError.Code? {
 }
 
 /// Records the messages of a manager.
-final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
+final class Recorder: HomeListDelegate, HomeRoomDelegate, HomeNameDelegate, HomeHubDelegate, AccessoryDelegate {
   private let all = Mutex<[String]>([])
   var messages: [String] { all.withLock { $0 } }
   private func note(_ text: String) { all.withLock { $0.append(text) } }
@@ -213,16 +213,19 @@ final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
   func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async {
     note("primary \(manager.primaryHome?.name ?? "none")")
   }
-  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async { note("+\(accessory.name)") }
-  func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async { note("-\(accessory.name)") }
-  func home(_ home: ManagedHome, didAdd room: Room) async { note("+room \(room.name)") }
-  func home(_ home: ManagedHome, didRemove room: Room) async { note("-room \(room.name)") }
-  func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async { note("called \(accessory.name)") }
-  func home(_ home: ManagedHome, didUpdate hubState: HubState) async { note("hub \(hubState)") }
+  func home(_ home: Structure, didAdd accessory: HomeDevice) async { note("+\(accessory.name)") }
+  func home(_ home: Structure, didRemove accessory: HomeDevice) async { note("-\(accessory.name)") }
+  func home(_ home: Structure, didAdd room: Room) async { note("+room \(room.name)") }
+  func home(_ home: Structure, didRemove room: Room) async { note("-room \(room.name)") }
+  func homeManager(_ manager: HomeManager, didAdd home: Structure) async {}
+  func homeManager(_ manager: HomeManager, didRemove home: Structure) async {}
+  func homeDidUpdateName(_ home: Structure) async {}
+  func home(_ home: Structure, didUpdateNameFor room: Room) async {}
+  func home(_ home: Structure, didUpdate room: Room, for accessory: HomeDevice) async {}
+  func home(_ home: Structure, didUpdateNameFor accessory: HomeDevice) async { note("called \(accessory.name)") }
+  func home(_ home: Structure, didUpdate hubState: HubState) async { note("hub \(hubState)") }
   func accessoryDidUpdateReachability(_ accessory: HomeDevice) async { note("reachable \(accessory.isReachable)") }
-  func accessory(
-    _ accessory: HomeDevice, didUpdate attribute: ConcreteAttributePath, to value: [UInt8]?
-  ) async { note("\(attribute.attribute.rawValue) = \(value ?? [])") }
+  func accessory(_ accessory: HomeDevice, didUpdateValueFor attribute: AttributeValue) async { note("\(attribute)") }
 }
 
 /// A client with one delegate of all kinds.

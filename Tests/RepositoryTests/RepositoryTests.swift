@@ -6,7 +6,7 @@ enum Repository {
   /// The modules of the toolchain and the host, which Package.swift does not name, and the targets that may import them.
   static let systemModules: [String: [String]] = [
     "FoundationNetworking": ["WebClient", "HomeAutomation"],
-    "Dispatch": ["HomeAutomation", "Home", "Simulation", "hearth"],
+    "Dispatch": ["HomeAutomation", "HomeControl", "Home", "Simulation", "hearth"],
     "Foundation": [
       "Runtime", "VirtualDevices", "HomeModel", "HomeStore", "WebClient", "HomeAutomation", "CloudLink", "HomeControl",
       "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",

@@ -255,10 +255,10 @@ import VirtualDevices
   private final class Watcher: HomeDelegate {
     private let all = Mutex<[String]>([])
     var messages: [String] { all.withLock { $0 } }
-    func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async {
+    func home(_ home: Structure, didAdd accessory: HomeDevice) async {
       all.withLock { $0.append("+\(accessory.name)") }
     }
-    func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async {
+    func home(_ home: Structure, didRemove accessory: HomeDevice) async {
       all.withLock { $0.append("-\(accessory.name)") }
     }
   }

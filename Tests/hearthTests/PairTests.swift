@@ -156,15 +156,18 @@ extension Fleet {
 }
 
 /// Records added and renamed accessories.
-private final class Additions: HomeDelegate {
+private final class Additions: HomeNameDelegate {
   private let recorded = Mutex<(names: [String], renamed: [String])>(([], []))
   var names: [String] { recorded.withLock { $0.names } }
   var renamed: [String] { recorded.withLock { $0.renamed } }
 
-  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async {
+  func home(_ home: Structure, didAdd accessory: HomeDevice) async {
     recorded.withLock { $0.names.append(accessory.name) }
   }
-  func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async {
+  func home(_ home: Structure, didRemove accessory: HomeDevice) async {}
+  func homeDidUpdateName(_ home: Structure) async {}
+  func home(_ home: Structure, didUpdateNameFor room: Room) async {}
+  func home(_ home: Structure, didUpdateNameFor accessory: HomeDevice) async {
     recorded.withLock { $0.renamed.append(accessory.name) }
   }
 }

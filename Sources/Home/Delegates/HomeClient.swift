@@ -11,16 +11,28 @@ package final class HomeClient: HomeAccess {
   package let id: String
   private let backend: any HomeBackend
   private let requests = Mutex(OwnRequests())
-  /// Notifies the client's delegates of the actual result of a failed request.
-  private let onFailure = Mutex<(@Sendable ([OwnRequests.Change]) -> Void)?>(nil)
+  private let owner = Mutex(Weak<HomeManager>(nil))
 
   init(_ id: String, of backend: any HomeBackend) {
     self.id = id
     self.backend = backend
   }
 
-  /// - Parameter body: receives the changes that were attributed to a request that failed later.
-  func onFailure(_ body: @escaping @Sendable ([OwnRequests.Change]) -> Void) { onFailure.withLock { $0 = body } }
+  /// The manager of the client, which reports the actual result of a failed request to its delegates.
+  var manager: HomeManager? {
+    get { owner.withLock { $0.value } }
+    set { owner.withLock { $0 = Weak(newValue) } }
+  }
+
+  /// Returns the rooms that satisfy a condition.
+  func rooms(where isIncluded: (Room) -> Bool) -> [Room] {
+    manager?.snapshot?.rooms.filter(isIncluded) ?? []
+  }
+
+  /// Returns the devices that satisfy a condition.
+  func devices(where isIncluded: (HomeDevice) -> Bool) -> [HomeDevice] {
+    manager?.snapshot?.devices(where: isIncluded) ?? []
+  }
 
   package func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
@@ -50,7 +62,7 @@ package final class HomeClient: HomeAccess {
       return result
     } catch {
       let changes = requests.withLock { $0.forget(number) }
-      if !changes.isEmpty { onFailure.withLock { $0 }?(changes) }
+      if !changes.isEmpty { manager?.publishDelayed(changes) }
       throw error
     }
   }

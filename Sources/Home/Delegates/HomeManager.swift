@@ -1,5 +1,5 @@
 internal import HomeControl
-internal import HomeModel
+public import HomeModel
 internal import NIOCore
 internal import Synchronization
 
@@ -17,14 +17,20 @@ public final class HomeManager: Sendable {
     /// Whether `homeManagerDidUpdateHomes` is due as soon as there is a delegate.
     var owesUpdate = false
     weak var delegate: (any HomeManagerDelegate)?
-    weak var homeDelegate: (any HomeDelegate)?
-    weak var accessoryDelegate: (any AccessoryDelegate)?
-    /// By delegate object, so that an object with several roles gets one call at a time.
+    /// The delegates of individual homes, by id; nil: that of all homes.
+    var homeDelegates: [String?: Weak<any HomeDelegate>] = [:]
+    /// The delegates of individual devices, by id; nil: that of all devices.
+    var accessoryDelegates: [String?: Weak<any AccessoryDelegate>] = [:]
+    /// One for each object, so that an object with several roles is called once at a time.
     var queues: [ObjectIdentifier: DelegateQueue] = [:]
 
+    /// Adds queues for new delegates, and removes released delegates and their queues.
     mutating func sortQueues() {
-      let objects = [delegate as AnyObject?, homeDelegate as AnyObject?, accessoryDelegate as AnyObject?]
-      let ids = Set(objects.compactMap { $0.map { ObjectIdentifier($0) } })
+      homeDelegates = homeDelegates.filter { $0.value.value != nil }
+      accessoryDelegates = accessoryDelegates.filter { $0.value.value != nil }
+      var ids = Set(homeDelegates.values.compactMap { $0.value.map { ObjectIdentifier($0) } })
+      ids.formUnion(accessoryDelegates.values.compactMap { $0.value.map { ObjectIdentifier($0) } })
+      if let delegate { ids.insert(ObjectIdentifier(delegate)) }
       queues = queues.filter { ids.contains($0.key) }
       for id in ids where queues[id] == nil { queues[id] = DelegateQueue() }
     }
@@ -42,21 +48,27 @@ public final class HomeManager: Sendable {
     self.home = home
     client = HomeClient(id, of: home.backend)
     self.delegate = delegate
-    client.onFailure { [weak self] in self?.publishDelayed($0) }
+    client.manager = self
     synchronize(turn: 0)
   }
 
   // MARK: Homes
 
   /// The current homes; empty before the first synchronization, and unchanged while suspended.
-  public var homes: [ManagedHome] { inside.withLock { $0.snapshot }?.homes ?? [] }
+  public var homes: [Structure] { snapshot?.structures ?? [] }
 
   /// The home that is used where none is named: the one selected with ``updatePrimaryHome(_:)``, else the first. Nil
   /// before the first synchronization, and if there is none.
-  public var primaryHome: ManagedHome? { inside.withLock { $0.snapshot }?.primaryHome }
+  public var primaryHome: Structure? { snapshot?.primaryHome }
 
   /// Whether the homes have ever been loaded.
   public var isSynchronized: Bool { inside.withLock { $0.snapshot != nil } }
+
+  /// The process that follows the devices.
+  public var hubState: HubState { snapshot?.hubState ?? .notAvailable }
+
+  /// The home as this client knows it; nil before the first synchronization.
+  var snapshot: HomeSnapshot? { inside.withLock { $0.snapshot } }
 
   // MARK: Delegates
 
@@ -72,25 +84,36 @@ public final class HomeManager: Sendable {
     }
   }
 
-  /// The delegate for all homes; held weakly.
+  /// The delegate for all homes, also for later ones; held weakly. A home can also have its own, ``Structure/delegate``.
   public var homeDelegate: (any HomeDelegate)? {
-    get { inside.withLock { $0.homeDelegate } }
-    set {
-      inside.withLock { inside in
-        inside.homeDelegate = newValue
-        inside.sortQueues()
-      }
+    get { delegate(ofHome: nil) }
+    set { set(newValue, ofHome: nil) }
+  }
+
+  /// The delegate for all devices, also for later ones; held weakly. A device can also have its own,
+  /// ``HomeDevice/delegate``.
+  public var accessoryDelegate: (any AccessoryDelegate)? {
+    get { delegate(ofAccessory: nil) }
+    set { set(newValue, ofAccessory: nil) }
+  }
+
+  func delegate(ofHome id: String?) -> (any HomeDelegate)? { inside.withLock { $0.homeDelegates[id]?.value } }
+
+  func set(_ delegate: (any HomeDelegate)?, ofHome id: String?) {
+    inside.withLock { inside in
+      inside.homeDelegates[id] = delegate.map { Weak($0) }
+      inside.sortQueues()
     }
   }
 
-  /// The delegate for all devices; held weakly.
-  public var accessoryDelegate: (any AccessoryDelegate)? {
-    get { inside.withLock { $0.accessoryDelegate } }
-    set {
-      inside.withLock { inside in
-        inside.accessoryDelegate = newValue
-        inside.sortQueues()
-      }
+  func delegate(ofAccessory id: String?) -> (any AccessoryDelegate)? {
+    inside.withLock { $0.accessoryDelegates[id]?.value }
+  }
+
+  func set(_ delegate: (any AccessoryDelegate)?, ofAccessory id: String?) {
+    inside.withLock { inside in
+      inside.accessoryDelegates[id] = delegate.map { Weak($0) }
+      inside.sortQueues()
     }
   }
 
@@ -148,7 +171,7 @@ public final class HomeManager: Sendable {
       switch event {
       case .update(let update, let reducer):
         let isOwn = update.origin == id
-        let withValues = !isOwn && inside.accessoryDelegate != nil
+        let withValues = !isOwn && !inside.accessoryDelegates.isEmpty
         let messages =
           inside.snapshot?.update(update, reducer, withValues: withValues) { client.accounts(for: $0) } ?? []
         if !isOwn { post(messages, &inside) }
@@ -165,7 +188,7 @@ public final class HomeManager: Sendable {
   }
 
   /// Posts the messages that were withheld because of a request that failed.
-  private func publishDelayed(_ changes: [OwnRequests.Change]) {
+  func publishDelayed(_ changes: [OwnRequests.Change]) {
     inside.withLock { inside in
       guard !inside.isSuspended else { return }
       post(inside.snapshot?.delayedMessages(of: changes) ?? [], &inside)
@@ -181,18 +204,29 @@ public final class HomeManager: Sendable {
         inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
           if let self, let delegate, isTurn(turn) { await call(delegate, self) }
         }
-      case .home(let call):
-        guard let delegate = inside.homeDelegate else { continue }
-        inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
-          if let self, let delegate, isTurn(turn) { await call(delegate) }
+      case .home(let id, let call):
+        for delegate in Self.delegates(inside.homeDelegates, id) {
+          inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+            if let self, let delegate, isTurn(turn) { await call(delegate) }
+          }
         }
-      case .accessory(let call):
-        guard let delegate = inside.accessoryDelegate else { continue }
-        inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
-          if let self, let delegate, isTurn(turn) { await call(delegate) }
+      case .accessory(let id, let call):
+        for delegate in Self.delegates(inside.accessoryDelegates, id) {
+          inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+            if let self, let delegate, isTurn(turn) { await call(delegate) }
+          }
         }
       }
     }
+  }
+
+  /// Returns the delegate of one object and that of all objects; one of them if they are the same.
+  private static func delegates<Delegate>(_ all: [String?: Weak<Delegate>], _ id: String) -> [Delegate] {
+    let (own, general) = (all[id]?.value, all[nil]?.value)
+    guard let own, let general, own as AnyObject === general as AnyObject else {
+      return [own, general].compactMap { $0 }
+    }
+    return [own]
   }
 
   private func isTurn(_ turn: Int) -> Bool { inside.withLock { $0.turn == turn } }

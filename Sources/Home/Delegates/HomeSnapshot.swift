@@ -5,8 +5,32 @@ internal import MatterModel
 /// A message that waits for its delegate.
 enum DelegateMessage: Sendable {
   case manager(@Sendable (any HomeManagerDelegate, HomeManager) async -> Void)
-  case home(@Sendable (any HomeDelegate) async -> Void)
-  case accessory(@Sendable (any AccessoryDelegate) async -> Void)
+  /// With the id of the home.
+  case home(String, @Sendable (any HomeDelegate) async -> Void)
+  /// With the id of the device.
+  case accessory(String, @Sendable (any AccessoryDelegate) async -> Void)
+}
+
+extension DelegateMessage {
+  // Messages to the delegates that adopt a further protocol.
+
+  static func list(_ call: @escaping @Sendable (any HomeListDelegate, HomeManager) async -> Void) -> Self {
+    .manager { if let delegate = $0 as? any HomeListDelegate { await call(delegate, $1) } }
+  }
+
+  static func room(_ home: Structure, _ call: @escaping @Sendable (any HomeRoomDelegate) async -> Void) -> Self {
+    .home(home.id) { if let delegate = $0 as? any HomeRoomDelegate { await call(delegate) } }
+  }
+
+  static func name(_ home: Structure, _ call: @escaping @Sendable (any HomeNameDelegate) async -> Void) -> Self {
+    .home(home.id) { if let delegate = $0 as? any HomeNameDelegate { await call(delegate) } }
+  }
+
+  static func detail(
+    _ accessory: HomeDevice, _ call: @escaping @Sendable (any AccessoryDetailDelegate) async -> Void
+  ) -> Self {
+    .accessory(accessory.id) { if let delegate = $0 as? any AccessoryDetailDelegate { await call(delegate) } }
+  }
 }
 
 /// The objects of a home for one client, and the messages to its delegates.
@@ -23,8 +47,8 @@ struct HomeSnapshot: Sendable {
   let client: any HomeAccess
 
   init(_ reducer: HomeReducer, hub: HubState, for client: any HomeAccess) {
-    structures = reducer.state.structures
-    rooms = reducer.state.rooms
+    structures = Self.structures(reducer.state, of: client)
+    rooms = Self.rooms(reducer.state, of: client)
     primaryStructureID = reducer.state.primaryStructureID
     devices = reducer.state.devices.mapValues { reducer.device($0, through: client) }
     contacts = reducer.contacts
@@ -34,25 +58,36 @@ struct HomeSnapshot: Sendable {
 
   // MARK: Objects
 
-  var homes: [ManagedHome] { structures.map { ManagedHome(structure: $0, snapshot: self) } }
-
-  var primaryHome: ManagedHome? { primaryStructureID.flatMap { home($0) } }
-
-  func home(_ id: String) -> ManagedHome? {
-    structures.first { $0.id == id }.map { ManagedHome(structure: $0, snapshot: self) }
+  private static func structures(_ state: HomeState, of client: any HomeAccess) -> [Structure] {
+    state.structures.map { structure in
+      var structure = structure
+      structure.home = client
+      return structure
+    }
   }
 
-  /// The devices of a structure, in the order of the nodes of their first sources.
-  func devices(in structureID: String) -> [HomeDevice] {
-    devices.values.filter { $0.structureID == structureID }.sorted { $0.entry.precedes($1.entry) }
-      .compactMap { accessory($0.id) }
+  private static func rooms(_ state: HomeState, of client: any HomeAccess) -> [Room] {
+    state.rooms.map { room in
+      var room = room
+      room.home = client
+      return room
+    }
+  }
+
+  var primaryHome: Structure? { primaryStructureID.flatMap { home($0) } }
+
+  func home(_ id: String) -> Structure? { structures.first { $0.id == id } }
+
+  /// The devices that satisfy a condition, in the order of the nodes of their first sources.
+  func devices(where isIncluded: (HomeDevice) -> Bool) -> [HomeDevice] {
+    devices.values.filter(isIncluded).sorted { $0.entry.precedes($1.entry) }.compactMap { accessory($0.id) }
   }
 
   private func accessory(_ id: String) -> HomeDevice? {
     devices[id].map {
       HomeDevice(
         $0.entry, values: $0.values, contact: HomeReducer.contact(by: $0.source, contacts),
-        settled: $0.settledConnectivity, home: client)
+        settled: $0.settledConnectivity, structures: structures, rooms: rooms, home: client)
     }
   }
 
@@ -85,7 +120,9 @@ struct HomeSnapshot: Sendable {
     }
     let known = affected.devices.map { accessory($0) }
     if before != nil {
-      (structures, rooms, primaryStructureID) = (state.structures, state.rooms, state.primaryStructureID)
+      structures = Self.structures(state, of: client)
+      rooms = Self.rooms(state, of: client)
+      primaryStructureID = state.primaryStructureID
     }
     for id in affected.clusters.keys { devices[id] = state.devices[id].map { reducer.device($0, through: client) } }
 
@@ -103,14 +140,17 @@ struct HomeSnapshot: Sendable {
   mutating func update(_ hub: HubState) -> [DelegateMessage] {
     guard hub != hubState else { return [] }
     hubState = hub
-    return homes.map { home in .home { await $0.home(home, didUpdate: hub) } }
+    return structures.map { home in
+      .home(home.id) { await ($0 as? any HomeHubDelegate)?.home(home, didUpdate: hub) }
+    }
   }
 
   /// Returns the messages about attributes.
   private func messages(of changes: [OwnRequests.Change]) -> [DelegateMessage] {
     changes.compactMap { change in
       guard let accessory = accessory(change.device) else { return nil }
-      return .accessory { await $0.accessory(accessory, didUpdate: change.path, to: change.new) }
+      let value = AttributeValue(change.path, change.new)
+      return .accessory(accessory.id) { await $0.accessory(accessory, didUpdateValueFor: value) }
     }
   }
 
@@ -126,19 +166,19 @@ struct HomeSnapshot: Sendable {
   // MARK: Homes and rooms
 
   private func compareAdded(to old: HomeSnapshot, _ messages: inout [DelegateMessage]) {
-    for home in homes {
+    for home in structures {
       if let known = old.structures.first(where: { $0.id == home.id }) {
-        if known.name != home.name { messages.append(.home { await $0.homeDidUpdateName(home) }) }
+        if known.name != home.name { messages.append(.name(home) { await $0.homeDidUpdateName(home) }) }
       } else {
-        messages.append(.manager { await $0.homeManager($1, didAdd: home) })
+        messages.append(.list { await $0.homeManager($1, didAdd: home) })
       }
     }
     for room in rooms {
       guard let home = home(room.structureID) else { continue }
       if let known = old.rooms.first(where: { $0.id == room.id }) {
-        if known.name != room.name { messages.append(.home { await $0.home(home, didUpdateNameOf: room) }) }
+        if known.name != room.name { messages.append(.name(home) { await $0.home(home, didUpdateNameFor: room) }) }
       } else {
-        messages.append(.home { await $0.home(home, didAdd: room) })
+        messages.append(.room(home) { await $0.home(home, didAdd: room) })
       }
     }
   }
@@ -146,20 +186,20 @@ struct HomeSnapshot: Sendable {
   private func compareRemoved(from old: HomeSnapshot, _ messages: inout [DelegateMessage]) {
     for room in old.rooms where !rooms.contains(where: { $0.id == room.id }) {
       guard let home = home(room.structureID) ?? old.home(room.structureID) else { continue }
-      messages.append(.home { await $0.home(home, didRemove: room) })
+      messages.append(.room(home) { await $0.home(home, didRemove: room) })
     }
-    for home in old.homes where !structures.contains(where: { $0.id == home.id }) {
-      messages.append(.manager { await $0.homeManager($1, didRemove: home) })
+    for home in old.structures where !structures.contains(where: { $0.id == home.id }) {
+      messages.append(.list { await $0.homeManager($1, didRemove: home) })
     }
     if old.primaryStructureID != primaryStructureID {
-      messages.append(.manager { await $0.homeManagerDidUpdatePrimaryHome($1) })
+      messages.append(.list { await $0.homeManagerDidUpdatePrimaryHome($1) })
     }
   }
 
   // MARK: Devices
 
   /// Returns the home of an accessory; nil for a bridge, which is none.
-  private func home(of device: HomeDevice?) -> ManagedHome? {
+  private func home(of device: HomeDevice?) -> Structure? {
     device?.isBridge == false ? device?.structureID.flatMap { home($0) } : nil
   }
 
@@ -167,23 +207,23 @@ struct HomeSnapshot: Sendable {
     let now = accessory(id)
     let (home, oldHome) = (self.home(of: now), self.home(of: old))
     guard let old, let now, let home, home.id == oldHome?.id else {
-      if let old, let oldHome { messages.append(.home { await $0.home(oldHome, didRemove: old) }) }
-      if let now, let home { messages.append(.home { await $0.home(home, didAdd: now) }) }
+      if let old, let oldHome { messages.append(.home(oldHome.id) { await $0.home(oldHome, didRemove: old) }) }
+      if let now, let home { messages.append(.home(home.id) { await $0.home(home, didAdd: now) }) }
       return
     }
     if old.name != now.name {
-      messages.append(.home { await $0.home(home, didUpdateNameOf: now) })
-      messages.append(.accessory { await $0.accessoryDidUpdateName(now) })
+      messages.append(.name(home) { await $0.home(home, didUpdateNameFor: now) })
+      messages.append(.detail(now) { await $0.accessoryDidUpdateName(now) })
     }
     if old.roomID != now.roomID {
       let room = now.roomID.flatMap { id in rooms.first { $0.id == id } } ?? home.roomForEntireHome
-      messages.append(.home { await $0.home(home, didUpdate: room, for: now) })
+      messages.append(.room(home) { await $0.home(home, didUpdate: room, for: now) })
     }
     if !HomeDevice.haveSameParts(old.source?.endpoints ?? [], now.source?.endpoints ?? []) {
-      messages.append(.accessory { await $0.accessoryDidUpdateServices(now) })
+      messages.append(.detail(now) { await $0.accessoryDidUpdateServices(now) })
     }
     if old.isReachable != now.isReachable {
-      messages.append(.accessory { await $0.accessoryDidUpdateReachability(now) })
+      messages.append(.accessory(now.id) { await $0.accessoryDidUpdateReachability(now) })
     }
   }
 }

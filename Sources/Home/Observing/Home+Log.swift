@@ -24,10 +24,9 @@ extension Home {
   /// unknown if no process follows them.
   public func devices(of stored: StoredHome) async -> [HomeDevice] { await backend.devices(of: stored) }
 
-  /// Executes a query until it is stopped or the home is closed. Its handler is first called once.
-  /// - Throws: ``HomeError`` `badArguments` if the query was already executed, or the home is not followed: see
-  ///   ``follow()``.
-  public func execute(_ query: ObserverQuery) async throws(HomeError) { try await backend.execute(query) }
+  /// Executes a query until it is stopped or the home is closed. Its handler is first called once; with the error
+  /// `badArguments` if the query was already executed, or the home is not followed: see ``follow()``.
+  public func execute(_ query: ObserverQuery) async { await backend.execute(query) }
 
   /// Stops a query, whose handler is not called again.
   public func stop(_ query: ObserverQuery) async { await backend.stop(query) }

@@ -46,7 +46,7 @@ package protocol HomeBackend: HomeAccess, Actor {
   /// Marks these devices as offline if they have not answered yet.
   func stopWaiting(for devices: Set<String>)
 
-  func execute(_ query: ObserverQuery) async throws(HomeError)
+  func execute(_ query: ObserverQuery) async
   func stop(_ query: ObserverQuery) async
 }
 
@@ -289,6 +289,6 @@ extension HomeReducer {
     let source = entry.active
     return HomeDevice(
       entry, values: source.flatMap { state.values[$0.id.node] } ?? NodeValues(), contact: contact(by: source),
-      settled: settledConnectivity(of: entry.id), home: home)
+      settled: settledConnectivity(of: entry.id), structures: state.structures, rooms: state.rooms, home: home)
   }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import HomeModel
 
 /// The process that owns a home, its devices and its clients.
@@ -9,10 +10,13 @@ public struct HubStatus: Hashable, Sendable, Codable {
     public var role: HomeRole
     /// `local` or the remote address.
     public var address: String
-    /// The time of the connection, in microseconds since 1970.
-    public var since: Int64
+    /// The ``connectionDate`` in microseconds since 1970.
+    package var since: Int64
 
-    public init(name: String, role: HomeRole, address: String, since: Int64) {
+    /// The time of the connection.
+    public var connectionDate: Date { Date(microseconds: since) }
+
+    package init(name: String, role: HomeRole, address: String, since: Int64) {
       (self.name, self.role, self.address, self.since) = (name, role, address, since)
     }
   }
@@ -23,8 +27,8 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var process: Int32
   /// Whether the hub's process follows the devices; else it reads the updates of the process that does.
   public var isFollower: Bool
-  /// The start time of the hub, in microseconds since 1970.
-  public var since: Int64
+  /// The ``startDate`` in microseconds since 1970.
+  package var since: Int64
   /// The number of devices.
   public var devices: Int
   /// The number of reachable devices.
@@ -37,6 +41,9 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var drops: [String: Int]
   /// The fingerprint of its certificate; nil if it does not listen on the network.
   public var fingerprint: String?
+
+  /// The time when the hub started.
+  public var startDate: Date { Date(microseconds: since) }
 
   package init(
     process: Int32, isFollower: Bool, since: Int64, devices: Int, devicesOnline: Int, addresses: [String] = [],

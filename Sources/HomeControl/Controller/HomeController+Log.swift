@@ -10,11 +10,11 @@ extension HomeController {
     do { return try await edge.value.keeper.perform(body).get() } catch { throw HomeError(error) }
   }
 
-  package func execute(_ query: ObserverQuery) async throws(HomeError) {
+  package func execute(_ query: ObserverQuery) async {
     guard let center else {
-      throw HomeError(.badArguments, "an observer query needs a home that is followed")
+      return query.fail(HomeError(.badArguments, "an observer query needs a home that is followed"), on: machine)
     }
-    try await center.execute(query)
+    await center.execute(query)
   }
 
   package func stop(_ query: ObserverQuery) async { await center?.stop(query) }

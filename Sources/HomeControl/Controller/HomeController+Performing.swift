@@ -60,13 +60,9 @@ extension HomeController {
 
     case .fabric: return .fabric(fabric: fabric)
     case .pair(let request, let name, let room, let trust):
-      // Another controller may run on another event loop.
-      let report: HomeProgress.Handler = { [eventLoop] value in
-        if eventLoop.inEventLoop { progress(value) } else { eventLoop.execute { progress(value) } }
-      }
       return try await changingFabric(origin) { controller throws(HomeError) in
         try await controller.pair(request, name: name, room: room, trust: trust, origin: origin) {
-          report(.commissioning(step: $0, progress: $1))
+          progress(.commissioning(step: $0, progress: $1))
         }
       }
     case .remove(let node, let isForced):
@@ -124,13 +120,13 @@ extension HomeController {
     case .deliveries: return .deliveries(deliveries: try await withDatabase { try $0.backgroundDeliveries() })
     case .addDelivery(let filter, let frequency, let target, let anchor):
       return .delivery(
-        delivery: try await withDatabase {
+        delivery: try await changingDeliveries {
           try $0.add(BackgroundDelivery(filter, frequency, to: target, after: try anchor ?? $0.anchor()))
         })
     case .resumeDelivery(let id):
-      return .deliveryResumed(hadFailed: try await withDatabase { try $0.resumeBackgroundDelivery(id) })
+      return .deliveryResumed(hadFailed: try await changingDeliveries { try $0.resumeBackgroundDelivery(id) })
     case .removeDelivery(let id):
-      try await withDatabase { try $0.removeBackgroundDelivery(id) }
+      try await changingDeliveries { try $0.removeBackgroundDelivery(id) }
       return .done
 
     case .clients: return .clients(clients: try await withDatabase { try $0.clients() })
@@ -154,6 +150,15 @@ extension HomeController {
     let result = try await HomeController.owning(options, body)
     // The other controller has stored its changes.
     try? await center?.catchUp()
+    return result
+  }
+
+  /// Changes the stored deliveries, and starts or stops those of this process accordingly.
+  private func changingDeliveries<R: Sendable>(
+    _ body: @escaping @Sendable (HomeDatabase) throws -> R
+  ) async throws(HomeError) -> R {
+    let result = try await withDatabase(body)
+    await center?.reloadDeliveries()
     return result
   }
 

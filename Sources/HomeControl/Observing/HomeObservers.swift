@@ -229,7 +229,7 @@ extension ObservedCollection where Item: Equatable {
 }
 
 /// An element of an observable collection of a home.
-package protocol ObservedItem: Identifiable, Sendable {
+package protocol ObservedItem: Identifiable, Equatable, Sendable {
   /// - Returns: the number for ``HomeObservers/remove(_:)``.
   static func add(
     _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer

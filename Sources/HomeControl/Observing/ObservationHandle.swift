@@ -17,3 +17,11 @@ public final class ObservationHandle: Sendable {
     }
   }
 }
+
+extension ObservationHandle: Hashable {
+  public static func == (left: ObservationHandle, right: ObservationHandle) -> Bool { left === right }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  /// Adds the handle to a set, whose release ends the observation.
+  public func store(in set: inout Set<ObservationHandle>) { set.insert(self) }
+}

@@ -2,10 +2,20 @@ public import HomeModel
 internal import Runtime
 
 /// A collection of objects in a home, to list or observe. See the article “The home model”, “Observing”.
-public struct Query<Item: Identifiable & Sendable>: CustomStringConvertible, Sendable {
-  package let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
-  package let snapshots: @Sendable () -> AsyncStream<[Item]>
-  package let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
+public struct Query<Item: Identifiable & Equatable & Sendable>: CustomStringConvertible, Sendable {
+  private let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
+  private let snapshots: @Sendable () -> AsyncStream<[Item]>
+  private let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
+  /// Nil: all elements are included.
+  private var isIncluded: (@Sendable (Item) -> Bool)?
+
+  package init(
+    snapshot: @escaping @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item],
+    snapshots: @escaping @Sendable () -> AsyncStream<[Item]>,
+    changes: @escaping @Sendable () -> AsyncStream<CollectionChange<Item>>
+  ) {
+    (self.snapshot, self.snapshots, self.changes) = (snapshot, snapshots, changes)
+  }
 
   /// The name of the type, without the elements: `Query<HomeDevice>`.
   public var description: String { "\(Self.self)" }
@@ -15,45 +25,29 @@ public struct Query<Item: Identifiable & Sendable>: CustomStringConvertible, Sen
   public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] {
     let wait = PendingWork.begin("the home to list what it has: \(Item.self)")
     defer { wait?.end() }
-    return try await snapshot(timeout)
+    let items = try await snapshot(timeout)
+    return isIncluded.map { items.filter($0) } ?? items
   }
 
   /// Returns the whole collection, at once and after every change. Equal consecutive collections are not repeated.
-  public func batched() -> CollectionSnapshots<Item> { CollectionSnapshots(begin: snapshots) }
-
-  /// Returns a query of the item with an id.
-  package func only(_ id: Item.ID) -> Query<Item> where Item: Equatable, Item.ID: Sendable {
-    Query(
-      snapshot: { [snapshot] timeout async throws(HomeError) in try await snapshot(timeout).filter { $0.id == id } },
-      snapshots: { [snapshots] in
-        // Different collections may have the same item.
-        Self.derived(from: snapshots()) { (items, last: inout [Item]?) in
-          let items = items.filter { $0.id == id }
-          guard items != last else { return nil }
-          last = items
-          return items
-        }
-      },
-      changes: { [changes] in
-        Self.derived(from: changes()) { (change, _: inout [Item]?) in change.item.id == id ? change : nil }
-      })
-  }
-
-  private static func derived<Element: Sendable>(
-    from stream: AsyncStream<Element>, _ next: @escaping @Sendable (Element, inout [Item]?) -> Element?
-  ) -> AsyncStream<Element> {
-    let (result, continuation) = AsyncStream.makeStream(of: Element.self)
-    let task = Tasks.start {
-      var last: [Item]?
-      for await element in stream { if let element = next(element, &last) { continuation.yield(element) } }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return result
+  public func batched() -> CollectionSnapshots<Item> {
+    CollectionSnapshots(begin: snapshots, isIncluded: isIncluded)
   }
 
   /// Returns all further changes, in order.
-  public func stream() -> CollectionChanges<Item> { CollectionChanges(begin: changes) }
+  public func stream() -> CollectionChanges<Item> { CollectionChanges(begin: changes, isIncluded: isIncluded) }
+
+  /// Returns a query of the elements that satisfy a condition, and all earlier conditions. An element that begins or
+  /// ceases to satisfy them is added to the collection or removed from it.
+  public func filter(_ condition: @escaping @Sendable (Item) -> Bool) -> Self {
+    var query = self
+    if let isIncluded {
+      query.isIncluded = { isIncluded($0) && condition($0) }
+    } else {
+      query.isIncluded = condition
+    }
+    return query
+  }
 }
 
 /// An element that was added to, updated in, or removed from an observed collection.
@@ -74,15 +68,38 @@ public enum CollectionChange<Item: Sendable>: Sendable {
 }
 
 /// A sequence of snapshots; see ``Query/batched()``. Ends when the home is closed.
-public struct CollectionSnapshots<Item: Identifiable & Sendable>: HomeUpdates {
-  package let begin: @Sendable () -> AsyncStream<[Item]>
-  public func makeAsyncIterator() -> UpdateIterator<[Item]> { UpdateIterator(begin(), changeOf: Item.self) }
+public struct CollectionSnapshots<Item: Identifiable & Equatable & Sendable>: HomeUpdates {
+  let begin: @Sendable () -> AsyncStream<[Item]>
+  let isIncluded: (@Sendable (Item) -> Bool)?
+
+  public func makeAsyncIterator() -> UpdateIterator<[Item]> {
+    guard let isIncluded else { return UpdateIterator(begin(), changeOf: Item.self) }
+    return UpdateIterator(begin(), changeOf: Item.self) { items, last in
+      // Different collections may have the same included elements.
+      let items = items.filter(isIncluded)
+      return items == last ? nil : items
+    }
+  }
 }
 
 /// A sequence of changes; see ``Query/stream()``. Ends when the home is closed.
-public struct CollectionChanges<Item: Identifiable & Sendable>: HomeUpdates {
-  package let begin: @Sendable () -> AsyncStream<CollectionChange<Item>>
+public struct CollectionChanges<Item: Identifiable & Equatable & Sendable>: HomeUpdates {
+  let begin: @Sendable () -> AsyncStream<CollectionChange<Item>>
+  let isIncluded: (@Sendable (Item) -> Bool)?
+
   public func makeAsyncIterator() -> UpdateIterator<CollectionChange<Item>> {
-    UpdateIterator(begin(), changeOf: Item.self)
+    guard let isIncluded else { return UpdateIterator(begin(), changeOf: Item.self) }
+    return UpdateIterator(begin(), changeOf: Item.self) { change, _ in
+      switch change {
+      case .added(let item), .removed(let item): isIncluded(item) ? change : nil
+      case .updated(let old, let new):
+        switch (isIncluded(old), isIncluded(new)) {
+        case (true, true): change
+        case (false, true): .added(new)
+        case (true, false): .removed(old)
+        case (false, false): nil
+        }
+      }
+    }
   }
 }

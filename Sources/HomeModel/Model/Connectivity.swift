@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The reachability of a device or a part of it. See the article “The home model”, “Connectivity and locality”.
 public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable {
   /// Not determined yet, or without a source.
@@ -165,10 +167,15 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
 
 /// The times of the last and the next contact. Not part of any equality, because they change with each message.
 public struct Contact: Hashable, Sendable, Codable {
-  /// The time of the last authenticated message, in microseconds since 1970; nil: never.
-  public var last: Int64?
-  /// The latest time of the next report, in microseconds since 1970; nil if none is expected.
-  public var nextReport: Int64?
+  /// ``lastDate`` in microseconds since 1970.
+  package var last: Int64?
+  /// ``nextReportDate`` in microseconds since 1970.
+  package var nextReport: Int64?
 
-  public init(last: Int64? = nil, nextReport: Int64? = nil) { (self.last, self.nextReport) = (last, nextReport) }
+  package init(last: Int64? = nil, nextReport: Int64? = nil) { (self.last, self.nextReport) = (last, nextReport) }
+
+  /// The time of the last authenticated message; nil: never.
+  public var lastDate: Date? { last.map { Date(microseconds: $0) } }
+  /// The latest time of the next report; nil if none is expected.
+  public var nextReportDate: Date? { nextReport.map { Date(microseconds: $0) } }
 }

@@ -1,12 +1,11 @@
 internal import MatterModel
 
 extension HomeDevice: Equatable {
-  /// Compares the metadata, which changes for exactly five reasons: connectivity (current or settled), name, room, the
-  /// set of traits, the set of types. Attributes and the time of the last contact are not compared.
+  /// Compares the metadata, which changes for exactly five reasons: connectivity, name, room, the set of traits, the set of
+  /// types. Attributes, the settled connectivity and the time of the last contact are not compared.
   public static func == (left: Self, right: Self) -> Bool {
     left.id == right.id && left.name == right.name && left.roomID == right.roomID
-      && left.structureID == right.structureID && left.settledConnectivity == right.settledConnectivity
-      && left.sourceConnectivity == right.sourceConnectivity
+      && left.structureID == right.structureID && left.sourceConnectivity == right.sourceConnectivity
       && haveSameParts(left.source?.endpoints ?? [], right.source?.endpoints ?? [])
   }
 

@@ -1,26 +1,34 @@
 /// A snapshot of a device: a value, never a live reference. See the article “The home model”, “Objects”.
 ///
-/// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes and the time of
-/// the last contact are not compared.
+/// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes, the
+/// settled connectivity and the time of the last contact are not compared.
 public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   package let entry: DeviceEntry
   /// The attributes of the node of the active source.
   package let values: NodeValues
   public let contact: Contact
-  /// The connectivity that lasted at least for the home's grace time.
+  /// The connectivity that lasted at least for the home's grace time. Its changes are among ``Home/updates()``, see
+  /// ``HomeUpdate/settled``.
   public let settledConnectivity: SourceConnectivity
   /// Whether the name that ``setName(_:)`` was called with was too long; false for devices from other calls.
   public package(set) var isNameTruncated = false
   package var home: any HomeAccess
+  private let structures: [Structure]
+  private let rooms: [Room]
 
+  /// - Parameters:
+  ///   - structures: the structures of the home, for ``room``.
+  ///   - rooms: the rooms of the home.
   package init(
-    _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity, home: any HomeAccess
+    _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity,
+    structures: [Structure] = [], rooms: [Room] = [], home: any HomeAccess
   ) {
     self.entry = entry
     self.values = values
     self.contact = contact
     settledConnectivity = settled
     self.home = home
+    (self.structures, self.rooms) = (structures, rooms)
   }
 
   /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
@@ -33,6 +41,11 @@ public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   public var structureID: String? { entry.structureID }
   /// The id of its room; nil: the room for the entire home.
   public var roomID: String? { entry.roomID }
+  /// Its room, which may be the room for the entire home. Nil if the home lacks its structure.
+  public var room: Room? {
+    let room = roomID.flatMap { id in rooms.first { $0.id == id } }
+    return room ?? structures.first { $0.id == structureID }?.roomForEntireHome
+  }
   /// Whether the device was commissioned into this home's fabric, or is behind a bridge that was. Other devices are
   /// known only from a cloud account.
   public var isMatterDevice: Bool { entry.sources.contains { !$0.id.isCloud } }

@@ -1,3 +1,4 @@
+public import Foundation
 public import MatterModel
 
 /// The role of a client, which determines its permissions.
@@ -27,13 +28,16 @@ public struct InvitedClient: Hashable, Sendable, Codable {
   /// The unique name, compared without case.
   public var name: String
   public var role: HomeRole
-  /// The time of the invitation, in seconds since 1970.
-  public var created: Int64
+  /// The ``creationDate`` in seconds since 1970.
+  package var created: Int64
   /// The SHA-256 of its token, of which the token can't be computed: tokens are random numbers of 128 bits.
   package var tokenHash: [UInt8] = []
 
   /// The hash stays in the database.
   private enum CodingKeys: String, CodingKey { case name, role, created }
+
+  /// The time of the invitation.
+  public var creationDate: Date { Date(timeIntervalSince1970: Double(created)) }
 
   package init(name: String, role: HomeRole, created: Int64, tokenHash: [UInt8]) {
     (self.name, self.role, self.created, self.tokenHash) = (name, role, created, tokenHash)

@@ -1,24 +1,37 @@
-/// A building with rooms. See the article “The home model”, “Objects”.
-public struct Structure: Hashable, Sendable, Identifiable, Codable {
+/// A building with rooms. See the article “The home model”, “Objects”. Corresponds to a structure of Google's Home APIs and to a home
+/// of HomeKit.
+///
+/// Values are equal if their ids and names are.
+public struct Structure: Sendable, Identifiable {
   /// The id, independent of the name.
   public var id: String
   /// The name, at most 60 Unicode code points.
   public var name: String
+  /// The client that the value belongs to; nil outside of a ``HomeManager``.
+  package var home: (any HomeAccess)?
 
   public init(id: String, name: String) { (self.id, self.name) = (id, name) }
 
   /// The room of all devices without another room; it can't be renamed or removed, and is not among the rooms.
-  public var roomForEntireHome: Room { Room(id: "\(id)/*", name: name, structureID: id) }
+  public var roomForEntireHome: Room {
+    var room = Room(id: "\(id)/*", name: name, structureID: id)
+    room.home = home
+    return room
+  }
 }
 
 /// A room of a structure.
-public struct Room: Hashable, Sendable, Identifiable, Codable {
+///
+/// Values are equal if their ids, names and structures are.
+public struct Room: Sendable, Identifiable {
   /// The id, independent of the name.
   public var id: String
   /// The name, at most 60 Unicode code points and unique within the structure.
   public var name: String
   /// The id of its structure.
   public var structureID: String
+  /// See ``Structure/home``.
+  package var home: (any HomeAccess)?
 
   public init(id: String, name: String, structureID: String) {
     (self.id, self.name, self.structureID) = (id, name, structureID)
@@ -26,4 +39,29 @@ public struct Room: Hashable, Sendable, Identifiable, Codable {
 
   /// Whether this is the room for the entire home.
   public var isForEntireHome: Bool { id == "\(structureID)/*" }
+}
+
+extension Structure: Hashable, Codable {
+  private enum CodingKeys: String, CodingKey { case id, name }
+
+  public static func == (left: Self, right: Self) -> Bool { left.id == right.id && left.name == right.name }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(name)
+  }
+}
+
+extension Room: Hashable, Codable {
+  private enum CodingKeys: String, CodingKey { case id, name, structureID }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.id == right.id && left.name == right.name && left.structureID == right.structureID
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(name)
+    hasher.combine(structureID)
+  }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import MatterModel
 
 /// The status of a source of a device.
@@ -5,15 +6,17 @@ public struct SourceStatus: Hashable, Sendable, Codable {
   public var connectivity: SourceConnectivity
   /// The reason why the source is offline; nil if it is not.
   public var reason: OfflineReason?
-  /// The last contact with a device that its bridge can't reach now, in microseconds since 1970. Nil: the last contact
-  /// with the node, or never.
-  public var lastContact: Int64?
+  /// The ``lastContactDate`` in microseconds since 1970.
+  package var lastContact: Int64?
 
-  public init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil, lastContact: Int64? = nil) {
+  package init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil, lastContact: Int64? = nil) {
     (self.connectivity, self.reason, self.lastContact) = (connectivity, reason, lastContact)
   }
 
   public static let unknown = Self(.unknown)
+
+  /// The last contact with a device that its bridge can't reach now. Nil: the last contact with the node, or never.
+  public var lastContactDate: Date? { lastContact.map { Date(microseconds: $0) } }
 
   /// A node that answers: itself, or the cloud that tells of it.
   package static func online(by node: NodeID) -> Self {

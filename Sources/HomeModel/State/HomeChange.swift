@@ -1,3 +1,4 @@
+public import Foundation
 public import MatterModel
 public import MatterProtocol
 
@@ -62,8 +63,8 @@ extension HomeChange {
 /// Changes of one report, command or loss, which are stored and delivered together.
 public struct HomeUpdate: Hashable, Sendable, Codable {
   public var changes: [HomeChange]
-  /// The time, in microseconds since 1970.
-  public var time: Int64
+  /// The ``date`` in microseconds since 1970.
+  package var time: Int64
   /// The client that made the change, which is not notified of it; nil: a device.
   public var origin: String?
   /// The data versions of completely known clusters, by node, which the next start uses for its subscriptions.
@@ -80,7 +81,7 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
   /// The devices that added and removed sources belonged to before, which the state no longer knows.
   package var previousDevices: [SourceID: String] = [:]
 
-  public init(
+  package init(
     _ changes: [HomeChange], at time: Int64, origin: String? = nil, versions: [NodeID: [ClusterPath: UInt32]] = [:]
   ) {
     self.changes = changes
@@ -91,6 +92,9 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
 
   /// What is sent to clients of a hub.
   private enum CodingKeys: String, CodingKey { case changes, time, origin }
+
+  /// The time of the update.
+  public var date: Date { Date(microseconds: time) }
 
   /// Compares the changes without derived data, and regardless of whether they are logged.
   public static func == (left: Self, right: Self) -> Bool {

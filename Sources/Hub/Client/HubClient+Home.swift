@@ -1,4 +1,3 @@
-package import HomeAutomation
 package import HomeControl
 package import HomeModel
 internal import HomeStore
@@ -97,18 +96,4 @@ extension HubClient: HomeBackend {
     }
     return result.seen(by: locality)
   }
-
-  package func execute(_ query: ObserverQuery) throws(HomeError) {
-    guard query.execute() else {
-      throw HomeError(.badArguments, "an observer query is executed once; make another one")
-    }
-    let doorbell = HubSignal(query, options.delivery, on: eventLoop, options.machine) { [weak self] in
-      guard let self else { return }
-      assumeIsolated { $0.bell(query, nil) }
-    }
-    bell(query, doorbell)
-    doorbell.ring()
-  }
-
-  package func stop(_ query: ObserverQuery) { bell(query, nil) }
 }

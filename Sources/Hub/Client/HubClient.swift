@@ -76,7 +76,7 @@ public actor HubClient {
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
-  private(set) var queries: [ObjectIdentifier: HubSignal] = [:]
+  private(set) var queries: [ObjectIdentifier: QuerySignal] = [:]
   private var identity: HomeIdentity
   /// The logs of the received anchors; each route may have its own.
   var logs = KnownLogs()
@@ -123,7 +123,7 @@ public actor HubClient {
     guard !isClosed else { return }
     isClosed = true
     settling?.cancel()
-    for bell in queries.values { bell.stop() }
+    for query in queries.values { query.stop() }
     queries = [:]
     for route in routes { await route.link.end() }
     active = nil
@@ -237,7 +237,7 @@ public actor HubClient {
       guard use(index, .connected) else { return }
       reduce(.resumed)
       // No update was missed, but a read that was interrupted must be repeated.
-      for bell in queries.values { bell.ring() }
+      for query in queries.values { query.signal() }
       wakeUp()
     case .update(let update, let contacts):
       guard index == active else { return }
@@ -279,7 +279,7 @@ public actor HubClient {
     know(home.contacts)
     reduce(.home(home.state, home.settling, by: locality))
     // The differences don't include changes that were reverted.
-    for bell in queries.values { bell.ring() }
+    for query in queries.values { query.signal() }
     wakeUp()
   }
 
@@ -289,7 +289,7 @@ public actor HubClient {
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
     view.stream.reload(view.reducer, from: old, at: time)
-    for bell in queries.values { bell.ring() }
+    for query in queries.values { query.signal() }
     settle()
     wakeUp()
   }
@@ -306,12 +306,13 @@ public actor HubClient {
     let before = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
     reduce(.update(update, by: locality))
     let after = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
-    for bell in queries.values {
+    for query in queries.values {
+      let filter = query.query.predicate
       let isMeant = update.changes.indices.contains { index in
-        bell.isMeant(by: update.changes[index], of: before[index])
-          || bell.isMeant(by: update.changes[index], of: after[index])
+        filter.contains(update.changes[index], device: before[index])
+          || filter.contains(update.changes[index], device: after[index])
       }
-      if isMeant { bell.ring() }
+      if isMeant { query.signal() }
     }
   }
 
@@ -368,8 +369,12 @@ public actor HubClient {
     return (reply, route.locality)
   }
 
-  func bell(_ query: ObserverQuery, _ bell: HubSignal?) {
-    queries[ObjectIdentifier(query)]?.stop()
-    queries[ObjectIdentifier(query)] = bell
+  package func execute(_ query: ObserverQuery) {
+    guard query.execute(on: machine) else { return }
+    let signal = QuerySignal(query, options.delivery, on: eventLoop, machine)
+    queries[ObjectIdentifier(query)] = signal
+    signal.signal()
   }
+
+  package func stop(_ query: ObserverQuery) { queries.removeValue(forKey: ObjectIdentifier(query))?.stop() }
 }

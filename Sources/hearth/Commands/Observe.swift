@@ -57,8 +57,9 @@ struct Observe: AsyncParsableCommand {
       let (added, registry) = try await options.withHome { home in
         let registry = await home.registry
         let filter = try ObserverReport.filter(type.type, device, cluster, in: registry)
-        let added = try await home.enableBackgroundDelivery(for: filter, frequency: frequency, to: target)
-        return (added, registry)
+        let delivery = try await home.enableBackgroundDelivery(
+          for: filter.type, predicate: filter, frequency: frequency, target: target)
+        return (delivery, registry)
       }
       options.output.result(ObserverReport(added, registry).json, "observer \(added.id)")
     }

@@ -92,7 +92,7 @@ struct Watch: AsyncParsableCommand {
 
   private func stream(_ reader: LogReader, _ session: Home, _ updates: HomeEvents) async throws {
     let (signal, unlogged) = (WatchSignal(), UnloggedQueue())
-    try await session.execute(signal.query)
+    await session.execute(signal.query)
     let collecting = Task { await collect(unlogged, updates, session, signal) }
     defer { collecting.cancel() }
     try await withThrowingTaskGroup(of: Void.self) { group in

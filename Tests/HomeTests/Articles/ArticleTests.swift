@@ -16,7 +16,7 @@ import Testing
 
   /// - Parameter minimum: the minimum number of snippets.
   @Test(arguments: [
-    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("ReceivingChanges.md", "ChangeSnippets.swift", 8),
+    ("ObservingAHome.md", "HomeExample.swift", 15), ("ReceivingChanges.md", "ClientExample.swift", 9),
   ])
   func snippetsMatchArticles(_ file: String, _ snippets: String, _ minimum: Int) throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
@@ -39,13 +39,15 @@ import Testing
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let other = await RecordingClient(offline.home)
-    let (screen, manager) = ChangeSnippets.delegates(offline.home)
+    let (screen, manager) = ClientExample.delegates(offline.home)
     #expect(await eventually { manager.isSynchronized })
     let device = try #require(manager.primaryHome?.accessories.first)
-    try await ChangeSnippets.changes(manager, device)
+    try await ClientExample.changes(manager, device)
     #expect(await other.delegate.waits(for: "Lamp 5 in Hall"))
     #expect(manager.primaryHome?.accessories.first?.roomID == manager.primaryHome?.rooms.first?.id)
-    ChangeSnippets.background(other.manager)
+    ClientExample.ownDelegates(manager, screen)
+    #expect(manager.primaryHome?.accessories.first?.delegate === screen)
+    ClientExample.background(other.manager)
     #expect(await eventually { other.delegate.messages.last == "homes" })
     withExtendedLifetime(screen) {}
     await offline.home.close()
@@ -57,8 +59,8 @@ import Testing
     try await offline.make(HomeSamples.lamp(5))
     let filter = SampleFilter(devices: ["5"], clusters: [OnOff.id])
     let stored = "\(try await offline.home.anchor())"
-    let reader = ChangeSnippets.Reader(offline.home, filter, after: stored)
-    let query = try await ChangeSnippets.query(offline.home, filter, reader)
+    let reader = ClientExample.Reader(offline.home, filter, after: stored)
+    let query = await ClientExample.query(offline.home, filter, reader)
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: [0x09])])
     let end = try await offline.home.anchor()
     #expect("\(end)" != stored)
@@ -67,17 +69,18 @@ import Testing
     await offline.home.close()
   }
 
-  @Test func deliveriesWorkAsDocumented() throws {
+  @Test func deliveriesWorkAsDocumented() async throws {
     let directory = ScratchDirectory()
-    let names = StoredNames(directory.state)
-    var delivery = try ChangeSnippets.deliver(directory.state)
+    let offline = try await OfflineHome(directory, follows: false)
+    let home = offline.home
+    var delivery = try await ClientExample.deliver(home)
     #expect(delivery.id > 0 && delivery.frequency.period == .seconds(60))
     (delivery.isSuspended, delivery.strikes, delivery.failure) = (true, 3, "it ended with 1")
-    let failed = delivery
-    try names.withDatabase { database throws(HomeError) in try database.record(failed) }
-    try ChangeSnippets.resume(directory.state)
-    let resumed = try names.withDatabase { database throws(HomeError) in try database.backgroundDeliveries() }
+    try await home.controller.withDatabase { [delivery] in try $0.record(delivery) }
+    try await ClientExample.resume(home)
+    let resumed = try await home.backgroundDeliveries
     #expect(resumed.map(\.isSuspended) == [false] && resumed.map(\.strikes) == [0])
     #expect(resumed.map(\.anchor) == [delivery.anchor])
+    await home.close()
   }
 }

@@ -38,13 +38,15 @@ import Testing
   @Test func managesDeliveries() async throws {
     let open = try await OpenHome(.lamp(5))
     let added = try await open.home.enableBackgroundDelivery(
-      for: SampleFilter(.event), frequency: .every(.seconds(60)), to: .command(["true"]))
+      for: .event, frequency: .every(.seconds(60)), target: .command(["true"]))
     #expect(try await open.home.backgroundDeliveries == [added])
     #expect(try await open.home.resumeBackgroundDelivery(added.id) == false)
     try await open.home.disableBackgroundDelivery(added.id)
     #expect(try await open.home.backgroundDeliveries.isEmpty)
     await #expect(throws: HomeError.self) { try await open.home.disableBackgroundDelivery(added.id) }
-    await #expect(throws: HomeError.self) { try await open.home.enableBackgroundDelivery(for: .all, to: .webhook("x")) }
+    await #expect(throws: HomeError.self) {
+      try await open.home.enableBackgroundDelivery(for: .all, frequency: .immediate, target: .webhook("x"))
+    }
     await open.home.close()
   }
 

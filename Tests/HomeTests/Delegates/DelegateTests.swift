@@ -211,7 +211,7 @@ import Testing
       let messages = client.delegate.messages.drop { $0 == "Lamp 5 reachable" }
       #expect(
         Array(messages) == [
-          "Lamp 5 unreachable", "Lamp 5 6/0 = [9]", "Lamp 5 reachable", "services of Lamp 5",
+          "Lamp 5 unreachable", "Lamp 5 1/onOff.onOff = true", "Lamp 5 reachable", "services of Lamp 5",
         ])
     }
     await here.home.close()
@@ -246,8 +246,8 @@ import Testing
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
     try await comeOnlineBriefly()
     await #expect(throws: HomeError.self) { try await command.value }
-    #expect(await client.delegate.waits(for: "Lamp 5 6/0 = [9]"))
-    #expect(client.delegate.messages == ["Lamp 5 reachable", "Lamp 5 unreachable", "Lamp 5 6/0 = [9]"])
+    #expect(await client.delegate.waits(for: "Lamp 5 1/onOff.onOff = true"))
+    #expect(client.delegate.messages == ["Lamp 5 reachable", "Lamp 5 unreachable", "Lamp 5 1/onOff.onOff = true"])
     // Changes that were reverted before the failure are not reported.
     client.delegate.forget()
     let again = await begin { try await $0.off() }
@@ -259,7 +259,7 @@ import Testing
     #expect(await client.delegate.waits(for: "called Desk"))
     #expect(
       client.delegate.messages == [
-        "Lamp 5 6/0 = [9]", "Lamp 5 reachable", "Lamp 5 unreachable", "5 is Desk", "called Desk",
+        "Lamp 5 1/onOff.onOff = true", "Lamp 5 reachable", "Lamp 5 unreachable", "5 is Desk", "called Desk",
       ])
     await offline.home.close()
   }
@@ -331,13 +331,92 @@ import Testing
     await offline.home.close()
   }
 
+  @Test func homesAndAccessoriesHaveOwnDelegates() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5) + HomeSamples.lamp(6).dropFirst())
+    let manager = HomeManager(offline.home)
+    #expect(await eventually { manager.isSynchronized })
+    let (all, homes, lamps) = (RecordingDelegate(), RecordingDelegate(), RecordingDelegate())
+    manager.homeDelegate = all
+    let home = try #require(manager.primaryHome)
+    home.delegate = homes
+    let lamp = try #require(home.accessories.first { $0.id == "5" })
+    lamp.delegate = lamps
+    #expect(manager.homes.first?.delegate === homes && home.accessories.map { $0.delegate === lamps } == [true, false])
+    // Values from queries belong to no manager.
+    let query = try #require(try await offline.home.devices().list().first)
+    query.delegate = all
+    #expect(query.delegate == nil)
+
+    try await offline.make([
+      .attribute(5, OnOff.onOff.path(on: 1), value: false.tlv),
+      .attribute(6, OnOff.onOff.path(on: 1), value: false.tlv),
+      .deviceRenamed(id: "6", name: "Desk"), .deviceRenamed(id: "5", name: "Lamp"),
+    ])
+    for delegate in [all, homes] { #expect(await delegate.waits(for: "5 is Lamp")) }
+    #expect(all.messages == ["6 is Desk", "5 is Lamp"] && homes.messages == all.messages)
+    #expect(await lamps.waits(for: "Lamp 1/onOff.onOff = false"))
+    #expect(Set(lamps.messages) == ["called Lamp", "Lamp 1/onOff.onOff = false"])
+
+    // One object with both roles receives each message once.
+    home.delegate = all
+    lamp.delegate = nil
+    all.forget()
+    try await offline.make([.deviceRenamed(id: "5", name: "Light"), .deviceRenamed(id: "6", name: "Table")])
+    #expect(await all.waits(for: "6 is Table"))
+    #expect(all.messages == ["5 is Light", "6 is Table"] && lamps.messages.count == 2 && homes.messages.count == 2)
+    await offline.home.close()
+  }
+
+  @Test func releasesDelegates() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    let manager = HomeManager(offline.home)
+    #expect(await eventually { manager.isSynchronized })
+    var delegate: RecordingDelegate? = RecordingDelegate()
+    manager.primaryHome?.delegate = delegate
+    manager.primaryHome?.accessories.first?.delegate = delegate
+    delegate = nil
+    #expect(manager.primaryHome?.delegate == nil && manager.primaryHome?.accessories.first?.delegate == nil)
+    await offline.home.close()
+  }
+
+  @Test func accessoriesHaveRooms() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5) + HomeSamples.lamp(6).dropFirst())
+    let client = await RecordingClient(offline.home)
+    let den = try await client.manager.addRoom("Den")
+    try await client.manager.move("5", to: den.id)
+    let home = try #require(client.manager.primaryHome)
+    #expect(home.accessories.map { $0.room?.name } == ["Den", "Home"])
+    #expect(home.rooms.map { $0.accessories.map(\.id) } == [["5"]])
+    #expect(home.roomForEntireHome.accessories.map(\.id) == ["6"])
+    #expect(home.accessories.first?.room?.accessories.map(\.id) == ["5"])
+    // Devices of queries have rooms as well.
+    #expect(try await offline.home.devices().list().map(\.room) == [den, home.roomForEntireHome])
+    await offline.home.close()
+  }
+
+  @Test func attributeValuesAreTyped() {
+    let path = LevelControl.onLevel.path(on: 1)
+    let value = AttributeValue(path, Nullable<UInt8>.value(9).tlv)
+    #expect(value[LevelControl.onLevel] == 9 && value.element == .unsigned(9) && !value.isRemoved)
+    #expect(value[LevelControl.currentLevel] == nil && value[OnOff.onOff] == nil)
+    #expect("\(value)" == "1/levelControl.onLevel = 9")
+    let null = AttributeValue(path, Nullable<UInt8>.null.tlv)
+    #expect(null[LevelControl.onLevel] == .some(.null) && null.element == .null)
+    let removed = AttributeValue(path, nil)
+    #expect(removed.isRemoved && removed.element == nil && "\(removed)" == "1/levelControl.onLevel = removed")
+  }
+
   @Test func reportsHubState() async throws {
     let here = try await OfflineHome(directory)
     try await here.make([.structureAdded(HomeReducer.firstStructure)])
     let there = try await OfflineHome(directory)
     let client = await RecordingClient(there.home)
     #expect(client.manager.primaryHome?.hubState == .connected)
-    #expect(await RecordingClient(here.home).manager.primaryHome?.hubState == .thisProcess)
+    let own = await RecordingClient(here.home)
+    #expect(own.manager.primaryHome?.hubState == .thisProcess)
     await here.home.close()
     #expect(await client.delegate.waits(for: "hub thisProcess"))
     await there.home.close()
@@ -353,7 +432,7 @@ import Testing
     for _ in 0..<200 {
       guard let update = reducer.reduce(.update(HomeUpdate(generator.next(&random), at: 1)), at: 1) else { continue }
       let before = Self.accessories(snapshot)
-      for case .home(let call) in snapshot.update(update, reducer, withValues: true) { await call(delegate) }
+      for case .home(_, let call) in snapshot.update(update, reducer, withValues: true) { await call(delegate) }
       let after = Self.accessories(snapshot)
       let state = reducer.state
       #expect(snapshot.structures == state.structures && snapshot.rooms == state.rooms)
@@ -375,7 +454,11 @@ import Testing
 
   /// The accessories of all homes, by home.
   private static func accessories(_ snapshot: HomeSnapshot) -> Set<String> {
-    Set(snapshot.homes.flatMap { home in home.accessories.map { "\(home.id) \($0.id)" } })
+    Set(
+      snapshot.devices.values.compactMap { device in
+        let home = device.structureID.flatMap { snapshot.home($0) }
+        return device.isBridge ? nil : home.map { "\($0.id) \(device.id)" }
+      })
   }
 }
 

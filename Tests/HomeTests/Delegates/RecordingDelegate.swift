@@ -9,7 +9,9 @@ import Synchronization
 @testable import HomeModel
 
 /// Records all messages.
-final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
+final class RecordingDelegate: HomeListDelegate, HomeRoomDelegate, HomeNameDelegate, HomeHubDelegate,
+  AccessoryDetailDelegate
+{
   private struct State {
     var messages: [String] = []
     var isBusy = false
@@ -50,32 +52,30 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
   func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async {
     await note("primary \(manager.primaryHome?.name ?? "none")")
   }
-  func homeManager(_ manager: HomeManager, didAdd home: ManagedHome) async { await note("+home \(home.name)") }
-  func homeManager(_ manager: HomeManager, didRemove home: ManagedHome) async { await note("-home \(home.name)") }
+  func homeManager(_ manager: HomeManager, didAdd home: Structure) async { await note("+home \(home.name)") }
+  func homeManager(_ manager: HomeManager, didRemove home: Structure) async { await note("-home \(home.name)") }
 
-  func homeDidUpdateName(_ home: ManagedHome) async { await note("home is \(home.name)") }
-  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async { await note("+\(accessory.name)") }
-  func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async { await note("-\(accessory.name)") }
-  func home(_ home: ManagedHome, didAdd room: Room) async { await note("+room \(room.name)") }
-  func home(_ home: ManagedHome, didRemove room: Room) async { await note("-room \(room.name)") }
-  func home(_ home: ManagedHome, didUpdateNameOf room: Room) async { await note("room is \(room.name)") }
-  func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async {
+  func homeDidUpdateName(_ home: Structure) async { await note("home is \(home.name)") }
+  func home(_ home: Structure, didAdd accessory: HomeDevice) async { await note("+\(accessory.name)") }
+  func home(_ home: Structure, didRemove accessory: HomeDevice) async { await note("-\(accessory.name)") }
+  func home(_ home: Structure, didAdd room: Room) async { await note("+room \(room.name)") }
+  func home(_ home: Structure, didRemove room: Room) async { await note("-room \(room.name)") }
+  func home(_ home: Structure, didUpdateNameFor room: Room) async { await note("room is \(room.name)") }
+  func home(_ home: Structure, didUpdateNameFor accessory: HomeDevice) async {
     await note("\(accessory.id) is \(accessory.name)")
   }
-  func home(_ home: ManagedHome, didUpdate room: Room, for accessory: HomeDevice) async {
+  func home(_ home: Structure, didUpdate room: Room, for accessory: HomeDevice) async {
     await note("\(accessory.name) in \(room.name)")
   }
-  func home(_ home: ManagedHome, didUpdate hubState: HubState) async { await note("hub \(hubState)") }
+  func home(_ home: Structure, didUpdate hubState: HubState) async { await note("hub \(hubState)") }
 
   func accessoryDidUpdateName(_ accessory: HomeDevice) async { await note("called \(accessory.name)") }
   func accessoryDidUpdateReachability(_ accessory: HomeDevice) async {
     await note("\(accessory.name) \(accessory.isReachable ? "reachable" : "unreachable")")
   }
   func accessoryDidUpdateServices(_ accessory: HomeDevice) async { await note("services of \(accessory.name)") }
-  func accessory(
-    _ accessory: HomeDevice, didUpdate attribute: ConcreteAttributePath, to value: [UInt8]?
-  ) async {
-    await note("\(accessory.name) \(attribute.cluster.rawValue)/\(attribute.attribute.rawValue) = \(value ?? [])")
+  func accessory(_ accessory: HomeDevice, didUpdateValueFor attribute: AttributeValue) async {
+    await note("\(accessory.name) \(attribute)")
   }
 }
 

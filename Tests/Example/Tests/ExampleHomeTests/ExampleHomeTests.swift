@@ -4,6 +4,8 @@ import Scenario
 import Simulation
 import Testing
 
+@testable import ExampleHome
+
 /// Tests of a home with simulated devices, network and time.
 @Suite struct ExampleHomeTests {
   private static func resource(_ name: String) throws -> String {
@@ -27,6 +29,19 @@ import Testing
       #expect(await world.simulation.now - before < .seconds(6))
       #expect(try await lamp().sourceConnectivity.connectivityState == .online)
       #expect(try await lamp().types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == true)
+    }
+  }
+
+  @Test func applicationObservesHome() async throws {
+    try await withSimulatedHome(try Self.resource("house"), seed: 3) { home, world in
+      let application = Application(home)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await application.observe() }
+        try await world.cutPower(of: "Lamp")
+        try await world.simulation.sleep(for: .seconds(120))
+        #expect(application.manager.primaryHome?.accessories.map(\.isReachable).sorted { !$0 && $1 } == [false, true])
+        group.cancelAll()
+      }
     }
   }
 

@@ -1,21 +1,21 @@
+import Foundation
 import Home
 import Logging
 import MatterClusters
 import MatterModel
 
-// The code samples of the article “Observing a home”, verbatim, so that they are compiled; `ArticleTests` compares
-// them.
-
-enum ArticleSnippets {
-  static func open(_ state: StateDirectory) async throws {
+/// Reads and observes a home. The article “Observing a home” quotes it, which `ArticleTests` checks.
+enum HomeExample {
+  static func open(_ state: StateDirectory) async throws -> Home {
     let options = HomeController.Options(state: state, logger: Logger(label: "home"))
     let home = try await Home(options)
     try await home.follow()
+    return home
   }
 
   static func list(_ home: Home) async throws {
     for device in try await home.devices().list() {
-      print(device.name, device.sourceConnectivity.connectivityState, device.contact.last ?? 0)
+      print(device.name, device.sourceConnectivity.connectivityState, device.contact.lastDate?.description ?? "never")
     }
   }
 
@@ -53,16 +53,46 @@ enum ArticleSnippets {
     }
   }
 
-  static func closure(_ home: Home) {
+  static func allTypes(_ device: HomeDevice) -> ObservationHandle {
+    device.types.subscribeAll().sink { types in print(types.map(\.name)) }
+  }
+
+  static func updates(_ home: Home) async {
+    for await update in home.updates() {
+      print(update.date, update.origin ?? "a device", "\(update.changes.count) changes")
+    }
+  }
+
+  static func closure(_ home: Home) -> ObservationHandle {
     let handle = home.rooms().batched().sink { rooms in
       print(rooms.map(\.name))
     }
-    handle.cancel()
+    return handle
+  }
+
+  static func operators(_ home: Home) -> ObservationHandle {
+    let handle = home.devices().batched()
+      .compactMap { devices in devices.first { $0.types.contains(.light) } }
+      .map { light in light.sourceConnectivity.connectivityState }
+      .removeDuplicates()
+      .sink { state in print("the first light is \(state)") }
+    return handle
+  }
+
+  static func device(_ home: Home, _ id: String) -> ObservationHandle {
+    let handle = home.device(id: id).sink { device in print(device.name, device.room?.name ?? "") }
+    return handle
+  }
+
+  static func filters(_ home: Home) -> ObservationHandle {
+    let lights = home.devices().having(.light).filter { $0.sourceConnectivity.connectivityState == .offline }
+    let handle = lights.batched().sink { lights in print("\(lights.count) lights are offline") }
+    return handle
   }
 
   static func connectivity(_ device: HomeDevice) {
     if device.sourceConnectivity.connectivityState == .offline {
-      print(device.offlineReason?.text ?? "offline", "last contact", device.contact.last ?? 0)
+      print(device.offlineReason?.text ?? "offline", "last contact", device.contact.lastDate?.description ?? "never")
     }
   }
 
@@ -77,14 +107,14 @@ enum ArticleSnippets {
       // A notification without data: read the samples, then complete it.
       completion()
     }
-    try await home.execute(query)
+    await home.execute(query)
   }
 
   static func log(_ home: Home, after anchor: inout Anchor?) async throws {
     let result = try await home.results(of: AnchoredQuery(.all, after: anchor))
     switch result {
     case .samples(let samples, _, _):
-      for sample in samples { print(sample.time, sample.change) }
+      for sample in samples { print(sample.date, sample.change) }
     case .reset(let stored):
       // The log starts after the anchor: reload the home.
       print("\(stored.state.devices.count) devices")
