@@ -47,7 +47,7 @@ import Testing
     let database = try scratch.open()
     try database.commit((0..<20).map { change($0, at: HostClock.unixMicroseconds()) })
     let center = ObserverCenter(
-      database, after: try database.anchor(), on: HostMachine().nextEventLoop(), QueueWorker(),
+      database, on: HostMachine().nextEventLoop(), QueueWorker(),
       retention: .init(count: 7), machine: ChangedMachine(sharesFiles: false))
     try await center.start(inBackground: true)
     @Sendable func count() throws -> Int? {
@@ -108,7 +108,7 @@ import Testing
       return #expect(try size() <= HomeDatabase.journalSize)
     }
     let center = ObserverCenter(
-      database, after: try database.anchor(), on: HostMachine().nextEventLoop(), QueueWorker(),
+      database, on: HostMachine().nextEventLoop(), QueueWorker(),
       retention: .init(), machine: ChangedMachine(sharesFiles: false))
     try await center.start(inBackground: true)
     #expect(await eventually { (try? size()).map { $0 <= HomeDatabase.journalSize } ?? false })
@@ -172,36 +172,5 @@ import Testing
     try await open.home.follow()
     #expect(await eventually { (try? count()) == 0 })
     await open.home.close()
-  }
-}
-
-/// Which process delivers to background observers.
-@Suite("Background delivery process", .timeLimit(.minutes(10))) struct DeliveryProcessTests {
-  @Test func shortLivedFollowerLeavesDeliveriesToOthers() async throws {
-    let directory = ScratchDirectory()
-    let short = try await OpenHome(directory, wakesObservers: false)
-    try await short.home.follow()
-    #expect(await short.controller.isFollower)
-    #expect(await short.controller.waker == nil)
-    let long = try await OpenHome(directory)
-    try await long.home.follow()
-    #expect(await long.controller.waker != nil)
-    #expect(await !long.controller.isFollower)
-    // A change received by the follower triggers a delivery by the other process.
-    let file = directory.state.root + "/told"
-    try StoredNames(directory.state).withDatabase { database throws(HomeError) in
-      _ = try database.add(
-        BackgroundDelivery(
-          .all, .immediate, to: .command(["sh", "-c", "echo x >> \(file)"]), after: try database.anchor()))
-    }
-    await short.meet(.lamp(5))
-    #expect(await eventually { FileManager.default.fileExists(atPath: file) })
-    // The next process takes over the deliveries.
-    await long.home.close()
-    let next = try await OpenHome(directory)
-    try await next.home.follow()
-    #expect(await next.controller.waker != nil)
-    await next.home.close()
-    await short.home.close()
   }
 }

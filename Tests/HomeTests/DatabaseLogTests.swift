@@ -36,7 +36,6 @@ import Testing
     let (database, stranger) = (try one.open(), try other.open())
     let foreign = try stranger.anchor()
     #expect(failure { () throws(HomeError) in _ = try database.samples(after: foreign) }?.code == .badArguments)
-    #expect(failure { () throws(HomeError) in _ = try database.updates(after: foreign) }?.code == .badArguments)
   }
 
   /// A log restored from a copy assigns its sequence numbers again, so anchors issued after the copy are invalid.
@@ -50,7 +49,6 @@ import Testing
     let commits = try database.commit((1...5).map { HomeUpdate([Self.value($0)], at: 1) })
     #expect(try database.samples(after: commits.anchors[1]).added.count == 3)
     #expect(try database.anchor() == commits.anchor)
-    #expect(try database.updates(after: before).mustReload == false)
     try database.close()
     for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: scratch.path + ending) }
     try FileManager.default.moveItem(atPath: copy, toPath: scratch.path)
@@ -62,7 +60,6 @@ import Testing
         Issue.record("\(anchor) is accepted for another change")
         continue
       }
-      #expect(try database.updates(after: anchor).mustReload)
       #expect(try database.hasSamples(after: anchor, SampleFilter(.event)))
     }
     // Anchors from before the copy remain valid, and so do anchors without a mark.
@@ -118,7 +115,6 @@ import Testing
       Issue.record("no reset for the beginning of the log")
       return
     }
-    #expect(try database.updates(after: early).mustReload)
     #expect(try Self.samples(database.samples(after: middle))?.count == 100 - 62)
     #expect(try Self.samples(database.samples(after: home.anchor)) == [])
     // By age, then all; sequence numbers are not reused.

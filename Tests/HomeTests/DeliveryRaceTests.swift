@@ -29,7 +29,7 @@ import Testing
     let gate = scratch.directory + "/gate"
     let (database, id) = try database(in: scratch, "while ! test -e \(gate); do sleep 0.05; done; false")
     let worker = ResultHoldingWorker(of: [BackgroundDelivery].self)
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, worker, limits: limits)
+    let center = ObserverCenter(database, on: loop, worker, limits: limits)
     try await center.start(inBackground: true)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
     worker.holdNext()
@@ -53,7 +53,7 @@ import Testing
     let scratch = try TestDatabase()
     let gate = scratch.directory + "/gate"
     let (database, id) = try database(in: scratch, "while ! test -e \(gate); do sleep 0.05; done; false")
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    let center = ObserverCenter(database, on: loop, QueueWorker(), limits: limits)
     try await center.start(inBackground: true)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
     try await center.work { try $0.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") } }
@@ -71,7 +71,7 @@ import Testing
     let file = scratch.directory + "/attempts"
     let (database, id) = try database(in: scratch, "echo x >> \(file); false")
     let longBackOff = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(3600))
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: longBackOff)
+    let center = ObserverCenter(database, on: loop, QueueWorker(), limits: longBackOff)
     try await center.start(inBackground: true)
     @Sendable func attempts() -> Int {
       (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").count ?? 0
@@ -103,7 +103,7 @@ import Testing
       + "while :; do sleep 0.05; done"
     let (database, id) = try database(in: scratch, script)
     let longTimeout = DeliverySchedule.Limits(timeout: .seconds(3600), firstRetry: .milliseconds(10), strikes: 100)
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: longTimeout)
+    let center = ObserverCenter(database, on: loop, QueueWorker(), limits: longTimeout)
     await center.set(gracePeriod: .seconds(600))
     try await center.start(inBackground: true)
     #expect(await eventually { FileManager.default.fileExists(atPath: path + "/1") })
@@ -123,7 +123,7 @@ import Testing
     let scratch = try TestDatabase()
     let file = scratch.directory + "/pid"
     let (database, id) = try database(in: scratch, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    let center = ObserverCenter(database, on: loop, QueueWorker(), limits: limits)
     await center.set(gracePeriod: .milliseconds(100))
     try await center.start(inBackground: true)
     @Sendable func number() -> Int32? {
@@ -142,7 +142,7 @@ import Testing
     let scratch = try TestDatabase()
     let (database, _) = try database(in: scratch, "true")
     let worker = QueueWorker()
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, worker, limits: limits)
+    let center = ObserverCenter(database, on: loop, worker, limits: limits)
     try await center.start()
     try await center.restoreAndStop()
     // Drain the worker's queue.
@@ -157,7 +157,7 @@ import Testing
     let scratch = try TestDatabase()
     let file = scratch.directory + "/pid"
     let (database, _) = try database(in: scratch, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    let center = ObserverCenter(database, on: loop, QueueWorker(), limits: limits)
     await center.set(gracePeriod: .milliseconds(100))
     try await center.start(inBackground: true)
     @Sendable func number() -> Int32? {
@@ -174,7 +174,7 @@ import Testing
   @Test func stopWithoutRecordingKeepsBegin() async throws {
     let scratch = try TestDatabase()
     let (database, _) = try database(in: scratch, "sleep 100")
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    let center = ObserverCenter(database, on: loop, QueueWorker(), limits: limits)
     try await center.start(inBackground: true)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
     await center.stop(recording: false)
@@ -186,7 +186,7 @@ import Testing
 extension ObserverCenter {
   /// Restores and stops without a suspension in between.
   fileprivate func restoreAndStop() async throws {
-    try await deliverInBackground()
+    try await start(inBackground: true)
     stop()
   }
 }

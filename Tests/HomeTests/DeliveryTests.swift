@@ -26,9 +26,9 @@ import Testing
   }
 
   private func center(
-    _ database: HomeDatabase, _ limits: DeliverySchedule.Limits = quick, others: ObserverCenter.Others? = nil
+    _ database: HomeDatabase, _ limits: DeliverySchedule.Limits = quick
   ) throws -> ObserverCenter {
-    ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits, others: others)
+    ObserverCenter(database, on: loop, QueueWorker(), limits: limits)
   }
 
   @Test func queryNotifiesOfMatchingChanges() async throws {
@@ -71,7 +71,7 @@ import Testing
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     // Notifications come only from this process.
     let center = ObserverCenter(
-      database, after: try database.anchor(), on: loop, QueueWorker(), machine: ChangedMachine(sharesFiles: false))
+      database, on: loop, QueueWorker(), machine: ChangedMachine(sharesFiles: false))
     try await center.start()
     let rings = Mutex(0)
     await center.execute(
@@ -81,72 +81,9 @@ import Testing
       })
     try await until("first notification") { rings.withLock { $0 } == 1 }
     let home = HomeReducer(try database.load().state)
-    _ = try database.restart(with: home, after: try database.anchor(), at: 1)
+    try database.restart(with: home, at: 1)
     await center.note(.wholeHome)
     try await until("notification of the reset") { rings.withLock { $0 } == 2 }
-    await center.stop()
-  }
-
-  @Test func reportsForeignUpdatesInOrder() async throws {
-    let scratch = try TestDatabase()
-    let (database, process) = (try scratch.open(), try scratch.open())
-    let seen = Mutex<[HomeChange]>([])
-    let center = try center(database) { others in
-      seen.withLock { $0 += others.updates.flatMap(\.update.changes) }
-      return others.next
-    }
-    try await center.start()
-    var expected: [HomeChange] = []
-    for number in 0..<20 {
-      try database.commit([light(number % 2 == 0)])
-      let rename = HomeChange.structureRenamed(id: "s", name: "\(number)")
-      expected.append(rename)
-      _ = try process.change(origin: "cli", at: 1) { (_) throws(HomeError) in ([rename], 0) }
-    }
-    try await until("all updates") { seen.withLock { $0 } == expected }
-    await center.stop()
-  }
-
-  @Test func retriesFailedHandlerOfForeignUpdates() async throws {
-    let scratch = try TestDatabase()
-    let (database, process) = (try scratch.open(), try scratch.open())
-    let seen = Mutex<[[Int64]]>([])
-    let center = try center(database) { others in
-      let isFirst = seen.withLock { seen in
-        seen.append(others.updates.map(\.update.time))
-        return seen.count == 1
-      }
-      if isFirst { throw HomeError(.internalError, "not now") }
-      return others.next
-    }
-    try await center.start()
-    try process.commit([light(true, time: 1), light(false, time: 2)])
-    try await until("second attempt") { seen.withLock { $0.count } == 2 }
-    try process.commit([light(true, time: 3)])
-    try await until("next update") { seen.withLock { $0.count } == 3 }
-    #expect(seen.withLock { $0 } == [[1, 2], [1, 2], [3]])
-    await center.stop()
-  }
-
-  @Test func concurrentCatchUpReadsEachUpdateOnce() async throws {
-    let scratch = try TestDatabase()
-    let (database, process) = (try scratch.open(), try scratch.open())
-    let seen = Mutex<[Int64]>([])
-    let center = try center(database) { others in
-      // Let other calls interleave.
-      await Task.yield()
-      seen.withLock { $0 += others.updates.map(\.update.time) }
-      return others.next
-    }
-    try await center.start()
-    for time in 1...20 {
-      try process.commit([light(time % 2 == 0, time: Int64(time))])
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<4 { group.addTask { try await center.catchUp() } }
-        try await group.waitForAll()
-      }
-      #expect(seen.withLock { $0 } == Array(1...Int64(time)))
-    }
     await center.stop()
   }
 

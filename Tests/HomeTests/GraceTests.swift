@@ -59,35 +59,6 @@ import Testing
     await own.home.close()
   }
 
-  @Test func appliesGraceTimeOfOtherProcesses() async throws {
-    let directory = ScratchDirectory()
-    let open = try await OpenHome(directory)
-    try await open.home.follow()
-    let process = try HomeDatabase.open(directory.state.database)
-    try process.setGrace(.seconds(45))
-    #expect(await eventually { (try? await open.home.graceTime) == .seconds(45) })
-    try process.setGrace(nil)
-    #expect(await eventually { (try? await open.home.graceTime) == .zero })
-    await open.home.close()
-  }
-
-  /// A read of the stored setting that completes after the user set a new time here must not override it.
-  @Test func ignoresOutdatedRead() async throws {
-    let worker = ResultHoldingWorker(of: Duration?.self)
-    let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
-    try await open.home.follow()
-    #expect(await eventually { await open.controller.graceReadings == (1, 1) })
-    worker.holdNext()
-    async let reading: Void = open.controller.readSettings()
-    #expect(await eventually { worker.isHolding })
-    try await open.home.setGraceTime(.seconds(600))
-    #expect(try await open.home.graceTime == .seconds(600))
-    worker.release()
-    await reading
-    #expect(try await open.home.graceTime == .seconds(600))
-    await open.home.close()
-  }
-
   @Test(arguments: [Duration.milliseconds(-1), .seconds(86_401)]) func rejectsInvalidTimes(_ time: Duration)
     async throws
   {
@@ -113,43 +84,6 @@ import Testing
   }
 
   // MARK: Several processes
-
-  @Test func processesAgreeOnSettledState() async throws {
-    let directory = ScratchDirectory()
-    let open = try await OpenHome(directory)
-    try await open.home.follow()
-    await open.meet(.lamp(5))
-    try await open.home.setGraceTime(.seconds(600))
-    await open.take(.lost(5, .subscriptionLost))
-    try await open.controller.flush()
-    // A process that opens the home during the grace time, and only reads.
-    let late = try await OpenHome(directory)
-    func states(_ home: OpenHome) async throws -> [ConnectivityState] {
-      let device = try await home.device("5")
-      return [device.sourceConnectivity.connectivityState, device.settledConnectivity.connectivityState]
-    }
-    #expect(try await states(late) == [.offline, .online])
-    try await late.home.follow()
-    #expect(try await states(late) == [.offline, .online])
-    // A process whose anchor was compacted away has to reload the home.
-    let process = try HomeDatabase.open(directory.state.database)
-    let stored = try process.load()
-    _ = try await late.controller.eventLoop.submit { [edge = late.controller.edge] in edge.value.reload(stored) }.get()
-    #expect(try await states(late) == [.offline, .online])
-    let snapshot = await late.home.devices(of: stored)
-    #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.online])
-    // The grace time has elapsed for both processes, and for one that opens the home later. A later change of the time
-    // does not matter.
-    try await open.home.setGraceTime(.milliseconds(20))
-    #expect(await eventually { await settled(open.home) == .offline })
-    #expect(await eventually { await settled(late.home) == .offline })
-    try await open.controller.flush()
-    try await open.home.setGraceTime(.seconds(600))
-    #expect(try process.load().trials.isEmpty)
-    let last = try await OpenHome(directory)
-    #expect(try await states(last) == [.offline, .offline])
-    for home in [last, late, open] { await home.home.close() }
-  }
 
   /// A home whose clock differs from the host's, as in a simulation.
   @Test func evaluatesStoredTrialsByClockOfHome() async throws {

@@ -22,7 +22,7 @@ import Testing
   @Test func blockedHandlerDelaysNoOtherQuery() async throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
+    let center = ObserverCenter(database, on: loop, QueueWorker())
     try await center.start()
     let gate = DispatchSemaphore(value: 0)
     let stuck = Mutex(0), running = Mutex(0)
@@ -101,7 +101,7 @@ import Testing
   @Test func callsHandlerSeriallyAndNotAfterStop() async throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
+    let center = ObserverCenter(database, on: loop, QueueWorker())
     try await center.start()
     let running = Mutex(0), calls = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
@@ -142,7 +142,7 @@ import Testing
     let database = try scratch.open()
     let timeout: Duration = retainsCompletions ? .milliseconds(30) : .seconds(3600)
     let center = ObserverCenter(
-      database, after: try database.anchor(), on: loop, QueueWorker(),
+      database, on: loop, QueueWorker(),
       limits: .init(timeout: timeout, firstRetry: .seconds(3600)))
     try await center.start()
     let calls = Mutex<[ObserverCompletion?]>([])
@@ -161,7 +161,7 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let center = ObserverCenter(
-      database, after: try database.anchor(), on: loop, QueueWorker(),
+      database, on: loop, QueueWorker(),
       limits: .init(timeout: .seconds(3600), firstRetry: .milliseconds(10)))
     try await center.start()
     let completions = Mutex<[ObserverCompletion]>([])
@@ -184,7 +184,7 @@ import Testing
   @Test func handlerReceivesErrorOfSecondExecution() async throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
+    let center = ObserverCenter(database, on: loop, QueueWorker())
     try await center.start()
     let codes = Mutex<[HomeError.Code?]>([])
     let query = ObserverQuery(.all) { _, _, error in codes.withLock { $0.append(error?.code) } }

@@ -40,11 +40,10 @@ import Testing
       try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
       (self.scratch, self.database) = (scratch, database)
       let loop = loop
-      let anchor = try database.anchor()
       keeper = try await loop.submit {
         NIOLoopBound(
           HomeKeeper(
-            database, anchor: anchor, on: loop, worker, firstRetry: .milliseconds(50), mostWaiting: mostWaiting),
+            database, on: loop, worker, firstRetry: .milliseconds(50), mostWaiting: mostWaiting),
           eventLoop: loop)
       }.get()
       loop.execute { [self] in
@@ -209,48 +208,12 @@ import Testing
     try database.commit([update])
     let trials = ["5": DebounceTrial(settled: online, since: 7)]
     let home = HomeReducer(state, grace: .seconds(60), trials: trials, at: 8)
-    #expect(try database.restart(with: home, after: try database.anchor(), at: 8) == (try database.anchor()))
+    try database.restart(with: home, at: 8)
     let stored = try database.load()
     #expect(stored.trials == trials)
     // A process that loads the home continues the trials.
     let reducer = HomeReducer(stored.state, grace: .seconds(60), trials: stored.trials, at: 9)
     #expect(reducer.trials.keys.sorted() == ["5"])
-  }
-
-  /// While the disk was full for one process, another one paired a device, removed one, and added a room.
-  @Test func restartKeepsChangesOfOtherProcesses() throws {
-    let scratch = try TestDatabase()
-    let (database, other) = (try scratch.open(), try scratch.open())
-    try database.commit([HomeUpdate([5, 6, 8].flatMap { HomeSamples.lamp($0) }, at: 0)])
-    let anchor = try database.anchor()
-    var home = HomeReducer(try database.load().state)
-    func removal(_ node: NodeID) -> [HomeChange] {
-      [.sourceRemoved(SourceID(node)), .deviceRemoved(id: SourceID(node).description)]
-    }
-    let value = HomeChange.attribute(9, .init(1, 6, 0), value: [0x09])
-    try other.commit([HomeUpdate(HomeSamples.lamp(9) + [value] + removal(6), at: 1)])
-    let room = Room(id: "r", name: "Hall", structureID: "home")
-    _ = try other.change(origin: nil, at: 2) { (_) throws(HomeError) in
-      ([.roomAdded(room), .deviceMoved(id: "9", roomID: "r"), .deviceRenamed(id: "5", name: "Desk")], 0)
-    }
-    // The lost changes: a device added, in a new room, and a device removed.
-    let den = Room(id: "d", name: "Den", structureID: "home")
-    let addition = HomeSamples.lamp(7) + [.roomAdded(den), .deviceMoved(id: "7", roomID: "d")]
-    _ = home.reduce(.update(HomeUpdate(addition + removal(8), at: 3)), at: 3)
-    #expect(try database.restart(with: home, after: anchor, at: 4) == nil)
-    func check(_ comment: Comment) throws {
-      let state = try scratch.open().load().state
-      #expect(state.devices.keys.sorted() == ["5", "7", "9"], comment)
-      #expect(state.devices["9"]?.roomID == "r" && state.devices["5"]?.name == "Desk", comment)
-      #expect(state.devices["7"]?.roomID == "d" && Set(state.rooms.map(\.name)) == ["Den", "Hall"], comment)
-      #expect(state.values[9]?[.init(1, 6, 0)] == [0x09], comment)
-      #expect(state.source(SourceID(9))?.endpoints.count == 2, comment)
-    }
-    try check("as it is in the log")
-    // A second restart, when the log no longer has these changes: devices unknown to this home are kept.
-    _ = home.reduce(.update(HomeUpdate(removal(6), at: 5)), at: 5)
-    #expect(try database.restart(with: home, after: anchor, at: 5) == nil)
-    try check("as it is in the database")
   }
 
   @Test func readsSeeAllPrecedingUpdates() async throws {

@@ -54,7 +54,6 @@ import Testing
         continue
       }
       #expect(home.anchor == (try database.anchor()))
-      #expect(try database.updates(after: anchor).mustReload)
       #expect(try database.hasSamples(after: anchor, SampleFilter(.event)))
     }
     // Other anchors remain valid.

@@ -178,26 +178,6 @@ final class ScratchDirectory: Sendable {
         _ = try names.change { state throws(HomeError) in try state.addingRoom("den") }
       }?.code == .badArguments)
   }
-
-  @Test func homeLockIsExclusive() async throws {
-    let scratch = ScratchDirectory()
-    let first = try await HomeLock.acquire(scratch.state)
-    let waits = WaitRecorder()
-    await PendingWork.$board.withValue(waits) {
-      do throws(HomeError) {
-        let second = try await HomeLock.acquire(scratch.state, timeout: .milliseconds(120))
-        _ = consume second
-        Issue.record("the lock was acquired twice")
-      } catch {
-        #expect(error.message.contains("another hearth"))
-      }
-    }
-    // The wait is reported while it lasts.
-    #expect(waits.begun == ["another hearth to be done with changing the home"] && waits.ended == 1)
-    _ = consume first
-    let third = try await HomeLock.acquire(scratch.state, timeout: .zero)
-    _ = consume third
-  }
 }
 
 @Suite("Device states") struct DeviceStateTests {

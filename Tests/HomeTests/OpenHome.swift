@@ -21,13 +21,12 @@ final class OpenHome: Sendable {
 
   init(
     _ directory: ScratchDirectory, grace: Duration? = nil, contactPeriod: Duration = .seconds(60),
-    machine: any Machine = HostMachine(), wakesObservers: Bool = true, access: HomeController.Access = .readOnly
+    machine: any Machine = HostMachine(), wakesObservers: Bool = true
   ) async throws {
     self.directory = directory
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.logger.logLevel = .critical
     options.discovery = .off
-    options.access = access
     options.machine = machine
     options.following.grace = grace
     options.following.contactPeriod = contactPeriod

@@ -15,11 +15,11 @@ import Testing
   private func home() async throws -> OpenHome {
     let directory = ScratchDirectory()
     // The first open creates the fabric.
-    try await OpenHome(directory, access: .exclusive).home.close()
+    try await OpenHome(directory).home.close()
     let store = try HostMachine().openStore(directory.state.controller)
     try store.commit([StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])])
     store.close()
-    let open = try await OpenHome(directory, access: .exclusive)
+    let open = try await OpenHome(directory)
     for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }
     return open
   }

@@ -60,24 +60,6 @@ import Testing
     #expect(try HomeDatabase.open(directory.state.database).anchor() == before)
   }
 
-  /// The lock can't be taken from a suspended process, but its state expires.
-  @Test(arguments: [true, false]) func stateOfUnresponsiveFollowerExpires(_ follows: Bool) async throws {
-    let directory = try await stored()
-    let lock = try #require(try FollowerLock.acquire(directory.state))
-    let open = try await OpenHome(directory)
-    if follows { try await open.home.follow() }
-    func becomes(_ connectivity: SourceConnectivity) async -> Bool {
-      await eventually { (try? await open.device("5"))?.sourceConnectivity == connectivity }
-    }
-    #expect(await becomes(SourceConnectivity(.online, .peer)))
-    let file = directory.state.home + "/follower"
-    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: file)
-    #expect(await becomes(.unknown))
-    lock.refresh()
-    #expect(await becomes(SourceConnectivity(.online, .peer)))
-    await open.home.close()
-  }
-
   @Test func snapshotHasUnknownConnectivity() async throws {
     let directory = try await stored()
     let open = try await OpenHome(directory)
@@ -88,28 +70,6 @@ import Testing
     await open.take(.answered(5))
     #expect(await open.home.devices(of: stored).map(\.sourceConnectivity) == [SourceConnectivity(.online, .peer)])
     await open.home.close()
-  }
-
-  @Test func usesStateOfOtherFollower() async throws {
-    let directory = try await stored()
-    var lock = try FollowerLock.acquire(directory.state)
-    #expect(lock != nil)
-    let open = try await OpenHome(directory)
-    let online = SourceConnectivity(.online, .peer)
-    #expect(try await open.device("5").sourceConnectivity == online)
-    #expect(try await open.device("5").settledConnectivity == online)
-    // Until that process ends.
-    let batches = open.home.devices().batched().makeAsyncIterator()
-    lock = nil
-    #expect(await eventually { await open.home.backend.device("5")?.sourceConnectivity == .unknown })
-    lock = try FollowerLock.acquire(directory.state)
-    #expect(lock != nil)
-    #expect(await eventually { await open.home.backend.device("5")?.sourceConnectivity == online })
-    await open.home.close()
-    #expect(
-      await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
-        == [[online], [.unknown], [online]])
-    _ = consume lock
   }
 
   @Test func followerStoresUnknownConnectivity() async throws {
@@ -129,33 +89,6 @@ import Testing
     #expect(
       await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
         == [[.unknown], [SourceConnectivity(.online, .peer)]])
-  }
-
-  /// The state reported by the previous follower is not maintained, and may be outdated.
-  @Test func connectivityIsUnknownAfterTakeover() async throws {
-    let directory = try await stored()
-    var lock = try FollowerLock.acquire(directory.state)
-    #expect(lock != nil)
-    let open = try await OpenHome(directory, grace: .seconds(600))
-    try await open.home.follow()
-    let online = SourceConnectivity(.online, .peer)
-    #expect(try await open.device("5").sourceConnectivity == online)
-    let before = try await open.home.anchor()
-    let batches = open.home.devices().batched().makeAsyncIterator()
-    lock = nil
-    #expect(await eventually { await open.controller.isFollower })
-    let device = try await open.device("5")
-    #expect(device.sourceConnectivity == .unknown && device.settledConnectivity == online)
-    #expect(
-      try await open.home.results(of: AnchoredQuery(.all, after: before)).added.map(\.change) == [
-        .connectivity(SourceID(5), .unknown)
-      ])
-    await open.take(.established(5, deadline: 9))
-    await open.home.close()
-    #expect(
-      await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
-        == [[online], [.unknown], [online]])
-    _ = consume lock
   }
 
   /// The number of devices does not matter.
@@ -208,69 +141,6 @@ import Testing
     let again = try await OpenHome(directory)
     #expect(try await again.device("5").contact == contact)
     await again.home.close()
-  }
-
-  @Test func readerWritesNoContacts() async throws {
-    let directory = try await stored()
-    let reader = try await OpenHome(directory)
-    let process = try HomeDatabase.open(directory.state.database)
-    let newer = Contact(last: .max / 2, nextReport: 5)
-    try process.commit([], contacts: [5: newer])
-    await reader.home.close()
-    #expect(try process.contacts()[5] == newer)
-  }
-
-  /// The follower and processes that start later get the contact.
-  @Test func storesContactsOfReaders() async throws {
-    let directory = try await stored()
-    let follower = try await OpenHome(directory)
-    try await follower.home.follow()
-    await follower.take(.established(5, deadline: 77))
-    try await follower.controller.flush()
-    let reader = try await OpenHome(directory)
-    let before = try #require(try await reader.device("5").contact.last)
-    let (edge, loop) = (reader.controller.edge, reader.controller.eventLoop)
-    // Repeated, because the clock has a resolution.
-    #expect(
-      try await eventually {
-        try await loop.submit {
-          edge.value.host.perform { (engine: inout HomeEngine, _) in engine.noteContact(with: 5) }
-        }.get()
-        return try await reader.device("5").contact.last ?? 0 > before
-      })
-    let heard = try #require(try await reader.device("5").contact.last)
-    // The contact known to the other process is older.
-    let process = try HomeDatabase.open(directory.state.database)
-    let known = try process.contacts()
-    try await loop.submit { edge.value.take(known, isFollower: false) }.get()
-    #expect(try await reader.device("5").contact.last == heard)
-    #expect(try process.contacts()[5]?.last != heard)
-    await reader.home.close()
-    let contact = Contact(last: heard, nextReport: 77)
-    #expect(try process.contacts()[5]?.last == heard)
-    #expect(await eventually { await follower.home.backend.device("5")?.contact == contact })
-    // An older contact changes nothing.
-    try process.note(heard: [5: before, 6: before])
-    #expect(try process.contacts()[5]?.last == heard && process.contacts().count == 1)
-    await follower.home.close()
-    #expect(try process.contacts()[5] == contact)
-  }
-
-  @Test func readerGetsContactsOfFollower() async throws {
-    let directory = try await stored()
-    let lock = try FollowerLock.acquire(directory.state)
-    let open = try await OpenHome(directory)
-    try await open.home.follow()
-    let newer = Contact(last: .max / 2, nextReport: 5)
-    let process = try HomeDatabase.open(directory.state.database)
-    // The home does not read the contacts at each notification.
-    #expect(
-      await eventually {
-        _ = try? process.commit([], contacts: [5: newer])
-        return await open.home.backend.device("5")?.contact == newer
-      })
-    await open.home.close()
-    _ = consume lock
   }
 
   @Test func bridgeContactExcludesUnreachableDevices() throws {

@@ -88,15 +88,12 @@ import Testing
     #expect(try files(killed.directory) == before)
   }
 
-  @Test(arguments: [HomeController.Access.readOnly, .exclusive]) func controllerRejectsOtherVersions(
-    _ access: HomeController.Access
-  ) async throws {
+  @Test func controllerRejectsOtherVersions() async throws {
     let directory = ScratchDirectory()
     try create(directory.state.database, version: 9)
     let before = try files(directory.state.home)
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.discovery = .off
-    options.access = access
     do throws(HomeError) {
       await (try HomeController.open(options)).close()
       Issue.record("the home was opened")
@@ -125,11 +122,11 @@ import Testing
 
   @Test func readOnlyControllerOpensHome() async throws {
     let directory = ScratchDirectory()
-    try await OpenHome(directory, access: .readOnly).home.close()
+    try await OpenHome(directory).home.close()
     let database = try HomeDatabase.open(directory.state.database)
     try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
     try database.close()
-    let again = try await OpenHome(directory, access: .readOnly)
+    let again = try await OpenHome(directory)
     #expect(await again.home.state.structures.map(\.name) == ["Home"])
     await again.home.close()
   }

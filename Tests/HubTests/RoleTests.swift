@@ -110,7 +110,7 @@ import Testing
     let status = try await owner.hubStatus
     #expect(status.clients.map(\.name) == ["Gast", "Kind", "test"])
     #expect(status.clients.map(\.role) == [.guest, .member, .owner])
-    #expect(status.isFollower && status.devices == 1 && status.devicesOnline == 1)
+    #expect(status.isFollowing && status.devices == 1 && status.devicesOnline == 1)
     for home in [guest, member, owner] { await home.close() }
     await served.close()
   }

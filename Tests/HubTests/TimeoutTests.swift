@@ -179,7 +179,7 @@ import Testing
     options.connectTimeout = .milliseconds(100)
     for _ in 0..<20 {
       _ = try? await Home(through: options)
-      #expect(try FollowerLock.acquire(scratch.state) != nil)
+      #expect(try OwnerLock.acquire(scratch.state) != nil)
     }
   }
 

@@ -235,7 +235,7 @@ import Testing
       anchor: home.anchor, time: 7, change: .deviceRemoved(id: "5"), device: "5", name: "x", origin: nil, update: 8)
     let position = HubPosition(hub: .max, count: 3)
     let status = HubStatus(
-      process: 7, isFollower: true, since: 1, devices: 2, devicesOnline: 1, addresses: ["a"],
+      process: 7, isFollowing: true, since: 1, devices: 2, devicesOnline: 1, addresses: ["a"],
       clients: [.init(name: "n", role: .guest, address: "local", since: 2)], drops: ["duplicate": 3, "oversized": 1])
     let answer = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2), fields: [0x15, 0x18])
     let refused = AttributeStatus(

@@ -54,34 +54,6 @@ import Testing
     #expect((contact.nextReport ?? 0) > now)
   }
 
-  /// Any authenticated message counts as contact. An engine in passive mode returns the contacts on request.
-  @Test func passiveModeRecordsContacts() throws {
-    let home = try FollowedHome()
-    try home.start()
-    func takeContacts() -> [NodeID: Int64] { home.home.command { engine, _ in engine.takeOverheard() } ?? [:] }
-    try home.world.run(for: .seconds(120))
-    #expect(takeContacts().isEmpty)
-    home.home.command { engine, now in engine.setPassive(true, at: now) }
-    try home.world.run(for: .seconds(120))
-    let contact = try #require(takeContacts()[1])
-    #expect(contact == home.home.engine?.reducer.contacts[1]?.last)
-    #expect(try contact > #require(home.home.engine?.time) - 70_000_000)
-    #expect(takeContacts().isEmpty)
-  }
-
-  /// The change to passive mode is reported with its own time, long after the last event.
-  @Test func passiveModeIsReportedWithItsTime() throws {
-    let home = try FollowedHome()
-    try home.start()
-    home.home.restart()
-    let start = try #require(home.home.engine?.time)
-    try home.world.run(for: .seconds(120))
-    let before = home.log.count
-    home.home.command { engine, now in engine.setPassive(true, at: now) }
-    #expect(home.log.count == before + 1 && home.log.last?.settled == ["1", "2/2", "2/3", "2"])
-    #expect(try #require(home.log.last?.time) >= start + 120_000_000)
-  }
-
   /// The device had announced that it powers off, but is reachable.
   @Test func reportAfterAnnouncedPowerOffIsOneUpdate() throws {
     let home = try FollowedHome()

@@ -1,5 +1,7 @@
 import Foundation
+import Logging
 import MatterModel
+import Runtime
 import Testing
 
 @testable import Home
@@ -181,9 +183,19 @@ extension Hearth {
         ], DeviceIdentity()),
       .attribute(7, .init(4, 0x39, 0x11), value: [0x08]), .connectivity(SourceID(7, 2), SourceStatus(online)),
     ])
-    // With the lock this process is the follower, so commands use the stored connectivity.
-    let lock = try FollowerLock.acquire(StateDirectory(hearth.state))
-    #expect(lock != nil)
+    // The commands use the connectivity of the process that follows the devices, which is this one.
+    var options = HomeController.Options(state: StateDirectory(hearth.state), logger: Logger(label: "test"))
+    options.discovery = .off
+    let home = try await Home(options)
+    try await home.follow()
+    try await home.controller.change { _ throws(HomeError) -> (changes: [HomeChange], result: Void) in
+      (
+        [
+          .connectivity(SourceID(5), SourceStatus(online)), .connectivity(SourceID(7, 2), SourceStatus(online)),
+          .connectivity(SourceID(6), SourceStatus(offline, reason: .timedOut)),
+        ], ()
+      )
+    }
     func states(_ arguments: String...) async throws -> [String: String] {
       let result = try await hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
@@ -193,7 +205,7 @@ extension Hearth {
     }
     #expect(try await states() == ["Lamp": "online", "Plug": "offline", "Strip": "partiallyOnline"])
     #expect(try await states("--offline") == ["Plug": "offline"])
-    _ = consume lock
+    await home.close()
   }
 
   @Test func distinguishesRoomsWithSameName() async throws {

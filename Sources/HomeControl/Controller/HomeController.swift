@@ -60,8 +60,6 @@ public actor HomeController {
   var clockCheckedAt = HostClock.sinceBoot()
   /// Nodes with a new session, which may have missed the deletion of a group.
   var newSessions: Set<NodeID> = []
-  /// The number of reads of the grace time that were begun, and the number of the one whose result applies.
-  var graceReadings = (begun: 0, inForce: 0)
   /// The cloud accounts in use, by name; all accounts if the devices are followed.
   package var clouds: [String: CloudLink] = [:]
   /// The number of reads of the accounts that were begun, and the number of the one whose result applies.

@@ -144,6 +144,9 @@ public actor HubClient {
     box.value.stream.end()
   }
 
+  /// The link of the first route that is shared with other processes.
+  var sharedLink: SharedLink? { routes.lazy.compactMap { $0.link as? SharedLink }.first }
+
   /// Refuses a route to another home. For a link, which is on the event loop.
   private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
     let result: Result<Void, HomeError> = assumeIsolated { client in

@@ -237,6 +237,12 @@ actor HubLink: RouteLink {
     pause = min(pause * 2, options.longestPause)
   }
 
+  /// The hub has ended. It has replied to all requests that it started.
+  fileprivate func ended(_ number: Int) {
+    guard number == attempt else { return }
+    for id in pending.keys.sorted() { answer(id, .failure(HubServer.ending)) }
+  }
+
   fileprivate func disconnected(_ number: Int) {
     if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
   }
@@ -426,7 +432,10 @@ private final class LinkHandler: ChannelInboundHandler {
     case .ping:
       let answer = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.data)
       context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
-    case .connectionClose: context.close(promise: nil)
+    case .connectionClose:
+      var data = frame.unmaskedData
+      if data.readWebSocketErrorCode() == .goingAway { link.assumeIsolated { $0.ended(attempt) } }
+      context.close(promise: nil)
     default: break
     }
   }

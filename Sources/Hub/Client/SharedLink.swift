@@ -25,6 +25,8 @@ actor SharedLink: RouteLink {
   private var isStarted = false
   /// Whether requests can be sent.
   private var isUp = false
+  /// The number of times that requests could be sent again.
+  private var upCount = 0
   /// Whether the devices are to be followed, also by this process if it becomes the owner.
   private var isFollowing = false
   private var isElecting = false
@@ -56,6 +58,9 @@ actor SharedLink: RouteLink {
   }
 
   private nonisolated func receiveNow(_ news: RouteNews) { assumeIsolated { $0.receive(news) } }
+
+  /// The controller of the home if this process owns it.
+  var ownController: HomeController? { owner?.controller }
 
   // MARK: Starting and stopping
 
@@ -136,6 +141,7 @@ actor SharedLink: RouteLink {
 
   private func up() {
     isUp = true
+    upCount += 1
     failure = nil
     deadline?.cancel()
     deadline = nil
@@ -208,11 +214,13 @@ actor SharedLink: RouteLink {
           return .success(try await owner.controller.perform(request, origin: origin, progress: progress))
         } catch { return .failure(error) }
       }
+      let count = upCount
       let result = await link.send(request, origin: origin, within: limit, progress: progress)
       guard case .failure(let error) = result, isStarted, !Task.isCancelled else { return result }
       // The owner is ending and has not started it, or it can be repeated.
       guard HubLink.isNotStarted(error) || HubLink.isLost(error) && request.isRepeatable else { return result }
-      if owner == nil { isUp = false }
+      // The connection is about to be lost, if it isn't a new one.
+      if count == upCount { isUp = false }
     }
   }
 

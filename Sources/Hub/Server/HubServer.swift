@@ -200,7 +200,9 @@ public actor HubServer {
     heartbeat?.cancel()
     broadcast("server_shutdown") { _ in [:] }
     for handshake in handshakes.values { handshake.abort() }
-    for connection in connections.values { connection.close(.goingAway) }
+    // Tells clients that the requests without a reply were not started, if this is so.
+    let code: WebSocketErrorCode = isBusy ? .unexpectedServerError : .goingAway
+    for connection in connections.values { connection.close(code) }
     for connection in connections.values { try? await connection.channel.closeFuture.get() }
     let waiting = waiters
     waiters = []

@@ -64,7 +64,7 @@ import Testing
 
   @Test func managesGroups() async throws {
     let directory = ScratchDirectory()
-    let open = try await OpenHome(directory, access: .exclusive)
+    let open = try await OpenHome(directory)
     let den = try await open.home.createGroup(name: "Den")
     #expect(try await open.home.groups == [den])
     #expect(try await open.home.group("den") == den)
