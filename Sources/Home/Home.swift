@@ -34,6 +34,7 @@ public final class Home: Sendable {
       var client = HubClient.Options(
         routes: [.shared(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
       (client.timeout, client.machine) = (options.timeout, options.machine)
+      (client.firstPause, client.longestPause) = (.milliseconds(20), .milliseconds(500))
       backend = try await HubClient.connected(client)
     }
   }

@@ -81,20 +81,18 @@ public actor HomeController {
   /// Opens sockets and the store, and starts the engine. Must be closed with ``close()``.
   /// - Throws: ``HomeError`` `unreachable` if another owner holds the lock of the home.
   public static func open(_ options: Options) async throws(HomeError) -> HomeController {
-    guard let controller = try await openIfFree(options) else { throw OwnerLock.held(options.state) }
-    return controller
-  }
-
-  /// Does the same unless another owner holds the lock of the home.
-  package static func openIfFree(_ options: Options) async throws(HomeError) -> HomeController? {
-    let machine = options.machine
-    guard machine.sharesFiles else { return try await open(options, .unshared) }
-    try options.state.check(options.logger)
-    guard let lock = try OwnerLock.acquire(options.state) else { return nil }
+    guard let lock = try lock(options) else { throw OwnerLock.held(options.state) }
     return try await open(options, lock)
   }
 
-  private static func open(_ options: Options, _ lock: OwnerLock) async throws(HomeError) -> HomeController {
+  /// Acquires the lock of the home; nil if another owner holds it.
+  package static func lock(_ options: Options) throws(HomeError) -> OwnerLock? {
+    guard options.machine.sharesFiles else { return .unshared }
+    try options.state.check(options.logger)
+    return try OwnerLock.acquire(options.state)
+  }
+
+  package static func open(_ options: Options, _ lock: OwnerLock) async throws(HomeError) -> HomeController {
     let machine = options.machine
     let loop = machine.nextEventLoop()
     do {

@@ -241,6 +241,7 @@ actor HubLink: RouteLink {
   fileprivate func ended(_ number: Int) {
     guard number == attempt else { return }
     for id in pending.keys.sorted() { answer(id, .failure(HubServer.ending)) }
+    broke(HubServer.ending)
   }
 
   fileprivate func disconnected(_ number: Int) {

@@ -158,21 +158,30 @@ actor SharedLink: RouteLink {
 
   // MARK: Ownership
 
-  /// Becomes the owner if there is none.
+  /// Becomes the owner if there is none. Otherwise the connection is established again after a pause.
   private func elect() {
     guard !isElecting else { return }
+    let lock: OwnerLock
+    do throws(HomeError) {
+      guard let free = try HomeController.lock(options) else { return }
+      lock = free
+    } catch {
+      failure = error
+      return
+    }
     isElecting = true
     // Otherwise it could connect to the server of this process.
     link.stopNow()
     let turn = turn
-    perform { await self.becomeOwner(turn) }
+    perform { await self.becomeOwner(lock, turn) }
   }
 
-  private func becomeOwner(_ turn: Int) async {
+  private func becomeOwner(_ lock: OwnerLock, _ turn: Int) async {
     var found: HomeOwner?
     do throws(HomeError) {
-      found = try await HomeOwner.open(options)
-      if isFollowing { try await found?.controller.follow() }
+      let owner = try await HomeOwner.open(options, lock)
+      found = owner
+      if isFollowing { try await owner.controller.follow() }
     } catch {
       failure = error
       await found?.close()
@@ -184,7 +193,12 @@ actor SharedLink: RouteLink {
       if isStarted { link.startNow() }
       return
     }
-    guard let found else { return link.startNow() }
+    guard let found else {
+      eventLoop.scheduleTask(in: .nanoseconds(client.longestPause.nanoseconds)) { [weak self] in
+        self?.assumeIsolated { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
+      }
+      return
+    }
     owner = found
     options.logger.info("this process owns the home now", metadata: ["state": "\(options.state.root)"])
     let (loop, controller) = (eventLoop, found.controller)

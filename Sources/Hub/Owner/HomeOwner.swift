@@ -1,5 +1,6 @@
 package import HomeControl
 package import HomeModel
+internal import HomeStore
 internal import Runtime
 
 /// A home whose files this process owns, and which it serves to other processes of the same user on the socket in its state
@@ -16,7 +17,12 @@ package final class HomeOwner: Sendable {
   /// Opens the home and starts to serve it. Must be closed with ``close()``.
   /// - Returns: nil if another owner holds the lock of the home.
   package static func open(_ options: HomeController.Options) async throws(HomeError) -> HomeOwner? {
-    guard let controller = try await HomeController.openIfFree(options) else { return nil }
+    guard let lock = try HomeController.lock(options) else { return nil }
+    return try await open(options, lock)
+  }
+
+  static func open(_ options: HomeController.Options, _ lock: OwnerLock) async throws(HomeError) -> HomeOwner {
+    let controller = try await HomeController.open(options, lock)
     guard options.machine.sharesFiles else { return HomeOwner(controller, nil) }
     do throws(HomeError) {
       return HomeOwner(controller, try await HubServer.open(controller, HubServer.Options(logger: options.logger)))

@@ -264,6 +264,7 @@ extension HubServer {
     guard let connection = connections.removeValue(forKey: number) else { return }
     connection.close(.normalClosure)
     for task in connection.running.values { task.cancel() }
+    noteEnd()
     logger.info(
       "client disconnected", metadata: ["name": "\(connection.client.name)", "role": "\(connection.role)"])
   }
