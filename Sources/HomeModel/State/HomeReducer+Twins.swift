@@ -1,9 +1,10 @@
 internal import MatterModel
 
-// One device by several ways: what people chose for it is kept, however late it turns out to be one.
+// Merging of a device with several sources: names and rooms that a user selected are kept, regardless of when the
+// sources turn out to be one device.
 extension HomeReducer {
-  /// Whether a bridge has another device now where it had one that lives on by another way.
-  func isAnother(_ source: Topology.Source) -> Bool {
+  /// Whether a bridged endpoint is another device now, while the previous one has further sources.
+  func isReplaced(_ source: Topology.Source) -> Bool {
     guard let known = state.source(source.id), let before = known.identity.uniqueID,
       let now = source.identity.uniqueID, now != before, let device = state.device(of: source.id)
     else { return false }
@@ -11,35 +12,35 @@ extension HomeReducer {
       && !device.sources.contains { $0.id != source.id && $0.identity.isSameDevice(as: source.identity) }
   }
 
-  /// A device turns out to be one that is there already by another way.
+  /// Merges two devices that turn out to be one.
   ///
-  /// What the older one was called and where it was put counts, and where nobody chose that, what was chosen for the other.
-  package mutating func join(_ own: DeviceEntry, _ twin: DeviceEntry, _ update: inout HomeUpdate) {
-    // A device stays in its building: the one that was put into a room has to be the one that stays.
-    let isPutElsewhere = own.roomID != nil && twin.roomID == nil && own.structureID != twin.structureID
-    let (kept, gone) = isPutElsewhere ? (own, twin) : (twin, own)
+  /// The name and room of the older device are kept; if the user selected none for it, those of the other one are used.
+  package mutating func merge(_ own: DeviceEntry, _ twin: DeviceEntry, _ update: inout HomeUpdate) {
+    // A device can't change its structure: if only one of them is in a room, that one is kept.
+    let isInOtherRoom = own.roomID != nil && twin.roomID == nil && own.structureID != twin.structureID
+    let (kept, removed) = isInOtherRoom ? (own, twin) : (twin, own)
     let isOwnOlder = own.sources.lazy.map(\.id).min().flatMap { id in twin.sources.allSatisfy { id < $0.id } } ?? false
     let (older, younger) = isOwnOlder ? (own, twin) : (twin, own)
-    for source in gone.sources { make(.sourceAdded(source.id, device: kept.id), &update) }
-    make(.deviceRemoved(id: gone.id), &update)
+    for source in removed.sources { make(.sourceAdded(source.id, device: kept.id), &update) }
+    make(.deviceRemoved(id: removed.id), &update)
     let name = older.chosenName ?? younger.chosenName
     let rooms = [older, younger].filter { $0.structureID == kept.structureID }.lazy.compactMap(\.roomID)
-    grant(name, rooms.first.flatMap { state.room($0) }, to: kept, &update)
+    setNames(name, rooms.first.flatMap { state.room($0) }, to: kept, &update)
   }
 
-  /// Gives a device that is there already, by another way or since it was quick, the name and the room that were asked for when
-  /// it was paired. A room of another structure than its own it does not get.
-  package mutating func grant(_ wish: PairingWish, to device: DeviceEntry, _ update: inout HomeUpdate) {
+  /// Applies the requested name and room to an existing device, which was found by another source or reported before
+  /// the request was stored. A room of another structure is ignored.
+  package mutating func apply(_ wish: PairingWish, to device: DeviceEntry, _ update: inout HomeUpdate) {
     var room: Room?
     if let wished = wish.room, state.place(of: wished).structureID == device.structureID {
       let (changes, place) = state.making(wished)
       for change in changes { make(change, &update) }
       room = place
     }
-    grant(wish.name, room, to: device, &update)
+    setNames(wish.name, room, to: device, &update)
   }
 
-  private mutating func grant(_ name: String?, _ room: Room?, to device: DeviceEntry, _ update: inout HomeUpdate) {
+  private mutating func setNames(_ name: String?, _ room: Room?, to device: DeviceEntry, _ update: inout HomeUpdate) {
     let roomID = room.flatMap { $0.structureID == device.structureID ? $0.id : nil } ?? device.roomID
     let name = state.availableName(name ?? device.name, in: roomID, of: device.structureID, except: device.id)
     if roomID != device.roomID { make(.deviceMoved(id: device.id, roomID: roomID), &update) }
@@ -48,7 +49,8 @@ extension HomeReducer {
 }
 
 extension HomeState {
-  /// The id of a device that is seen by a way for the first time. A device that lives on by another way may have the way's own.
+  /// Returns the id of a new device. The id that corresponds to the source may be in use by a device that has lost this
+  /// source.
   package func availableID(for source: SourceID) -> String {
     let wanted = source.description
     guard devices[wanted] != nil else { return wanted }
@@ -59,7 +61,7 @@ extension HomeState {
 }
 
 extension DeviceEntry {
-  /// Its name where people gave it that; nil where it is called what it calls itself, be it with a number behind.
+  /// The name that a user selected; nil if it is the reported name, optionally with a number appended.
   fileprivate var chosenName: String? {
     let isDefault = sources.contains { HomeNames.isNumbered(name, $0.identity.defaultName(by: $0.id)) }
     return isDefault ? nil : name
@@ -67,7 +69,7 @@ extension DeviceEntry {
 }
 
 extension DeviceIdentity {
-  /// What a device is called that nobody gave a name.
+  /// The name of a device without a user-selected name.
   package func defaultName(by way: SourceID) -> String {
     ownName ?? "Device \(way.description.replacing("/", with: "-"))"
   }
