@@ -45,7 +45,7 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores that nodes were heard by a process that does not follow them, where nobody has heard them since. Not logged.
+  /// Stores contact times of a process that does not follow the nodes, unless later ones are stored. Not logged.
   /// - Parameter times: in microseconds since 1970.
   package func note(heard times: [NodeID: Int64]) throws(HomeError) {
     try write { database in
@@ -69,7 +69,7 @@ extension HomeDatabase {
     try change(origin: origin, at: time, beside: { _, state in try body(state) })
   }
 
-  /// Changes the home in one transaction with what `body` does to the database.
+  /// Changes the home in one transaction together with other changes of the database by `body`.
   package func change<R: Sendable>(
     origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {

@@ -4,25 +4,25 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension HomeDatabase {
-  /// Stores a home after some of what happened in it was lost: the log begins anew with what is different now, and whoever has
-  /// an anchor of before gets a reset.
+  /// Stores a home after a loss of changes: a new log begins with the difference, and older anchors cause a reset.
   ///
-  /// What others did to the home meanwhile is theirs to say: it is taken in first, as far as the home does not have it yet.
+  /// Changes by other processes take precedence, so they must be applied to the home before.
   /// - Parameters:
-  ///   - home: as it is. Names of what is there are as the database has them: whoever changes one writes it there first.
-  ///   - anchor: what others wrote up to there, the home has.
+  ///   - home: the current home. The names of existing objects are taken from the database, because a rename is stored
+  ///     there first.
+  ///   - anchor: the position up to which the home includes the changes of other processes.
   ///   - time: now, in microseconds since 1970.
-  /// - Returns: the place in the new log that the home is at; nil where others had written what it does not have.
+  /// - Returns: the position of the home in the new log; nil if other processes have made further changes.
   package func restart(with home: HomeReducer, after anchor: Anchor, at time: Int64) throws(HomeError) -> Anchor? {
     try write { database -> Anchor? in
       var home = home
       let others = try self.updates(after: anchor, database)
       for logged in others.updates { _ = home.reduce(.update(logged.update), at: time) }
       let stored = try self.load(database).state
-      var changes = stored.changes(to: home.state).filter(\.isHeard)
-      // Nobody can say any more what others did. Of a node that this home does not know they did it all.
+      var changes = stored.changes(to: home.state).filter(\.isReported)
+      // The changes by other processes are unknown; nodes that are missing in this home were changed only by them.
       if others.mustReload { changes.removeAll { stored.isOfOtherNodes($0, than: home.state) } }
-      // A number that is never given: nobody who has the last one is behind the loss.
+      // Skips a sequence number, so that an anchor at the last one is behind the loss.
       let place = try self.lastSequence(database).saturatingAdd(1)
       try database.execute(sql: "DELETE FROM log")
       try database.execute(sql: "UPDATE sqlite_sequence SET seq = ? WHERE name = 'log'", arguments: [place])
@@ -42,7 +42,7 @@ extension HomeDatabase {
 }
 
 extension HomeState {
-  /// Whether a change is about a node that another home does not have.
+  /// Whether a change is about a node that is missing in another home.
   fileprivate func isOfOtherNodes(_ change: HomeChange, than other: HomeState) -> Bool {
     var nodes = change.node.map { [$0] } ?? []
     if case .deviceRemoved(let id) = change { nodes = devices[id]?.sources.map(\.id.node) ?? [] }
@@ -51,13 +51,13 @@ extension HomeState {
 }
 
 extension HomeChange {
-  /// Whether it comes of what a device says, and not of what people do to what is there.
-  fileprivate var isHeard: Bool {
+  /// Whether the change results from a report, and not from an edit.
+  fileprivate var isReported: Bool {
     switch self {
     case .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomRenamed, .roomRemoved, .deviceRenamed,
       .deviceMoved:
       false
-    // The first device of all brings its structure, and one that was paired for a room that.
+    // The first device creates its structure, and a paired device its room.
     case .structureAdded, .roomAdded, .deviceAdded, .deviceRemoved, .sourceAdded, .sourceRemoved, .topology,
       .connectivity, .attribute, .event:
       true

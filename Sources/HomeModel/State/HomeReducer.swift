@@ -190,7 +190,7 @@ public struct HomeReducer: Sendable {
   private mutating func handle(_ report: NodeReport, _ update: inout HomeUpdate) {
     let node = report.node
     let before = contacts[node]?.last
-    // A report of a cloud is no contact with the device.
+    // A report of a cloud is not a contact with the device.
     if !node.isTemporaryLocal { contacts[node, default: Contact()].last = update.time }
     if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
     // One report is one update, even if it also reestablishes the connectivity.
