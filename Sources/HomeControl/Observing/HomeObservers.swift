@@ -13,7 +13,7 @@ package final class HomeObservers {
   /// The last published devices, while their collection is observed.
   private var published: [String: HomeDevice] = [:]
   private var isEnded = false
-  /// Makes the value of a device.
+  /// Creates the value of a device.
   package var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
 
   /// Runs the closure that resumes waiting readers of reports.
@@ -56,7 +56,7 @@ package final class HomeObservers {
     return id
   }
 
-  /// - Parameter place: where the reader waits.
+  /// - Parameter place: the slot that the reader waits for.
   func addReports(
     _ reader: DeviceReports.Reader, at place: DeviceReports.Place, of device: String, _ reducer: HomeReducer
   ) {
