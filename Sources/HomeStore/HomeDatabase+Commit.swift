@@ -45,7 +45,7 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores contact times of a process that does not follow the nodes, unless later ones are stored. Not logged.
+  /// Stores that nodes were heard by a process that does not follow them, where nobody has heard them since. Not logged.
   /// - Parameter times: in microseconds since 1970.
   package func note(heard times: [NodeID: Int64]) throws(HomeError) {
     try write { database in

@@ -4,15 +4,15 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension HomeDatabase {
-  /// Stores a home after a loss of changes: a new log begins with the difference, and older anchors cause a reset.
+  /// Stores a home after some of what happened in it was lost: the log begins anew with what is different now, and whoever has
+  /// an anchor of before gets a reset.
   ///
-  /// Changes by other processes take precedence, so they must be applied to the home before.
+  /// What others did to the home meanwhile is theirs to say: it is taken in first, as far as the home does not have it yet.
   /// - Parameters:
-  ///   - home: the current home. The names of existing objects are taken from the database, because a rename is stored
-  ///     there first.
-  ///   - anchor: the position up to which the home includes the changes of other processes.
+  ///   - home: as it is. Names of what is there are as the database has them: whoever changes one writes it there first.
+  ///   - anchor: what others wrote up to there, the home has.
   ///   - time: now, in microseconds since 1970.
-  /// - Returns: the position of the home in the new log; nil if other processes have made further changes.
+  /// - Returns: the place in the new log that the home is at; nil where others had written what it does not have.
   package func restart(with home: HomeReducer, after anchor: Anchor, at time: Int64) throws(HomeError) -> Anchor? {
     try write { database -> Anchor? in
       var home = home

@@ -28,14 +28,14 @@ extension HomeEngine {
   public mutating func follow(at now: Instant) {
     guard !isFollowing else { return }
     beginFollowing(at: now)
-    browse(at: now)
+    listen(at: now)
     uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
     if !configuration.hooks.followsAllNodes { uncalled = uncalled.suffix(configuration.maximumCalls) }
     callMore(at: now)
   }
 
   /// Begins to browse for the operational services of the fabric.
-  private mutating func browse(at now: Instant) {
+  private mutating func listen(at now: Instant) {
     if let announcements { perform(at: now) { controller, now in controller.cancel(announcements, at: now) } }
     let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
     announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
@@ -55,8 +55,8 @@ extension HomeEngine {
   public mutating func applyStoreChanges(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
     let fabric = controller.fabric.compressedFabricID
     let (added, removed) = perform(at: now) { controller, now in controller.applyStoreChanges(stored, at: now) }
-    // The first commissioning by another process also creates the fabric.
-    if isFollowing && controller.fabric.compressedFabricID != fabric { browse(at: now) }
+    // Of a home that nobody had used yet.
+    if isFollowing && controller.fabric.compressedFabricID != fabric { listen(at: now) }
     for node in removed {
       if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
       uncalled.removeAll { $0 == node }
@@ -70,7 +70,7 @@ extension HomeEngine {
     }
   }
 
-  // MARK: Connection attempts
+  // MARK: Calling
 
   /// Subscribes to waiting nodes up to the maximum number of concurrent attempts.
   mutating func callMore(at now: Instant) {

@@ -87,9 +87,9 @@ public struct HomeEngine: Engine {
   private var eventsTaken = 0
   /// Nodes whose contacts have changed since the last ``HomeEvent/contacts(_:)``.
   private var contacted: Set<NodeID> = []
-  /// The contact times with nodes that another process follows and that it does not know.
+  /// When nodes were heard here that another process follows, which does not know that.
   private var overheard: [NodeID: Int64] = [:]
-  /// The clients that changes of nodes are attributed to.
+  /// In whose name something is done to nodes: what comes of it is that client's.
   private var origins: [NodeID: String] = [:]
 
   /// - Parameters:
@@ -107,7 +107,7 @@ public struct HomeEngine: Engine {
     reducer = HomeReducer(
       state, contacts: contacts, grace: configuration.grace ?? .zero, trials: trials,
       at: clock.time(of: now))
-    // There is no observer yet, so the update is ignored.
+    // Nobody was there yet to be told otherwise.
     _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
     for node in controller.nodes.map(\.nodeID) where state.sources(of: node).isEmpty {
@@ -163,7 +163,7 @@ public struct HomeEngine: Engine {
     contacted.formUnion(known.keys)
   }
 
-  /// Adopts later contact times of other processes with the devices that this process follows.
+  /// Takes over when others heard the devices that this process follows, where that is later than it did.
   package mutating func learn(_ known: [NodeID: Contact], at now: Instant) {
     self.now = now
     for (node, contact) in known {
@@ -175,13 +175,13 @@ public struct HomeEngine: Engine {
     }
   }
 
-  /// Returns the contact times with nodes that another process follows, since the last call.
+  /// When nodes were heard here that another process follows, since this was asked last.
   package mutating func takeOverheard() -> [NodeID: Int64] {
     defer { overheard = [:] }
     return overheard
   }
 
-  /// Attributes changes of these nodes to a client; nil: to none.
+  /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
   package mutating func attribute(_ nodes: some Sequence<NodeID>, to origin: String?) {
     for node in nodes { origins[node] = origin }
   }
