@@ -19,10 +19,10 @@ extension HomeDatabase {
       let others = try self.updates(after: anchor, database)
       for logged in others.updates { _ = home.reduce(.update(logged.update), at: time) }
       let stored = try self.load(database).state
-      var changes = stored.changes(to: home.state).filter(\.isReported)
-      // The changes by other processes are unknown; nodes that are missing in this home were changed only by them.
+      var changes = stored.changes(to: home.state).filter(\.isHeard)
+      // Nobody can say any more what others did. Of a node that this home does not know they did it all.
       if others.mustReload { changes.removeAll { stored.isOfOtherNodes($0, than: home.state) } }
-      // Skips a sequence number, so that an anchor at the last one is behind the loss.
+      // A number that is never given: nobody who has the last one is behind the loss.
       let place = try self.lastSequence(database).saturatingAdd(1)
       try database.execute(sql: "DELETE FROM log")
       try database.execute(sql: "UPDATE sqlite_sequence SET seq = ? WHERE name = 'log'", arguments: [place])
@@ -42,7 +42,7 @@ extension HomeDatabase {
 }
 
 extension HomeState {
-  /// Whether a change is about a node that is missing in another home.
+  /// Whether a change is about a node that another home does not have.
   fileprivate func isOfOtherNodes(_ change: HomeChange, than other: HomeState) -> Bool {
     var nodes = change.node.map { [$0] } ?? []
     if case .deviceRemoved(let id) = change { nodes = devices[id]?.sources.map(\.id.node) ?? [] }
@@ -51,13 +51,13 @@ extension HomeState {
 }
 
 extension HomeChange {
-  /// Whether the change results from a report, and not from an edit.
-  fileprivate var isReported: Bool {
+  /// Whether it comes of what a device says, and not of what people do to what is there.
+  fileprivate var isHeard: Bool {
     switch self {
     case .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomRenamed, .roomRemoved, .deviceRenamed,
       .deviceMoved:
       false
-    // The first device creates its structure, and a paired device its room.
+    // The first device of all brings its structure, and one that was paired for a room that.
     case .structureAdded, .roomAdded, .deviceAdded, .deviceRemoved, .sourceAdded, .sourceRemoved, .topology,
       .connectivity, .attribute, .event:
       true
