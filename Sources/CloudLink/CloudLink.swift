@@ -101,7 +101,7 @@ package actor CloudLink {
   }
 
   /// Polls soon for a device that a caller waits for, regardless of the back-off.
-  func hurry(for node: NodeID) {
+  func pollSoon(for node: NodeID) {
     guard isFollowing, nodes[node] != nil, lastPoll.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
     schedulePoll(in: .zero)
   }
@@ -373,7 +373,7 @@ package actor CloudLink {
 extension CloudLink {
   package nonisolated func followNow() { assumeIsolated { $0.follow() } }
   package nonisolated func endNow() { assumeIsolated { $0.end() } }
-  package nonisolated func hurryNow(for node: NodeID) { assumeIsolated { $0.hurry(for: node) } }
+  package nonisolated func hurryNow(for node: NodeID) { assumeIsolated { $0.pollSoon(for: node) } }
   package nonisolated func updateNow(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
     assumeIsolated { $0.update(account, nodes) }
   }

@@ -7,19 +7,19 @@ internal import Synchronization
 /// element is released when all readers have read it.
 package final class Broadcast<Element: Sendable>: Sendable {
   /// The empty slot at the end of the list.
-  private let last = Mutex(Place())
+  private let last = Mutex(Slot())
   /// Runs the resumption of the waiting readers: with many of them, it would block the sender for too long.
   private let wake: @Sendable (@escaping @Sendable () -> Void) -> Void
 
   package init(wake: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }) { self.wake = wake }
 
   package func send(_ element: Element) {
-    let next = Place()
-    let place = last.withLock { last in
+    let next = Slot()
+    let slot = last.withLock { last in
       defer { last = next }
       return last
     }
-    place.fill(.element(element, next), wake)
+    slot.fill(.element(element, next), wake)
   }
 
   /// Ends the sequence for all readers, after the sent elements.
@@ -27,16 +27,16 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
   /// Attaches a reader at the current end of the list.
   /// - Parameters:
-  ///   - place: the slot that the reader waits for.
+  ///   - slot: the slot that the reader waits for.
   ///   - element: its first element.
-  package func attach(_ place: Place, with element: Element) {
-    place.fill(.element(element, last.withLock { $0 }), wake)
+  package func attach(_ slot: Slot, with element: Element) {
+    slot.fill(.element(element, last.withLock { $0 }), wake)
   }
 
   /// A slot for an element: empty, or filled once.
-  package final class Place: Sendable {
+  package final class Slot: Sendable {
     package enum Content: Sendable {
-      case element(Element, Place)
+      case element(Element, Slot)
       case end
     }
 
@@ -97,7 +97,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
       while isKnownUniquelyReferenced(&next) { next = next?.state.withLock { Self.takeNext(&$0) } }
     }
 
-    private static func takeNext(_ state: inout State) -> Place? {
+    private static func takeNext(_ state: inout State) -> Slot? {
       guard case .element(_, let next)? = state.content else { return nil }
       state.content = nil
       return next

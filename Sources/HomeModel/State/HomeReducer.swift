@@ -312,13 +312,13 @@ public struct HomeReducer: Sendable {
   private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
     if isReplaced(source) { make(.sourceRemoved(source.id), &update) }
     let known = state.source(source.id)
-    let twin = state.devices.values.filter { device in
+    let existing = state.devices.values.filter { device in
       device.sources.contains { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
     }.min { $0.id < $1.id }
     if known == nil {
-      add(source, to: twin, &update)
-    } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
-      merge(own, twin, &update)
+      add(source, to: existing, &update)
+    } else if let existing, let own = state.device(of: source.id), own.id != existing.id, own.sources.count == 1 {
+      merge(own, existing, &update)
     }
     let now = state.source(source.id)
     if now?.endpoints != source.endpoints || now?.identity != source.identity {
@@ -326,12 +326,12 @@ public struct HomeReducer: Sendable {
     }
   }
 
-  private mutating func add(_ source: Topology.Source, to twin: DeviceEntry?, _ update: inout HomeUpdate) {
+  private mutating func add(_ source: Topology.Source, to existing: DeviceEntry?, _ update: inout HomeUpdate) {
     let id = state.availableID(for: source.id)
     let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
-    if let twin {
-      make(.sourceAdded(source.id, device: twin.id), &update)
-      if let wish { apply(wish, to: twin, &update) }
+    if let existing {
+      make(.sourceAdded(source.id, device: existing.id), &update)
+      if let wish { apply(wish, to: existing, &update) }
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }

@@ -25,18 +25,21 @@ extension HomeState {
       else { throw missing(path, of: device) }
       return ClusterPath(new.mainEndpoint, new.identityCluster)
     }
-    let there = new.endpoints.filter { $0.corresponds(to: endpoint, in: path.cluster) }
-    guard let first = there.first else { throw missing(path, of: device) }
-    let here = old.endpoints.filter { endpoint in there.contains { $0.corresponds(to: endpoint, in: path.cluster) } }
-    if there.count == 1, here.count == 1 { return ClusterPath(first.id, path.cluster) }
+    let matches = new.endpoints.filter { $0.corresponds(to: endpoint, in: path.cluster) }
+    guard let first = matches.first else { throw missing(path, of: device) }
+    let alternatives = old.endpoints.filter { endpoint in
+      matches.contains { $0.corresponds(to: endpoint, in: path.cluster) }
+    }
+    if matches.count == 1, alternatives.count == 1 { return ClusterPath(first.id, path.cluster) }
     let tags = tags(of: endpoint.id, on: old.id.node)
-    let alike = there.filter { self.tags(of: $0.id, on: new.id.node) == tags }
-    guard !tags.isEmpty, alike.count == 1, here.count(where: { self.tags(of: $0.id, on: old.id.node) == tags }) == 1
+    let alike = matches.filter { self.tags(of: $0.id, on: new.id.node) == tags }
+    guard !tags.isEmpty, alike.count == 1,
+      alternatives.count(where: { self.tags(of: $0.id, on: old.id.node) == tags }) == 1
     else {
       throw HomeError(
         .ambiguousTarget,
-        "the active source has changed, and \(name(path)) matches \(there.count) endpoints; "
-          + "read it again", device: device.name, candidates: there.map { name(ClusterPath($0.id, path.cluster)) }
+        "the active source has changed, and \(name(path)) matches \(matches.count) endpoints; "
+          + "read it again", device: device.name, candidates: matches.map { name(ClusterPath($0.id, path.cluster)) }
       )
     }
     return ClusterPath(alike[0].id, path.cluster)

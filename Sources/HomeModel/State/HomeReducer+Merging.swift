@@ -15,12 +15,12 @@ extension HomeReducer {
   /// Merges two devices that turn out to be one.
   ///
   /// The name and room of the older device are kept; if the user selected none for it, those of the other one are used.
-  package mutating func merge(_ own: DeviceEntry, _ twin: DeviceEntry, _ update: inout HomeUpdate) {
+  package mutating func merge(_ own: DeviceEntry, _ other: DeviceEntry, _ update: inout HomeUpdate) {
     // A device can't change its structure: if only one of them is in a room, that one is kept.
-    let isInOtherRoom = own.roomID != nil && twin.roomID == nil && own.structureID != twin.structureID
-    let (kept, removed) = isInOtherRoom ? (own, twin) : (twin, own)
-    let isOwnOlder = own.sources.lazy.map(\.id).min().flatMap { id in twin.sources.allSatisfy { id < $0.id } } ?? false
-    let (older, younger) = isOwnOlder ? (own, twin) : (twin, own)
+    let isInOtherRoom = own.roomID != nil && other.roomID == nil && own.structureID != other.structureID
+    let (kept, removed) = isInOtherRoom ? (own, other) : (other, own)
+    let isOwnOlder = own.sources.lazy.map(\.id).min().flatMap { id in other.sources.allSatisfy { id < $0.id } } ?? false
+    let (older, younger) = isOwnOlder ? (own, other) : (other, own)
     for source in removed.sources { make(.sourceAdded(source.id, device: kept.id), &update) }
     make(.deviceRemoved(id: removed.id), &update)
     let name = older.chosenName ?? younger.chosenName
