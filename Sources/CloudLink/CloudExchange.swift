@@ -46,7 +46,7 @@ final class CloudExchange {
     default: return .failure(.status(reply.status))
     }
     guard reply.body.count <= settings.largestAnswer else { return .failure(.tooLarge) }
-    guard let json = try? CloudJSON(reply.body) else { return .failure(.unreadable("it is no JSON")) }
+    guard let json = try? CloudJSON(reply.body) else { return .failure(.unreadable("it is not JSON")) }
     return Result { () throws(CloudFailure) in try read(json) }
   }
 }

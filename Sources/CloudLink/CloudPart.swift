@@ -25,7 +25,7 @@ package struct CloudNode: Hashable, Sendable {
   /// The maximum number of devices of a node.
   static let mostParts: UInt16 = 64
 
-  /// Whether a cluster corresponds to any of its parts; else it is no device of the home.
+  /// Whether a cluster corresponds to any of its parts; else it is not a device of the home.
   package var isDevice: Bool { parts.values.contains(where: \.hasClusters) }
 
   /// The endpoint whose device reports the battery of the node; others are ignored, because they may contradict it.

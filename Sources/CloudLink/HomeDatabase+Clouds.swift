@@ -126,7 +126,7 @@ extension HomeDatabase {
   /// Stores the devices that an account listed. A known device keeps its node and endpoint, unless its description now says
   /// that it is part of another known device; a part of a known device becomes the next endpoint of its node; any other
   /// becomes a new node. Devices beyond the limits are ignored.
-  /// - Returns: the account's nodes, of which unlisted ones are unchanged; nil if the account was removed or replaced since
+  /// - Returns: the account's nodes, with unlisted ones unchanged; nil if the account was removed or replaced since
   ///   the request.
   package func keep(_ parts: [CloudPart], of account: StoredCloudAccount) throws(HomeError) -> [NodeID: CloudNode]? {
     try write { database in

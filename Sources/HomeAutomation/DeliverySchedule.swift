@@ -96,7 +96,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     if !isLate {
       timeoutEnd = nil
     } else if number == run {
-      // The retry has not begun and is no longer necessary.
+      // The retry has not begun and is not necessary any longer.
       (isPending, notBefore) = (isNew, periodEnd)
     }
     return advance(to: now)

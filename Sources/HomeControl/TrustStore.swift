@@ -52,7 +52,7 @@ public struct TrustStore: Sendable, Codable {
           if isForDeclarations || Self.signsDeclarations(certificate) {
             signers[certificate.subjectKeyID ?? Hash.sha1(certificate.publicKey.bytes)] = certificate.publicKey
           } else if certificate.basicConstraints?.isAuthority != true {
-            throw Reason("it is no authority")
+            throw Reason("it is not an authority")
           } else if !roots.contains(certificate) {
             roots.append(certificate)
           }

@@ -86,7 +86,7 @@ package struct ConnectivityDebouncer: Sendable {
   /// The current trials, by device.
   package var trials: [String: DebounceTrial] { entries.compactMapValues(\.trial) }
 
-  /// Returns the trials that began since the last call, and nil for those that ended.
+  /// Returns the trials that began since the last call, and nil for ended ones.
   mutating func takeTrials() -> [String: DebounceTrial?] {
     guard !changedTrials.isEmpty else { return [:] }
     defer { changedTrials = [] }

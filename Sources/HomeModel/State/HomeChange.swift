@@ -73,7 +73,7 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
   /// The devices whose settled connectivity changed, or was unknown before; not logged, because it follows from the
   /// other changes.
   public var settled: Set<String> = []
-  /// The debounce trials that began with it, and nil for those that ended, by device: stored, but not logged.
+  /// The debounce trials that began with it, and nil for ended ones, by device: stored, but not logged.
   package var trials: [String: DebounceTrial?] = [:]
   /// Whether the log already contains it.
   package var isLogged = false

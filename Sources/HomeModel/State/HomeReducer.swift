@@ -244,7 +244,7 @@ public struct HomeReducer: Sendable {
     BridgedDeviceBasicInformation.reachable.path(on: endpoint)
   }
 
-  /// The data versions of the clusters in a report, without those that changed while they were reported.
+  /// The data versions of the clusters in a report, except clusters that changed during the report.
   private static func versions(_ report: NodeReport) -> [NodeID: [ClusterPath: UInt32]] {
     var versions: [ClusterPath: UInt32] = [:]
     var torn: Set<ClusterPath> = []
