@@ -84,7 +84,7 @@ extension HomeDatabase {
   /// Removes the account and its devices in one transaction, so that no device without an account remains.
   package func removeCloudAccount(
     _ name: String, origin: String?, at time: Int64
-  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: (account: CloudAccount, devices: [String])) {
+  ) throws(HomeError) -> (update: HomeUpdate, result: (account: CloudAccount, devices: [String])) {
     try change(
       origin: origin, at: time,
       beside: { database, state in

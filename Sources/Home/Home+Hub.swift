@@ -6,14 +6,7 @@ extension Home {
   /// within the permissions of the role: other calls throw `HomeError` `accessDenied`.
   /// - Throws: `HomeError` `notRunning`, `unreachable`, `timedOut` or `accessDenied` if no route works.
   public convenience init(through options: HubClient.Options) async throws(HomeError) {
-    let client = HubClient(options)
-    do throws(HomeError) {
-      try await client.open()
-    } catch {
-      await client.close()
-      throw error
-    }
-    self.init(client)
+    self.init(try await HubClient.connected(options))
   }
 
   /// Waits until no route works because the last working one rejects this client, whose invitation was revoked. This
@@ -34,8 +27,11 @@ extension Home {
 
 extension HubServer {
   /// Keeps a home up to date, and serves it. Must be closed with `close()` before the home.
-  /// - Throws: `HomeError` if another hub serves the home, or an address is not available.
+  /// - Throws: `HomeError` `accessDenied` if another process owns the home; also if an address is not available.
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> HubServer {
-    try await open(try home.controller, options)
+    let controller = try home.controller
+    await home.owner?.stopServing()
+    try await controller.follow()
+    return try await open(controller, options)
   }
 }

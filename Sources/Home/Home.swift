@@ -1,5 +1,9 @@
+internal import Foundation
+internal import Glibc
 public import HomeControl
 public import HomeModel
+internal import HomeStore
+package import Hub
 public import MatterController
 public import MatterModel
 public import MatterProtocol
@@ -11,20 +15,46 @@ internal import Runtime
 ///     try await home.follow()
 ///     for await devices in home.devices().batched() { … }
 ///
-/// Several processes may have one home open at the same time.
+/// Several processes may have one home open at the same time. One of them owns it and serves the others.
 public final class Home: Sendable {
   package let backend: any HomeBackend
+  /// Nil if the home is used through another process.
+  package let owner: HomeOwner?
 
   /// Opens a home. Must be closed with ``close()``.
-  /// - Throws: ``HomeError`` if its files can't be used, or no socket can be opened.
+  ///
+  /// The first process that opens it becomes its owner. The other processes of this user are connected with the owner. When
+  /// the owner closes it, one of the others becomes the owner.
+  /// - Throws: ``HomeError`` if its files can't be used, no socket can be opened, or its owner does not answer.
   public init(_ options: HomeController.Options) async throws(HomeError) {
-    backend = try await HomeController.open(options)
+    owner = try await HomeOwner.open(options)
+    if let owner {
+      backend = owner.controller
+    } else {
+      var client = HubClient.Options(
+        routes: [.shared(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
+      (client.timeout, client.machine) = (options.timeout, options.machine)
+      backend = try await HubClient.connected(client)
+    }
   }
 
-  package init(_ backend: any HomeBackend) { self.backend = backend }
+  /// Opens a home as its owner, and waits while another process owns it. Must be closed with ``close()``.
+  /// - Throws: ``HomeError`` if its files can't be used, or no socket can be opened.
+  public init(owning options: HomeController.Options) async throws(HomeError) {
+    var owner = try await HomeOwner.open(options)
+    while owner == nil {
+      try await OwnerLock.waitUntilFree(options.state)
+      guard !Task.isCancelled else { throw HomeError(.interrupted, "cancelled") }
+      owner = try await HomeOwner.open(options)
+    }
+    guard let owner else { throw OwnerLock.held(options.state) }
+    (self.owner, backend) = (owner, owner.controller)
+  }
+
+  package init(_ backend: any HomeBackend) { (self.backend, owner) = (backend, nil) }
 
   /// The controller of this process.
-  /// - Throws: ``HomeError`` `accessDenied` if another process owns the home.
+  /// - Throws: ``HomeError`` `accessDenied` if another process owns the home, or owned it when it was opened.
   public var controller: HomeController {
     get throws(HomeError) {
       guard let controller = backend as? HomeController else {
@@ -35,9 +65,11 @@ public final class Home: Sendable {
   }
 
   /// Stores pending changes and closes the home.
-  public func close() async { await backend.close() }
+  public func close() async {
+    if let owner { await owner.close() } else { await backend.close() }
+  }
 
-  /// Keeps the devices' states up to date: subscribes to the devices, or reads the updates of the process that does.
+  /// Keeps the devices' states up to date: the owner of the home subscribes to the devices.
   public func follow() async throws(HomeError) { try await backend.follow() }
 
   /// The current state of the whole home.

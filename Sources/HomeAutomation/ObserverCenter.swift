@@ -4,13 +4,8 @@ package import MatterProtocol
 public import NIOCore
 public import Runtime
 
-/// Notifies observers of a home: queries in this process, and background deliveries in the process that owns the home.
-/// Also detects writes of other processes.
+/// Notifies the observers of a home: queries and background deliveries. Also keeps the log short.
 public actor ObserverCenter {
-  /// Handles updates of other processes, in order. Returns the position to continue from: the next one, or, if the home
-  /// was reloaded because the log did not reach back, that of the home. Retried if it throws.
-  public typealias Others = @Sendable (OtherUpdates) async throws -> Anchor
-
   /// The limits of the log.
   public struct Retention: Hashable, Sendable {
     /// The maximum number of changes.
@@ -27,8 +22,7 @@ public actor ObserverCenter {
 
   /// A background delivery and its state.
   package struct Entry {
-    /// The later it came, the higher.
-    package let number: Int
+      package let number: Int
     package var delivery: BackgroundDelivery
     package var schedule: DeliverySchedule
     /// The first and the last published batch with a matching change that can't be read from the log yet.
@@ -41,56 +35,43 @@ public actor ObserverCenter {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   package let database: HomeDatabase
-  /// Where the database is asked: that may take long.
+  /// Runs the calls of the database, which may block.
   package let worker: any Worker
   /// The queries, in the order of their execution.
   package private(set) var queries: [QuerySignal] = []
   /// The background deliveries, by their ids.
   package var entries: [Int64: Entry] = [:]
   private var lastNumber = 0
-  /// All deliveries that run, also those that were given up or whose observer was removed.
+  /// All running deliveries, including abandoned and removed ones.
   package var runs: [Int: Task<Void, Never>] = [:]
-  /// Those who came first are told first: a simulated home does the same each time.
+  /// The deliveries in the order of their registration, so that a simulation is repeatable.
   private var inOrder: [(key: Int64, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   package var limits: DeliverySchedule.Limits
   /// The time between SIGTERM and SIGKILL of a canceled command.
   var gracePeriod = RunningCommand.defaultGracePeriod
-  /// Whether targets are woken.
+  /// Whether background deliveries are made.
   var deliversInBackground = false
-  /// Whether this process keeps the log short.
-  private var ownsLog = false
   package let machine: any Machine
-  /// Whether those of earlier runs are.
+  /// Whether the deliveries of earlier runs were restored.
   private var isRestored = false
-  private let others: Others?
-  private let onForeignWrite: (@Sendable () async -> Void)?
   private let retention: Retention?
-  private var foreignAnchor: Anchor
-  private var foreignVersion: Int64?
-  private var polls = 0
   private var nextGivingBack = Instant.zero
-  private var isLooking = false
-  /// What others wrote is being read: by one at a time, or it would come out of order.
-  private var reading: Task<Result<Void, HomeError>, Never>?
+  private var isMaintaining = false
   /// The last published batch, and the last one that can be read from the log.
   package private(set) var published: UInt64
   private var committed: UInt64
-  private var poll: RepeatedTask?
+  private var maintenance: RepeatedTask?
   private var timer: Scheduled<Void>?
   private var timerDeadline: Instant?
 
   /// - Parameters:
-  ///   - anchor: the position of the loaded home: later updates of other processes are reported.
   ///   - published: the number of the last published batch.
   ///   - worker: runs database calls; not closed with this object.
   ///   - limits: the limits of queries, and those of deliveries except the period.
-  ///   - retention: the limits of the log, for the process that owns the home; nil: unlimited.
-  ///   - onForeignWrite: is called after another process wrote to the database, also outside of the log.
+  ///   - retention: the limits of the log; nil: unlimited.
   public init(
-    _ database: HomeDatabase, after anchor: Anchor, published: UInt64 = 0, on eventLoop: any EventLoop,
-    _ worker: any Worker, limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil,
-    machine: any Machine = HostMachine(),
-    onForeignWrite: (@Sendable () async -> Void)? = nil, others: Others? = nil
+    _ database: HomeDatabase, published: UInt64 = 0, on eventLoop: any EventLoop, _ worker: any Worker,
+    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine()
   ) {
     self.database = database
     self.eventLoop = eventLoop
@@ -98,33 +79,20 @@ public actor ObserverCenter {
     self.limits = limits
     self.machine = machine
     self.retention = retention
-    self.others = others
-    self.onForeignWrite = onForeignWrite
-    foreignAnchor = anchor
     (self.published, committed) = (published, 0)
   }
 
   /// Starts. Deliveries of earlier runs are restored before the first notification.
-  /// - Parameter inBackground: whether to make background deliveries and compact the log, which only one process of a
-  ///   home may do.
+  /// - Parameter inBackground: whether to make background deliveries.
   public func start(inBackground: Bool = false) async throws(HomeError) {
-    guard poll == nil else { return }
-    // Where nobody else writes, there is the log to be kept short, and nothing else to look for.
-    let period: TimeAmount = machine.sharesFiles ? .milliseconds(200) : .seconds(300)
-    poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: period) {
+    guard maintenance == nil else { return }
+    let period: TimeAmount = machine.sharesFiles ? .seconds(60) : .seconds(300)
+    maintenance = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: period) {
       [weak self] _ in
       guard let self else { return }
-      machine.task { await self.look() }
+      machine.task { await self.maintain() }
     }
     guard inBackground else { return }
-    try await deliverInBackground()
-    await keepLogShort()
-  }
-
-  /// Also makes background deliveries from now on, after this process took them over. If they can't be restored, none
-  /// is made.
-  public func deliverInBackground() async throws(HomeError) {
-    guard poll != nil, !deliversInBackground else { return }
     deliversInBackground = true
     do throws(HomeError) {
       try await restoreDeliveries()
@@ -135,25 +103,13 @@ public actor ObserverCenter {
     isRestored = true
   }
 
-  /// From now on the log is kept short here, too: this process has become the one that owns the home. At once, since a process
-  /// may not last long enough for its turn to come.
-  package func keepLogShort() async {
-    guard poll != nil, !ownsLog else { return }
-    ownsLog = true
-    // Where it can't be done now, it is done later.
-    try? await compact()
-  }
-
   /// Reads the stored deliveries again, after a change by this process.
   package func reloadDeliveries() async {
-    // If it fails now, the next look repeats it.
+    // Repeated by the next maintenance if it fails now.
     isRestored = (try? await restoreDeliveries()) != nil
   }
 
-  /// Reads what others have written up to now.
-  package func catchUp() async throws(HomeError) { if machine.sharesFiles { try await readOthers() } }
-
-  /// Does something with the database, behind all that was asked of it before.
+  /// Calls the body with the database, after all previous calls.
   package func work<R: Sendable>(_ body: @escaping @Sendable (HomeDatabase) throws -> R) async throws(HomeError) -> R {
     do {
       return try await worker.submit(on: eventLoop) { [database] in try body(database) }.get()
@@ -165,9 +121,9 @@ public actor ObserverCenter {
   /// Stops all notifications. Running deliveries are abandoned, and repeated at the next start.
   /// - Parameter recording: whether to store that they were abandoned; else they count as failed.
   public func stop(recording: Bool = true) {
-    (deliversInBackground, isRestored, ownsLog) = (false, false, false)
-    poll?.cancel()
-    poll = nil
+    (deliversInBackground, isRestored) = (false, false)
+    maintenance?.cancel()
+    maintenance = nil
     timer?.cancel()
     timer = nil
     for entry in entries.values { giveUp(entry, recording: recording) }
@@ -175,7 +131,7 @@ public actor ObserverCenter {
     (entries, queries) = ([:], [])
   }
 
-  /// Ends, and waits until nothing runs any more that was given up: whoever wakes next has it for himself.
+  /// Stops, and waits until the abandoned deliveries have ended.
   package func end() async {
     let running = runs.values
     stop()
@@ -210,7 +166,7 @@ public actor ObserverCenter {
   /// when it contains the batch.
   /// - Parameter state: the state that includes the batch.
   package func note(_ update: HomeUpdate, _ state: HomeState) {
-    guard poll != nil, !update.changes.isEmpty else { return }
+    guard maintenance != nil, !update.changes.isEmpty else { return }
     if update.isLogged {
       return notify(
         queries.filter { !$0.isPending && update.matches($0.query.predicate, state) },
@@ -229,7 +185,7 @@ public actor ObserverCenter {
   /// Notifies the observers of batches that can be read from the log now.
   package func note(_ commit: LogCommit) {
     guard case .batches(let last) = commit else { return notifyAll() }
-    guard poll != nil else { return }
+    guard maintenance != nil else { return }
     committed = last
     let queries = queries.filter { $0.uncommitted.map { $0.lowerBound <= last } == true }
     let deliveries = inOrder.filter { $0.value.uncommitted.map { $0.lowerBound <= last } == true }
@@ -254,7 +210,7 @@ public actor ObserverCenter {
   }
 
   private func notifyAll() {
-    guard poll != nil else { return }
+    guard maintenance != nil else { return }
     for query in queries {
       query.uncommitted = nil
       query.signal()
@@ -266,75 +222,37 @@ public actor ObserverCenter {
     arm()
   }
 
-  /// Looks whether another process has written.
-  private func look() async {
-    guard poll != nil, !isLooking else { return }
-    isLooking = true
-    defer { isLooking = false }
+  /// Repeats a failed restoring of deliveries, and compacts the log.
+  private func maintain() async {
+    guard maintenance != nil, !isMaintaining else { return }
+    isMaintaining = true
+    defer { isMaintaining = false }
     do {
-      if machine.sharesFiles {
-        let version = try await work { try $0.foreignVersion() }
-        if version != foreignVersion {
-          try await readOthers()
-          await onForeignWrite?()
-          isRestored = false
-          foreignVersion = version
-        }
-      }
       if deliversInBackground, !isRestored {
         try await restoreDeliveries()
         isRestored = true
       }
-      polls += 1
-      if !machine.sharesFiles || polls % 300 == 0 {
-        try await compact()
-        try await giveBack()
-        if ownsLog { try await work { try $0.cutJournal() } }
-      }
+      try await compact()
+      try await giveBack()
+      if retention != nil { try await work { try $0.cutJournal() } }
     } catch {
-      // The disk is full, or another process writes for long: the next look does it.
+      // The disk may be full; the next maintenance repeats it.
     }
   }
 
-  /// Makes the log shorter, in the process that owns the home.
   private func compact() async throws {
-    guard let retention, ownsLog else { return }
-    // Behind all that others wrote: what is taken away was seen.
-    try await catchUp()
+    guard let retention else { return }
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
     let time = machine.unixMicroseconds().saturatingSubtract(age.overflow ? 0 : age.partialValue)
     try await work { _ = try $0.compact(keeping: retention.count, since: time, within: retention.size) }
   }
 
-  /// Gives back to the disk what is empty. Where it can't be, much was written for nothing: it is left alone for an hour.
+  /// Shrinks the file. A failure is retried after an hour, because it has written much for nothing.
   private func giveBack() async throws {
-    guard let retention, ownsLog, now >= nextGivingBack else { return }
+    guard let retention, now >= nextGivingBack else { return }
     nextGivingBack = now + .seconds(3600)
     try await work { try $0.giveBack(beyond: retention.size) }
     nextGivingBack = now
-  }
-
-  private func readOthers() async throws(HomeError) {
-    while let reading { _ = await reading.value }
-    let task = machine.task { await self.readToEnd() }
-    reading = task
-    try await task.value.get()
-  }
-
-  private func readToEnd() async -> Result<Void, HomeError> {
-    // Before anybody who waits for it goes on.
-    defer { reading = nil }
-    do { return .success(try await read()) } catch { return .failure(HomeError(error)) }
-  }
-
-  private func read() async throws {
-    while poll != nil {
-      let found = try await work { [foreignAnchor] in try $0.updates(after: foreignAnchor) }
-      foreignAnchor = if let others { try await others(found) } else { found.next }
-      // Otherwise the home publishes the updates.
-      if found.mustReload { notifyAll() }
-      if found.isComplete { return }
-    }
   }
 
   // MARK: Schedules

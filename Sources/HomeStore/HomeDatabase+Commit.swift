@@ -23,8 +23,7 @@ extension HomeDatabase {
   /// transaction.
   /// - Parameters:
   ///   - updates: the updates in order, based on the state that ``load()`` returned. Changes that don't apply are
-  ///     logged without effect. An addition of an existing object is skipped, because two processes may report the same
-  ///     new device.
+  ///     logged without effect. An addition of an existing object is skipped.
   ///   - contacts: the changed times of last contact. Not logged.
   @discardableResult
   public func commit(
@@ -45,41 +44,31 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores that nodes were heard by a process that does not follow them, where nobody has heard them since. Not logged.
-  /// - Parameter times: in microseconds since 1970.
-  package func note(heard times: [NodeID: Int64]) throws(HomeError) {
-    try write { database in
-      let statement = try database.cachedStatement(
-        sql: "UPDATE contact SET last = ? WHERE node = ? AND (last IS NULL OR last < ?)")
-      for (node, time) in times { try statement.execute(arguments: [time, HomeDatabase.stored(node), time]) }
-    }
-  }
-
-  /// Changes names, rooms or devices in a transaction that sees the changes of all other processes.
+  /// Changes names, rooms or devices in one transaction.
   /// - Parameters:
   ///   - origin: the client that made the call.
   ///   - time: now, in microseconds since 1970.
   ///   - body: receives the home without attribute values, and returns the changes. If it throws, nothing is changed.
-  /// - Returns: the update, the position after it in the log, and the result of `body`.
+  /// - Returns: the update, and the result of `body`.
   /// - Throws: the error of `body`.
   public func change<R: Sendable>(
     origin: String?, at time: Int64,
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
-  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
+  ) throws(HomeError) -> (update: HomeUpdate, result: R) {
     try change(origin: origin, at: time, beside: { _, state in try body(state) })
   }
 
   /// Changes the home in one transaction together with other changes of the database by `body`.
   package func change<R: Sendable>(
     origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
-  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
+  ) throws(HomeError) -> (update: HomeUpdate, result: R) {
     try write { database in
       let (changes, result) = try body(database, try self.names(database))
       let update = HomeUpdate(changes, at: time, origin: origin)
       var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
       let written = try writer.write(update)
       try writer.finish([:])
-      return (written, try self.anchor(at: writer.sequence, database), result)
+      return (written, result)
     }
   }
 }

@@ -2,69 +2,9 @@ package import GRDB
 public import HomeModel
 internal import MatterModel
 
-/// Updates of other processes.
-public struct OtherUpdates: Sendable {
-  /// The updates, in the order of the log.
-  public var updates: [LoggedUpdate] = []
-  /// The anchor for the next read, also behind own updates.
-  public var next: Anchor
-  /// Whether the log no longer reaches back to the anchor, so that the home must be reloaded.
-  public var mustReload = false
-  /// Whether these are all updates; else more follow after `next`.
-  public var isComplete = true
-}
-
-/// An update in the log.
-public struct LoggedUpdate: Hashable, Sendable {
-  /// The update, without data versions of clusters, which are not logged.
-  public var update: HomeUpdate
-  /// The position after the update.
-  public var anchor: Anchor
-}
-
 extension HomeDatabase {
   /// Returns the position at the end of the log.
   public func anchor() throws(HomeError) -> Anchor { try read { try self.end($0) } }
-
-  /// Returns the updates of other processes and instances after an anchor.
-  /// - Parameters:
-  ///   - anchor: a position returned by ``load()``, a commit or this method.
-  ///   - limit: the maximum number of changes; an update is never split.
-  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
-  public func updates(after anchor: Anchor, limit: Int = 10_000) throws(HomeError) -> OtherUpdates {
-    try checkLog(anchor)
-    return try read { try self.updates(after: anchor, limit: limit, $0) }
-  }
-
-  package func updates(after anchor: Anchor, limit: Int = .max, _ database: Database) throws -> OtherUpdates {
-    let end = try self.end(database)
-    guard try self.isCovered(anchor, database) else { return OtherUpdates(next: end, mustReload: true) }
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(
-        sql: "SELECT \(Self.columns) FROM log WHERE sequence > ? AND writer != ? ORDER BY sequence"),
-      arguments: [anchor.sequence, self.writer])
-    var result = OtherUpdates(next: end)
-    var count = 0
-    var batch: Int64?
-    while let row = try rows.next() {
-      let sample = try self.sample(row)
-      if sample.update != batch {
-        if count >= limit, let last = result.updates.last {
-          result.next = last.anchor
-          result.isComplete = false
-          break
-        }
-        batch = sample.update
-        result.updates.append(
-          LoggedUpdate(update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor))
-      }
-      let last = result.updates.count - 1
-      result.updates[last].update.changes.append(sample.change)
-      result.updates[last].anchor = sample.anchor
-      count += 1
-    }
-    return result
-  }
 
   /// Returns the samples after an anchor.
   /// - Parameters:
@@ -104,18 +44,6 @@ extension HomeDatabase {
       return try Row.fetchOne(
         database, sql: "SELECT 1 FROM log WHERE sequence > ?\(condition) LIMIT 1",
         arguments: [anchor.sequence] + arguments) != nil
-    }
-  }
-
-  /// Changes when another process, or another instance of ours, has written.
-  package func foreignVersion() throws(HomeError) -> Int64 {
-    do {
-      // Of the connection that we write with: what it wrote itself does not count.
-      return try pool.writeWithoutTransaction {
-        try $0.cachedStatement(sql: "PRAGMA data_version").number() ?? 0
-      }
-    } catch {
-      throw Self.failure(error, path)
     }
   }
 

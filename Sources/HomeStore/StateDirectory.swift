@@ -35,6 +35,8 @@ public struct StateDirectory: Hashable, Sendable {
   public var controller: String { root + "/controller" }
   /// Names, rooms and last values.
   public var home: String { root + "/home" }
+  /// The file with the lock of the process that owns the home.
+  package var ownerLock: String { home + "/owner" }
   /// The home's database.
   public var database: String { home + "/home.sqlite" }
 

@@ -44,7 +44,6 @@ import VirtualDevices
     let loop = device.eventLoop
     var options = HomeController.Options(state: StateDirectory(directory + "/state"), logger: logger)
     options.address = SocketAddress(.loopback4, port: try await loop.submit { device.value.status.port }.get())
-    options.access = .exclusive
     let passcode = try await loop.submit { device.value.definition.passcode }.get()
     let address = try #require(options.address)
     let owner = try await HomeController.open(options)

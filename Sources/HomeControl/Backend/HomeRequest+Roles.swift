@@ -7,7 +7,7 @@ extension HomeRequest {
   /// Whether a role permits the request. Access to a device follows the privilege of the role in the standard.
   package func isAllowed(to role: HomeRole) -> Bool {
     switch self {
-    case .anchor, .samples, .read, .fabric, .awaited, .attestation, .groups: true
+    case .anchor, .samples, .read, .fabric, .awaited, .attestation, .groups, .follow: true
     case .subscribe: role > .guest
     case .write(_, let writes, _), .writeDevice(_, _, let writes, _, _):
       role > .guest && writes.allSatisfy { role.privilege.grants(Self.privilege($0)) }
@@ -43,6 +43,14 @@ extension HomeRequest {
   package var isLong: Bool {
     switch self {
     case .subscribe, .discover, .pair: true
+    default: false
+    }
+  }
+
+  /// Whether the request takes until it is cancelled.
+  package var isEndless: Bool {
+    switch self {
+    case .subscribe, .discover(_, nil): true
     default: false
     }
   }

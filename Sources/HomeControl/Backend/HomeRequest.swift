@@ -84,6 +84,8 @@ package enum HomeRequest: Sendable, Codable {
   case invite(name: String, role: HomeRole)
   case revoke(name: String)
   case status
+  /// Keeps the devices' states up to date from now on, unless the process does already.
+  case follow
 }
 
 /// The result of a ``HomeRequest``.

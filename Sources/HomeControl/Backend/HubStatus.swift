@@ -25,8 +25,8 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var home = ""
   /// The process id of the hub.
   public var process: Int32
-  /// Whether the hub's process follows the devices; else it reads the updates of the process that does.
-  public var isFollower: Bool
+  /// Whether the process follows the devices.
+  public var isFollowing: Bool
   /// The ``startDate`` in microseconds since 1970.
   package var since: Int64
   /// The number of devices.
@@ -46,10 +46,10 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var startDate: Date { Date(microseconds: since) }
 
   package init(
-    process: Int32, isFollower: Bool, since: Int64, devices: Int, devicesOnline: Int, addresses: [String] = [],
+    process: Int32, isFollowing: Bool, since: Int64, devices: Int, devicesOnline: Int, addresses: [String] = [],
     clients: [Client] = [], drops: [String: Int], fingerprint: String? = nil
   ) {
-    (self.process, self.isFollower, self.since) = (process, isFollower, since)
+    (self.process, self.isFollowing, self.since) = (process, isFollowing, since)
     (self.devices, self.devicesOnline) = (devices, devicesOnline)
     (self.addresses, self.clients, self.drops, self.fingerprint) = (addresses, clients, drops, fingerprint)
   }

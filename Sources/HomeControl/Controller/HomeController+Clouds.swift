@@ -25,9 +25,9 @@ extension HomeController {
       let nodes = nodes[account.name] ?? [:]
       let link = clouds[account.name] ?? makeLink(account, nodes)
       if clouds.updateValue(link, forKey: account.name) != nil { link.updateNow(account, nodes) }
-      if isFollower { link.followNow() }
+      if isFollowing { link.followNow() }
     }
-    if isFollower { await removeStrays(nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
+    if isFollowing { await removeStrays(nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
   }
 
   private func makeLink(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) -> CloudLink {
@@ -82,7 +82,7 @@ extension HomeController {
   /// The account that a node is a device of.
   package func cloud(of node: NodeID) async throws(HomeError) -> CloudLink {
     // Who follows them hears of what others do to the accounts; anybody else looks.
-    if !isFollower || clouds.isEmpty { await readClouds() }
+    if !isFollowing || clouds.isEmpty { await readClouds() }
     for (_, link) in clouds.sorted(by: { $0.key < $1.key }) { if await link.nodes[node] != nil { return link } }
     throw HomeError(.notFound, "no longer in a cloud account of the home; see `hearth home cloud list`")
   }

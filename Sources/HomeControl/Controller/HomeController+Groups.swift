@@ -54,47 +54,17 @@ extension HomeController {
     }
   }
 
-  /// Has nodes that this process had sessions with leave the groups that were deleted while they could not be reached. For a
-  /// process that is about to end.
+  /// Removes nodes with a new session from the groups that were deleted while they were unreachable. For a controller that
+  /// is being closed.
   func leaveMissedGroups() async {
     let nodes = Set(deletedGroups.flatMap(\.holders)).intersection(newSessions).sorted()
-    guard !nodes.isEmpty else { return }
-    if options.access == .exclusive { await leaveDeletedGroups(nodes) } else { await leaveThroughOwner(nodes) }
-  }
-
-  /// Has nodes leave groups that other processes deleted while this one follows the devices: those with a new session at once,
-  /// those with an older one every ``ControllerEngine/leavingInterval``.
-  func followDeletedGroups() async {
-    let now = HostClock.sinceBoot()
-    let isDue = now >= nextLeaving
-    guard isDue || !newSessions.isEmpty, options.access == .readOnly, !HomeLock.isHeld(options.state),
-      let stored = try? options.machine.storedState(of: options.state.controller)
-    else { return }
-    if isDue { nextLeaving = now + ControllerEngine.leavingInterval }
-    let nodes = GroupRecord.holdersOfDeletedGroups(in: stored).filter {
-      newSessions.contains($0) || isDue && isConnected($0)
-    }.sorted()
-    newSessions = []
-    if !nodes.isEmpty { await leaveThroughOwner(nodes) }
-  }
-
-  /// It takes another controller, which may store that they did.
-  private func leaveThroughOwner(_ nodes: [NodeID]) async {
-    do throws(HomeError) {
-      try await HomeController.owning(options) { owner throws(HomeError) in
-        await owner.leaveDeletedGroups(nodes)
-      }
-    } catch {
-      options.logger.info("deleted groups are left later", metadata: ["error": "\(error)"])
-      newSessions.formUnion(nodes)
-    }
+    if !nodes.isEmpty { await leaveDeletedGroups(nodes) }
   }
 
   /// Adds an endpoint to a group.
   public func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
-    try checkAccess()
     let timeout = options.timeout
     let outcome = try await run("a change of its groups", node) { engine, now in
       engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
@@ -106,7 +76,6 @@ extension HomeController {
   public func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {
-    try checkAccess()
     let timeout = options.timeout
     let outcome = try await run("a change of its groups", node) { engine, now in
       engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
@@ -128,16 +97,9 @@ extension HomeController {
     return record
   }
 
-  private func checkAccess() throws(HomeError) {
-    guard options.access == .exclusive else {
-      throw HomeError(.internalError, "groups take a controller that may store")
-    }
-  }
-
   private func change<R>(
     _ body: (inout ControllerEngine, Instant) throws(ControllerError) -> R
   ) throws(HomeError) -> R {
-    try checkAccess()
     let result: R
     do throws(ControllerError) { result = try edge.value.perform(body) } catch { throw HomeError(error) }
     // What could not be stored was not sent either.

@@ -60,16 +60,11 @@ extension HomeController {
 
     case .fabric: return .fabric(fabric: fabric)
     case .pair(let request, let name, let room, let trust):
-      return try await changingFabric(origin) { controller throws(HomeError) in
-        try await controller.pair(request, name: name, room: room, trust: trust, origin: origin) {
-          progress(.commissioning(step: $0, progress: $1))
-        }
+      return try await pair(request, name: name, room: room, trust: trust, origin: origin) {
+        progress(.commissioning(step: $0, progress: $1))
       }
     case .remove(let node, let isForced):
-      return .removed(
-        removal: try await changingFabric(origin) { controller throws(HomeError) in
-          try await controller.remove(node, force: isForced, origin: origin)
-        })
+      return .removed(removal: try await remove(node, force: isForced, origin: origin))
     case .awaited: return .awaited(changes: awaited())
     case .attestation(let node):
       return .attestation(attestation: nodes.first { $0.nodeID == node }?.attestation)
@@ -79,29 +74,15 @@ extension HomeController {
 
     case .groups: return .groups(groups: groups, deleted: deletedGroups)
     case .createGroup(let id, let name):
-      return .group(
-        group: try await changingFabric(origin) { controller throws(HomeError) in
-          try await controller.createGroup(id, name: name)
-        })
+      return .group(group: try createGroup(id, name: name))
     case .deleteGroup(let id):
-      return .groupDeleted(
-        pending: try await changingFabric(origin) { controller throws(HomeError) in
-          try await controller.deleteGroup(id)
-        })
+      return .groupDeleted(pending: try await deleteGroup(id))
     case .addMember(let group, let node, let endpoint):
-      return .group(
-        group: try await changingFabric(origin) { controller throws(HomeError) in
-          try await controller.addMember(node, endpoint: endpoint, to: group)
-        })
+      return .group(group: try await addMember(node, endpoint: endpoint, to: group))
     case .removeMember(let group, let node, let endpoint):
-      return .group(
-        group: try await changingFabric(origin) { controller throws(HomeError) in
-          try await controller.removeMember(node, endpoint: endpoint, from: group)
-        })
+      return .group(group: try await removeMember(node, endpoint: endpoint, from: group))
     case .invokeGroup(let group, let cluster, let command, let fields):
-      try await changingFabric(origin) { controller throws(HomeError) in
-        try await controller.invoke(group: group, cluster: cluster, command: command, fields: fields)
-      }
+      try invoke(group: group, cluster: cluster, command: command, fields: fields)
       return .done
 
     case .cloudAccounts: return .cloudAccounts(accounts: try await withDatabase { try $0.cloudAccounts() })
@@ -136,21 +117,10 @@ extension HomeController {
       return .invited(client: client, token: token)
     case .revoke(let name): return .revoked(client: try await withDatabase { try $0.revoke(name) })
     case .status: return .status(status: status)
+    case .follow:
+      try await follow()
+      return .done
     }
-  }
-
-  /// Calls the body with a controller that may change the fabric: this one or, if it has opened the home for reading, another
-  /// one for the duration of the call.
-  private func changingFabric<R: Sendable>(
-    _ origin: String?, _ body: @Sendable (HomeController) async throws(HomeError) -> R
-  ) async throws(HomeError) -> R {
-    guard options.access == .readOnly else { return try await body(self) }
-    var options = options
-    if let origin { options.following.origin = origin }
-    let result = try await HomeController.owning(options, body)
-    // The other controller has stored its changes.
-    try? await center?.catchUp()
-    return result
   }
 
   /// Changes the stored deliveries, and starts or stops those of this process accordingly.
@@ -166,7 +136,7 @@ extension HomeController {
   package var status: HubStatus {
     let devices = state.devices.values
     var status = HubStatus(
-      process: getpid(), isFollower: isFollower, since: since, devices: devices.count,
+      process: getpid(), isFollowing: isFollowing, since: since, devices: devices.count,
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
     status.home = edge.value.keeper.database.identity
     return status

@@ -12,19 +12,10 @@ public import Runtime
 
 /// The controller of a home for async callers: an actor on the event loop that drives the engine.
 public actor HomeController {
-  /// The access of a controller to the stored state.
-  public enum Access: Hashable, Sendable {
-    /// Reads the state and stores nothing; for any number of processes.
-    case readOnly
-    /// Exclusive access to the store, required for commissioning and removal.
-    case exclusive
-  }
-
-  /// The options for opening a home: its state, the access to it, and the network.
+  /// The options for opening a home: its state and the network.
   public struct Options: Sendable {
     /// The directory of the persistent state.
     public var state: StateDirectory
-    public var access = Access.readOnly
     /// The network interfaces to use, and no others.
     public var interfaces = InterfaceSelection.loopback
     /// The address of the addressed device, which is then not resolved by DNS-SD.
@@ -39,8 +30,6 @@ public actor HomeController {
     public var timeout: Duration = .seconds(10)
     /// Changes the configurations before the home opens, for tests only.
     package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
-    /// The time to wait for the requests of other processes to a device, which share a session with it.
-    package var permitTimeout: Duration = .seconds(5)
     /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()
     /// The options for requests to clouds.
@@ -59,45 +48,32 @@ public actor HomeController {
   package let since: Int64
   nonisolated let edge: NIOLoopBound<HomeEdge>
   private nonisolated let discovery: (any NodeDiscovery)?
-  /// The lock for following the devices, while held.
-  package var follower: FollowerLock?
-  /// The lock for background deliveries, while held. Its holder can be another process than the one that follows the
-  /// devices.
-  var waker: FollowerLock?
-  var isTakingOver = false
-  /// Notifies observers, and detects changes by other processes; nil if the home is not followed.
+  /// The right to use the files of the home, until it is closed.
+  private var lock: OwnerLock?
+  /// Notifies observers; nil if the home is not followed.
   package var center: ObserverCenter?
-  /// Polls the lock for following.
-  var polling: RepeatedTask?
+  /// Checks the clock periodically.
+  var clockCheck: RepeatedTask?
   /// Stores the times of the last contacts periodically.
   var contactKeeping: RepeatedTask?
-  /// The number of runs of ``polling``.
-  package var looks = 0
-  /// The time of the last run, since boot.
-  var lookedAt = HostClock.sinceBoot()
-  /// Whether another process may have added nodes to the fabric that are not adopted yet.
-  var isAdoptionDue = false
-  /// The time at which the contacts stored by another process were last read.
-  var contactsRead: NIODeadline?
-  /// Whether another process may have stored later contacts.
-  var isContactReadingDue = false
+  /// The time of the last run of ``clockCheck``, since boot.
+  var clockCheckedAt = HostClock.sinceBoot()
   /// Nodes with a new session, which may have missed the deletion of a group.
   var newSessions: Set<NodeID> = []
-  /// The time of the next check of nodes with an older session for deleted groups, since boot.
-  var nextLeaving = HostClock.sinceBoot()
   /// The number of reads of the grace time that were begun, and the number of the one whose result applies.
   var graceReadings = (begun: 0, inForce: 0)
   /// The cloud accounts in use, by name; all accounts if the devices are followed.
   package var clouds: [String: CloudLink] = [:]
-  /// The session permits of nodes with pending requests.
-  var permits: [NodeID: SessionPermit] = [:]
   /// The number of reads of the accounts that were begun, and the number of the one whose result applies.
   var cloudReadings = (begun: 0, inForce: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-  private init(_ options: Options, _ edge: NIOLoopBound<HomeEdge>, _ discovery: (any NodeDiscovery)?) {
+  private init(
+    _ options: Options, _ lock: OwnerLock, _ edge: NIOLoopBound<HomeEdge>, _ discovery: (any NodeDiscovery)?
+  ) {
     self.options = options
+    self.lock = lock
     self.edge = edge
     self.discovery = discovery
     since = options.machine.unixMicroseconds()
@@ -105,11 +81,25 @@ public actor HomeController {
   }
 
   /// Opens sockets and the store, and starts the engine. Must be closed with ``close()``.
+  /// - Throws: ``HomeError`` `unreachable` if another owner holds the lock of the home.
   public static func open(_ options: Options) async throws(HomeError) -> HomeController {
+    guard let controller = try await openIfFree(options) else { throw OwnerLock.held(options.state) }
+    return controller
+  }
+
+  /// Does the same unless another owner holds the lock of the home.
+  package static func openIfFree(_ options: Options) async throws(HomeError) -> HomeController? {
+    let machine = options.machine
+    guard machine.sharesFiles else { return try await open(options, .unshared) }
+    try options.state.check(options.logger)
+    guard let lock = try OwnerLock.acquire(options.state) else { return nil }
+    return try await open(options, lock)
+  }
+
+  private static func open(_ options: Options, _ lock: OwnerLock) async throws(HomeError) -> HomeController {
     let machine = options.machine
     let loop = machine.nextEventLoop()
     do {
-      if machine.sharesFiles { try options.state.check(options.logger) }
       var discovery: (any NodeDiscovery)?
       if options.address == nil, options.discovery != .off {
         discovery = try machine.openDiscovery(
@@ -117,45 +107,32 @@ public actor HomeController {
       }
       let database = try HomeDatabase.open(
         options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
-      // Read before the home is loaded: then the database has the requested name and room of each node that is not yet
-      // a device in it.
-      let nodes = options.access == .readOnly ? try machine.storedState(of: options.state.controller) : [:]
       let stored = try database.load()
       var following = options.following
       following.grace = try following.grace ?? database.grace()
-      let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
       let edge = try await loop.submit { [discovery, following] in
-        let store: any NodeStore
-        switch options.access {
-        case .readOnly: store = MemoryStore(nodes)
-        case .exclusive: store = try machine.openStore(options.state.controller)
-        }
-        let whole = SessionCache(
-          over: store, isReadOnly: options.access == .readOnly, in: options.state, on: machine, loop)
+        let store = try machine.openStore(options.state.controller)
         // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years behind.
         var configuration = ControllerConfiguration(
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
-        configuration.mayStore = options.access == .exclusive
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         var following = following
         options.configure(&following, &configuration)
-        let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
+        let controller = try ControllerEngine(configuration, state: try store.load(), random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
-        var engine = HomeEngine(
+        let engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
           trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000,
           at: now)
-        engine.setPassive(isFollowed, at: now)
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(
-          engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
-        let keeper = HomeKeeper(
-          database, anchor: stored.anchor, contacts: stored.contacts, on: loop, machine.makeWorker())
+          engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
+        let keeper = HomeKeeper(database, contacts: stored.contacts, on: loop, machine.makeWorker())
         keeper.onEvent = { $0.log(to: options.logger) }
         return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()
-      let home = HomeController(options, edge, discovery)
+      let home = HomeController(options, lock, edge, discovery)
       await home.begin()
       return home
     } catch {
@@ -169,17 +146,16 @@ public actor HomeController {
     edge.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
     edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
-    watchFollower()
+    checkClock()
   }
 
   /// Stores pending changes and closes the sockets and the store.
   public func close() async {
-    polling?.cancel()
+    clockCheck?.cancel()
     // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
     endClouds()
-    // A pending takeover finds no center and stops.
     let ending = center.take()
     await ending?.end()
     let drops = drops
@@ -187,25 +163,24 @@ public actor HomeController {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
       options.logger.debug("dropped messages: \(text)")
     }
-    let contacts = edge.value.ownContacts
-    edge.value.keepOverheard()
+    let contacts = edge.value.reducer.contacts
     edge.value.stop()
     _ = try? await edge.value.keeper.close(contacts).get()
-    // Release the locks only after everything is stored, because the next owner loads the stored state.
-    (follower, waker) = (nil, nil)
     if let discovery { _ = try? await discovery.stop().get() }
+    // Released after everything is stored, because the next owner loads the stored state.
+    lock = nil
   }
 
   /// Closes the home as a power failure does: sends no messages and stores nothing. Must be called on the event loop.
   package nonisolated func abandon() {
     assumeIsolated { controller in
-      controller.polling?.cancel()
+      controller.clockCheck?.cancel()
       controller.contactKeeping?.cancel()
       controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil
-      (controller.follower, controller.waker) = (nil, nil)
       controller.edge.value.abandon()
+      controller.lock = nil
     }
   }
 
@@ -240,10 +215,7 @@ public actor HomeController {
       try checkFabric(node)
       point(node)
     }
-    lookForFollower()
     noteClock()
-    let hasPermit = await enter(node)
-    defer { if hasPermit { leave(node) } }
     let wait = PendingWork.begin("\(name(of: node)) to answer \(what())")
     defer { wait?.end() }
     let id = edge.value.begin(node, onEvent: onEvent, start)

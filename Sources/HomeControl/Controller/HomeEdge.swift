@@ -31,18 +31,12 @@ package final class HomeEdge: HomeView {
   private var failure: StoreError?
   /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
   private var isLeaving = false
-  /// What we wrote and have not taken in yet, in the order of the log.
-  private var ownChanges: [(update: HomeUpdate, anchor: Anchor)] = []
-  /// What happened since the home is being loaded again; nil: it is not.
-  private var sinceReload: [HomeUpdate]?
 
   init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
     self.host = host
     self.keeper = keeper
-    keeper.current = { [unowned self] in
-      var current = host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
-      for own in ownChanges { _ = current.home.reduce(.update(own.update), at: current.time) }
-      return current
+    keeper.current = {
+      host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
     }
     stream.store = { update, contacts in keeper.keep(update, contacts) }
     keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
@@ -67,67 +61,9 @@ package final class HomeEdge: HomeView {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
 
-  /// The times of contact that this process stores: none while another process follows the devices.
-  var ownContacts: [NodeID: Contact] {
-    host.perform { engine, _ in engine.isPassive ? [:] : engine.reducer.contacts }
-  }
-
   /// Stores the times of contact.
   func keepContacts() {
-    guard !host.isStopped else { return }
-    keeper.keep(ownContacts)
-    keepOverheard()
-  }
-
-  /// Stores contacts of this process with devices that another process follows.
-  func keepOverheard() {
-    let overheard = host.perform { (engine: inout HomeEngine, _) in engine.takeOverheard() }
-    // An error loses only these times.
-    if !overheard.isEmpty { _ = keeper.perform { try $0.note(heard: overheard) } }
-  }
-
-  /// Merges the times of contact that another process stored.
-  /// - Parameter isFollower: whether this process follows the devices, so that only later times are merged.
-  package func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
-    keeper.know(contacts)
-    host.perform { (engine: inout HomeEngine, now) in
-      if isFollower { engine.learn(contacts, at: now) } else { engine.take(contacts) }
-    }
-  }
-
-  // MARK: Changes of our own
-
-  /// Notes an edit that was written to the log; it is applied at its position there, as other processes also write edits.
-  package func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
-
-  /// Applies the own edits up to a position in the log.
-  func takeOwn(upTo anchor: Anchor) {
-    while let first = ownChanges.first, first.anchor.sequence <= anchor.sequence {
-      ownChanges.removeFirst()
-      take(.update(first.update))
-    }
-  }
-
-  // MARK: Loading again
-
-  /// Collects the updates from now on, which a home that is read from the database may lack.
-  func beginReload() { sinceReload = sinceReload ?? [] }
-
-  func abandonReload() { sinceReload = nil }
-
-  /// Replaces the home with the stored one, and publishes it as a whole.
-  package func reload(_ stored: StoredHome) {
-    var stored = stored
-    ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
-    keeper.know(upTo: stored.anchor)
-    for update in sinceReload ?? [] { for change in update.changes { stored.state.apply(change) } }
-    sinceReload = nil
-    let old = reducer
-    let time = host.perform { (engine: inout HomeEngine, now: Instant) in
-      engine.reload(stored, at: now)
-      return engine.time
-    }
-    stream.reload(reducer, from: old, at: time)
+    if !host.isStopped { keeper.keep(reducer.contacts) }
   }
 
   // MARK: Operations
@@ -203,9 +139,7 @@ package final class HomeEdge: HomeView {
     case .controller(let event): received(event)
     case .updated where isLeaving, .contacts where isLeaving: break
     case .contacts(let contacts): stream.publish(contacts)
-    case .updated(let update):
-      sinceReload?.append(update)
-      stream.publish(update, reducer)
+    case .updated(let update): stream.publish(update, reducer)
     }
   }
 

@@ -42,7 +42,6 @@ final class HomeKeeper {
   private var hasLost = false
   /// The home as it is now.
   struct Current: Sendable {
-    /// With all that this process changed, also what it has not read back from the log yet.
     var home: HomeReducer
     /// In microseconds since 1970.
     var time: Int64
@@ -53,9 +52,6 @@ final class HomeKeeper {
   var onEvent: ((Event) -> Void)?
   /// Called after each write of updates, or of the whole home.
   var onCommit: ((LogCommit) -> Void)?
-  /// What others wrote up to there in the log, the home has.
-  private(set) var anchor: Anchor
-
   /// What a kill can take at most.
   private static let pause = TimeAmount.milliseconds(20)
   /// So many updates are written at once.
@@ -67,11 +63,10 @@ final class HomeKeeper {
   private let mostWaiting: Int
 
   init(
-    _ database: HomeDatabase, anchor: Anchor, contacts: [NodeID: Contact] = [:], on eventLoop: any EventLoop,
+    _ database: HomeDatabase, contacts: [NodeID: Contact] = [:], on eventLoop: any EventLoop,
     _ worker: any Worker, firstRetry: TimeAmount = .seconds(1), mostWaiting: Int = 20_000
   ) {
     self.database = database
-    self.anchor = anchor
     stored = contacts
     self.eventLoop = eventLoop
     self.worker = worker
@@ -101,12 +96,6 @@ final class HomeKeeper {
     if !contacts.isEmpty, failure == nil { flush(in: Self.pause) }
   }
 
-  /// The home has what others wrote up to there.
-  func know(upTo anchor: Anchor) { self.anchor = anchor }
-
-  /// The database has these: somebody else wrote them.
-  func know(_ contacts: [NodeID: Contact]) { stored.merge(contacts) { $1 } }
-
   private func note(_ known: [NodeID: Contact]) {
     for (node, contact) in known where stored[node] != contact { contacts[node] = contact }
   }
@@ -134,7 +123,6 @@ final class HomeKeeper {
 
   /// Stores what waits, ends the thread and closes the database.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
-    // Of whom nothing was heard, another process may know more by now.
     note(known)
     return store().assumeIsolated().flatMapErrorThrowing { [self] _ in lose() }
       .flatMap { [self] in
@@ -194,10 +182,9 @@ final class HomeKeeper {
     guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
     // What happens from now on is kept again.
     hasLost = false
-    return write({ [anchor] in try $0.restart(with: current.home, after: anchor, at: current.time) }) { [self] place in
-      if let place {
+    return write({ try $0.restart(with: current.home, at: current.time) }) { [self] written in
+      if written != nil {
         stored = current.home.contacts
-        if let place { know(upTo: place) }
         onCommit?(.wholeHome)
       } else {
         (hasLost, waiting, contacts) = (true, [], [:])

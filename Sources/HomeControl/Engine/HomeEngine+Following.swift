@@ -1,4 +1,4 @@
-public import HomeModel
+internal import HomeModel
 internal import MatterClusters
 package import MatterController
 public import MatterModel
@@ -46,28 +46,6 @@ extension HomeEngine {
     guard isFollowing, followed[node]?.handle == nil, !uncalled.contains(node) else { return }
     uncalled.insert(node, at: 0)
     callMore(at: now)
-  }
-
-  /// Adopts nodes that another process commissioned, and removes those that it removed.
-  /// - Parameters:
-  ///   - stored: the current contents of the controller's store.
-  ///   - wishes: the pairing wishes for nodes that were not described yet.
-  public mutating func applyStoreChanges(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
-    let fabric = controller.fabric.compressedFabricID
-    let (added, removed) = perform(at: now) { controller, now in controller.applyStoreChanges(stored, at: now) }
-    // Of a home that nobody had used yet.
-    if isFollowing && controller.fabric.compressedFabricID != fabric { listen(at: now) }
-    for node in removed {
-      if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
-      uncalled.removeAll { $0 == node }
-      calls[node] = nil
-      probes[node] = nil
-      reduce(.nodeRemoved(node))
-    }
-    for node in added {
-      reduce(.node(node, wish: wishes[node]))
-      follow(node, at: now)
-    }
   }
 
   // MARK: Calling

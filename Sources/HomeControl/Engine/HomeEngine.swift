@@ -1,5 +1,4 @@
 public import HomeModel
-public import HomeStore
 internal import MatterClusters
 public import MatterController
 public import MatterModel
@@ -80,16 +79,12 @@ public struct HomeEngine: Engine {
   package var announcements: OperationID?
   /// Whether the engine subscribes to all current and future devices.
   public private(set) var isFollowing = false
-  /// Whether another process follows the devices: then reports are ignored, except those of new devices.
-  public private(set) var isPassive = false
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
   /// Nodes whose contacts have changed since the last ``HomeEvent/contacts(_:)``.
   private var contacted: Set<NodeID> = []
-  /// When nodes were heard here that another process follows, which does not know that.
-  private var overheard: [NodeID: Int64] = [:]
-  /// In whose name something is done to nodes: what comes of it is that client's.
+  /// The clients to which the changes of nodes are attributed.
   private var origins: [NodeID: String] = [:]
 
   /// - Parameters:
@@ -107,7 +102,7 @@ public struct HomeEngine: Engine {
     reducer = HomeReducer(
       state, contacts: contacts, grace: configuration.grace ?? .zero, trials: trials,
       at: clock.time(of: now))
-    // Nobody was there yet to be told otherwise.
+    // The stored connectivity may be out of date until the devices are followed.
     _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
     for node in controller.nodes.map(\.nodeID) where state.sources(of: node).isEmpty {
@@ -155,33 +150,7 @@ public struct HomeEngine: Engine {
     reduce(input)
   }
 
-  /// Merges the times of last contact of the process that follows the devices. Newer contacts of this process are kept.
-  public mutating func take(_ known: [NodeID: Contact]) {
-    var known = known
-    for (node, time) in overheard where known[node]?.last.map({ $0 < time }) ?? true { known[node]?.last = time }
-    reducer.take(known)
-    contacted.formUnion(known.keys)
-  }
-
-  /// Takes over when others heard the devices that this process follows, where that is later than it did.
-  package mutating func learn(_ known: [NodeID: Contact], at now: Instant) {
-    self.now = now
-    for (node, contact) in known {
-      guard let own = reducer.contacts[node], let last = contact.last, last <= time, own.last ?? .min < last else {
-        continue
-      }
-      reducer.heard(node, at: last)
-      contacted.insert(node)
-    }
-  }
-
-  /// When nodes were heard here that another process follows, since this was asked last.
-  package mutating func takeOverheard() -> [NodeID: Int64] {
-    defer { overheard = [:] }
-    return overheard
-  }
-
-  /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
+  /// Attributes the following changes of these nodes to a client; nil: to none.
   package mutating func attribute(_ nodes: some Sequence<NodeID>, to origin: String?) {
     for node in nodes { origins[node] = origin }
   }
@@ -194,48 +163,20 @@ public struct HomeEngine: Engine {
     if let update = reducer.advance(to: time) { publish(update) }
   }
 
-  /// Sets whether another process follows the devices.
-  public mutating func setPassive(_ isPassive: Bool, at now: Instant) {
-    self.now = now
-    self.isPassive = isPassive
-    noteFollowers()
-  }
+  private mutating func publish(_ update: HomeUpdate) { events.append(.updated(update)) }
 
-  private mutating func publish(_ update: HomeUpdate) {
-    var update = update
-    // Stored by the process that follows the devices.
-    if isPassive { update.trials = [:] }
-    events.append(.updated(update))
-  }
-
-  /// While no process follows the devices, their stored connectivity may be stale.
-  private mutating func noteFollowers() {
-    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { publish(update) }
-  }
-
-  /// Starts to follow the devices in this process. The connectivity of all of them is unknown until each one reports, even
-  /// if another process followed them before: no subscription feeds its last states, and a device that has left since would
-  /// remain online. The settled connectivity hides such short changes.
+  /// Starts to follow the devices. The connectivity of all of them is unknown until each one reports, because a device that
+  /// was followed before may have left since. The settled connectivity hides such short changes.
   /// See the article “The home model”, “Connectivity and locality”.
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true
     reduce(.started)
     contacted.formUnion(reducer.contacts.keys)
-    noteFollowers()
-  }
-
-  /// Replaces the state with a home loaded from the database.
-  public mutating func reload(_ stored: StoredHome, at now: Instant) {
-    self.now = now
-    reducer.reload(
-      stored.state, contacts: stored.contacts, trials: isPassive ? stored.trials : nil, at: time)
-    for node in followed.keys { followed[node]?.versions = [:] }
-    for (node, versions) in stored.versions { followed[node, default: Followed()].versions = versions }
+    if let update = reducer.setRestored(false, at: time) { publish(update) }
   }
 
   package mutating func reduce(_ input: HomeInput) {
-    if isPassive, let node = input.sender, !reducer.state.sources(of: node).isEmpty { return }
     if let node = input.sender { contacted.insert(node) }
     if var update = reducer.reduce(input, at: time) {
       if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
@@ -280,12 +221,10 @@ public struct HomeEngine: Engine {
     if let node = controller.takeLastSender() { noteContact(with: node) }
   }
 
-  /// Notes that an authenticated message of a node was received. If another process follows the node, the time is stored
-  /// with the end of the request.
+  /// Notes that an authenticated message of a node was received.
   mutating func noteContact(with node: NodeID) {
     reducer.heard(node, at: time)
     contacted.insert(node)
-    if isPassive { overheard[node] = time }
   }
 
   public mutating func advance(to now: Instant) {

@@ -8,8 +8,11 @@ internal import NIOCore
 
 // The backend of a home over the connection to a hub.
 extension HubClient: HomeBackend {
-  /// It does so since it was opened.
-  package func follow() {}
+  /// Hubs on the network follow the devices by themselves.
+  package func follow() async throws(HomeError) {
+    let isShared = options.routes.contains { if case .shared = $0 { true } else { false } }
+    if isShared { _ = try await send(.follow) }
+  }
 
   package func perform(
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler

@@ -96,6 +96,18 @@ public actor HubClient {
 
   // MARK: Opening and closing
 
+  /// Returns a client with a working route.
+  package static func connected(_ options: Options) async throws(HomeError) -> HubClient {
+    let client = HubClient(options)
+    do throws(HomeError) {
+      try await client.open()
+    } catch {
+      await client.close()
+      throw error
+    }
+    return client
+  }
+
   /// Starts the routes, and waits until one works or all fail.
   package func open() async throws(HomeError) {
     box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
@@ -110,6 +122,7 @@ public actor HubClient {
       let link: any RouteLink =
         switch route {
         case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, tell: tell)
+        case .shared(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, tell: tell)
         case .local(let address), .remote(let address):
           HubLink(address, options, on: eventLoop, check: check, tell: tell)
         }
@@ -221,6 +234,8 @@ public actor HubClient {
 
   private func take(_ news: RouteNews, from index: Int) {
     guard !isClosed, routes[index].isStarted else { return }
+    if case .loaded(let home) = news, let locality = home.locality { routes[index].locality = locality }
+    if case .reloaded(let home) = news, let locality = home.locality { routes[index].locality = locality }
     let locality = routes[index].locality
     switch news {
     case .loaded(let home):

@@ -227,8 +227,7 @@ actor HubLink: RouteLink {
     let error = failure ?? error
     if case .up = phase { pause = options.firstPause }
     phase = .waiting
-    disconnect(
-      HomeError(.unreachable, "the connection to the hub was lost; the request may or may not have been carried out"))
+    disconnect(Self.lost)
     tell(.down(error))
     if failure != nil { pause = options.longestPause }
     let number = attempt
@@ -323,6 +322,17 @@ actor HubLink: RouteLink {
   }
 
   // MARK: Requests
+
+  private static let lost = HomeError(
+    .unreachable, "the connection to the hub was lost; the request may or may not have been carried out")
+
+  /// Whether a request failed because the connection was lost, so that its result is unknown.
+  static func isLost(_ error: HomeError) -> Bool { error.code == lost.code && error.message == lost.message }
+
+  /// Whether a request was not started, because the hub is ending.
+  static func isNotStarted(_ error: HomeError) -> Bool {
+    error.code == HubServer.ending.code && error.message == HubServer.ending.message
+  }
 
   private func send(_ message: HubMessage) {
     guard let text = try? message.text else { return }

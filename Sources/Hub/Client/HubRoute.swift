@@ -9,6 +9,8 @@ public enum HubRoute: Sendable {
   /// selected for the home as a whole: this one works while it reaches any device, and a device that it can't reach is
   /// offline, even if a farther route could reach it.
   case peer(HomeController.Options)
+  /// The process that owns the home's state: another one of this user, or this one. Used by `Home(options)`.
+  case shared(HomeController.Options)
   /// A hub on the local network.
   case local(HubAddress)
   /// A hub on the internet. A manufacturer's cloud is not a route: it is a source of some devices of the process that
@@ -18,7 +20,7 @@ public enum HubRoute: Sendable {
   /// Where it leads, for messages.
   var place: String {
     switch self {
-    case .peer(let options): options.state.root
+    case .peer(let options), .shared(let options): options.state.root
     case .local(let address), .remote(let address): "\(address)"
     }
   }
@@ -27,7 +29,8 @@ public enum HubRoute: Sendable {
   public var locality: DataSourceLocality {
     switch self {
     case .peer: .peer
-    case .local: .local
+    // Or peer, if this process is the owner.
+    case .local, .shared: .local
     case .remote: .remote
     }
   }
@@ -40,6 +43,8 @@ struct ToldHome: Sendable {
   var settling = DebouncerState()
   /// The process that follows the devices.
   var hub = HubState.connected
+  /// The locality of its data; nil: that of the route.
+  var locality: DataSourceLocality?
 }
 
 /// An event of a route for its client.

@@ -121,29 +121,12 @@ actor PeerLink: RouteLink {
   private func take(_ news: RouteNews, of number: Int) { if number == attempt { tell(news) } }
 
   private func watch(_ controller: HomeController, _ number: Int) {
-    let (loop, timeout, heartbeat) = (eventLoop, client.connectTimeout, client.heartbeat)
-    let report: RouteListener = { [weak self] news in
+    let loop = eventLoop
+    PeerWatch.begin(
+      controller, needsDevice: true, heartbeat: client.heartbeat, giveUpAfter: client.connectTimeout
+    ) { [weak self] news in
       guard let self else { return }
       loop.execute { self.assumeIsolated { $0.take(news, of: number) } }
-    }
-    controller.eventLoop.execute {
-      let watch = PeerWatch(controller, report)
-      watch.beginBeating(each: heartbeat)
-      controller.view.stream.addListener { event in
-        switch event {
-        case .update(let update, let reducer): watch.take(update, reducer)
-        case .reloaded(let reducer, _, _): watch.reload(reducer)
-        case .contacts: break
-        case .hub(let state): watch.take(state)
-        case .ended:
-          watch.end()
-          return false
-        }
-        return true
-      }
-      watch.look(controller.view.reducer)
-      let bound = NIOLoopBound(watch, eventLoop: controller.eventLoop)
-      controller.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { bound.value.giveUp() }
     }
   }
 
@@ -155,95 +138,5 @@ actor PeerLink: RouteLink {
     do throws(HomeError) {
       return .success(try await controller.perform(request, origin: origin, progress: progress))
     } catch { return .failure(error) }
-  }
-}
-
-/// Whether a controller reaches anything. Confined to its event loop.
-private final class PeerWatch {
-  private let controller: HomeController
-  private let report: RouteListener
-  private var isUp = false
-  private var isGivenUp = false
-  private var grace: Duration?
-  private var toldContacts: [NodeID: Contact] = [:]
-  private var heartbeat: RepeatedTask?
-
-  init(_ controller: HomeController, _ report: @escaping RouteListener) {
-    (self.controller, self.report) = (controller, report)
-  }
-
-  private func settling(_ reducer: HomeReducer) -> DebouncerState {
-    grace = reducer.grace
-    return controller.settling
-  }
-
-  func take(_ update: HomeUpdate, _ reducer: HomeReducer) {
-    let wasUp = isUp
-    look(reducer)
-    guard wasUp, isUp else { return }
-    let nodes = Set(update.changes.compactMap(\.node))
-    if !update.changes.isEmpty {
-      let contacts = reducer.contacts.filter { nodes.contains($0.key) }
-      toldContacts.merge(contacts) { $1 }
-      report(.update(update, contacts))
-    }
-    if reducer.grace != grace { report(.settling(settling(reducer))) }
-  }
-
-  func take(_ state: HubState) { if isUp { report(.hub(state)) } }
-
-  // MARK: From time to time
-
-  /// That a device was heard is no change, nor is a grace time that somebody sets: it is told as often as a hub tells it.
-  func beginBeating(each period: Duration) {
-    let (bound, loop) = (NIOLoopBound(self, eventLoop: controller.eventLoop), controller.eventLoop)
-    let pause = TimeAmount.nanoseconds(period.nanoseconds)
-    heartbeat = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in bound.value.beat() }
-  }
-
-  private func beat() {
-    guard isUp else { return }
-    let reducer = controller.view.reducer
-    let news = reducer.contacts.filter { toldContacts[$0.key] != $0.value }
-    toldContacts = reducer.contacts
-    if !news.isEmpty { report(.contacts(news)) }
-    if reducer.grace != grace { report(.settling(settling(reducer))) }
-  }
-
-  func end() { heartbeat?.cancel() }
-
-  // MARK: Working
-
-  /// Everything may be different.
-  func reload(_ reducer: HomeReducer) {
-    let wasUp = isUp
-    isUp = false
-    look(reducer, isKnown: !wasUp)
-  }
-
-  /// - Parameter isKnown: whether all is known that happened since the home was told.
-  func look(_ reducer: HomeReducer, isKnown: Bool = true) {
-    let states = reducer.state.devices.values.map { $0.active?.status.connectivity.connectivityState }
-    let works = states.isEmpty || states.contains(.online) || states.contains(.partiallyOnline)
-    if works {
-      if !isUp {
-        let told = ToldHome(
-          state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
-          hub: controller.view.stream.hubState)
-        toldContacts = reducer.contacts
-        report(isKnown ? .loaded(told) : .reloaded(told))
-      }
-    } else if isUp || (!isGivenUp && !states.contains(.unknown)) {
-      isGivenUp = true
-      report(.down(HomeError(.unreachable, "no device answers")))
-    }
-    isUp = works
-  }
-
-  /// It took too long.
-  func giveUp() {
-    guard !isUp, !isGivenUp else { return }
-    isGivenUp = true
-    report(.down(HomeError(.unreachable, "no device answers")))
   }
 }

@@ -152,6 +152,7 @@ extension HubServer {
     func refuse(_ code: HomeError.Code, _ text: String) {
       reply(request.id, .failure(HomeError(code, text)), to: connection)
     }
+    guard !isEnding else { return reply(request.id, .failure(Self.ending), to: connection) }
     let role = connection.role
     do throws(HomeError) { try request.request.check(role) } catch {
       return reply(request.id, .failure(error), to: connection)
@@ -169,7 +170,9 @@ extension HubServer {
     else { return refuse(.badArguments, "the request is too large") }
     connection.ownOutstanding += 1
     if request.request.isLong {
-      connection.running[request.id] = controller.options.machine.task { await self.performLong(request, of: number) }
+      let task = controller.options.machine.task { await self.performLong(request, of: number) }
+      connection.running[request.id] = task
+      if request.request.isEndless { connection.endless[request.id] = task }
     } else if case .samples = request.request {
       connection.reads.append(request)
       readNext(connection, number)
@@ -186,6 +189,7 @@ extension HubServer {
     let result = await perform(request, connection)
     connection.ownOutstanding -= 1
     reply(request.id, result, to: connection)
+    noteEnd()
   }
 
   private func performLong(_ request: HubConnection.Request, of number: Int) async {
@@ -196,9 +200,10 @@ extension HubServer {
         if let connection = server.connections[number], let text = server.encode(news) { connection.writeEvent(text) }
       }
     }
-    connection.running[request.id] = nil
+    (connection.running[request.id], connection.endless[request.id]) = (nil, nil)
     connection.ownOutstanding -= 1
     reply(request.id, result, to: connection)
+    noteEnd()
   }
 
   /// Reads the log for a client, unless the previous reply is still queued.
@@ -214,6 +219,7 @@ extension HubServer {
     let result = await perform(request, connection)
     connection.ownOutstanding -= 1
     if let text = encode(.reply(id: request.id, result)) { try? await connection.send(text).get() }
+    noteEnd()
     connection.isReading = false
     readNext(connection, number)
   }

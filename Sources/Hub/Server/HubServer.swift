@@ -1,6 +1,6 @@
 internal import Glibc
-public import HomeControl
-public import HomeModel
+package import HomeControl
+package import HomeModel
 internal import HomeStore
 public import Logging
 internal import MatterCrypto
@@ -89,8 +89,6 @@ public actor HubServer {
   let since: Int64
   /// The identity of the home.
   private let home: String
-  /// The right to serve the home, until the hub is closed.
-  private var lock: FollowerLock?
   private let path: String
   var listeners: [any Channel] = []
   /// Loaded for the first listener on the network.
@@ -100,6 +98,10 @@ public actor HubServer {
   var connections: [Int: HubConnection] = [:]
   var nextConnection = 0
   private(set) var isClosed = false
+  /// Whether no more requests are started.
+  var isEnding = false
+  /// Continues when no request is running.
+  private var idleWaiter: CheckedContinuation<Void, Never>?
   private var heartbeat: RepeatedTask?
 
   // The additions.
@@ -134,13 +136,11 @@ public actor HubServer {
   var waiters: [(node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
   private init(
-    _ controller: HomeController, _ options: Options, _ lock: FollowerLock, _ home: String,
-    _ settings: MatterServerSettings
+    _ controller: HomeController, _ options: Options, _ home: String, _ settings: MatterServerSettings
   ) {
     self.home = home
     self.controller = controller
     self.options = options
-    self.lock = lock
     self.settings = settings
     logger = options.logger
     path = controller.options.state.hubSocket
@@ -151,21 +151,16 @@ public actor HubServer {
     projection = NodeProjection(HomeState())
   }
 
-  /// Keeps a home up to date, and serves it. Must be closed with ``close()`` before the home.
-  /// - Throws: `HomeError` if another hub serves the home, or an address is not available.
-  public static func open(
+  /// Serves a home. Must be closed with ``close()`` before the home.
+  /// - Throws: `HomeError` if an address is not available.
+  package static func open(
     _ controller: HomeController, _ options: Options
   ) async throws(HomeError) -> HubServer {
-    let state = controller.options.state
-    try Files.makeDirectory(state.run)
-    guard let lock = try FollowerLock.acquire(state.run + "/hub.lock") else {
-      throw HomeError(.badArguments, "another hub serves the home in \(state.root); see `hearth hub status`")
-    }
-    try await controller.follow()
+    try Files.makeDirectory(controller.options.state.run)
     let (identity, settings) = try await controller.withDatabase {
       ($0.identity, try MatterServerSettings.load(from: $0))
     }
-    let server = HubServer(controller, options, lock, identity, settings)
+    let server = HubServer(controller, options, identity, settings)
     do throws(HomeError) {
       try await server.begin()
     } catch {
@@ -194,12 +189,15 @@ public actor HubServer {
     if let loopback = options.loopback { try await listen(loopback) }
   }
 
-  /// Sends `server_shutdown`, closes all connections and stops listening.
+  /// Stops listening, waits for running requests, sends `server_shutdown` and closes all connections.
   public func close() async {
-    guard !isClosed else { return }
+    guard !isEnding else { return }
+    isEnding = true
+    for case .socket(let path) in [.socket(path)] + options.addresses where addresses.contains(path) { unlink(path) }
+    for listener in listeners { try? await listener.close().get() }
+    await waitForRequests()
     isClosed = true
     heartbeat?.cancel()
-    for listener in listeners { try? await listener.close().get() }
     broadcast("server_shutdown") { _ in [:] }
     for handshake in handshakes.values { handshake.abort() }
     for connection in connections.values { connection.close(.goingAway) }
@@ -207,10 +205,28 @@ public actor HubServer {
     let waiting = waiters
     waiters = []
     for waiter in waiting { waiter.continuation.resume() }
-    for case .socket(let path) in [.socket(path)] + options.addresses where addresses.contains(path) { unlink(path) }
-    // Released here and not at deinitialization, so that another hub can start at once.
-    lock = nil
   }
+
+  /// The error of a request that was not started.
+  static let ending = HomeError(.unreachable, "the process that owned the home is ending")
+
+  /// The time to wait for running requests of clients when the server is closed.
+  private static let endingTime = TimeAmount.seconds(10)
+
+  private func waitForRequests() async {
+    for connection in connections.values { for task in connection.endless.values { task.cancel() } }
+    guard isBusy else { return }
+    let timer = eventLoop.scheduleTask(in: Self.endingTime) { [weak self] in
+      self?.assumeIsolated { $0.idleWaiter.take()?.resume() }
+    }
+    await withCheckedContinuation { idleWaiter = $0 }
+    timer.cancel()
+  }
+
+  private var isBusy: Bool { connections.values.contains { $0.ownOutstanding > 0 } }
+
+  /// A request of a client has ended.
+  func noteEnd() { if isEnding, !isBusy { idleWaiter.take()?.resume() } }
 
   // MARK: The home
 

@@ -110,7 +110,6 @@ actor RealHome: Stage {
 
   private func open() async throws(HomeError) {
     var options = HomeController.Options(state: StateDirectory(directory), logger: logger)
-    options.access = .exclusive
     options.discovery = .builtin
     options.machine = hub.impaired
     if let defect { options.configure = { defect.install(in: &$0, &$1) } }

@@ -75,7 +75,6 @@ struct CompetingController {
 
   private var options: HomeController.Options {
     var options = HomeController.Options(state: state, logger: logger)
-    options.access = .exclusive
     options.interfaces = interfaces
     options.discovery = .builtin
     options.machine = machine

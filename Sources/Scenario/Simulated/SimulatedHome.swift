@@ -112,7 +112,6 @@ public actor SimulatedHome {
 
   nonisolated func homeOptions(_ machine: SimulatedMachine, _ directory: String) -> HomeController.Options {
     var options = HomeController.Options(state: StateDirectory(directory), logger: options.logger)
-    options.access = .exclusive
     options.interfaces = .all
     options.discovery = .builtin
     options.machine = machine

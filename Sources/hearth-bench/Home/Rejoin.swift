@@ -69,7 +69,6 @@ struct Rejoin {
     alarm(isPairing ? 1800 : 120)
     let state = StateDirectory(root)
     var options = HomeController.Options(state: state, logger: quiet)
-    options.access = .exclusive
     options.discovery = .builtin
     let (home, end) = try waitFor { [options] in
       let home = try await Home(options)

@@ -13,7 +13,7 @@ struct Remove: AsyncParsableCommand {
   func run() async throws {
     let options = try home.options(timeout: force ? .seconds(4) : .seconds(10))
     let (targets, force) = (targets, force)
-    let results = try await home.withFabric(options) { session throws(HomeError) in
+    let results = try await home.withHome(options) { session throws(HomeError) in
       try await session.remove(targets, force: force)
     }
     try home.report(

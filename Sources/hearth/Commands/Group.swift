@@ -122,7 +122,7 @@ struct Group: AsyncParsableCommand {
 
 extension HomeOptions {
   fileprivate func withGroups(_ body: (Home) async throws(HomeError) -> Void) async throws {
-    try await withFabric(try options(), body)
+    try await withHome(try options(), body)
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {

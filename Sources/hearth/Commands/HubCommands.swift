@@ -64,7 +64,7 @@ struct HubCommands: AsyncParsableCommand {
       options.loopback = try websocket.map { try Self.loopback($0) }
       if let certificate, let key { options.certificate = .init(certificate: certificate, key: key) }
       let stop = StopSignals()
-      let signal = try await home.withHome { session in
+      let signal = try await home.withOwnHome { session in
         let hub = try await HubServer.open(session, options)
         do {
           let status = await hub.status
@@ -119,7 +119,7 @@ struct HubCommands: AsyncParsableCommand {
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
-      let clients = try await HubReport.withOwner(options) { try await $0.invitedClients }
+      let clients = try await options.withHome { try await $0.invitedClients }
       var table = Table("NAME", "ROLE", "INVITED")
       for client in clients {
         table.add(
@@ -137,7 +137,7 @@ struct HubCommands: AsyncParsableCommand {
     @Argument(help: "The client.") var name: String
 
     func run() async throws {
-      let client = try await HubReport.withOwner(options) { try await $0.revoke(name) }
+      let client = try await options.withHome { try await $0.revoke(name) }
       options.output.result(HubReport.json(client), "revoked \(client.name)")
     }
   }
@@ -158,15 +158,6 @@ enum HubReport {
     return try await options.output.reportingWaits { try await Home(through: client).beforeClosing(body) }
   }
 
-  /// Opens the home through the hub of the state directory or, if none is running, directly.
-  static func withOwner<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
-    do {
-      return try await withHub(options, body)
-    } catch let error as HomeError where error.code == .notRunning {
-      return try await options.withHome(body)
-    }
-  }
-
   static func json(_ client: InvitedClient) -> JSON {
     [
       "name": .string(client.name), "role": .string(client.role.rawValue),
@@ -176,7 +167,7 @@ enum HubReport {
 
   static func json(_ status: HubStatus) -> JSON {
     [
-      "process": .integer(status.process), "follower": .bool(status.isFollower),
+      "process": .integer(status.process), "follower": .bool(status.isFollowing),
       "since": .string(ClockText.iso(milliseconds: status.since / 1000)), "devices": .integer(status.devices),
       "devicesOnline": .integer(status.devicesOnline), "addresses": .array(status.addresses.map { .string($0) }),
       "clients": .array(
@@ -194,7 +185,7 @@ enum HubReport {
   static func text(_ status: HubStatus, now: Int64) -> String {
     var lines = [
       "process \(status.process), started \(TimeSpan.ago(milliseconds: max(0, now - status.since / 1000)))"
-        + (status.isFollower ? "" : "; another process follows the devices"),
+        + (status.isFollowing ? "" : "; does not follow the devices"),
       "\(count(status.devices, "device")), \(status.devicesOnline) online",
     ]
     lines += status.addresses.map { "listening on \($0)" }

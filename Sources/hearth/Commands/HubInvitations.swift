@@ -46,7 +46,7 @@ extension HubCommands {
       let fingerprint =
         try status?.fingerprint.map { text throws(HomeError) in try CertificateFingerprint(text) }
         ?? HubIdentity(state).fingerprint
-      let (client, invitation) = try await HubReport.withOwner(options) { home in
+      let (client, invitation) = try await options.withHome { home in
         let identity = try await home.hubStatus.home
         let (client, token) = try await home.invite(name, role.role)
         return (

@@ -73,7 +73,7 @@ struct Pair: AsyncParsableCommand {
     }
     if let name, try HomeNames.checked(name).wasCut { home.output.note(HomeNames.cutNote) }
     let (name, room, interfaces) = (name, room, home.network.named)
-    let paired = try await home.withFabric(options) { [request, trusted] session throws(HomeError) in
+    let paired = try await home.withHome(options) { [request, trusted] session throws(HomeError) in
       let paired = try await session.pair(request, name: name, room: room, trust: trusted) { step, progress in
         steps.report(step, progress)
       }

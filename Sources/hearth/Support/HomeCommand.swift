@@ -37,14 +37,10 @@ struct HomeOptions: ParsableArguments, Sendable {
     try await output.reportingWaits { try await open(options).beforeClosing(body) }
   }
 
-  /// Does the same for a body that changes the fabric or its groups.
-  func withFabric<R: Sendable>(
-    _ options: HomeController.Options, _ body: (Home) async throws(HomeError) -> R
-  ) async throws -> R {
-    try await output.reportingWaits {
-      guard try hub.client(global) == nil else { return try await open(options).beforeClosing(body) }
-      return try await Home.owning(options, body)
-    }
+  /// Does the same as the owner of the home: waits while another process owns it.
+  func withOwnHome<R>(_ body: (Home) async throws -> R) async throws -> R {
+    let options = try options()
+    return try await output.reportingWaits { try await Home(owning: options).beforeClosing(body) }
   }
 
   /// Does the same for a body that runs until it is interrupted or standard output is closed.
