@@ -48,7 +48,7 @@ extension HomeEngine {
     callMore(at: now)
   }
 
-  // MARK: Calling
+  // MARK: Connection attempts
 
   /// Subscribes to waiting nodes up to the maximum number of concurrent attempts.
   mutating func callMore(at now: Instant) {

@@ -61,7 +61,7 @@ extension HomeEngine {
     advanceProbes(at: now)
   }
 
-  /// Handles a suspension of this process or machine for so long that nodes may have ended their subscriptions. Renews
+  /// Handles a suspension of this process or machine that may have made nodes end their subscriptions. Renews
   /// all subscriptions while the old ones continue, so that reachable nodes don't become offline.
   package mutating func awake(at now: Instant) {
     for (node, followed) in followed {
