@@ -19,10 +19,10 @@ public struct CloudAccount: Hashable, Sendable, Codable {
 }
 
 extension CloudAccount {
-  /// The longest token that is taken.
+  /// The maximum length of a token.
   static let longestToken = 16_384
 
-  /// An address that a token may be sent to: of HTTPS, or on this machine.
+  /// Returns an address that may receive a token: an HTTPS URL, or one of this machine.
   /// - Throws: `badArguments`.
   package static func checked(address: String) throws(HomeError) -> String {
     guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty, parts.user == nil,
@@ -45,8 +45,8 @@ extension CloudAccount {
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 
-  /// A token without what is around it in a file.
-  /// - Throws: `badArguments` for one that can't be in a header.
+  /// Returns a token without surrounding whitespace.
+  /// - Throws: `badArguments` for one that is invalid in a header.
   package static func checked(token: String) throws(HomeError) -> String {
     let token = token.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !token.isEmpty else { throw HomeError(.badArguments, "the token is empty") }
@@ -57,18 +57,18 @@ extension CloudAccount {
   }
 }
 
-/// An account as it is kept.
+/// A stored account.
 package struct StoredCloudAccount: Hashable, Sendable {
   package var account: CloudAccount
   package var token: String
-  /// Another one after each thing that the user did to it.
+  /// Incremented with each edit of the account by the user.
   package var revision: Int64
-  /// How much was done through it, by whatever process.
+  /// The number of commands that all processes have sent through it.
   package var orders: Int64
 
   package var name: String { account.name }
 
-  /// Whether it is asked in the same way: what it answered is as good as what that one would have.
+  /// Whether requests of both are equal, so that an answer to one also applies to the other.
   package func isSame(as other: StoredCloudAccount) -> Bool {
     (account.address, token, revision) == (other.account.address, other.token, other.revision)
   }

@@ -1,26 +1,26 @@
 package import HomeModel
 
-/// What went wrong between the home and a cloud.
+/// A failure of a request to a cloud.
 package enum CloudFailure: Error, Hashable, Sendable {
-  /// Nobody answers at its address.
+  /// The address does not answer.
   case unreachable(String)
   case timedOut
-  /// The token is none, or is none any more.
+  /// The cloud rejected the token, with this status.
   case refused(Int)
-  /// A status of HTTP that says that it did not work, and for how long it wants not to be asked, if it says so.
+  /// A status that is not success, and the duration of its Retry-After field.
   case status(Int, after: Duration? = nil)
-  /// The answer is larger than anybody's home.
+  /// The answer exceeds the size limit.
   case tooLarge
-  /// The answer is not what was asked for.
+  /// The answer is not of the expected form.
   case unreadable(String)
-  /// It says so itself, of the whole request.
+  /// The error code of an answer for the whole request.
   case error(String)
-  /// Too much waits to be asked.
+  /// The request queue is full, or the request waited for too long.
   case busy
-  /// Nobody follows the account any more.
+  /// The account is no longer used.
   case ended
 
-  /// What the devices of the account are away for.
+  /// The offline reason for the devices of the account.
   package var reason: OfflineReason {
     switch self {
     case .refused, .error("authExpired"), .error("authFailure"), .error("relinkRequired"): .cloudRefused
@@ -28,10 +28,10 @@ package enum CloudFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether the cloud may have done what it was asked for all the same.
+  /// Whether the cloud may have executed the request in spite of the failure.
   var isAfterSending: Bool { self != .busy && self != .ended }
 
-  /// What went wrong, for people: goes behind “the cloud account “X””.
+  /// The failure as text for users, which follows “the cloud account “X””.
   package var text: String {
     switch self {
     case .unreachable(let detail): "does not answer: \(detail)"
@@ -47,7 +47,7 @@ package enum CloudFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// The same as whoever wanted something has it.
+  /// The corresponding error for a caller.
   package func homeError(of account: String) -> HomeError {
     let code: HomeError.Code =
       switch self {
@@ -62,10 +62,10 @@ package enum CloudFailure: Error, Hashable, Sendable {
   }
 }
 
-/// The three questions of a cloud-to-cloud fulfilment, and what is read of the answers.
+/// The requests of the cloud-to-cloud fulfillment, and the decoding of their answers.
 /// https://developers.home.google.com/cloud-to-cloud/intents
 package enum CloudIntent {
-  /// So many devices are taken in of one account.
+  /// The maximum number of devices of an account.
   static let mostDevices = 1000
 
   /// A request with one intent.
@@ -75,7 +75,7 @@ package enum CloudIntent {
     return ["requestId": .text(id), "inputs": .array([.object(input)])]
   }
 
-  /// What devices there are, and how the others that are left out are called, with why.
+  /// Returns the devices of a SYNC response, and descriptions of the ignored ones.
   package static func devices(_ answer: CloudJSON) throws(CloudFailure) -> (parts: [CloudPart], problems: [String]) {
     guard let devices = try payload(answer)["devices"]?.array else { throw .unreadable("it lists no devices") }
     var parts: [CloudPart] = []
@@ -84,7 +84,7 @@ package enum CloudIntent {
     for device in devices.prefix(mostDevices) {
       do throws(CloudDeviceProblem) {
         let part = try CloudPart(device)
-        // Two of one name can't be told apart.
+        // The id must be unique.
         guard ids.insert(part.device.id).inserted else {
           throw CloudDeviceProblem(device: part.device.id, "another one has its id")
         }
@@ -105,10 +105,10 @@ package enum CloudIntent {
     return devices
   }
 
-  /// What came of a command for one device.
+  /// Returns the result of a command for a device.
   package static func outcome(_ answer: CloudJSON, of id: String) throws(CloudFailure) -> CloudJSON {
     let outcomes = (try payload(answer)["commands"]?.array ?? []).filter { $0["ids"]?.texts?.contains(id) == true }
-    // Where it is told twice, what went wrong counts.
+    // If there are several, a failure takes precedence.
     guard let outcome = outcomes.first(where: { $0["status"]?.text != "SUCCESS" }) ?? outcomes.first else {
       throw .unreadable("it has no outcome of the command")
     }
@@ -116,16 +116,16 @@ package enum CloudIntent {
   }
 
   private static func payload(_ answer: CloudJSON) throws(CloudFailure) -> CloudJSON {
-    // Some tell what is wrong beside the payload.
+    // Some clouds report the error beside the payload.
     for code in [answer["payload"]?["errorCode"], answer["errorCode"]] {
-      // Some write each field that there is, whether it says something or not.
-      if let code, code != .null, code.text != "" { throw .error(Self.word(code)) }
+      // Some clouds include the field with an empty value.
+      if let code, code != .null, code.text != "" { throw .error(Self.displayText(code)) }
     }
     guard let payload = answer["payload"] else { throw .unreadable("it has no payload") }
     return payload
   }
 
-  /// Whether a cloud reaches a device, by its state.
+  /// Whether the state of a device says that its cloud reaches it.
   package static func isOnline(_ state: CloudJSON) -> Bool {
     switch state["status"]?.text {
     case "OFFLINE", "ERROR": false
@@ -133,31 +133,31 @@ package enum CloudIntent {
     }
   }
 
-  /// What is said of a device that its cloud does not reach.
+  /// The error for a device that its cloud does not reach.
   package static func away(_ account: String) -> HomeError {
     HomeError(.unreachable, "the cloud account “\(account)” can't reach the device")
   }
 
-  /// What a command came to.
+  /// Throws if the result of a command is a failure.
   package static func check(_ outcome: CloudJSON, account: String) throws(HomeError) {
-    // Some say that it worked, and beside it that the device is not there.
+    // Some clouds report success for an offline device.
     let isOffline = outcome["states"]?["online"]?.isTrue == false
     switch outcome["status"]?.text {
     case let status where isOffline || status == "OFFLINE":
       throw away(account)
     case "SUCCESS", "PENDING": return
-    // It was done, and there is something to be said about it; where nothing is said of the device, it was not.
+    // The command succeeded with an exception; without a state of the device, it failed.
     case "EXCEPTIONS" where outcome["states"] != nil: return
     case let status:
-      let code = Self.word(outcome["errorCode"] ?? .text(status ?? "no status"))
-      // It is as it was to be.
+      let code = Self.displayText(outcome["errorCode"] ?? .text(status ?? "no status"))
+      // The device already is in the requested state.
       if code.hasPrefix("already") || code == "targetAlreadyReached" { return }
       throw HomeError(Self.code(code), "the cloud account “\(account)” refused: \(code)")
     }
   }
 
-  /// A word of the cloud's, to be shown to people.
-  private static func word(_ json: CloudJSON) -> String {
+  /// A text of the cloud, without characters other than letters, digits and spaces.
+  private static func displayText(_ json: CloudJSON) -> String {
     let letters = (json.text ?? "").unicodeScalars.filter {
       $0 == " " || $0.properties.isAlphabetic || (48...57) ~= $0.value
     }

@@ -19,7 +19,7 @@ extension DeviceIdentity {
 
   private static func number(_ text: String) -> UInt16? {
     let text = text.lowercased()
-    // Some say 0 of what they don't know; it is nobody's.
+    // Some clouds report 0 for unknown ids; it is not assigned.
     return text.hasPrefix("0x") ? UInt16(text.dropFirst(2), radix: 16).flatMap { $0 == 0 ? nil : $0 } : nil
   }
 }
@@ -31,7 +31,7 @@ extension CloudDevice {
     identity.isSameDevice(as: device.identity)
   }
 
-  /// Who made it, as far as the cloud tells.
+  /// The identity of the device as far as the cloud reports it.
   package var identity: DeviceIdentity {
     DeviceIdentity(
       matterOriginalVendorID: matterOriginalVendorID, matterOriginalProductID: matterOriginalProductID,

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import WebClient
 
-/// One request that is under way: over when it is answered, or when nobody waits for that any more. Confined to the event loop.
+/// A request in progress. Ends with the answer, the timeout, or the end of the account. Confined to the event loop.
 final class CloudExchange {
   typealias Outcome = Result<any Sendable, CloudFailure>
 
@@ -20,8 +20,8 @@ final class CloudExchange {
     continuation.resume(returning: outcome)
   }
 
-  /// Asks and reads, which may take its time: off the event loop.
-  /// - Parameter time: tells the time, in microseconds since 1970.
+  /// Sends the request and decodes the answer, off the event loop.
+  /// - Parameter time: returns the time, in microseconds since 1970.
   static func run<Answer: Sendable>(
     _ request: CloudJSON, _ account: StoredCloudAccount, _ settings: CloudOptions, time: @Sendable () -> Int64,
     _ read: @Sendable (CloudJSON) throws(CloudFailure) -> Answer
@@ -46,7 +46,7 @@ final class CloudExchange {
     default: return .failure(.status(reply.status))
     }
     guard reply.body.count <= settings.largestAnswer else { return .failure(.tooLarge) }
-    guard let json = try? CloudJSON(reply.body) else { return .failure(.unreadable("it is no JSON")) }
+    guard let json = try? CloudJSON(reply.body) else { return .failure(.unreadable("it is not JSON")) }
     return Result { () throws(CloudFailure) in try read(json) }
   }
 }

@@ -1,28 +1,28 @@
 internal import Foundation
 
-/// A JSON value as a cloud tells it: it can be asked for anything, and has it or has not.
+/// A JSON value in requests and answers, with accessors that return nil for values of another type.
 package enum CloudJSON: Hashable, Sendable {
   case null
   case bool(Bool)
   case number(Double)
-  /// A whole number that would be another as a `number`: an id that a cloud wants back.
+  /// An integer that a `number` can't represent exactly, such as an id.
   case large(Int64)
   case text(String)
   indirect case array([CloudJSON])
   indirect case object([String: CloudJSON])
 
-  /// - Throws: where it is no JSON, or lies deeper than anybody means it.
+  /// - Throws: if the JSON is invalid or nested too deeply.
   init(_ bytes: [UInt8]) throws { self = try JSONDecoder().decode(CloudJSON.self, from: Data(bytes)) }
 
-  /// The same value each time for the same thing: members in the order of their names.
+  /// The encoded value; members are sorted by name, so that equal values have equal bytes.
   package var bytes: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // What came in as JSON, or was made here of finite numbers, can be written.
+    // Decoded JSON, and values made from finite numbers, can be encoded.
     return (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
   }
 
-  // MARK: Asking
+  // MARK: Accessors
 
   /// A member of an object.
   package subscript(name: String) -> CloudJSON? { object?[name] }
@@ -38,7 +38,7 @@ package enum CloudJSON: Hashable, Sendable {
   package var text: String? { if case .text(let value) = self { value } else { nil } }
   package var array: [CloudJSON]? { if case .array(let value) = self { value } else { nil } }
   package var object: [String: CloudJSON]? { if case .object(let value) = self { value } else { nil } }
-  /// The texts of a list, without what is none.
+  /// The texts of an array; other elements are left out.
   package var texts: [String]? { array?.compactMap(\.text) }
 }
 
@@ -66,7 +66,7 @@ extension CloudJSON: Codable {
     switch self {
     case .null: try container.encodeNil()
     case .bool(let value): try container.encode(value)
-    // Who expects a whole number gets one.
+    // Encodes whole numbers as integers.
     case .number(let value):
       if let whole = Int64(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
     case .large(let value): try container.encode(value)
@@ -89,11 +89,11 @@ extension CloudJSON: ExpressibleByBooleanLiteral, ExpressibleByStringLiteral, Ex
 }
 
 extension Decodable {
-  /// What can be read of an object: a member that is not as expected is left out.
-  /// - Returns: nil where it can't be read without one that it left out.
+  /// Decodes an object without the members that are invalid.
+  /// - Returns: nil if a required member is invalid.
   static func lenient(_ json: CloudJSON) -> Self? {
     guard var members = json.object else { return nil }
-    // One at a time is found and left out; nobody has more than a few.
+    // Each attempt removes one invalid member; an object has only a few.
     for _ in 0..<16 {
       do {
         return try JSONDecoder().decode(Self.self, from: Data(CloudJSON.object(members).bytes))

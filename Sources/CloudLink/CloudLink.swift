@@ -7,10 +7,10 @@ package import MatterProtocol
 package import NIOCore
 package import Runtime
 
-/// One account at a maker's cloud: asks it, one thing at a time, and tells the home what it says. An actor on the event loop of the
-/// home's controller.
+/// A cloud account of a home: sends its requests one after the other, and reports the devices and states to the home.
+/// An actor on the event loop of the home's controller.
 ///
-/// Whoever follows the devices asks by himself, from time to time; anybody may have something done.
+/// Only the process that follows the devices polls the account; any process may send commands.
 package actor CloudLink {
   package nonisolated let eventLoop: any EventLoop
   package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -20,35 +20,35 @@ package actor CloudLink {
   private let logger: Logger
   private let machine: any Machine
   private var random: any RandomSource
-  /// The account as it was read last.
+  /// The account as last loaded.
   package private(set) var account: StoredCloudAccount
-  /// What of it is a device of the home.
+  /// The nodes that are devices of the home.
   package private(set) var nodes: [NodeID: CloudNode]
-  /// The ids of the devices that the account does not list now, and since when.
+  /// The ids of devices that the account no longer lists, and when this was detected.
   private var missing: [String: NIODeadline] = [:]
 
   private var isFollowing = false
   private var isEnded = false
-  /// When it is asked next, while somebody follows.
+  /// The next poll.
   private var next: Scheduled<Void>?
   private var isPolling = false
-  /// When it was asked last, and when it said last what devices there are.
-  private var asked: NIODeadline?
-  private var synced: NIODeadline?
-  /// Until when it wants not to be asked; what people want done it is told all the same.
-  private var quietUntil: NIODeadline?
-  /// How often in a row it did not answer.
+  /// The times of the last poll and of the last device list.
+  private var lastPoll: NIODeadline?
+  private var lastSync: NIODeadline?
+  /// The end of the pause that the cloud requested, during which it is not polled; commands are sent nevertheless.
+  private var notBefore: NIODeadline?
+  /// The number of consecutive failures.
   private var failures = 0
-  /// When it is noted next that it answered, and what is noted of what is wrong with it.
-  private var noted: (contact: Int64?, failure: String?)
+  /// The stored time of contact, and the stored failure.
+  private var stored: (contact: Int64?, failure: String?)
 
-  /// The request that is under way, and who waits for it to be over.
+  /// The request in progress; the callers of further ones wait in the queue.
   private var exchange: NIOLoopBound<CloudExchange>?
   private var isBusy = false
   private var queue: [CheckedContinuation<Void, Never>] = []
   private static let mostWaiting = CloudIntent.mostDevices
-  /// It is noted once in so long that an account answers, in microseconds.
-  private static let contactPause: Int64 = 60_000_000
+  /// The minimum interval between stored contact times, in microseconds.
+  private static let contactInterval: Int64 = 60_000_000
 
   package init(
     _ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode], _ host: NIOLoopBound<any CloudHost>,
@@ -59,36 +59,36 @@ package actor CloudLink {
     self.nodes = nodes.filter(\.value.isDevice)
     eventLoop = host.eventLoop
     random = machine.makeRandom()
-    noted = (account.account.lastContact, account.account.failure)
+    stored = (account.account.lastContact, account.account.failure)
   }
 
-  // MARK: Following
+  // MARK: Polling
 
-  /// Asks the account from now on, by itself.
+  /// Begins to poll the account.
   package func follow() {
     guard !isFollowing, !isEnded else { return }
     isFollowing = true
-    // What is known of earlier are its devices, whether it answers now or not.
+    // The known devices exist regardless of whether the cloud answers.
     for node in nodes.keys.sorted() { host.value.take(.node(node)) }
-    ask(in: .zero)
+    schedulePoll(in: .zero)
   }
 
-  /// The account as another process left it.
+  /// Applies the changes of the account by another process.
   package func update(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
     let old = self.account
     self.account = account
-    noted = (account.account.lastContact, account.account.failure)
+    stored = (account.account.lastContact, account.account.failure)
     if !isFollowing { self.nodes = nodes.filter(\.value.isDevice) }
     guard isFollowing else { return }
     if !account.isSame(as: old) {
-      (synced, failures, quietUntil) = (nil, 0, nil)
-      ask(in: .zero)
+      (lastSync, failures, notBefore) = (nil, 0, nil)
+      schedulePoll(in: .zero)
     } else if account.orders != old.orders {
-      ask(in: settings.settlingTime)
+      schedulePoll(in: settings.settlingTime)
     }
   }
 
-  /// Asks no more. Who waits for an answer is told that there is none.
+  /// Stops polling. Pending requests fail.
   package func end() {
     isEnded = true
     isFollowing = false
@@ -97,19 +97,19 @@ package actor CloudLink {
     exchange?.value.end(.failure(.ended))
     let waiting = queue
     queue = []
-    for one in waiting { one.resume() }
+    for waiter in waiting { waiter.resume() }
   }
 
-  /// Somebody waits for a device of it: it is asked soon, however long it did not answer.
-  func hurry(for node: NodeID) {
-    guard isFollowing, nodes[node] != nil, asked.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
-    ask(in: .zero)
+  /// Polls soon for a device that a caller waits for, regardless of the back-off.
+  func pollSoon(for node: NodeID) {
+    guard isFollowing, nodes[node] != nil, lastPoll.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
+    schedulePoll(in: .zero)
   }
 
-  /// Asks at a time, if not before.
-  private func ask(in time: Duration) {
+  /// Schedules the next poll after a delay, unless an earlier one is scheduled.
+  private func schedulePoll(in time: Duration) {
     guard isFollowing else { return }
-    let deadline = max(eventLoop.now + .nanoseconds(time.nanoseconds), quietUntil ?? .distantPast)
+    let deadline = max(eventLoop.now + .nanoseconds(time.nanoseconds), notBefore ?? .distantPast)
     if let due, due <= deadline { return }
     schedule(at: deadline)
   }
@@ -128,30 +128,30 @@ package actor CloudLink {
   private func poll() async {
     guard isFollowing else { return }
     (next, due) = (nil, nil)
-    guard !isPolling else { return ask(in: settings.settlingTime) }
+    guard !isPolling else { return schedulePoll(in: settings.settlingTime) }
     isPolling = true
     defer { isPolling = false }
-    let (asked, revision) = (eventLoop.now, account.revision)
-    self.asked = asked
+    let (start, revision) = (eventLoop.now, account.revision)
+    lastPoll = start
     do throws(CloudFailure) {
       let period = TimeAmount.nanoseconds(settings.syncInterval.nanoseconds)
-      // What has gone just now may be back soon.
-      let isNew = missing.values.contains { $0 + period > asked }
-      if synced.map({ $0 + period <= asked }) ?? true || isNew {
+      // A device that is missing since a short time may be listed again soon.
+      let isNew = missing.values.contains { $0 + period > start }
+      if lastSync.map({ $0 + period <= start }) ?? true || isNew {
         try await sync()
-        synced = asked
+        lastSync = start
       }
       try await query(Array(nodes.keys))
       guard isFollowing else { return }
       failures = 0
-      note(nil)
-      ask(in: settings.queryInterval)
+      storeStatus(nil)
+      schedulePoll(in: settings.queryInterval)
     } catch {
-      // What was asked in another way than it would be now says nothing.
+      // The result of a request with an outdated address or token is ignored.
       guard isFollowing, error != .ended else { return }
-      guard revision == account.revision else { return ask(in: .zero) }
-      // It is we who have too much to ask; of the devices that says nothing.
-      guard error != .busy else { return ask(in: settings.settlingTime) }
+      guard revision == account.revision else { return schedulePoll(in: .zero) }
+      // A full queue says nothing about the devices.
+      guard error != .busy else { return schedulePoll(in: settings.settlingTime) }
       failed(error)
     }
   }
@@ -160,53 +160,55 @@ package actor CloudLink {
     failures += 1
     logger.warning("the cloud account “\(account.name)” \(failure.text)")
     for node in nodes.keys.sorted() { host.value.take(.lost(node, failure.reason)) }
-    note(failure)
-    // It knows best when it answers again, but is asked no more often than one that does.
-    if case .status(_, after: .some) = failure { return ask(in: settings.queryInterval) }
+    storeStatus(failure)
+    // The cloud determined the pause; it is polled at most as often as one that answers.
+    if case .status(_, after: .some) = failure { return schedulePoll(in: settings.queryInterval) }
     let doublings = min(failures - 1, 10)
-    ask(in: min(settings.queryInterval * (1 << doublings), max(settings.longestRetry, settings.queryInterval)))
+    schedulePoll(in: min(settings.queryInterval * (1 << doublings), max(settings.longestRetry, settings.queryInterval)))
   }
 
-  /// Notes for other processes how the account is doing.
-  private func note(_ failure: CloudFailure?) {
+  /// Stores the status of the account for other processes.
+  private func storeStatus(_ failure: CloudFailure?) {
     let now = machine.unixMicroseconds()
     let contact = failure == nil ? now : nil
-    let isOld = contact != nil && noted.contact.map { now &- $0 >= Self.contactPause } ?? true
-    guard isOld || noted.failure != failure?.text else { return }
-    noted = (contact ?? noted.contact, failure?.text)
-    // Where it can't be noted, it is of no use to say so: the home itself can't be stored then.
+    let isOld = contact != nil && stored.contact.map { now &- $0 >= Self.contactInterval } ?? true
+    guard isOld || stored.failure != failure?.text else { return }
+    stored = (contact ?? stored.contact, failure?.text)
+    // A failure is ignored: then the home itself can't be stored either.
     _ = host.value.perform { [account] in try $0.note(contact: contact, failure: failure?.text, of: account) }
   }
 
-  /// Asks for everything once, whoever follows.
+  /// Requests devices and states once, even if another process polls.
   package func refresh() async throws(HomeError) {
     do throws(CloudFailure) {
       try await sync()
       try await query(Array(nodes.keys))
-      note(nil)
+      storeStatus(nil)
     } catch {
-      note(error)
+      storeStatus(error)
       throw error.homeError(of: account.name)
     }
   }
 
   // MARK: SYNC
 
-  /// Asks what devices there are. Of one that is listed no more the cloud may think better: it is out of reach, and gone when it has
-  /// not been listed for a day.
+  /// Requests the list of devices. A device that is no longer listed is offline, and removed after a day, because the
+  /// list may be incomplete for a while.
   private func sync() async throws(CloudFailure) {
-    let asked = account
-    let (told, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in try CloudIntent.devices(answer)
+    let requested = account
+    let (listed, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in
+      try CloudIntent.devices(answer)
     }
     for problem in problems {
       logger.warning("the cloud account “\(account.name)” has a device that is ignored: \(problem)")
     }
-    // Of one that it does not reach it may tell less, so that there is no word for it: that is as if it were not listed.
-    let words = Set(nodes.values.flatMap(\.parts.values).filter(\.hasWords).map(\.device.id))
-    let parts = told.filter { $0.hasWords || !words.contains($0.device.id) }
+    // A cloud may report fewer traits of an offline device, so that no cluster corresponds to it: it counts as not
+    // listed.
+    let represented = Set(nodes.values.flatMap(\.parts.values).filter(\.hasClusters).map(\.device.id))
+    let parts = listed.filter { $0.hasClusters || !represented.contains($0.device.id) }
     let kept: [NodeID: CloudNode]?
     do {
-      kept = try await host.value.perform { try $0.keep(parts, of: asked) }.get()
+      kept = try await host.value.perform { try $0.keep(parts, of: requested) }.get()
     } catch {
       throw .unreadable("its devices can't be stored: \(HomeError(error))")
     }
@@ -215,17 +217,17 @@ package actor CloudLink {
     if parts.contains(where: { !known.contains($0.device.id) }) {
       logger.warning("the cloud account “\(account.name)” has too many devices; the rest are ignored")
     }
-    note(missing: known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
-    let gone = missing.filter { $0.value + .nanoseconds(settings.removalDelay.nanoseconds) <= eventLoop.now }.keys
+    updateMissing(known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
+    let removed = missing.filter { $0.value + .nanoseconds(settings.removalDelay.nanoseconds) <= eventLoop.now }.keys
       .sorted()
-    kept = kept.mapValues { $0.without(gone) }
+    kept = kept.mapValues { $0.without(removed) }
     let before = nodes
     nodes = kept.filter(\.value.isDevice)
     for node in before.keys.sorted() where nodes[node] == nil { host.value.take(.nodeRemoved(node)) }
-    // Behind it: what is in the home is in its account.
-    if !gone.isEmpty {
-      for id in gone { missing[id] = nil }
-      _ = host.value.perform { try $0.forget(gone, of: asked.name) }
+    // Removed after its node, so that each device of the home belongs to an account.
+    if !removed.isEmpty {
+      for id in removed { missing[id] = nil }
+      _ = host.value.perform { try $0.forget(removed, of: requested.name) }
     }
     for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
       host.value.take(.node(node))
@@ -233,17 +235,17 @@ package actor CloudLink {
     }
   }
 
-  /// - Parameter isAll: an account that has nothing any more is more often one that does not know at the moment what it has: that
-  ///   does not count.
-  private func note(missing ids: Set<String>, isAll: Bool) {
+  /// - Parameter isAll: whether the list is empty. Then the removal delay restarts, because an empty list usually is a
+  ///   failure of the cloud.
+  private func updateMissing(_ ids: Set<String>, isAll: Bool) {
     missing = missing.filter { ids.contains($0.key) }
     for id in ids where isAll || missing[id] == nil { missing[id] = eventLoop.now }
   }
 
   // MARK: QUERY
 
-  /// Asks how devices are.
-  /// - Returns: what it told of those that it reaches.
+  /// Requests the states of devices.
+  /// - Returns: the attributes of the reachable ones.
   @discardableResult
   package func query(_ wanted: [NodeID]) async throws(CloudFailure) -> [NodeID: [AttributeData]] {
     let known = wanted.sorted().compactMap { nodes[$0] }
@@ -256,25 +258,25 @@ package actor CloudLink {
       }
     }
     guard !isEnded else { throw .ended }
-    var told: [NodeID: [AttributeData]] = [:]
-    for node in known where nodes[node.node] != nil { told[node.node] = take(states, of: node) }
-    return told
+    var reported: [NodeID: [AttributeData]] = [:]
+    for node in known where nodes[node.node] != nil { reported[node.node] = report(states, of: node) }
+    return reported
   }
 
-  /// Takes in how a node's devices are: all of them, of which one that is not told of is away.
-  /// - Returns: what that is in attributes; nil where all are away.
+  /// Reports the states of a node's devices to the home; a device without a state is offline.
+  /// - Returns: the attributes; nil if all devices are offline.
   @discardableResult
-  private func take(_ states: [String: CloudJSON], of node: CloudNode) -> [AttributeData]? {
+  private func report(_ states: [String: CloudJSON], of node: CloudNode) -> [AttributeData]? {
     guard let attributes = node.attributes(states) else {
       host.value.take(.lost(node.node, .cloudSaysUnreachable))
       return nil
     }
-    say(attributes, of: node.node)
+    report(attributes, of: node.node)
     return attributes
   }
 
-  private func say(_ attributes: [AttributeData], of node: NodeID) {
-    // It is there before it says how it is, as a device that is subscribed to.
+  private func report(_ attributes: [AttributeData], of node: NodeID) {
+    // Established before the report, like a subscription.
     let timeout = (settings.queryInterval + settings.timeout).nanoseconds / 1000
     host.value.take(.established(node, deadline: machine.unixMicroseconds() + timeout))
     host.value.take(.report(NodeReport(node, attributes, isWhole: false)))
@@ -282,7 +284,7 @@ package actor CloudLink {
 
   // MARK: EXECUTE
 
-  /// Has something done to a device.
+  /// Sends a command to a device.
   package func execute(_ order: CloudOrder, on endpoint: EndpointID, of node: NodeID) async throws(HomeError) {
     guard let known = nodes[node], let part = known.parts[endpoint] else {
       throw HomeError(.notFound, "the cloud account “\(account.name)” no longer has this device")
@@ -296,26 +298,26 @@ package actor CloudLink {
         try CloudIntent.outcome(answer, of: id)
       }
     } catch {
-      // It may have been done all the same.
-      if error.isAfterSending { askAfterOrder() }
+      // The command may have been executed.
+      if error.isAfterSending { pollAfterCommand() }
       throw error.homeError(of: account.name)
     }
-    askAfterOrder()
-    // The account may have gone in the meantime. Where one of several is away, the next question tells.
+    pollAfterCommand()
+    // The account may have been removed meanwhile. If one of several devices is offline, the next poll detects it.
     guard !isEnded, nodes[node] != nil else { return try CloudIntent.check(outcome, account: account.name) }
-    let isAway = outcome["status"]?.text == "OFFLINE" || outcome["states"].map { !CloudIntent.isOnline($0) } ?? false
-    if isAway {
+    let isOffline = outcome["status"]?.text == "OFFLINE" || outcome["states"].map { !CloudIntent.isOnline($0) } ?? false
+    if isOffline {
       if known.parts.count == 1 { host.value.take(.lost(node, .cloudSaysUnreachable)) }
     } else if let states = outcome["states"] {
-      say(known.attributes(states, of: part, on: endpoint), of: node)
+      report(known.attributes(states, of: part, on: endpoint), of: node)
     }
     try CloudIntent.check(outcome, account: account.name)
   }
 
-  /// It may not be done yet, and the cloud may not know what came of it.
-  private func askAfterOrder() {
+  /// Polls soon after a command, which may not be completed yet, or whose result the cloud does not know.
+  private func pollAfterCommand() {
     if isFollowing {
-      ask(in: settings.settlingTime)
+      schedulePoll(in: settings.settlingTime)
     } else {
       _ = host.value.perform { [name = account.name] in try $0.noteOrder(through: name) }
     }
@@ -323,23 +325,23 @@ package actor CloudLink {
 
   // MARK: Requests
 
-  /// Sends a request when those before it are over, and reads the answer. Not when whoever wants it has given up meanwhile, or will
-  /// have: what is done too late is done when nobody means it any more.
+  /// Sends a request after the previous ones, and decodes the answer. A request that waited longer than the timeout, or
+  /// whose task was canceled, is dropped, because a late command is not expected any longer.
   private func send<Answer: Sendable>(
     _ intent: String, _ payload: CloudJSON?, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
   ) async throws(CloudFailure) -> Answer {
     guard queue.count < Self.mostWaiting else { throw .busy }
     let wait = PendingWork.begin("the cloud account \(account.name) to answer \(intent)")
     defer { wait?.end() }
-    let begun = eventLoop.now
+    let start = eventLoop.now
     if isBusy { await withCheckedContinuation { queue.append($0) } } else { isBusy = true }
     defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
     guard !isEnded else { throw .ended }
-    guard !Task.isCancelled, eventLoop.now <= begun + .nanoseconds(settings.timeout.nanoseconds) else { throw .busy }
+    guard !Task.isCancelled, eventLoop.now <= start + .nanoseconds(settings.timeout.nanoseconds) else { throw .busy }
     let id = hexadecimal(random.bytes(16))
     let answer = await post(CloudIntent.request(intent, payload, id: id), read)
     if case .failure(.status(_, after: let pause?)) = answer {
-      quietUntil = eventLoop.now + .nanoseconds(pause.nanoseconds)
+      notBefore = eventLoop.now + .nanoseconds(pause.nanoseconds)
     }
     return try answer.get()
   }
@@ -367,11 +369,11 @@ package actor CloudLink {
   }
 }
 
-// For the controller, which is on the loop: what it says is done when it goes on.
+// Synchronous calls for the controller, which is on the event loop.
 extension CloudLink {
   package nonisolated func followNow() { assumeIsolated { $0.follow() } }
   package nonisolated func endNow() { assumeIsolated { $0.end() } }
-  package nonisolated func hurryNow(for node: NodeID) { assumeIsolated { $0.hurry(for: node) } }
+  package nonisolated func hurryNow(for node: NodeID) { assumeIsolated { $0.pollSoon(for: node) } }
   package nonisolated func updateNow(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
     assumeIsolated { $0.update(account, nodes) }
   }

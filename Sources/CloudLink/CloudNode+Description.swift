@@ -3,15 +3,15 @@ internal import MatterClusters
 package import MatterModel
 package import MatterProtocol
 
-// What the devices of a cloud account are in Matter's words: CloudMapping.swift's table the other way round.
+// The Matter description of the devices of a cloud account, the inverse of the table in CloudMapping.swift.
 //
-// Without a counterpart here, and left out:
-// - what has no trait of those below: cameras, vacuums, scenes, media; of a speaker and a television also On/Off, which
-//   means something else there;
-// - effects, modes, toggles, timers, programs and whatever else only commands;
-// - SensorState but for leaks and rain, since the project declares no cluster of the others.
+// Without a counterpart, and omitted:
+// - devices without one of the traits below: cameras, vacuums, scenes, media; also On/Off of speakers and televisions,
+//   which has another meaning there;
+// - effects, modes, toggles, timers, programs and other traits with commands only;
+// - SensorState except leaks and rain, because the project declares no cluster for the others.
 
-/// Attributes in the making.
+/// A builder of attributes.
 struct CloudAttributeTable {
   private(set) var attributes: [AttributeData] = []
 
@@ -25,7 +25,7 @@ struct CloudAttributeTable {
     attributes.append(AttributeData(path, dataVersion: 0, value: value.tlv))
   }
 
-  /// A cluster with its global attributes.
+  /// Adds the global attributes of a cluster.
   fileprivate mutating func add(_ cluster: CloudCluster, on endpoint: EndpointID) {
     func path(_ id: AttributeID) -> ConcreteAttributePath { .init(endpoint, cluster.id, id) }
     set(path(GlobalAttribute.featureMap), cluster.features)
@@ -49,7 +49,7 @@ package struct CloudCluster: Hashable {
 }
 
 extension CloudNode {
-  /// What the node is: its endpoints, their types and clusters, and who made it. What it is doing comes from its states.
+  /// The endpoints with their types and clusters, and the identity. The states are reported separately.
   package var description: [AttributeData] {
     var table = CloudAttributeTable()
     let endpoints = orderedParts
@@ -57,13 +57,13 @@ extension CloudNode {
     let root = [CloudCluster(BasicInformation.self)] + (hasBattery ? [Self.battery(endpoints.map(\.part.device))] : [])
     let rootTypes = [DeviceTypes.rootNode] + (hasBattery ? [DeviceTypes.powerSource] : [])
     table.describe(.root, rootTypes, root, parts: endpoints.map(\.endpoint))
-    if let first = endpoints.first { table.tell(first.part.device) }
+    if let first = endpoints.first { table.setBasicInformation(of: first.part.device) }
     for (endpoint, part) in endpoints {
       var (types, clusters) = part.device.matter
-      // One of several may be away when the others are not.
+      // One of several devices may be offline while the others are not.
       if endpoints.count > 1 { clusters.append(CloudCluster(BridgedDeviceBasicInformation.self)) }
       table.describe(endpoint, types, clusters)
-      part.device.tellLimits(of: clusters, on: endpoint, in: &table)
+      part.device.setLimits(of: clusters, on: endpoint, in: &table)
     }
     return table.attributes
   }
@@ -87,8 +87,8 @@ extension CloudAttributeTable {
     for cluster in clusters { add(cluster, on: endpoint) }
   }
 
-  /// Basic Information, with each text as long as it may be there. Matter Core § 11.1.5.
-  fileprivate mutating func tell(_ device: CloudDevice) {
+  /// Sets the attributes of Basic Information, truncated to their maximum lengths. Matter Core § 11.1.5.
+  fileprivate mutating func setBasicInformation(of device: CloudDevice) {
     let (info, identity) = (device.deviceInfo, device.identity)
     set(BasicInformation.nodeLabel, Self.cut(device.name.name, 32), on: .root)
     set(BasicInformation.vendorName, Self.cut(info.manufacturer ?? "", 32), on: .root)
@@ -97,11 +97,11 @@ extension CloudAttributeTable {
     if let id = identity.productID { set(BasicInformation.productID, id, on: .root) }
     if let version = info.hwVersion { set(BasicInformation.hardwareVersionString, Self.cut(version, 64), on: .root) }
     if let version = info.swVersion { set(BasicInformation.softwareVersionString, Self.cut(version, 64), on: .root) }
-    // Half of one would be another's.
+    // A truncated id would not be unique.
     if let id = device.matterUniqueID, id.utf8.count <= 32 { set(BasicInformation.uniqueID, id, on: .root) }
   }
 
-  /// The beginning of a text, as far as so many bytes go.
+  /// Truncates a text to a number of bytes.
   private static func cut(_ text: String, _ length: Int) -> String {
     var result = ""
     for character in text {
@@ -115,18 +115,18 @@ extension CloudAttributeTable {
 // MARK: Types and clusters
 
 extension CloudDevice {
-  /// The colours that a light has.
+  /// Whether the light has colors.
   package var hasColors: Bool { has("ColorSetting") && attributes.colorModel != nil }
   var hasTemperatures: Bool { has("ColorSetting") && attributes.colorTemperatureRange != nil }
 
-  /// The types and clusters of its endpoint; none where there is no word for it in Matter.
+  /// The types and clusters of its endpoint; none if no cluster corresponds.
   package var matter: (types: [DeviceType], clusters: [CloudCluster]) {
     let clusters = matterClusters
     return (clusters.isEmpty ? [] : matterTypes(clusters), clusters)
   }
 
   private var matterClusters: [CloudCluster] {
-    // What is switched and dimmed there is its sound.
+    // On/Off and Brightness of these types control the sound.
     guard !["SPEAKER", "TV", "SOUNDBAR", "AUDIO_VIDEO_RECEIVER", "SETTOP"].contains(kind) else { return [] }
     var clusters: [CloudCluster] = []
     let isLight = kind == "LIGHT"
@@ -150,7 +150,7 @@ extension CloudDevice {
     if has("OccupancySensing") {
       clusters.append(CloudCluster(OccupancySensing.self, [OccupancySensing.passiveInfrared]))
     }
-    // Where it can be set it is something else: an oven's, a kettle's.
+    // With a set point it is an oven, a kettle or the like, and not a sensor.
     if has("TemperatureControl"), attributes.queryOnlyTemperatureControl == true {
       clusters.append(CloudCluster(TemperatureMeasurement.self))
     }
@@ -183,7 +183,7 @@ extension CloudDevice {
       + (isAuto || modes.contains("cool") ? [Thermostat.cooling] : []) + (isAuto ? [Thermostat.autoMode] : [])
   }
 
-  /// What opens and closes by itself is a covering; what only tells whether it is open, a contact.
+  /// A covering if it can be controlled, else a contact sensor.
   private var opening: CloudCluster {
     guard attributes.queryOnlyOpenClose != true else { return CloudCluster(BooleanState.self) }
     return CloudCluster(
@@ -195,7 +195,7 @@ extension CloudDevice {
         + (attributes.discreteOnlyOpenClose == true ? [] : [WindowCovering.goToLiftPercentage.id]))
   }
 
-  /// What SensorState tells that there is a cluster for.
+  /// The first supported sensor of SensorState, if any.
   var sensed: (cluster: CloudCluster, type: DeviceType)? {
     guard has("SensorState") else { return nil }
     let names = (attributes.sensorStatesSupported ?? []).map(\.name)
@@ -235,13 +235,13 @@ extension CloudDevice {
       default: break
       }
     }
-    // Whatever else can be switched.
+    // Other devices with a switch.
     if types.isEmpty { types = [isDimmed ? DeviceTypes.mountedDimmableLoadControl : DeviceTypes.mountedOnOffControl] }
     return types
   }
 
-  /// What of its attributes says how far its traits go.
-  fileprivate func tellLimits(
+  /// Sets the attributes with the limits of the clusters.
+  fileprivate func setLimits(
     of clusters: [CloudCluster], on endpoint: EndpointID, in table: inout CloudAttributeTable
   ) {
     for cluster in clusters {

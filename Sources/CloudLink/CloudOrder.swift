@@ -3,11 +3,11 @@ internal import MatterClusters
 package import MatterModel
 package import MatterProtocol
 
-/// What is to be done to a device of a cloud account: Matter's commands and writes as executions of EXECUTE.
+/// A command or write of Matter as executions of an EXECUTE request.
 ///
-/// How long it may take (a transition time) is nothing that a cloud can be told, and left out.
+/// Transition times are ignored, because clouds don't support them.
 package struct CloudOrder: Hashable, Sendable {
-  /// In their order; empty where nothing is to be done.
+  /// The executions in order; empty if nothing is to be done.
   var executions: [CloudJSON] = []
 
   private mutating func add(_ command: String, _ params: CloudJSON, pin: OctetString? = nil) {
@@ -18,8 +18,8 @@ package struct CloudOrder: Hashable, Sendable {
 
   // MARK: Commands
 
-  /// - Parameter values: of the device's node, as far as they are known.
-  /// - Throws: `badArguments` for fields that can't be read; `refused` for a command that no cloud knows.
+  /// - Parameter values: the known values of the device's node.
+  /// - Throws: `badArguments` for invalid fields; `refused` for a command without a counterpart.
   package init(_ command: CommandData, on endpoint: EndpointID, of device: CloudDevice, _ values: NodeValues)
     throws(HomeError)
   {
@@ -72,7 +72,7 @@ package struct CloudOrder: Hashable, Sendable {
     }
   }
 
-  /// A light that is dimmed there comes on by that, as Matter has it of one command and not of the other. Application Clusters
+  /// Clouds switch a light on when its level is set, like only one of the two commands of Matter. Application Clusters
   /// § 1.6.4.1.1.
   private mutating func add(level command: CommandData, of device: CloudDevice, isOn: Bool?) throws(HomeError) {
     let fields = try Self.fields(of: command, LevelControl.MoveToLevelRequest.self)
@@ -84,8 +84,8 @@ package struct CloudOrder: Hashable, Sendable {
     add("BrightnessAbsolute", ["brightness": .number(Double(max(1, LevelRange.standard.percent(fields.level))))])
   }
 
-  /// What is off has to be left off by most commands; a cloud would switch it on.
-  /// - Returns: whether nothing is to be done.
+  /// Most commands must not switch a device on that is off, but a cloud would do so.
+  /// - Returns: whether the command has no effect.
   private func isLeft(off isOff: Bool, _ executesIfOff: Bool) throws(HomeError) -> Bool {
     guard isOff, executesIfOff else { return isOff }
     throw HomeError(.refused, "off; the vendor's cloud can't change this without switching it on")
@@ -103,7 +103,7 @@ package struct CloudOrder: Hashable, Sendable {
     }
   }
 
-  // MARK: Colours
+  // MARK: Colors
 
   private mutating func add(
     color command: CommandData, on endpoint: EndpointID, of device: CloudDevice, _ values: NodeValues
@@ -149,7 +149,7 @@ package struct CloudOrder: Hashable, Sendable {
     add("ColorAbsolute", ["color": color])
   }
 
-  /// As the light's model has it. Some take the value for its brightness: it stays as bright as it is.
+  /// The color in the model of the light. The value of HSV may be interpreted as brightness, so it is the current one.
   private static func color(
     _ hue: Double, _ saturation: Double, on endpoint: EndpointID, of device: CloudDevice, _ values: NodeValues
   ) -> CloudJSON {
@@ -159,7 +159,7 @@ package struct CloudOrder: Hashable, Sendable {
       let value = level.map { Double(LevelRange.standard.percent($0)) / 100 } ?? 1
       return [
         "spectrumHSV": [
-          // 360 is 0 again.
+          // 360 equals 0.
           "hue": .number((hue * 3600).rounded().truncatingRemainder(dividingBy: 3600) / 10),
           "saturation": .number((saturation * 1000).rounded() / 1000), "value": .number(value),
         ]
@@ -172,8 +172,8 @@ package struct CloudOrder: Hashable, Sendable {
 
   // MARK: Writes
 
-  /// - Parameter values: of the device's node, as far as they are known.
-  /// - Throws: `badArguments` for a value that can't be read; `refused` for an attribute that no cloud can set.
+  /// - Parameter values: the known values of the device's node.
+  /// - Throws: `badArguments` for an invalid value; `refused` for an attribute without a counterpart.
   package init(
     _ write: AttributeWrite, on endpoint: EndpointID, of device: CloudDevice, _ values: NodeValues
   ) throws(HomeError) {
@@ -208,7 +208,7 @@ package struct CloudOrder: Hashable, Sendable {
     }
   }
 
-  /// One of the two set points. A cloud takes a temperature for the mode that the thermostat is in, whichever that is.
+  /// Adds a set point. A cloud applies it to the current mode of the thermostat.
   private mutating func add(
     heating: Int16?, _ cooling: Int16?, _ device: CloudDevice, _ values: NodeValues, on endpoint: EndpointID
   ) throws(HomeError) {

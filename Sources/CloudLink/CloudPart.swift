@@ -1,16 +1,16 @@
 internal import HomeModel
 package import MatterModel
 
-/// A device of a cloud account, and what its cloud wants to be told whenever it is asked about it.
+/// A device of a cloud account, with the custom data for requests about it.
 package struct CloudPart: Hashable, Sendable, Codable {
   package var device: CloudDevice
-  /// `customData` of the SYNC response, which is to be sent back as it is.
+  /// `customData` of the SYNC response, which requests return unmodified.
   var customData: CloudJSON?
 
-  /// Whether there is a word for it in Matter.
-  var hasWords: Bool { !device.matter.clusters.isEmpty }
+  /// Whether clusters of Matter correspond to it.
+  var hasClusters: Bool { !device.matter.clusters.isEmpty }
 
-  /// As it is named in a request.
+  /// The device in a request.
   package var request: CloudJSON {
     var members: [String: CloudJSON] = ["id": .text(device.id)]
     members["customData"] = customData
@@ -18,35 +18,35 @@ package struct CloudPart: Hashable, Sendable, Codable {
   }
 }
 
-/// What of a cloud account is one node to the home: one device or, as a strip of sockets is, several that are one to their maker.
+/// A node of a cloud account: a device, or several devices of one product, such as a power strip.
 package struct CloudNode: Hashable, Sendable {
   package var node: NodeID
   package var parts: [EndpointID: CloudPart] = [:]
-  /// So many of one account may be one to their maker.
+  /// The maximum number of devices of a node.
   static let mostParts: UInt16 = 64
 
-  /// Whether there is a word for any of it in Matter. What has none is no device of the home.
-  package var isDevice: Bool { parts.values.contains(where: \.hasWords) }
+  /// Whether a cluster corresponds to any of its parts; else it is not a device of the home.
+  package var isDevice: Bool { parts.values.contains(where: \.hasClusters) }
 
-  /// Which of its endpoints tells of the battery, which is the node's: two would contradict each other.
+  /// The endpoint whose device reports the battery of the node; others are ignored, because they may contradict it.
   var batteryEndpoint: EndpointID? { orderedParts.first { $0.part.device.has("EnergyStorage") }?.endpoint }
 
   package func without(_ ids: [String]) -> CloudNode {
     CloudNode(node: node, parts: parts.filter { !ids.contains($0.value.device.id) })
   }
 
-  /// In the order of their endpoints.
+  /// The parts in the order of their endpoints.
   var orderedParts: [(endpoint: EndpointID, part: CloudPart)] {
     parts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 }
 
 extension CloudPart {
-  /// The most that is taken of one device, so that no cloud fills the home.
+  /// Limits for one device, so that a cloud can't fill the database.
   private static let longestID = 256, longestCustomData = 4096, mostTraits = 64
 
-  /// Reads a device of a SYNC response: what it is known by, what it is and what it is called has to be there, all else may be
-  /// missing, or be something else.
+  /// Decodes a device of a SYNC response. The id, type, traits and name are required; other members may be missing or
+  /// invalid.
   init(_ json: CloudJSON) throws(CloudDeviceProblem) {
     guard let id = json["id"]?.text, !id.isEmpty, id.utf8.count <= Self.longestID else {
       throw CloudDeviceProblem(device: json["name"]?["name"]?.text ?? "a device", "it has no id")
@@ -59,7 +59,7 @@ extension CloudPart {
     }
     device = CloudDevice(
       id: id, type: type, traits: Array(traits.prefix(Self.mostTraits)), name: name,
-      attributes: json["attributes"].flatMap { CloudAttributes.lenient($0.inTodaysForm) } ?? CloudAttributes())
+      attributes: json["attributes"].flatMap { CloudAttributes.lenient($0.normalized) } ?? CloudAttributes())
     device.roomHint = json["roomHint"]?.text
     device.willReportState = json["willReportState"]?.isTrue ?? false
     let info = json["deviceInfo"]
@@ -72,11 +72,11 @@ extension CloudPart {
     customData = json["customData"].flatMap { $0.bytes.count <= Self.longestCustomData ? $0 : nil }
   }
 
-  /// Whether a cloud that tells both means one thing by them that its maker made as one.
+  /// Whether both are parts of one product.
   package func isSameDevice(as other: CloudPart) -> Bool { device.identity.isSameDevice(as: other.device.identity) }
 }
 
-/// Why a device of a SYNC response is left out.
+/// The reason why a device of a SYNC response is ignored.
 struct CloudDeviceProblem: Error, CustomStringConvertible {
   package var device: String
   var reason: String
@@ -103,14 +103,14 @@ extension CloudDevice {
 }
 
 extension CloudJSON {
-  /// Attributes of a device, where some have forms that others don't write any more, or leave a part out.
-  fileprivate var inTodaysForm: CloudJSON {
+  /// The attributes of a device in the current form: some clouds use outdated forms, or omit members.
+  fileprivate var normalized: CloudJSON {
     guard var members = object else { return self }
     if let modes = members["availableThermostatModes"]?.text {
       members["availableThermostatModes"] = .array(modes.split(separator: ",").map { .text(String($0)) })
     }
     if var range = members["colorTemperatureRange"]?.object, !range.isEmpty {
-      // What lamps are sold with, where one end is not told.
+      // Common limits of lamps, if one is missing.
       range["temperatureMinK"] = range["temperatureMinK"] ?? .number(2000)
       range["temperatureMaxK"] = range["temperatureMaxK"] ?? .number(6500)
       members["colorTemperatureRange"] = .object(range)

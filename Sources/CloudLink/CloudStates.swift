@@ -2,25 +2,25 @@ internal import MatterClusters
 package import MatterModel
 package import MatterProtocol
 
-// What a cloud says of how a device is, as Matter's attributes: the states of QUERY, and those that EXECUTE gives back.
+// The conversion of states in QUERY and EXECUTE responses to attributes of Matter.
 
 extension CloudNode {
-  /// The attributes that the states of its devices tell of, by their ids; nil where none of them is there. One of several that is
-  /// away says so by the cluster that bridges have for that.
+  /// The attributes of the node for the states of its devices, by their ids; nil if all are offline. If one of several
+  /// is offline, its Reachable attribute says so.
   package func attributes(_ states: [String: CloudJSON]) -> [AttributeData]? {
-    func isThere(_ part: CloudPart) -> Bool { states[part.device.id].map(CloudIntent.isOnline) ?? false }
-    guard parts.values.contains(where: isThere) else { return nil }
+    func isOnline(_ part: CloudPart) -> Bool { states[part.device.id].map(CloudIntent.isOnline) ?? false }
+    guard parts.values.contains(where: isOnline) else { return nil }
     var table = CloudAttributeTable()
     var attributes: [AttributeData] = []
     for (endpoint, part) in orderedParts {
-      if parts.count > 1 { table.set(BridgedDeviceBasicInformation.reachable, isThere(part), on: endpoint) }
-      guard isThere(part), let state = states[part.device.id] else { continue }
+      if parts.count > 1 { table.set(BridgedDeviceBasicInformation.reachable, isOnline(part), on: endpoint) }
+      guard isOnline(part), let state = states[part.device.id] else { continue }
       attributes += self.attributes(state, of: part, on: endpoint)
     }
     return table.attributes + attributes
   }
 
-  /// The attributes that the state of one of its devices tells of.
+  /// The attributes for the state of one of its devices.
   package func attributes(_ state: CloudJSON, of part: CloudPart, on endpoint: EndpointID) -> [AttributeData] {
     let all = part.attributes(state, on: endpoint)
     return endpoint == batteryEndpoint ? all : all.filter { $0.path.cluster != PowerSource.id }
@@ -28,14 +28,14 @@ extension CloudNode {
 }
 
 extension CloudPart {
-  /// The attributes that a state tells of; what there is no word for, or what is not as it should be, is left out.
+  /// The attributes for a state; members without a counterpart, and invalid ones, are ignored.
   package func attributes(_ state: CloudJSON, on endpoint: EndpointID) -> [AttributeData] {
     var table = CloudAttributeTable()
     for cluster in device.matter.clusters {
       switch cluster.id {
       case OnOff.id: if let isOn = state["on"]?.isTrue { table.set(OnOff.onOff, isOn, on: endpoint) }
       case LevelControl.id:
-        // Of a light that is off some say that it has none: it keeps the one that it had.
+        // Some clouds report no brightness for a light that is off; its level is unchanged.
         guard let percent = state["brightness"]?.number, percent > 0 else { break }
         table.set(LevelControl.currentLevel, Nullable(CloudUnits.level(percent)), on: endpoint)
       case ColorControl.id: state["color"].map { table.color($0, of: device, on: endpoint) }
@@ -72,9 +72,9 @@ extension CloudPart {
     return table.attributes
   }
 
-  /// What true means depends on what it belongs to. Application Clusters § 1.7.
+  /// The state, whose meaning depends on the device type. Application Clusters § 1.7.
   private func booleanState(_ state: CloudJSON) -> Bool? {
-    // A contact is closed.
+    // True is a closed contact.
     if device.has("OpenClose") { return state.openPercent.map { $0 == 0 } }
     for sensor in state["currentSensorStateData"]?.array ?? [] {
       switch (sensor["name"]?.text, sensor["currentSensorState"]?.text) {
@@ -88,19 +88,19 @@ extension CloudPart {
 }
 
 extension CloudJSON {
-  /// Of what opens one way, or several.
+  /// The position of a device that opens in one or several directions.
   fileprivate var openPercent: Double? {
     self["openPercent"]?.number ?? self["openState"]?.array?.first?["openPercent"]?.number
   }
 }
 
 extension CloudAttributeTable {
-  /// A colour is told in one of three ways; some spell them as commands do.
+  /// Sets the color, which has one of three forms; some clouds use the member names of commands.
   fileprivate mutating func color(_ color: CloudJSON, of device: CloudDevice, on endpoint: EndpointID) {
     let place: HueAndSaturation
     if let kelvin = color["temperatureK"]?.number ?? color["temperature"]?.number {
       let range = device.attributes.colorTemperatureRange
-      // A white that was made of colours may be any; the wire's is one that it has.
+      // A white mixed from colors has any temperature; the attribute is limited to the range.
       let least = Double(range?.temperatureMinK ?? 0)
       let white = min(max(kelvin, least), max(least, Double(range?.temperatureMaxK ?? 1_000_000)))
       set(ColorControl.colorTemperatureMireds, CloudUnits.mireds(white), on: endpoint)
@@ -145,7 +145,7 @@ extension CloudAttributeTable {
     if let cooling { set(Thermostat.occupiedCoolingSetpoint, CloudUnits.hundredths(cooling), on: endpoint) }
   }
 
-  /// Of the device as a whole, as Matter tells it of the node.
+  /// Sets the battery of the node.
   fileprivate mutating func battery(_ state: CloudJSON) {
     let percents = (state["capacityRemaining"]?.array ?? []).filter { $0["unit"]?.text == "PERCENTAGE" }
     if let percent = percents.first?["rawValue"]?.number {
@@ -163,7 +163,7 @@ extension CloudAttributeTable {
   }
 }
 
-/// What the modes of a thermostat are called in the cloud.
+/// The names of thermostat modes.
 enum CloudThermostat {
   static let modes: [String: Thermostat.SystemMode] = [
     "off": .off, "heat": .heat, "cool": .cool, "heatcool": .auto, "auto": .auto, "fan-only": .fanOnly, "dry": .dry,

@@ -1,6 +1,6 @@
-/// Between the units of the cloud and those of the wire. Whatever a cloud says comes out in range.
+/// Conversions between the units of clouds and those of Matter. Results are clamped to their range.
 enum CloudUnits {
-  /// A whole number from here to there.
+  /// Rounds and clamps a number.
   private static func whole<Number: FixedWidthInteger>(
     _ value: Double, _ least: Number, _ most: Number
   ) -> Number {
@@ -8,14 +8,14 @@ enum CloudUnits {
     return Number(exactly: min(max(value.rounded(), Double(least)), Double(most))) ?? least
   }
 
-  /// 1 to 254, from percent: what is more than nothing.
+  /// 1 to 254, from percent above 0.
   static func level(_ percent: Double) -> UInt8 { whole(percent * 2.54, 1, 254) }
 
-  /// Mireds and kelvins are each other's, a million divided by them.
+  /// Converts kelvin to mireds, or back.
   static func mireds(_ kelvin: Double) -> UInt16 { kelvin > 0 ? whole(1_000_000 / kelvin, 1, 65279) : 65279 }
   static func kelvin(_ mireds: UInt16) -> Int { whole(1_000_000 / Double(max(mireds, 1)), 1, 1_000_000) }
 
-  /// 0 to 254, of a whole circle and of the full saturation.
+  /// 0 to 254, from a fraction of the hue circle or of the full saturation.
   static func eighth(_ part: Double) -> UInt8 { whole(part * 254, 0, 254) }
 
   /// Hundredths of a degree, or of a percent.

@@ -126,7 +126,7 @@ extension HomeDatabase {
   /// Stores the devices that an account listed. A known device keeps its node and endpoint, unless its description now says
   /// that it is part of another known device; a part of a known device becomes the next endpoint of its node; any other
   /// becomes a new node. Devices beyond the limits are ignored.
-  /// - Returns: the account's nodes, of which unlisted ones are unchanged; nil if the account was removed or replaced since
+  /// - Returns: the account's nodes, with unlisted ones unchanged; nil if the account was removed or replaced since
   ///   the request.
   package func keep(_ parts: [CloudPart], of account: StoredCloudAccount) throws(HomeError) -> [NodeID: CloudNode]? {
     try write { database in
@@ -135,22 +135,22 @@ extension HomeDatabase {
         return nil
       }
       var nodes = try self.cloudNodes(database)[account.name] ?? [:]
-      var places = try self.cloudPlaces(database, of: account.name)
+      var endpoints = try self.cloudEndpoints(database, of: account.name)
       for part in parts {
         let id = part.device.id
         guard
-          let place = try places.place(
+          let endpoint = try endpoints.endpoint(
             of: part, nodes,
             draw: {
               .temporaryLocal(UInt32(truncatingIfNeeded: try Self.drawCloudNumber(database)))
             })
         else { continue }
-        if let before = places.updateValue(place, forKey: id), before != place {
+        if let before = endpoints.updateValue(endpoint, forKey: id), before != endpoint {
           nodes[before.node]?.parts[before.endpoint] = nil
-          if !places.values.contains(where: { $0.node == before.node }) { nodes[before.node] = nil }
+          if !endpoints.values.contains(where: { $0.node == before.node }) { nodes[before.node] = nil }
         }
-        if nodes[place.node]?.parts[place.endpoint] == part { continue }
-        nodes[place.node, default: CloudNode(node: place.node)].parts[place.endpoint] = part
+        if nodes[endpoint.node]?.parts[endpoint.endpoint] == part { continue }
+        nodes[endpoint.node, default: CloudNode(node: endpoint.node)].parts[endpoint.endpoint] = part
         try database.execute(
           sql: """
             INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES (?, ?, ?, ?, ?)
@@ -158,7 +158,8 @@ extension HomeDatabase {
             SET node = excluded.node, endpoint = excluded.endpoint, description = excluded.description
             """,
           arguments: [
-            account.name, id, Self.stored(place.node), Int(place.endpoint.rawValue), try JSONEncoder().encode(part),
+            account.name, id, Self.stored(endpoint.node), Int(endpoint.endpoint.rawValue),
+            try JSONEncoder().encode(part),
           ])
       }
       return nodes
@@ -166,15 +167,16 @@ extension HomeDatabase {
   }
 
   /// Returns the nodes and endpoints of an account's devices, also of those whose description can't be decoded.
-  private func cloudPlaces(_ database: Database, of account: String) throws -> [String: CloudPlace] {
-    var places: [String: CloudPlace] = [:]
+  private func cloudEndpoints(_ database: Database, of account: String) throws -> [String: CloudEndpoint] {
+    var endpoints: [String: CloudEndpoint] = [:]
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT device, node, endpoint FROM cloud_device WHERE account = ?"),
       arguments: [account])
     while let row = try rows.next() {
-      places[try row.text(0)] = CloudPlace(node: Self.node(try row.number(1)), endpoint: EndpointID(try row.number(2)))
+      endpoints[try row.text(0)] = CloudEndpoint(
+        node: Self.node(try row.number(1)), endpoint: EndpointID(try row.number(2)))
     }
-    return places
+    return endpoints
   }
 
   /// Returns a number that was never drawn before.
@@ -215,30 +217,30 @@ extension HomeDatabase {
 }
 
 /// The node and endpoint of a cloud device.
-private struct CloudPlace: Hashable {
+private struct CloudEndpoint: Hashable {
   var node: NodeID
   var endpoint: EndpointID
 }
 
-extension [String: CloudPlace] {
+extension [String: CloudEndpoint] {
   /// Returns the node and endpoint for a device of an account; nil if it would exceed the limit of devices.
   /// - Parameter draw: draws the id of a new node.
-  fileprivate func place(
+  fileprivate func endpoint(
     of part: CloudPart, _ nodes: [NodeID: CloudNode], draw: () throws -> NodeID
-  ) rethrows -> CloudPlace? {
+  ) rethrows -> CloudEndpoint? {
     let known = self[part.device.id]
-    // A device on a node with several endpoints keeps its place, regardless of its description.
+    // A device on a node with several endpoints keeps its endpoint, regardless of its description.
     if let known, values.contains(where: { $0.node == known.node && $0 != known }) { return known }
     let others = nodes.values.filter { other in
       other.node != known?.node && other.parts.values.contains { $0.isSameDevice(as: part) }
     }
     guard let other = others.map(\.node).min() else {
       if known == nil, count >= CloudIntent.mostDevices { return nil }
-      return try known ?? CloudPlace(node: draw(), endpoint: 1)
+      return try known ?? CloudEndpoint(node: draw(), endpoint: 1)
     }
     let last = values.lazy.filter { $0.node == other }.map(\.endpoint).max() ?? .root
     guard last.rawValue < CloudNode.mostParts else { return known }
-    return CloudPlace(node: other, endpoint: EndpointID(last.rawValue + 1))
+    return CloudEndpoint(node: other, endpoint: EndpointID(last.rawValue + 1))
   }
 }
 
@@ -246,8 +248,8 @@ extension HomeState {
   /// Removes the sources of the nodes.
   /// - Returns: the changes, and the names of the devices without another source.
   func removing(_ nodes: [NodeID]) -> (changes: [HomeChange], result: [String]) {
-    let gone = orderedDevices.filter { $0.sources.allSatisfy { nodes.contains($0.id.node) } }
-    let ways = nodes.sorted().flatMap(sources).map { HomeChange.sourceRemoved($0.id) }
-    return (ways + gone.map { .deviceRemoved(id: $0.id) }, gone.map(\.name))
+    let removed = orderedDevices.filter { $0.sources.allSatisfy { nodes.contains($0.id.node) } }
+    let changes = nodes.sorted().flatMap(sources).map { HomeChange.sourceRemoved($0.id) }
+    return (changes + removed.map { .deviceRemoved(id: $0.id) }, removed.map(\.name))
   }
 }

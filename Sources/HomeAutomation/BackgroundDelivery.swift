@@ -44,7 +44,7 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   public internal(set) var isSuspended = false
   /// The ``attemptDate`` in microseconds since 1970.
   package internal(set) var begun: Int64?
-  /// How often somebody resumed it: that is how whoever wakes it notices.
+  /// The number of times it was resumed, by which the process that makes the deliveries detects it.
   var resumes: Int64 = 0
   /// The reason of the last failure.
   public internal(set) var failure: String?
@@ -71,7 +71,7 @@ extension BackgroundDelivery {
   public var earliestDate: Date? { earliest.map { Date(microseconds: $0) } }
 }
 
-/// What of a delivery is stored as text.
+/// The members of a delivery that are stored as JSON.
 private struct DeliveryDefinition: Codable {
   var filter: SampleFilter
   /// In nanoseconds; nil: immediate.
@@ -160,8 +160,9 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores how far a delivery is; one that was removed stays removed. Failures that were forgiven meanwhile stay forgiven.
-  /// - Parameter endsAttempt: whether the attempt that began last has ended.
+  /// Stores the progress of a delivery. Has no effect if it was removed, and keeps failures cleared if it was resumed
+  /// meanwhile.
+  /// - Parameter endsAttempt: whether the last attempt has ended.
   package func record(_ delivery: BackgroundDelivery, endsAttempt: Bool = true) throws(HomeError) {
     try write { database in
       try database.execute(
@@ -175,12 +176,12 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores when an observer may be woken again: before it is, so that an end of this process does not forget it.
+  /// Stores the earliest time of the next delivery, before the delivery, so that it survives a kill of this process.
   package func record(earliest: Int64, of id: Int64) throws(HomeError) {
     try write { try $0.execute(sql: "UPDATE observer SET earliest = ? WHERE id = ?", arguments: [earliest, id]) }
   }
 
-  /// Stores that an attempt begins: until it has ended it counts as one that failed, see ``BackgroundDelivery/begun``.
+  /// Stores the begin of an attempt. Until its end is stored it counts as failed, see ``BackgroundDelivery/begun``.
   package func record(begun: Int64, earliest: Int64?, of id: Int64) throws(HomeError) {
     try write { database in
       try database.execute(
@@ -189,7 +190,7 @@ extension HomeDatabase {
     }
   }
 
-  /// The attempt that began is not made any more, for no fault of the target's.
+  /// Stores that the attempt was withdrawn, which is not a failure of the target.
   func recordWithdrawal(of id: Int64) throws(HomeError) {
     try write { try $0.execute(sql: "UPDATE observer SET begun = NULL WHERE id = ?", arguments: [id]) }
   }

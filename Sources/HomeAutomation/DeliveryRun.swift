@@ -7,26 +7,26 @@ internal import WebClient
   internal import FoundationNetworking
 #endif
 
-/// What a target is told: no data, but between which anchors there are some.
+/// The content of a notification: no data, but the anchors between which there are changes.
 struct DeliveryNotice: Hashable, Sendable, Codable {
   var observer: Int64
   var type: SampleType
-  /// Behind what was delivered before.
+  /// The position after the last delivery.
   var after: Anchor
-  /// Up to here it is this delivery's.
+  /// The position after the changes of this delivery.
   var until: Anchor
-  /// 1 for the first.
+  /// The number of the attempt, beginning with 1.
   var attempt: Int
 }
 
-/// Wakes a target once.
+/// A single call of a target.
 enum DeliveryRun {
-  /// Ends early when the task is cancelled: a command is asked to end, and made to where it does not. What completes in
-  /// spite of that is completed.
+  /// Calls a target. If the task is canceled, a command is terminated; it still counts as completed if it completes
+  /// before.
   /// - Parameters:
-  ///   - state: the directory of the home, for a command that asks for more.
+  ///   - state: the directory of the home, in which a command can run queries.
   ///   - gracePeriod: the time between SIGTERM and SIGKILL of a canceled command.
-  /// - Returns: nil when it was completed, else what went wrong.
+  /// - Returns: nil if it was completed, else the failure.
   static func deliver(
     _ notice: DeliveryNotice, to target: BackgroundDelivery.Target, of state: String,
     gracePeriod: Duration = RunningCommand.defaultGracePeriod

@@ -42,18 +42,18 @@ public struct DeliverySchedule: Hashable, Sendable {
   public private(set) var isSuspended: Bool
   /// Whether there are changes to deliver.
   public private(set) var isPending = false
-  /// Whether something came since the last delivery began: it is not told of that by completing.
+  /// Whether there were changes since the last delivery began, which its completion does not cover.
   private var isNew = false
-  /// Deliveries that were given up and may be completed yet.
-  private var givenUp: Set<Int> = []
+  /// Deliveries that timed out but may still complete.
+  private var timedOut: Set<Int> = []
   private var run = 0
-  /// When the delivery that runs is given up.
+  /// The end of the timeout of the current delivery.
   private var timeoutEnd: Instant?
   /// The earliest time of the next delivery; nil: at once.
   public private(set) var notBefore: Instant?
-  /// The same if the delivery that began last is completed.
+  /// The value of `notBefore` after a completion of the last delivery.
   private var periodEnd: Instant?
-  /// As it was before the delivery that runs.
+  /// The value of `notBefore` before the current delivery.
   private var earlierNotBefore: Instant?
 
   /// - Parameter notBefore: the earliest time of the first delivery, restored from a previous run.
@@ -69,11 +69,11 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// Whether a delivery is in progress.
   public var isRunning: Bool { timeoutEnd != nil }
 
-  /// Whether it is this delivery that runs.
+  /// Whether this delivery is in progress.
   package func isRunning(_ number: Int) -> Bool { isRunning && number == run }
 
-  /// Whether this delivery is waited for: it runs, or it was given up and has not ended.
-  package func isOpen(_ number: Int) -> Bool { isRunning(number) || givenUp.contains(number) }
+  /// Whether this delivery may still complete: it is in progress, or has timed out without an end.
+  package func isOpen(_ number: Int) -> Bool { isRunning(number) || timedOut.contains(number) }
 
   /// The time of the next call of ``advance(to:)``; nil: not before another event.
   public var deadline: Instant? {
@@ -90,13 +90,13 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// again.
   public mutating func finish(run number: Int, at now: Instant) -> [Action] {
     guard isOpen(number) else { return [] }
-    let isLate = givenUp.remove(number) != nil
+    let isLate = timedOut.remove(number) != nil
     strikes = 0
     isSuspended = false
     if !isLate {
       timeoutEnd = nil
     } else if number == run {
-      // The next attempt has not begun, and there is no need for it.
+      // The retry has not begun and is not necessary any longer.
       (isPending, notBefore) = (isNew, periodEnd)
     }
     return advance(to: now)
@@ -112,8 +112,8 @@ public struct DeliverySchedule: Hashable, Sendable {
 
   /// Notes the failure of a delivery.
   public mutating func fail(run number: Int, at now: Instant) -> [Action] {
-    // One that was given up has failed already.
-    if givenUp.remove(number) != nil { return [] }
+    // The timeout has already counted as a failure.
+    if timedOut.remove(number) != nil { return [] }
     guard isRunning, number == run else { return [] }
     return strike(at: now) + advance(to: now)
   }
@@ -123,7 +123,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     var actions: [Action] = []
     if let end = timeoutEnd, end <= now {
       actions.append(.abandon(run: run))
-      givenUp.insert(run)
+      timedOut.insert(run)
       actions += strike(at: now)
     }
     guard isPending, !isRunning, !isSuspended, notBefore.map({ $0 <= now }) ?? true else { return actions }
@@ -145,15 +145,15 @@ public struct DeliverySchedule: Hashable, Sendable {
     return advance(to: now)
   }
 
-  /// How long it is left alone after so many failures.
+  /// The back-off after the current number of failures.
   private var pause: Duration { strikes > 0 ? limits.firstRetry * (1 << min(strikes - 1, 20)) : .zero }
 
-  /// The longest time that a delivery may have to wait, as it is now.
+  /// The maximum delay of the next delivery.
   var longestWait: Duration { max(limits.period, pause) }
 
   private mutating func strike(at now: Instant) -> [Action] {
     timeoutEnd = nil
-    // What it was to be told of, it was not.
+    // The changes were not delivered.
     isPending = true
     strikes = strikes.saturatingAdd(1)
     guard strikes < limits.strikes else {

@@ -2,11 +2,11 @@ internal import Dispatch
 internal import Runtime
 internal import Synchronization
 
-/// Calls the handler of one query: in order, one call at a time, and on no thread that anybody else waits for, so that a
-/// handler may take as long as it likes. See the article “The home model”, “Observing”.
+/// Calls the handler of one query, in order and one call at a time, on a thread that a slow handler may block. See the
+/// article “The home model”, “Observing”.
 package final class HandlerCalls: Sendable {
   private let machine: any Machine
-  /// Threads of its own as far as it needs them; nil: the machine has a time of its own, which nothing may escape from.
+  /// A queue of its own; nil for a simulated machine, whose virtual time must control all tasks.
   private let queue: DispatchQueue?
   private let isStopped = Atomic(false)
 
@@ -20,6 +20,6 @@ package final class HandlerCalls: Sendable {
     if let queue { queue.async(execute: one) } else { machine.task { one() } }
   }
 
-  /// A call that has begun comes to its end; no other begins.
+  /// Prevents further calls; a running one completes.
   func stop() { isStopped.store(true, ordering: .releasing) }
 }

@@ -4,8 +4,8 @@ internal import MatterProtocol
 internal import Runtime
 internal import Synchronization
 
-/// A command that a delivery wakes, with a process group of its own: what it starts is asked to end with it. Asked to end, made to
-/// where it does not, and answered for once.
+/// A command that a delivery runs, in a process group of its own, which ends with it. Terminated with SIGTERM and,
+/// after a grace period, SIGKILL; reports one result.
 final class RunningCommand: Sendable {
   /// The default time between SIGTERM and SIGKILL, for a command and then for the processes that it started.
   static let defaultGracePeriod = Duration.seconds(3)
@@ -15,16 +15,16 @@ final class RunningCommand: Sendable {
   private enum Life {
     case starting
     case running(pid_t)
-    /// It was to end before it had begun.
-    case unwanted
+    /// Canceled before the start.
+    case canceled
     case ending(pid_t)
-    /// Its number may be another's by now.
-    case gone
+    /// Exited; the process id may be reused.
+    case exited
   }
 
   private struct State {
     var life = Life.starting
-    var answer: CheckedContinuation<String?, Never>?
+    var continuation: CheckedContinuation<String?, Never>?
   }
 
   private static let starting = Mutex(())
@@ -34,22 +34,23 @@ final class RunningCommand: Sendable {
 
   private init(named name: String, gracePeriod: Duration) { (self.name, self.gracePeriod) = (name, gracePeriod) }
 
-  /// Runs a command, found in the PATH where it has no slash. Ends early when the task is cancelled; what completes in spite of
-  /// that is completed. What it leaves behind when it completes by itself is left alone.
-  /// - Parameter input: what it can read, a few hundred bytes.
-  /// - Returns: nil when it ended with 0, else what went wrong.
+  /// Runs a command, searched in PATH if it has no slash. If the task is canceled, the process group is terminated; the
+  /// command still counts as completed if it completes before. After a regular exit, the other processes of the group
+  /// keep running.
+  /// - Parameter input: the standard input, a few hundred bytes.
+  /// - Returns: nil if it exited with 0, else the failure.
   static func run(
     _ arguments: [String], environment: [String: String], input: [UInt8], gracePeriod: Duration = defaultGracePeriod
   ) async -> String? {
     let command = RunningCommand(named: arguments.first ?? "", gracePeriod: gracePeriod)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        command.state.withLock { $0.answer = continuation }
-        // One at a time: none has the pipe of another, which would never see its end.
+        command.state.withLock { $0.continuation = continuation }
+        // Serialized, so that no command inherits the pipe of another, which would prevent its end of file.
         switch starting.withLock({ _ in spawn(["env"] + arguments, environment, input) }) {
-        case .success(let number): command.started(number)
+        case .success(let number): command.didStart(number)
         case .failure(let error):
-          command.answer("“\(command.name)” can't be run: \(String(cString: strerror(error.code)))")
+          command.complete("“\(command.name)” can't be run: \(String(cString: strerror(error.code)))")
         }
       }
     } onCancel: {
@@ -57,39 +58,39 @@ final class RunningCommand: Sendable {
     }
   }
 
-  private func started(_ number: pid_t) {
-    let isUnwanted = state.withLock { state in
+  private func didStart(_ number: pid_t) {
+    let isCanceled = state.withLock { state in
       defer { state.life = .running(number) }
-      if case .unwanted = state.life { return true }
+      if case .canceled = state.life { return true }
       return false
     }
     Thread.detachNewThread { self.wait(for: number) }
-    if isUnwanted { end() }
+    if isCanceled { end() }
   }
 
-  /// Waits for its end, and for nothing that it left behind.
+  /// Waits for the exit of the command, but not for its children.
   private func wait(for number: pid_t) {
     var information = siginfo_t()
     while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-    // As long as nobody has taken note of its end, its number is nobody else's.
+    // The process id isn't reused before waitpid.
     let isEnding = state.withLock { state in
-      defer { state.life = .gone }
+      defer { state.life = .exited }
       if case .ending = state.life { return true }
       return false
     }
     var status: Int32 = 0
     var found = waitpid(number, &status, 0)
     while found < 0, errno == EINTR { found = waitpid(number, &status, 0) }
-    guard found == number else { return answer("the exit status of “\(name)” is not known") }
-    if isEnding { endRest(of: number) }
+    guard found == number else { return complete("the exit status of “\(name)” is not known") }
+    if isEnding { endGroup(of: number) }
     let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
-    answer(
+    complete(
       signal != 0 ? "“\(name)” was ended by signal \(signal)" : code != 0 ? "“\(name)” ended with \(code)" : nil)
   }
 
-  /// What a command started and did not end itself was asked to end, too, and has its time for it.
-  private func endRest(of group: pid_t) {
-    // As long as anybody is in it, its number is nobody else's.
+  /// Waits for the rest of the process group, which has also received SIGTERM, and kills it after the grace period.
+  private func endGroup(of group: pid_t) {
+    // The id of a group isn't reused while the group has a process.
     for _ in 0..<max(1, gracePeriod.milliseconds / 100) {
       guard kill(-group, 0) == 0 else { return }
       usleep(100_000)
@@ -97,14 +98,14 @@ final class RunningCommand: Sendable {
     kill(-group, SIGKILL)
   }
 
-  /// Only the first one counts.
-  private func answer(_ failure: String?) { state.withLock { $0.answer.take() }?.resume(returning: failure) }
+  /// Reports the result; later calls have no effect.
+  private func complete(_ failure: String?) { state.withLock { $0.continuation.take() }?.resume(returning: failure) }
 
-  /// It is wanted no more.
+  /// Terminates the process group.
   private func end() {
-    let isAsked = state.withLock { state in
+    let isRunning = state.withLock { state in
       switch state.life {
-      case .starting: state.life = .unwanted
+      case .starting: state.life = .canceled
       case .running(let number):
         state.life = .ending(number)
         kill(-number, SIGTERM)
@@ -113,18 +114,18 @@ final class RunningCommand: Sendable {
       }
       return false
     }
-    guard isAsked else { return }
+    guard isRunning else { return }
     Tasks.start {
       try? await Task.sleep(for: self.gracePeriod)
       self.state.withLock { if case .ending(let number) = $0.life { kill(-number, SIGKILL) } }
       try? await Task.sleep(for: Self.killTimeout)
-      self.answer("“\(self.name)” was ended")
+      self.complete("“\(self.name)” was ended")
     }
   }
 
   // MARK: Starting
 
-  /// What a program that we start would have of ours: what was not opened with that in mind.
+  /// The descriptors of this process that a child would inherit: those without FD_CLOEXEC.
   private static func inherited() -> [Int32] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return names.compactMap { Int32($0) }.filter { descriptor in
@@ -137,7 +138,7 @@ final class RunningCommand: Sendable {
     var code: Int32
   }
 
-  /// Starts a program with nothing of ours but the standard error: no descriptors, no signals that are ignored or blocked.
+  /// Starts a program that inherits only the standard error: no other descriptors, and no ignored or blocked signals.
   private static func spawn(
     _ arguments: [String], _ environment: [String: String], _ input: [UInt8]
   ) -> Result<pid_t, SpawnError> {
@@ -145,7 +146,7 @@ final class RunningCommand: Sendable {
     guard Glibc.pipe(&pipe) == 0 else { return .failure(SpawnError(code: errno)) }
     defer { close(pipe[0]) }
     for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // The pipe holds it before anybody reads: nobody waits, and nobody's end can break it.
+    // The input fits into the buffer of the pipe, so the write neither blocks nor raises SIGPIPE.
     let written = write(pipe[1], input, input.count)
     close(pipe[1])
     guard written == input.count else { return .failure(SpawnError(code: EIO)) }

@@ -22,7 +22,7 @@ public struct TrustStore: Sendable, Codable {
 
   private static let extensions: Set<String> = ["der", "pem", "crt", "cer"]
   private static let declarationFolders: Set<String> = ["cd", "cd-certs"]
-  /// What stands before the point in the encoding of any P-256 key (RFC 5480).
+  /// The DER prefix before the point of any P-256 public key (RFC 5480).
   private static let keyPrefix: [UInt8] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE,
     0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
@@ -52,7 +52,7 @@ public struct TrustStore: Sendable, Codable {
           if isForDeclarations || Self.signsDeclarations(certificate) {
             signers[certificate.subjectKeyID ?? Hash.sha1(certificate.publicKey.bytes)] = certificate.publicKey
           } else if certificate.basicConstraints?.isAuthority != true {
-            throw Reason("it is no authority")
+            throw Reason("it is not an authority")
           } else if !roots.contains(certificate) {
             roots.append(certificate)
           }
@@ -70,7 +70,7 @@ public struct TrustStore: Sendable, Codable {
     }
   }
 
-  /// What these add to what is trusted anyway.
+  /// Adds the roots and signers to those of a verifier.
   func extend(_ verifier: inout AttestationVerifier) {
     verifier.trustedRoots += roots.filter { !verifier.trustedRoots.contains($0) }
     verifier.declarationSigners.merge(declarationSigners) { own, _ in own }
@@ -114,7 +114,7 @@ public struct TrustStore: Sendable, Codable {
     return try P256PublicKey(bytes: Array(der[keyPrefix.count...]))
   }
 
-  /// The DER in a file: the file itself, or what is between the lines of dashes.
+  /// The DER blocks of a file: the file itself, or the blocks of a PEM file.
   private static func blocks(of data: Data) throws -> [(bytes: [UInt8], isKey: Bool)] {
     guard let text = String(data: data, encoding: .utf8), text.contains("-----BEGIN ") else {
       let bytes = Array(data)

@@ -82,7 +82,7 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
     return try? Response(tlv: fields)
   }
 
-  /// What the device said, if it is the device that refused.
+  /// The status that the device answered with, if that is the cause.
   package var status: Status? {
     if let error = cause as? StatusError { return error.status }
     return nil

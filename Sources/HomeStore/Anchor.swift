@@ -52,7 +52,7 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
   }
 }
 
-/// The logs of which a client has received anchors.
+/// The logs whose anchors a client has received.
 package struct KnownLogs: Sendable {
   private var logs: Set<UInt32> = []
 

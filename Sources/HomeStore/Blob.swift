@@ -3,8 +3,8 @@ internal import HomeModel
 internal import MatterModel
 package import MatterProtocol
 
-/// Writes the compact form of what a column of the database holds: numbers of seven bits a byte, texts and bytes with
-/// their length in front.
+/// Writes the compact encoding of database columns: variable-length numbers with seven bits per byte, texts and bytes
+/// with a length prefix.
 package struct BlobWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -28,7 +28,7 @@ package struct BlobWriter {
 
   package mutating func write(_ text: String) { write(Array(text.utf8)) }
 
-  /// Nil is told from an empty text.
+  /// Distinguishes nil from an empty text.
   package mutating func write(_ text: String?) {
     write(UInt64(text == nil ? 0 : 1))
     if let text { write(text) }
@@ -39,16 +39,16 @@ package struct BlobWriter {
     for item in items { body(&self, item) }
   }
 
-  /// The form for SQLite.
+  /// The encoded bytes, as SQLite expects them.
   package var data: Data { Data(bytes) }
 }
 
-/// What is stored can't be read: the file was damaged, or somebody else wrote it.
+/// A stored value can't be decoded: the file is damaged, or was written by another program.
 package struct DamagedBlob: Error {
   package init() {}
 }
 
-/// Reads what ``BlobWriter`` writes.
+/// Reads the encoding of ``BlobWriter``.
 package struct BlobReader {
   private let bytes: [UInt8]
   private var offset = 0
@@ -64,7 +64,7 @@ package struct BlobReader {
       guard offset < bytes.count, shift < 64 else { throw DamagedBlob() }
       let byte = bytes[offset]
       offset += 1
-      // Of the tenth byte, one bit fits.
+      // The tenth byte contributes a single bit.
       if shift == 63, byte > 1 { throw DamagedBlob() }
       result |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return result }
@@ -103,8 +103,7 @@ package struct BlobReader {
 
   package mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
     let count = try number(as: Int.self)
-    // Every item has a byte at least, and may be much larger here than there: what is damaged can't make us reserve the
-    // memory of the machine.
+    // An item has at least one byte and may be larger in memory, so a damaged count must not reserve memory.
     guard count <= bytes.count - offset else { throw DamagedBlob() }
     var items: [Item] = []
     items.reserveCapacity(min(count, 4096))
@@ -167,7 +166,7 @@ extension SourceStatus {
     guard let state = ConnectivityState(rawValue: try reader.text()),
       let locality = DataSourceLocality(rawValue: try reader.text())
     else { throw DamagedBlob() }
-    // A reason that a later version knows is none to us.
+    // Ignores a reason that a later version has added.
     self.init(
       SourceConnectivity(state, locality), reason: try reader.optionalText().flatMap { OfflineReason(rawValue: $0) })
     if !reader.isAtEnd { lastContact = Int64(bitPattern: try reader.number()) }
@@ -192,7 +191,7 @@ extension ClusterValues {
 }
 
 extension EventData {
-  /// All but the path.
+  /// Writes all members except the path.
   package func write(to writer: inout BlobWriter) {
     writer.write(number)
     writer.write(priority.rawValue)

@@ -3,10 +3,10 @@ internal import HomeModel
 internal import MatterModel
 internal import MatterProtocol
 
-/// A change as columns of the log. Every change has a row that gives exactly it again, and one that takes something away has its
-/// name beside it.
+/// A change as columns of the log. Each change is restored from its row unmodified; a removal also stores the name of
+/// the removed object.
 struct ChangeRow: Hashable {
-  /// Numbers in the file: never given to anything else.
+  /// The codes in the file; they must not be reused.
   enum Kind: Int, CaseIterable {
     case structureAdded = 1
     case structureRenamed = 2
@@ -26,7 +26,7 @@ struct ChangeRow: Hashable {
     case event = 16
     case primaryStructure = 17
 
-    /// The table of what it takes away, if it does.
+    /// The table of the removed object; nil for other changes.
     var removedFrom: String? {
       switch self {
       case .structureRemoved: "structure"
@@ -38,12 +38,12 @@ struct ChangeRow: Hashable {
   }
 
   var kind: Kind
-  /// The id of the device it is about, or of the structure or room.
+  /// The id of the affected device, structure or room.
   var subject: String?
   var node: NodeID?
   var endpoint: EndpointID?
   var cluster: ClusterID?
-  /// The attribute or event.
+  /// The id of the attribute or event.
   var element: UInt32?
   var value: [UInt8]?
 
@@ -61,7 +61,7 @@ struct ChangeRow: Hashable {
     }
   }
 
-  /// - Parameter device: the device that a change of a source or node belongs to, where the change does not name it.
+  /// - Parameter device: the device that a change of a source or node belongs to, if the change does not name it.
   init(_ change: HomeChange, device: String?) {
     switch change {
     case .structureAdded(let structure): self.init(.structureAdded, subject: structure.id) { $0.write(structure.name) }
@@ -105,7 +105,7 @@ struct ChangeRow: Hashable {
     }
   }
 
-  /// The change again.
+  /// Restores the change.
   func change() throws(DamagedBlob) -> HomeChange {
     switch kind {
     case .structureAdded: .structureAdded(Structure(id: try known(subject), name: try text()))
@@ -146,13 +146,13 @@ struct ChangeRow: Hashable {
     }
   }
 
-  /// What it was called that is taken away.
+  /// The last name of the removed object.
   var removedName: String? {
     get throws(DamagedBlob) { kind.removedFrom != nil && value != nil ? try text() : nil }
   }
 
-  /// Keeps what is taken away from being nameless.
-  /// - Parameter find: gives the name of what the change is about.
+  /// Sets the name of the removed object.
+  /// - Parameter find: returns the stored name of an object.
   mutating func nameRemoved(_ find: (_ table: String, _ id: String) throws -> String?) rethrows {
     guard let table = kind.removedFrom, let subject, let name = try find(table, subject) else { return }
     var writer = BlobWriter()

@@ -4,20 +4,21 @@ internal import HomeModel
 internal import MatterModel
 internal import MatterProtocol
 
-/// Writes changes within one transaction: each into the log, and what they make of the home into its tables. Does with
-/// rows exactly what ``HomeState/apply(_:)`` does with values.
+/// Writes changes within one transaction: each to the log, and its effect to the tables of the home. Has the same
+/// semantics for rows as ``HomeState/apply(_:)`` for values.
 struct ChangeWriter {
   private let database: Database
   private let writer: Int64
-  /// The number of the last change in the log.
+  /// The sequence number of the last change in the log.
   private(set) var sequence: Int64
-  /// Clusters as they will be at the end: a report changes several attributes of one, and a batch has several reports.
+  /// A write cache of clusters, because a report changes several attributes of a cluster, and a batch has several
+  /// reports.
   private var clusters: [NodeID: [ClusterPath: StoredCluster]] = [:]
-  /// The numbers of the last events as they will be at the end.
+  /// A write cache of the numbers of the last events.
   private var events: [NodeID: UInt64] = [:]
-  /// The devices that nodes' endpoints belong to, as far as they were asked for.
+  /// A cache of the devices that the endpoints of nodes belong to.
   private var directories: [NodeID: NodeDirectory] = [:]
-  /// Writes one line of the log.
+  /// The prepared statement for the log.
   private var insertion: LogInsertion?
 
   private struct StoredCluster {
@@ -25,10 +26,10 @@ struct ChangeWriter {
     var version: UInt32?
   }
 
-  /// Whose an endpoint is.
+  /// The devices of the endpoints of a node.
   private struct NodeDirectory {
     var devices: [EndpointID: String] = [:]
-    /// Of what no source claims.
+    /// The device of endpoints that belong to no other source.
     var main: String?
   }
 
@@ -38,16 +39,16 @@ struct ChangeWriter {
     self.sequence = sequence
   }
 
-  /// - Returns: the update without objects that are there already, because another process added them before.
+  /// - Returns: the update without additions of objects that another process has added before.
   mutating func write(_ update: HomeUpdate) throws -> HomeUpdate {
     let batch = sequence.saturatingAdd(1)
     var written = update
     written.changes = []
     written.changes.reserveCapacity(update.changes.count)
     for change in update.changes {
-      if try isThere(change) { continue }
+      if try exists(change) { continue }
       written.changes.append(change)
-      // Whose it is has to be asked before the change: a source that is removed is nobody's afterwards.
+      // The owner is queried before the change: a removed source no longer has one.
       var row = ChangeRow(change, device: try owner(of: change))
       try row.nameRemoved { table, id in
         try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([id])
@@ -64,8 +65,8 @@ struct ChangeWriter {
     return written
   }
 
-  /// Whether something that is to be added was added before.
-  private func isThere(_ change: HomeChange) throws -> Bool {
+  /// Whether the object of an addition already exists.
+  private func exists(_ change: HomeChange) throws -> Bool {
     func finds(_ query: String, _ arguments: StatementArguments) throws -> Bool {
       try Row.fetchOne(database.cachedStatement(sql: query), arguments: arguments) != nil
     }
@@ -93,7 +94,7 @@ struct ChangeWriter {
       ])
   }
 
-  /// Writes what was put off.
+  /// Writes the cached clusters and events, and the contact times.
   mutating func finish(_ contacts: [NodeID: Contact]) throws {
     for (node, clusters) in clusters {
       for (path, cluster) in clusters { try store(cluster, at: path, of: node) }
@@ -118,13 +119,13 @@ struct ChangeWriter {
   // MARK: The log
 
   private mutating func log(_ row: ChangeRow, _ update: HomeUpdate, batch: Int64) throws {
-    // Looked up once: a report has many changes, and the text is long.
+    // Prepared once, because a report has many changes and the statement is long.
     let insert = try insertion ?? LogInsertion(database)
     insertion = insert
     sequence = try insert(row, batch: batch, time: update.time, origin: update.origin, writer: writer)
   }
 
-  /// The device that a change is about, where it is said by the place that it came from.
+  /// Returns the device of a change that names only a node or source.
   private mutating func owner(of change: HomeChange) throws -> String? {
     switch change {
     case .attribute(let node, let path, _): try owner(of: node, path.endpoint)
@@ -194,7 +195,7 @@ struct ChangeWriter {
         SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
         ON CONFLICT (node, endpoint) DO UPDATE SET device = excluded.device
         """, Self.key(source) + [device, device])
-      // The device has the name and the room that were asked for it.
+      // The requested name and room have been applied to the device.
       if !source.isBridged { try execute("DELETE FROM wish WHERE node = ?", [HomeDatabase.stored(source.node)]) }
     case .sourceRemoved(let source): try removeSource(source)
     case .topology(let source, let endpoints, let identity):
@@ -213,7 +214,7 @@ struct ChangeWriter {
     case .attribute(let node, let path, let value):
       try withCluster(ClusterPath(path.endpoint, path.cluster), of: node) {
         $0.values[path.attribute] = value
-        // Unless the version comes with it, the next report is to say what the cluster is.
+        // Without a new version, the next subscription must report the cluster again.
         $0.version = nil
       }
     case .event(let node, let event): events[node] = max(try events[node] ?? lastEvent(of: node), event.number)
@@ -244,7 +245,7 @@ struct ChangeWriter {
     try execute("DELETE FROM source WHERE node = ? AND endpoint = ?", Self.key(source))
     let others = try database.cachedStatement(sql: "SELECT 1 FROM source WHERE node = ? LIMIT 1")
     if try Int.fetchOne(others, arguments: [node]) == nil {
-      // The values of a node go with the last that needs them.
+      // Removing the last source of a node also removes its values.
       clusters[source.node] = nil
       events[source.node] = nil
       try execute("DELETE FROM cluster WHERE node = ?", [node])
@@ -280,7 +281,7 @@ struct ChangeWriter {
   }
 
   private func store(_ cluster: StoredCluster, at path: ClusterPath, of node: NodeID) throws {
-    // A cluster has attributes: one without any is not there, and its version would keep it from being told again.
+    // A cluster without attributes is not stored: its version would prevent it from being reported again.
     if cluster.values.entries.isEmpty {
       try execute(
         "DELETE FROM cluster WHERE node = ? AND endpoint = ? AND cluster = ?", Self.key(path, of: node))

@@ -1,7 +1,7 @@
 internal import HomeModel
 internal import MatterModel
 
-// A change in the form of the log, for who sends it on.
+// The encoding of the log, for changes that are sent to other processes.
 extension HomeChange {
   package func write(to writer: inout BlobWriter) {
     let row = ChangeRow(self, device: nil)

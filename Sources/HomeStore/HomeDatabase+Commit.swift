@@ -58,7 +58,7 @@ extension HomeDatabase {
     try change(origin: origin, at: time, beside: { _, state in try body(state) })
   }
 
-  /// Changes the home in one transaction with what `body` does to the database.
+  /// Changes the home in one transaction together with other changes of the database by `body`.
   package func change<R: Sendable>(
     origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, result: R) {

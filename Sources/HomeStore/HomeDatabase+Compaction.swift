@@ -4,7 +4,7 @@ public import HomeModel
 internal import MatterProtocol
 internal import Synchronization
 
-// The log does not grow for ever: it is bounded in number, in age, and in what the file takes of the disk.
+// Compaction of the log by the number and age of changes and by the size of the file.
 extension HomeDatabase {
   /// Removes changes beyond the count or older than the time from the log, as whole updates. The home is not changed,
   /// except that data of nodes without a device is removed.
@@ -15,7 +15,7 @@ extension HomeDatabase {
   @discardableResult
   public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
     try write { database in
-      // The youngest that goes; never in the middle of an update.
+      // The last change to remove; updates are never split.
       let last = try self.lastSequence(database)
       let firstKept: Int64? = try database.cachedStatement(
         sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"
@@ -33,7 +33,8 @@ extension HomeDatabase {
       if removed > 0 {
         try self.noteCompaction(upTo: end, mark, database)
       }
-      // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
+      // Reports that were in flight while a device was removed leave orphaned rows, which are rare: they are not
+      // searched each time.
       guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
       for table in ["cluster", "event", "contact"] {
         try database.cachedStatement(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)").execute()
@@ -42,8 +43,8 @@ extension HomeDatabase {
     }
   }
 
-  /// The log begins behind a place from now on.
-  /// - Parameter mark: of the change there, for those who have it in an anchor; nil: nobody has.
+  /// Stores that the log begins after a position.
+  /// - Parameter mark: the mark of the last removed change, for comparison with anchors; nil: unknown.
   func noteCompaction(upTo end: Int64, _ mark: UInt32?, _ database: Database) throws {
     try database.execute(
       sql: "INSERT OR REPLACE INTO meta (key, value) VALUES ('compacted', ?), ('compactedMark', ?)",
@@ -51,10 +52,10 @@ extension HomeDatabase {
     try LogGaps.forget(before: end, database)
   }
 
-  /// Where there is no mark of a change.
+  /// Stored if a change has no mark.
   private static let unmarked: Int64 = -1
 
-  /// Of the last change that is not in the log any more, if it is this one.
+  /// The mark of the last removed change, if it has this sequence number.
   func compactedMark(at sequence: Int64, _ database: Database) throws -> UInt32? {
     let value: Int64? = try database.cachedStatement(
       sql: """
@@ -65,9 +66,9 @@ extension HomeDatabase {
     return value.flatMap { UInt32(exactly: $0) }
   }
 
-  /// The same, and shorter still where the file is too large: half of the log goes, the older one, until it takes three quarters of
-  /// that at most. What is known of the devices stays. The file becomes shorter by ``giveBack(beyond:)`` alone.
-  /// - Parameter size: how large the file may be, in bytes.
+  /// Also compacts the log to a file size: removes the older half of the changes until the file uses at most three
+  /// quarters of the limit. The state of the home is kept. Only ``giveBack(beyond:)`` shortens the file.
+  /// - Parameter size: the size limit in bytes.
   @discardableResult
   package func compact(keeping count: Int, since time: Int64, within size: Int64) throws(HomeError) -> Int {
     var removed = try compact(keeping: count, since: time)
@@ -76,14 +77,14 @@ extension HomeDatabase {
     while try fileSize().used > size / 4 * 3 {
       let left = try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 }
       guard left > 0 else { break }
-      // Less each time, also where nothing went: an update is kept whole or not at all.
+      // Halves the number each time, because an update that can't be split may prevent a removal.
       half = min(half, left) / 2
       removed += try compact(keeping: half)
     }
     return removed
   }
 
-  /// What the file takes, and what of that has anything in it, in bytes.
+  /// The size of the file and of its used pages, in bytes.
   func fileSize() throws(HomeError) -> (all: Int64, used: Int64) {
     try read { database in
       func number(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
@@ -93,8 +94,8 @@ extension HomeDatabase {
     }
   }
 
-  /// Takes over what was written last, and cuts off its file where that is larger than it has to be. SQLite does so by itself, but not
-  /// while anybody reads, and then not before somebody writes again; and all that ``giveBack(beyond:)`` writes goes there.
+  /// Checkpoints the write-ahead log and truncates its file if it is too large. SQLite itself does so only while no
+  /// reader is active, and not before the next write; ``giveBack(beyond:)`` writes the whole database to it.
   package func cutJournal() throws(HomeError) {
     var status = stat()
     guard !isPassing, stat("\(path)-wal", &status) == 0, Int64(status.st_size) > Self.journalSize else { return }
@@ -103,9 +104,9 @@ extension HomeDatabase {
     }
   }
 
-  /// What is empty is filled before the file grows. Where it is much of a file that is too large, it is given back: for that all of
-  /// the file is written anew.
-  /// - Parameter size: how large the file may be, in bytes.
+  /// Vacuums the file if it exceeds the limit and much of it is unused. Rewrites the whole file, so that otherwise
+  /// unused pages are reused.
+  /// - Parameter size: the size limit in bytes.
   package func giveBack(beyond size: Int64) throws(HomeError) {
     let (all, used) = try fileSize()
     guard all > size, used <= all / 4 * 3 else { return }

@@ -1,6 +1,6 @@
 public import HomeModel
 
-// How long a device must be away before its settled connectivity says so, as the user set it.
+// The grace time that the user set: how long a device must be unreachable before its settled connectivity changes.
 extension HomeDatabase {
   /// The maximum grace time.
   public static let longestGrace: Duration = .seconds(86_400)

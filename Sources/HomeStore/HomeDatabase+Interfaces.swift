@@ -1,6 +1,6 @@
 public import HomeModel
 
-// Which network interfaces the home is on.
+// The network interfaces of the home.
 extension HomeDatabase {
   private static let interfacesKey = "interfaces"
 

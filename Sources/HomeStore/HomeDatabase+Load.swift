@@ -13,12 +13,12 @@ public struct StoredHome: Sendable, Codable {
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The devices whose changed connectivity has not settled yet, by their ids.
   public var trials: [String: DebounceTrial] = [:]
-  /// What was asked for when nodes were paired that have not told yet what they are.
+  /// The requested names and rooms of nodes that are not described yet.
   package var wishes: [NodeID: PairingWish] = [:]
   /// The position of the state in the log.
   public var anchor: Anchor
 
-  /// What is sent to clients of a hub.
+  /// The members that a hub sends to its clients.
   private enum CodingKeys: String, CodingKey { case state, contacts, anchor }
 
   package init(state: HomeState, contacts: [NodeID: Contact] = [:], anchor: Anchor) {
@@ -63,7 +63,7 @@ extension HomeDatabase {
     return home
   }
 
-  /// When nodes were heard.
+  /// Returns the times of contact with the nodes.
   package func contacts() throws(HomeError) -> [NodeID: Contact] { try read { try self.contacts($0) } }
 
   private func contacts(_ database: Database) throws -> [NodeID: Contact] {
@@ -79,7 +79,7 @@ extension HomeDatabase {
   /// The home without its values: structures, rooms and devices with their sources.
   package func names(_ database: Database) throws -> HomeState {
     var state = HomeState()
-    // Asked for with every change of a name.
+    // Cached, because each change of a name runs these queries.
     func rows(_ sql: String) throws -> RowCursor { try Row.fetchCursor(database.cachedStatement(sql: sql)) }
     let structures = try rows("SELECT id, name FROM structure ORDER BY position")
     while let row = try structures.next() {
@@ -113,34 +113,34 @@ extension HomeDatabase {
     return state
   }
 
-  /// The endpoints that a source's row has; nil where nothing is known of them yet.
+  /// Decodes the endpoints of a source; nil if they are not known yet.
   package static func endpoints(_ row: Row, _ index: Int) throws -> [DeviceEndpoint]? {
     guard let bytes = try row.optionalBytes(index) else { return nil }
     var reader = BlobReader(bytes)
     return try reader.array { (item) throws(DamagedBlob) in try DeviceEndpoint(from: &item) }
   }
 
-  /// The place behind all that the log has.
+  /// Returns the position at the end of the log.
   package func end(_ database: Database) throws -> Anchor {
     try anchor(at: try lastSequence(database), database)
   }
 
-  /// The place behind a change, by its number.
+  /// Returns the position after the change with this sequence number.
   package func anchor(at sequence: Int64, _ database: Database) throws -> Anchor {
     Anchor(log: logID, sequence: sequence, mark: try mark(at: sequence, database))
   }
 
-  /// Of a change in the log, or of the last that was in it; nil of others.
+  /// Returns the mark of a change in the log, or of the last compacted one; nil for other sequence numbers.
   package func mark(at sequence: Int64, _ database: Database) throws -> UInt32? {
     let statement = try database.cachedStatement(sql: "SELECT writer FROM log WHERE sequence = ?")
     if let writer = try statement.number([sequence], as: Int64.self) { return Self.mark(of: writer) }
     return try compactedMark(at: sequence, database)
   }
 
-  /// Tells those who write apart in little room. They are drawn anew each time that a file is opened.
+  /// Returns a short identifier of a writer, whose number is drawn each time that the file is opened.
   package static func mark(of writer: Int64) -> UInt32 { UInt32(truncatingIfNeeded: writer) }
 
-  /// Of the last change that was ever logged, also if it was compacted since.
+  /// Returns the sequence number of the last logged change, even if it has been compacted.
   func lastSequence(_ database: Database) throws -> Int64 {
     let statement = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'")
     return try statement.number() ?? 0

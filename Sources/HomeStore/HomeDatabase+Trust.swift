@@ -1,6 +1,6 @@
 public import HomeModel
 
-// Whether devices with public test certificates are accepted, as the user set it.
+// Whether devices with public test certificates are accepted.
 extension HomeDatabase {
   private static let trustKey = "trust"
   private static let productionOnly = "production"

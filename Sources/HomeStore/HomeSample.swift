@@ -87,7 +87,7 @@ public enum AnchoredResult: Sendable, Codable {
 }
 
 extension AnchoredResult {
-  /// The same, seen from the other end of a route.
+  /// The result as seen through a route with this locality.
   package func seen(by locality: DataSourceLocality) -> AnchoredResult {
     switch self {
     case .samples(var samples, let next, let isComplete):

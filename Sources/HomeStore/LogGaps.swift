@@ -3,17 +3,16 @@ internal import Glibc
 internal import MatterCrypto
 internal import MatterProtocol
 
-/// Numbers of the log that are never given.
+/// Sequence numbers of the log that are skipped.
 ///
-/// A commit does not wait for the disk, so that a loss of power may take the last changes back. Somebody may have their numbers
-/// in an anchor; if they were given again, what they stand for then would be missed without a sign. So the first one who opens
-/// a home after the machine was started leaves many numbers out, more than can have been lost, and anchors among them are
-/// answered with a reset.
+/// A commit does not wait for the disk, so a power failure may undo the last changes. If their numbers were reused, an
+/// anchor with such a number would miss the changes that have it now. So the first opening after a boot of the machine
+/// skips more numbers than can have been lost, and an anchor among them causes a reset.
 enum LogGaps {
-  /// So many numbers are left out: more than are ever given between two starts of a machine.
+  /// The length of a gap: more numbers than are used between two boots.
   static let width: Int64 = 1 << 32
 
-  /// This run of the machine. Where it can't be told, none is like the one before.
+  /// Identifies the boot of the machine. If unknown, each opening counts as a boot.
   static let boot: Int64 = {
     var random = SystemRandomSource()
     let unknown = Int64.random(in: .min ... .max, using: &random)
@@ -23,19 +22,19 @@ enum LogGaps {
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = read(descriptor, &bytes, bytes.count)
     guard count > 0 else { return unknown }
-    // 128 random bits, of which 64 are enough.
+    // Uses 64 of the 128 random bits.
     let digits = String(decoding: bytes[..<count].filter { $0 != UInt8(ascii: "-") }.prefix(16), as: UTF8.self)
     return UInt64(digits, radix: 16).map { Int64(bitPattern: $0) } ?? unknown
   }()
 
-  /// Leaves numbers out where the machine was started since the file was opened last. To be called while nobody else opens it.
+  /// Adds a gap if the machine was booted since the last opening. The caller excludes concurrent openings.
   static func note(_ boot: Int64, in pool: some DatabaseWriter) throws {
     let known: Int64? = try pool.read {
       try $0.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'boot'").number()
     }
     guard known != boot else { return }
     try pool.writeWithoutTransaction { database in
-      // This one waits for the disk: before anybody has a number behind the gap, the gap is there for good.
+      // Waits for the disk: the gap must be durable before a number after it is used.
       try database.execute(sql: "PRAGMA synchronous = FULL")
       defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
       try database.inTransaction(.immediate) {
@@ -57,14 +56,14 @@ enum LogGaps {
     }
   }
 
-  /// Whether a number was left out, or was taken back before.
+  /// Whether a sequence number was skipped or lost.
   static func contain(_ sequence: Int64, _ database: Database) throws -> Bool {
     try Row.fetchOne(
       database.cachedStatement(sql: "SELECT 1 FROM gap WHERE last < ? AND next > ? LIMIT 1"),
       arguments: [sequence, sequence]) != nil
   }
 
-  /// The number behind which there are so many numbers that were given; at most as many as there are.
+  /// Returns the sequence number after which there are `count` used numbers, or all of them if there are fewer.
   static func place(_ count: Int64, before last: Int64, _ database: Database) throws -> Int64 {
     var (place, rest) = (last, count)
     let gaps = try Row.fetchCursor(
@@ -79,7 +78,7 @@ enum LogGaps {
     return max(0, place.saturatingSubtract(rest))
   }
 
-  /// The same place before the gaps that it is behind or in: nothing is between them.
+  /// Returns the equivalent position before the gaps that contain or directly precede it.
   static func before(_ sequence: Int64, _ database: Database) throws -> Int64 {
     var place = sequence
     let gaps = try Row.fetchCursor(
@@ -91,7 +90,7 @@ enum LogGaps {
     return place
   }
 
-  /// Forgets those that are before the log.
+  /// Removes the gaps before the beginning of the log.
   static func forget(before sequence: Int64, _ database: Database) throws {
     try database.cachedStatement(sql: "DELETE FROM gap WHERE next <= ?").execute(arguments: [sequence])
   }

@@ -2,8 +2,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import MatterModel
 
-/// Writes a line of the log. Each change that a device reports is one, so that more of these are run than of all other
-/// statements together: the values go to SQLite as they are, and not by way of boxes and copies.
+/// Writes a row of the log. It is the most frequent statement, one for each reported change, so the values are bound
+/// directly without intermediate copies.
 struct LogInsertion {
   private let statement: Statement
   private let database: Database
@@ -17,7 +17,7 @@ struct LogInsertion {
         """)
   }
 
-  /// - Returns: the number of the line.
+  /// - Returns: the sequence number of the row.
   /// - Throws: `DatabaseError`
   func callAsFunction(
     _ row: ChangeRow, batch: Int64, time: Int64, origin: String?, writer: Int64
@@ -73,6 +73,6 @@ struct LogInsertion {
     return database.lastInsertedRowID
   }
 
-  /// SQLITE_TRANSIENT, which C has as a cast: SQLite makes a copy of its own.
+  /// SQLITE_TRANSIENT, a cast in C: SQLite copies the bytes.
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }

@@ -42,11 +42,11 @@ package enum PassingHomes {
 
   /// Removes the databases below a directory, which must not be in use.
   package static func remove(below directory: String) {
-    let gone = homes.withLock { homes in
+    let removed = homes.withLock { homes in
       let paths = homes.open.keys.filter { $0.hasPrefix(directory + "/") }
       return paths.compactMap { homes.open.removeValue(forKey: $0) }
     }
-    for queue in gone {
+    for queue in removed {
       let isFull = homes.withLock { $0.idle.count >= mostIdle }
       guard !isFull, (try? wipe(queue)) != nil else { continue }
       homes.withLock { $0.idle.append(queue) }

@@ -9,7 +9,7 @@ struct DamagedColumn: Error, CustomStringConvertible {
   var description: String { "the column “\(name)” holds \(value)" }
 }
 
-/// Reads columns with their types checked. GRDB's own subscripts end the process where a value has another type.
+/// Reads columns with checked types. GRDB's subscripts trap if a value has another type.
 extension Row {
   /// A number, or nil for NULL.
   package func optionalNumber<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws
@@ -45,7 +45,7 @@ extension Row {
 
   /// Bytes, or nil for NULL.
   package func optionalBytes(_ index: Int) throws -> [UInt8]? {
-    // Checked first: the conversion takes a text for bytes.
+    // Checked first, because the conversion also accepts a text.
     switch try storage(index) {
     case .null: return nil
     case .blob(let data): return [UInt8](data)
@@ -67,14 +67,14 @@ extension Row {
 }
 
 extension Statement {
-  /// The first column of the first row, or nil where there is no row, or NULL in it.
+  /// Returns the first column of the first row; nil for NULL and without a row.
   package func number<Number: FixedWidthInteger>(
     _ arguments: StatementArguments = [], as _: Number.Type = Number.self
   ) throws -> Number? {
     try Row.fetchOne(self, arguments: arguments).flatMap { try $0.optionalNumber(0) }
   }
 
-  /// The first column of the first row, or nil where there is no row, or NULL in it.
+  /// Returns the first column of the first row; nil for NULL and without a row.
   package func text(_ arguments: StatementArguments = []) throws -> String? {
     try Row.fetchOne(self, arguments: arguments).flatMap { try $0.optionalText(0) }
   }

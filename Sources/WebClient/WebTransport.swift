@@ -28,7 +28,7 @@ public struct WebTransport: CloudTransport {
   }
 
   /// Sends a request without following redirections.
-  /// - Parameter limit: the most bytes that the answer may have.
+  /// - Parameter limit: the maximum size of the answer in bytes.
   /// - Throws: `CloudTransportError`.
   package static func send(_ request: URLRequest, limit: Int) async throws -> CloudReply {
     let exchange = WebExchange(limit: limit)
@@ -47,8 +47,8 @@ public struct WebTransport: CloudTransport {
 }
 
 extension WebTransport {
-  /// Whether an unencrypted request goes to a proxy, which the environment may name for all programs, this machine's own addresses
-  /// included. A session can't be told otherwise.
+  /// Whether an unencrypted request would go to a proxy: the environment may name one for all hosts including the local
+  /// one, and a session can't override it.
   static func isSentElsewhere(_ host: String, _ environment: [String: String]) -> Bool {
     guard ["http_proxy", "all_proxy", "ALL_PROXY"].contains(where: { environment[$0]?.isEmpty == false }) else {
       return false
@@ -58,7 +58,7 @@ extension WebTransport {
   }
 }
 
-/// One request and its answer, as far as it has come.
+/// A request and its incomplete answer.
 private final class WebExchange: NSObject, URLSessionDataDelegate, Sendable {
   private struct State {
     var continuation: CheckedContinuation<CloudReply, any Error>?

@@ -31,16 +31,16 @@ import Testing
   private func list(_ entries: AccessEntry...) -> AccessList { AccessList(items: entries.map { ScopedEntry($0) }) }
 
   @Test func findsEntriesThatAllowAdministration() {
-    #expect(list(entry(.administer, [own])).letsAdminister(own))
-    #expect(list(entry(.administer, [])).letsAdminister(own))
-    #expect(list(entry(.administer, [own], endpoint: 0)).letsAdminister(own))
-    #expect(list(entry(.administer, [own], cluster: AccessControl.id)).letsAdminister(own))
-    #expect(!list(entry(.administer, [7])).letsAdminister(own))
-    #expect(!list(entry(.manage, [own])).letsAdminister(own))
-    #expect(!list(entry(.administer, [own], endpoint: 1)).letsAdminister(own))
-    #expect(!list(entry(.administer, [own], cluster: OnOff.id)).letsAdminister(own))
-    #expect(!list(entry(.administer, [own], mode: .group)).letsAdminister(own))
-    #expect(!list().letsAdminister(own))
+    #expect(list(entry(.administer, [own])).allowsAdministration(own))
+    #expect(list(entry(.administer, [])).allowsAdministration(own))
+    #expect(list(entry(.administer, [own], endpoint: 0)).allowsAdministration(own))
+    #expect(list(entry(.administer, [own], cluster: AccessControl.id)).allowsAdministration(own))
+    #expect(!list(entry(.administer, [7])).allowsAdministration(own))
+    #expect(!list(entry(.manage, [own])).allowsAdministration(own))
+    #expect(!list(entry(.administer, [own], endpoint: 1)).allowsAdministration(own))
+    #expect(!list(entry(.administer, [own], cluster: OnOff.id)).allowsAdministration(own))
+    #expect(!list(entry(.administer, [own], mode: .group)).allowsAdministration(own))
+    #expect(!list().allowsAdministration(own))
   }
 
   @Test func mergesGrantsIntoExistingEntries() {
@@ -68,7 +68,7 @@ import Testing
     // Our own entry gets no other subject.
     expectTrue(list.grant(entry(.administer, [50]), own: own))
     #expect(list.items[0].entry == entry(.administer, [own]))
-    #expect(list.letsAdminister(own))
+    #expect(list.allowsAdministration(own))
   }
 
   @Test func revokesGrantedEntries() {

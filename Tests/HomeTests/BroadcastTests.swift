@@ -6,18 +6,18 @@ import Testing
 @testable import HomeModel
 
 @Suite struct BroadcastTests {
-  private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Place {
-    let place = Broadcast<Int>.Place()
-    broadcast.attach(place, with: first)
-    return place
+  private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Slot {
+    let slot = Broadcast<Int>.Slot()
+    broadcast.attach(slot, with: first)
+    return slot
   }
 
   /// Reads until the broadcast is finished.
-  private func all(from place: Broadcast<Int>.Place) async -> [Int] {
-    var (elements, place) = ([Int](), place)
-    while case .element(let element, let next) = await place.content() {
+  private func all(from slot: Broadcast<Int>.Slot) async -> [Int] {
+    var (elements, slot) = ([Int](), slot)
+    while case .element(let element, let next) = await slot.content() {
       elements.append(element)
-      place = next
+      slot = next
     }
     return elements
   }
@@ -46,7 +46,7 @@ import Testing
       Task { body() }
     }
     let readers = (0..<50).map { _ in reader(broadcast) }
-    let tasks = readers.map { place in Task { await all(from: place) } }
+    let tasks = readers.map { slot in Task { await all(from: slot) } }
     for number in 1...100 {
       broadcast.send(number)
       await Task.yield()
@@ -71,21 +71,21 @@ import Testing
 
   @Test func cancellationEndsWait() async {
     let broadcast = Broadcast<Int>()
-    let place = reader(broadcast)
-    let task = Task { await all(from: place) }
+    let slot = reader(broadcast)
+    let task = Task { await all(from: slot) }
     task.cancel()
     let seen = await task.value
     #expect(seen == [0] || seen.isEmpty)
     broadcast.send(1)
     broadcast.finish()
     // Other readers are not canceled.
-    #expect(await all(from: place) == [0, 1])
+    #expect(await all(from: slot) == [0, 1])
   }
 
   /// Recursive deallocation of a long list would overflow the stack.
   @Test func releasesLongListWithoutRecursion() async {
     let broadcast = Broadcast<Int>()
-    var slow: Broadcast<Int>.Place? = reader(broadcast)
+    var slow: Broadcast<Int>.Slot? = reader(broadcast)
     for number in 0..<300_000 { broadcast.send(number) }
     weak let first = slow
     #expect(first != nil)

@@ -21,7 +21,7 @@ struct NodeProjectionTests {
 
   private mutating func take(_ changes: [HomeChange]) -> [NodeEvent] {
     for change in changes { state.apply(change) }
-    return projection.take(HomeUpdate(changes, at: 1), state)
+    return projection.apply(HomeUpdate(changes, at: 1), state)
   }
 
   private static let bridgeChanges = ServedHome.bridge.filter { if case .structureAdded = $0 { false } else { true } }

@@ -226,7 +226,7 @@ import Testing
     try home.world.run(for: .seconds(3))
     // A report and its response; or a read, its report and an acknowledgement.
     #expect(home.world.network.packetCount - before <= (isHeard ? 3 : 4), "\(home.world.network.packetCount - before)")
-    #expect((home.home.engine?.followed[1]?.askedAt == nil) == isHeard)
+    #expect((home.home.engine?.followed[1]?.probedAt == nil) == isHeard)
     #expect(home.home.engine?.probes.isEmpty == true)
     #expect(home.home.engine?.controller.establishedSubscriptions.sorted() == sessions)
   }

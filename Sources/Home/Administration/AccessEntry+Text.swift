@@ -3,7 +3,7 @@ package import MatterClusters
 package import MatterModel
 
 extension AccessControl.AccessControlEntryStruct {
-  /// Parses a subject that need not be a device of the home: a node ID, or `tag:0xIIIIVVVV`.
+  /// Parses a subject outside of the home: a node id, or `tag:0xIIIIVVVV`.
   package static func subject(_ text: String) -> NodeID? {
     if text.hasPrefix("tag:0x"), let tag = UInt32(text.dropFirst(6), radix: 16) {
       return .tag(CASEAuthenticatedTag(tag))
@@ -11,7 +11,7 @@ extension AccessControl.AccessControlEntryStruct {
     return UInt64(text).map { NodeID($0) }.flatMap { $0.isOperational ? $0 : nil }
   }
 
-  /// Returns the targets for the endpoints and the cluster; null, which is the whole device, without either.
+  /// Returns the targets for the endpoints and the cluster. Without either it is null, which means the whole device.
   /// - Throws: ``HomeError`` `notFound` for an unknown cluster.
   package static func targets(
     endpoints: [UInt16], cluster name: String?

@@ -7,18 +7,18 @@ public typealias AccessEntry = AccessControl.AccessControlEntryStruct
 /// The privilege of an entry: view, operate, manage or administer. Matter Core § 9.10.
 public typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
 
-/// Our fabric's part of a device's access control list, to be changed.
+/// The entries of this home's fabric in a device's access control list, for editing.
 struct AccessList {
   typealias Item = ScopedEntry<AccessEntry>
   var items: [Item]
 
-  /// How many subjects and targets one entry is sure to hold. Matter Core § 9.10.6.
-  static let sureSubjects = 4, sureTargets = 3
+  /// The guaranteed capacity of an entry in subjects and targets. Matter Core § 9.10.6.
+  static let guaranteedSubjects = 4, guaranteedTargets = 3
 
-  /// Whether a node could still change this list. Matter Core § 6.6.6.
-  func letsAdminister(_ node: NodeID) -> Bool { items.contains { Self.letsAdminister($0.entry, node) } }
+  /// Whether the list permits a node to change it. Matter Core § 6.6.6.
+  func allowsAdministration(_ node: NodeID) -> Bool { items.contains { Self.allowsAdministration($0.entry, node) } }
 
-  static func letsAdminister(_ entry: AccessEntry, _ node: NodeID) -> Bool {
+  static func allowsAdministration(_ entry: AccessEntry, _ node: NodeID) -> Bool {
     guard entry.privilege == .administer, entry.authMode == .case else { return false }
     let subjects = entry.subjects.wrapped ?? []
     guard subjects.isEmpty || subjects.contains(node) else { return false }
@@ -30,8 +30,8 @@ struct AccessList {
       }
   }
 
-  /// Adds an entry, or puts its subjects, or its targets, into one that differs in nothing else. An entry by which `own`
-  /// administers the device is left as it is.
+  /// Adds an entry, or extends one that differs only in the subjects, or only in the targets. An entry by which `own`
+  /// administers the device is not extended.
   /// - Returns: whether anything changed.
   mutating func grant(_ new: AccessEntry, own: NodeID) -> Bool {
     let subjects = new.subjects.wrapped ?? []
@@ -42,15 +42,15 @@ struct AccessList {
       let hasSubjects = Self.covers(entry.subjects.wrapped ?? [], subjects)
       let hasTargets = Self.covers(entry.targets.wrapped ?? [], targets)
       if hasSubjects && hasTargets { return false }
-      guard !Self.letsAdminister(entry, own) else { continue }
+      guard !Self.allowsAdministration(entry, own) else { continue }
       let isSame = (entry.subjects.wrapped ?? []) == subjects
       if (entry.targets.wrapped ?? []) == targets,
-        let joined = Self.joined(entry.subjects.wrapped ?? [], subjects, Self.sureSubjects)
+        let joined = Self.joined(entry.subjects.wrapped ?? [], subjects, Self.guaranteedSubjects)
       {
         items[index] = items[index].changing { $0.subjects = .value(joined) }
         return true
       }
-      if isSame, let joined = Self.joined(entry.targets.wrapped ?? [], targets, Self.sureTargets) {
+      if isSame, let joined = Self.joined(entry.targets.wrapped ?? [], targets, Self.guaranteedTargets) {
         items[index] = items[index].changing { $0.targets = .value(joined) }
         return true
       }
@@ -65,7 +65,7 @@ struct AccessList {
     return items.remove(at: number - 1)
   }
 
-  /// Takes the one subject's right to the one target away again, where it was granted by itself.
+  /// Removes the right of one subject to one target, unless an entry combines it with the rights of others.
   /// - Returns: whether anything changed.
   mutating func revoke(_ old: AccessEntry) -> Bool {
     guard let subject = old.subjects.wrapped?.first, let target = old.targets.wrapped?.first else { return false }
@@ -82,7 +82,7 @@ struct AccessList {
       } else if subjects.count == 1 {
         items[index] = items[index].changing { $0.targets = .value(targets.filter { $0 != target }) }
       } else {
-        // Taken apart, others would lose something.
+        // Splitting the entry would remove rights of others.
         continue
       }
       return true
@@ -90,7 +90,7 @@ struct AccessList {
     return false
   }
 
-  /// Nothing stands for everything.
+  /// Whether a list includes the wanted values; an empty one includes everything.
   private static func covers<Value: Hashable>(_ has: [Value], _ wanted: [Value]) -> Bool {
     has.isEmpty || (!wanted.isEmpty && Set(wanted).isSubset(of: has))
   }

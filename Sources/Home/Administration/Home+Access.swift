@@ -22,7 +22,7 @@ extension Home {
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
       var list = AccessList(items: items)
       let isChanged = list.grant(entry, own: own)
-      guard !isChanged || force || list.letsAdminister(own) else {
+      guard !isChanged || force || list.allowsAdministration(own) else {
         throw HomeError(
           .badArguments,
           "the change would lock this home out of the device, because the access control list does not name it; "
@@ -49,7 +49,7 @@ extension Home {
         throw HomeError(
           .notFound, "no entry \(number); expected 1 to \(items.count)", device: device.name)
       }
-      guard force || list.letsAdminister(own) else {
+      guard force || list.allowsAdministration(own) else {
         throw HomeError(
           .badArguments,
           "entry \(number) is the one that lets this home administer the device; "
@@ -60,12 +60,12 @@ extension Home {
     }
   }
 
-  /// Takes back what ``grant(_:on:)`` gave to one subject for one target.
-  func takeBack(_ entry: AccessEntry, on device: DeviceRecord) async throws(HomeError) -> Bool {
+  /// Revokes an entry that ``grant(_:on:)`` added for one subject and one target.
+  func revoke(_ entry: AccessEntry, on device: DeviceRecord) async throws(HomeError) -> Bool {
     let own = try await backend.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
       var list = AccessList(items: items)
-      let isChanged = list.revoke(entry) && list.letsAdminister(own)
+      let isChanged = list.revoke(entry) && list.allowsAdministration(own)
       if isChanged { items = list.items }
       return (isChanged, isChanged)
     }

@@ -41,32 +41,33 @@ extension Home {
     _ source: Target, to target: Target, clusters: [ClusterID]? = nil, force: Bool = false
   ) async throws(HomeError) -> BindingChange {
     let endpoint = try bindingEndpoint(of: source)
-    let (far, wanted) = try meeting(source.device, endpoint, target, clusters)
-    // First the right to do it: a switch that is bound but not let in has nothing to show but an error.
-    let rule = Self.rule(for: source.device, on: far)
+    let (targetEndpoint, wanted) = try commonClusters(source.device, endpoint, target, clusters)
+    // Access is granted before the binding, because a bound switch without access can't report its errors.
+    let rule = Self.rule(for: source.device, on: targetEndpoint)
     let granted = try await grant(rule, on: target.device, force: force).isChanged
     do throws(HomeError) {
-      let added = try await add(wanted, of: target.device.nodeID, far, to: endpoint, of: source.device)
+      let added = try await add(wanted, of: target.device.nodeID, targetEndpoint, to: endpoint, of: source.device)
       return BindingChange(entries: added, accessChanged: granted)
     } catch {
-      // What it was let in for has not come about. Where nothing was heard of it, it may have.
-      if granted, error.code == .refused { _ = try? await takeBack(rule, on: target.device) }
+      // Revokes the access again if the device rejected the binding. Without an answer, the binding may exist.
+      if granted, error.code == .refused { _ = try? await revoke(rule, on: target.device) }
       throw error
     }
   }
 
-  /// Adds what is not there yet.
+  /// Adds the missing entries.
   private func add(
-    _ clusters: [ClusterID], of node: NodeID, _ far: EndpointID, to endpoint: EndpointID, of source: DeviceRecord
+    _ clusters: [ClusterID], of node: NodeID, _ targetEndpoint: EndpointID, to endpoint: EndpointID,
+    of source: DeviceRecord
   ) async throws(HomeError) -> [BindingEntry] {
     try await changeScopedList(Binding.binding, on: endpoint, of: source) { items throws(HomeError) in
       var added: [BindingEntry] = []
       for cluster in clusters {
-        let isThere = items.contains {
-          $0.entry.node == node && $0.entry.endpoint == far && ($0.entry.cluster ?? cluster) == cluster
+        let exists = items.contains {
+          $0.entry.node == node && $0.entry.endpoint == targetEndpoint && ($0.entry.cluster ?? cluster) == cluster
         }
-        if isThere { continue }
-        let entry = Binding.TargetStruct(node: node, endpoint: far, cluster: cluster)
+        if exists { continue }
+        let entry = Binding.TargetStruct(node: node, endpoint: targetEndpoint, cluster: cluster)
         items.append(ScopedEntry(entry))
         added.append(BindingEntry(source: endpoint, target: entry))
       }
@@ -85,23 +86,24 @@ extension Home {
     for endpoint in try bindingEndpoints(of: source) {
       removed += try await changeScopedList(Binding.binding, on: endpoint, of: source.device) {
         items throws(HomeError) in
-        let gone = items.filter {
+        let matches = items.filter {
           $0.entry.node == node && (target.endpoint == nil || $0.entry.endpoint == target.endpoint)
             && (clusters == nil || $0.entry.cluster.map { clusters?.contains($0) == true } == true)
         }
-        items.removeAll { item in gone.contains { $0.entry == item.entry } }
-        return (gone.map { BindingEntry(source: endpoint, target: $0.entry) }, !gone.isEmpty)
+        items.removeAll { item in matches.contains { $0.entry == item.entry } }
+        return (matches.map { BindingEntry(source: endpoint, target: $0.entry) }, !matches.isEmpty)
       }
     }
     guard !removed.isEmpty else {
       throw HomeError(.notFound, "no such binding to \(target.device.name)", device: source.device.name)
     }
-    // What it was let in for goes with its last binding there.
+    // Access is revoked with the last binding to the endpoint.
     let left = try await bindings(of: Target(source.device))
     var accessChanged = false
-    for far in Set(removed.compactMap(\.target.endpoint)).sorted()
-    where !left.contains(where: { $0.target.node == node && ($0.target.endpoint ?? far) == far }) {
-      if try await takeBack(Self.rule(for: source.device, on: far), on: target.device) { accessChanged = true }
+    for targetEndpoint in Set(removed.compactMap(\.target.endpoint)).sorted()
+    where !left.contains(where: { $0.target.node == node && ($0.target.endpoint ?? targetEndpoint) == targetEndpoint })
+    {
+      if try await revoke(Self.rule(for: source.device, on: targetEndpoint), on: target.device) { accessChanged = true }
     }
     return BindingChange(entries: removed, accessChanged: accessChanged)
   }
@@ -135,12 +137,12 @@ extension Home {
     return all[0]
   }
 
-  /// The endpoint of the target, and the clusters that the one side controls and the other has.
-  private func meeting(
+  /// Returns an endpoint of the target, and the clusters that the source controls and the endpoint serves.
+  private func commonClusters(
     _ device: DeviceRecord, _ endpoint: EndpointID, _ target: Target, _ clusters: [ClusterID]?
   ) throws(HomeError) -> (EndpointID, [ClusterID]) {
     let clients = device.endpoints.first { $0.id == endpoint }?.clients ?? []
-    // What comes with every light and switch says nothing of what is to be controlled.
+    // Utility clusters, which all lights and switches have, don't identify the purpose of an endpoint.
     let utilities: Set<ClusterID> = [Identify.id, Groups.id, ScenesManagement.id]
     let candidates = target.device.applicationEndpoints.filter { target.endpoint == nil || $0.id == target.endpoint }
     for candidate in candidates {

@@ -6,7 +6,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension Home {
-  /// Reads our entries of a list.
+  /// Reads the entries of this home's fabric in a list.
   func scopedList<C: Cluster, Entry: FabricScoped>(
     _ attribute: MatterModel.Attribute<C, [Entry]>, on endpoint: EndpointID, of device: DeviceRecord
   ) async throws(HomeError) -> ScopedList<Entry> {
@@ -27,14 +27,14 @@ extension Home {
     }
   }
 
-  /// Changes our entries of a list: reads them, lets `body` change them, and writes all of them, provided that nobody has
-  /// changed them in between; else all of it once more.
-  /// - Parameter body: says whether there is anything to write.
+  /// Edits the entries of this home's fabric in a list: reads them, applies `body`, and writes all of them with the
+  /// data version. Retries after a concurrent change.
+  /// - Parameter body: returns whether there are changes to write.
   func changeScopedList<C: Cluster, Entry: FabricScoped, Outcome: Sendable>(
     _ attribute: MatterModel.Attribute<C, [Entry]>, on endpoint: EndpointID, of device: DeviceRecord,
     _ body: (inout [ScopedEntry<Entry>]) throws(HomeError) -> (outcome: Outcome, isChanged: Bool)
   ) async throws(HomeError) -> Outcome {
-    var rivals = 0
+    var conflicts = 0
     while true {
       var list: ScopedList<Entry> = try await scopedList(attribute, on: endpoint, of: device)
       let (outcome, isChanged) = try body(&list.entries)
@@ -45,8 +45,8 @@ extension Home {
         try await self.write(device, [write], isTimed: false)
         return outcome
       } catch {
-        rivals += 1
-        guard error.status?.code == .dataVersionMismatch, rivals < 4 else { throw error }
+        conflicts += 1
+        guard error.status?.code == .dataVersionMismatch, conflicts < 4 else { throw error }
       }
     }
   }

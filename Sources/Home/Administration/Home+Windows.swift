@@ -60,7 +60,7 @@ extension Home {
     }
   }
 
-  /// The cluster's own codes in words.
+  /// Adds explanations to the status codes of the cluster.
   private static func windowError(_ error: HomeError) -> HomeError {
     var error = error
     switch error.status?.clusterCode.map({ AdministratorCommissioning.StatusCodeEnum($0) }) {

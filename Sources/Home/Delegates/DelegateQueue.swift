@@ -1,6 +1,6 @@
 internal import Runtime
 
-/// Calls one delegate: in order, one call at a time, on no thread that anybody else waits for.
+/// Calls one delegate, in order and one call at a time, without blocking other delegates.
 final class DelegateQueue: Sendable {
   typealias Call = @Sendable () async -> Void
 

@@ -38,7 +38,7 @@ package final class HomeClient: HomeAccess {
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let number = requests.withLock { $0.begin(command, of: device, by: way) }
-    return try await asking(number) { () async throws(HomeError) in
+    return try await tracking(number) { () async throws(HomeError) in
       try await backend.invoke(command, isTimed: isTimed, of: device, by: way, timeout: timeout)
     }
   }
@@ -47,12 +47,12 @@ package final class HomeClient: HomeAccess {
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let number = requests.withLock { $0.begin(writes, of: device, by: way) }
-    try await asking(number) { () async throws(HomeError) in
+    try await tracking(number) { () async throws(HomeError) in
       try await backend.write(writes, isTimed: isTimed, of: device, by: way, timeout: timeout)
     }
   }
 
-  private func asking<R>(
+  private func tracking<R>(
     _ number: Int, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
     do throws(HomeError) {

@@ -9,23 +9,23 @@ internal import Synchronization
 /// There may be any number of managers, in one or several processes. Changes of other processes are received while the
 /// home is kept up to date, with ``Home/follow()``. Delegates are held weakly.
 public final class HomeManager: Sendable {
-  private struct Inside {
+  private struct State {
     var snapshot: HomeSnapshot?
     var isSuspended = false
-    /// Counts suspensions and returns; messages and synchronizations of an earlier turn are dropped.
+    /// The number of suspensions and resumptions; messages and synchronizations of an earlier turn are dropped.
     var turn = 0
     /// Whether `homeManagerDidUpdateHomes` is due as soon as there is a delegate.
-    var owesUpdate = false
+    var isUpdateDue = false
     weak var delegate: (any HomeManagerDelegate)?
     /// The delegates of individual homes, by id; nil: that of all homes.
     var homeDelegates: [String?: Weak<any HomeDelegate>] = [:]
     /// The delegates of individual devices, by id; nil: that of all devices.
     var accessoryDelegates: [String?: Weak<any AccessoryDelegate>] = [:]
-    /// One for each object, so that an object with several roles is called once at a time.
+    /// A queue for each delegate object, so that an object with several roles is called once at a time.
     var queues: [ObjectIdentifier: DelegateQueue] = [:]
 
     /// Adds queues for new delegates, and removes released delegates and their queues.
-    mutating func sortQueues() {
+    mutating func updateQueues() {
       homeDelegates = homeDelegates.filter { $0.value.value != nil }
       accessoryDelegates = accessoryDelegates.filter { $0.value.value != nil }
       var ids = Set(homeDelegates.values.compactMap { $0.value.map { ObjectIdentifier($0) } })
@@ -40,7 +40,7 @@ public final class HomeManager: Sendable {
   public let id: String
   package let home: Home
   package let client: HomeClient
-  private let inside = Mutex(Inside())
+  private let state = Mutex(State())
 
   /// - Parameter home: is retained by the manager, but not closed with it.
   public init(_ home: Home, delegate: (any HomeManagerDelegate)? = nil) {
@@ -62,24 +62,24 @@ public final class HomeManager: Sendable {
   public var primaryHome: Structure? { snapshot?.primaryHome }
 
   /// Whether the homes have ever been loaded.
-  public var isSynchronized: Bool { inside.withLock { $0.snapshot != nil } }
+  public var isSynchronized: Bool { state.withLock { $0.snapshot != nil } }
 
   /// The process that follows the devices.
   public var hubState: HubState { snapshot?.hubState ?? .notAvailable }
 
   /// The home as this client knows it; nil before the first synchronization.
-  var snapshot: HomeSnapshot? { inside.withLock { $0.snapshot } }
+  var snapshot: HomeSnapshot? { state.withLock { $0.snapshot } }
 
   // MARK: Delegates
 
   /// The delegate for the list of homes; held weakly.
   public var delegate: (any HomeManagerDelegate)? {
-    get { inside.withLock { $0.delegate } }
+    get { state.withLock { $0.delegate } }
     set {
-      inside.withLock { inside in
-        inside.delegate = newValue
-        inside.sortQueues()
-        if inside.owesUpdate { updated(&inside) }
+      state.withLock { state in
+        state.delegate = newValue
+        state.updateQueues()
+        if state.isUpdateDue { postUpdate(&state) }
       }
     }
   }
@@ -97,45 +97,45 @@ public final class HomeManager: Sendable {
     set { set(newValue, ofAccessory: nil) }
   }
 
-  func delegate(ofHome id: String?) -> (any HomeDelegate)? { inside.withLock { $0.homeDelegates[id]?.value } }
+  func delegate(ofHome id: String?) -> (any HomeDelegate)? { state.withLock { $0.homeDelegates[id]?.value } }
 
   func set(_ delegate: (any HomeDelegate)?, ofHome id: String?) {
-    inside.withLock { inside in
-      inside.homeDelegates[id] = delegate.map { Weak($0) }
-      inside.sortQueues()
+    state.withLock { state in
+      state.homeDelegates[id] = delegate.map { Weak($0) }
+      state.updateQueues()
     }
   }
 
   func delegate(ofAccessory id: String?) -> (any AccessoryDelegate)? {
-    inside.withLock { $0.accessoryDelegates[id]?.value }
+    state.withLock { $0.accessoryDelegates[id]?.value }
   }
 
   func set(_ delegate: (any AccessoryDelegate)?, ofAccessory id: String?) {
-    inside.withLock { inside in
-      inside.accessoryDelegates[id] = delegate.map { Weak($0) }
-      inside.sortQueues()
+    state.withLock { state in
+      state.accessoryDelegates[id] = delegate.map { Weak($0) }
+      state.updateQueues()
     }
   }
 
-  // MARK: Coming and going
+  // MARK: Suspension
 
   /// Suspends all messages; changes in the meantime are not queued. A call in progress completes.
   public func suspend() {
-    inside.withLock { inside in
-      guard !inside.isSuspended else { return }
-      inside.isSuspended = true
-      inside.owesUpdate = false
-      inside.turn += 1
+    state.withLock { state in
+      guard !state.isSuspended else { return }
+      state.isSuspended = true
+      state.isUpdateDue = false
+      state.turn += 1
     }
   }
 
   /// Ends a suspension: loads the homes again, and then sends `homeManagerDidUpdateHomes` once.
   public func resume() {
-    let turn: Int? = inside.withLock { inside in
-      guard inside.isSuspended else { return nil }
-      inside.isSuspended = false
-      inside.turn += 1
-      return inside.turn
+    let turn: Int? = state.withLock { state in
+      guard state.isSuspended else { return nil }
+      state.isSuspended = false
+      state.turn += 1
+      return state.turn
     }
     if let turn { synchronize(turn: turn) }
   }
@@ -145,10 +145,10 @@ public final class HomeManager: Sendable {
       guard let self else { return }
       let view = home.backend.view
       let stream = view.stream
-      let isCurrent = inside.withLock { inside in
-        guard inside.turn == turn, !stream.isEnded else { return false }
-        inside.snapshot = HomeSnapshot(view.reducer, hub: stream.hubState, for: client)
-        updated(&inside)
+      let isCurrent = state.withLock { state in
+        guard state.turn == turn, !stream.isEnded else { return false }
+        state.snapshot = HomeSnapshot(view.reducer, hub: stream.hubState, for: client)
+        postUpdate(&state)
         return true
       }
       guard isCurrent else { return }
@@ -156,31 +156,31 @@ public final class HomeManager: Sendable {
     }
   }
 
-  private func updated(_ inside: inout Inside) {
-    inside.owesUpdate = inside.delegate == nil
-    post([.manager { await $0.homeManagerDidUpdateHomes($1) }], &inside)
+  private func postUpdate(_ state: inout State) {
+    state.isUpdateDue = state.delegate == nil
+    post([.manager { await $0.homeManagerDidUpdateHomes($1) }], &state)
   }
 
   // MARK: Messages
 
-  /// Makes the messages of an event.
-  /// - Returns: whether the manager still listens in this turn.
+  /// Posts the messages of an event.
+  /// - Returns: whether the manager stays registered in this turn.
   private func receive(_ event: HomeStream.Event, turn: Int) -> Bool {
-    inside.withLock { inside in
-      guard inside.turn == turn else { return false }
+    state.withLock { state in
+      guard state.turn == turn else { return false }
       switch event {
       case .update(let update, let reducer):
         let isOwn = update.origin == id
-        let withValues = !isOwn && !inside.accessoryDelegates.isEmpty
+        let withValues = !isOwn && !state.accessoryDelegates.isEmpty
         let messages =
-          inside.snapshot?.update(update, reducer, withValues: withValues) { client.accounts(for: $0) } ?? []
-        if !isOwn { post(messages, &inside) }
+          state.snapshot?.update(update, reducer, withValues: withValues) { client.accounts(for: $0) } ?? []
+        if !isOwn { post(messages, &state) }
       case .reloaded(let reducer, _, _):
         // As after a suspension: the changes are unknown.
-        inside.snapshot = HomeSnapshot(reducer, hub: inside.snapshot?.hubState ?? .notAvailable, for: client)
-        updated(&inside)
-      case .contacts(let contacts): inside.snapshot?.update(contacts)
-      case .hub(let state): post(inside.snapshot?.update(state) ?? [], &inside)
+        state.snapshot = HomeSnapshot(reducer, hub: state.snapshot?.hubState ?? .notAvailable, for: client)
+        postUpdate(&state)
+      case .contacts(let contacts): state.snapshot?.update(contacts)
+      case .hub(let hub): post(state.snapshot?.update(hub) ?? [], &state)
       case .ended: return false
       }
       return true
@@ -189,30 +189,30 @@ public final class HomeManager: Sendable {
 
   /// Posts the messages that were withheld because of a request that failed.
   func publishDelayed(_ changes: [OwnRequests.Change]) {
-    inside.withLock { inside in
-      guard !inside.isSuspended else { return }
-      post(inside.snapshot?.delayedMessages(of: changes) ?? [], &inside)
+    state.withLock { state in
+      guard !state.isSuspended else { return }
+      post(state.snapshot?.delayedMessages(of: changes) ?? [], &state)
     }
   }
 
-  private func post(_ messages: [DelegateMessage], _ inside: inout Inside) {
-    let turn = inside.turn
+  private func post(_ messages: [DelegateMessage], _ state: inout State) {
+    let turn = state.turn
     for message in messages {
       switch message {
       case .manager(let call):
-        guard let delegate = inside.delegate else { continue }
-        inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+        guard let delegate = state.delegate else { continue }
+        state.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
           if let self, let delegate, isTurn(turn) { await call(delegate, self) }
         }
       case .home(let id, let call):
-        for delegate in Self.delegates(inside.homeDelegates, id) {
-          inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+        for delegate in Self.delegates(state.homeDelegates, id) {
+          state.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
             if let self, let delegate, isTurn(turn) { await call(delegate) }
           }
         }
       case .accessory(let id, let call):
-        for delegate in Self.delegates(inside.accessoryDelegates, id) {
-          inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+        for delegate in Self.delegates(state.accessoryDelegates, id) {
+          state.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
             if let self, let delegate, isTurn(turn) { await call(delegate) }
           }
         }
@@ -229,5 +229,5 @@ public final class HomeManager: Sendable {
     return [own]
   }
 
-  private func isTurn(_ turn: Int) -> Bool { inside.withLock { $0.turn == turn } }
+  private func isTurn(_ turn: Int) -> Bool { state.withLock { $0.turn == turn } }
 }

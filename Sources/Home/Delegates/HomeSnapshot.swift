@@ -2,12 +2,12 @@ internal import HomeControl
 internal import HomeModel
 internal import MatterModel
 
-/// A message that waits for its delegate.
+/// A queued message to a delegate.
 enum DelegateMessage: Sendable {
   case manager(@Sendable (any HomeManagerDelegate, HomeManager) async -> Void)
-  /// With the id of the home.
+  /// For the home with this id.
   case home(String, @Sendable (any HomeDelegate) async -> Void)
-  /// With the id of the device.
+  /// For the device with this id.
   case accessory(String, @Sendable (any AccessoryDelegate) async -> Void)
 }
 
@@ -40,7 +40,7 @@ struct HomeSnapshot: Sendable {
   private(set) var structures: [Structure]
   private(set) var rooms: [Room]
   private var primaryStructureID: String?
-  /// By id. ``accessory(_:)`` adds the last contact.
+  /// The devices by id; ``accessory(_:)`` adds the last contact.
   private(set) var devices: [String: HomeDevice]
   private var contacts: [NodeID: Contact]
   private(set) var hubState: HubState
@@ -198,7 +198,7 @@ struct HomeSnapshot: Sendable {
 
   // MARK: Devices
 
-  /// Returns the home of an accessory; nil for a bridge, which is none.
+  /// Returns the home of an accessory; nil for a bridge, which is not an accessory.
   private func home(of device: HomeDevice?) -> Structure? {
     device?.isBridge == false ? device?.structureID.flatMap { home($0) } : nil
   }

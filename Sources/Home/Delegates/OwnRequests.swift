@@ -4,21 +4,21 @@ package import MatterModel
 package import MatterProtocol
 internal import MatterTLV
 
-/// What a client asked of devices a moment ago, to tell what comes of it from what others do: the one it is not told, since
-/// it has its answer from the call. See <doc:TheHomeModel>, “Delegates”. A value without I/O.
+/// The recent requests of a client to devices. Attributes that change because of them are not reported to the client,
+/// which has the results of the calls. See <doc:TheHomeModel>, “Delegates”. A value without I/O.
 ///
-/// A device does not say why it reports what it reports. What is reported while a request of the client is under way, or
-/// within two seconds after its answer, is taken for what came of it where it
+/// A report does not contain its cause. A change during a request of the client, or within two seconds after the
+/// answer, is attributed to the request if the attribute
 ///
-/// - is an attribute that the client wrote, with the value that it wrote;
-/// - is the attribute that its command says a value of, with this value: On and Off of OnOff, MoveToLevel of CurrentLevel,
-///   where also what lies on the way there belongs to it, and the time that the way takes is added;
-/// - is another attribute of the cluster and endpoint of its command, for the first time. On/Off, Level Control and Color
-///   Control change each other and are one thing here, without their settings, which are only ever written; and to recall a
-///   scene is to change anything.
+/// - was written by the request, and has the written value;
+/// - has the value that the command implies: On and Off of OnOff, MoveToLevel of CurrentLevel, including values during
+///   the transition, whose time is added;
+/// - is another attribute of the cluster and endpoint of the command, and changes for the first time. On/Off, Level
+///   Control and Color Control affect each other and count as one cluster, without their settings, which change only by
+///   writes; RecallScene affects all clusters.
 ///
-/// Each request accounts for each value once, so that what somebody else makes of it afterwards is told. A call that failed
-/// accounts for nothing: what was taken for its own while it was under way is told when it fails.
+/// Each value is attributed to a request only once, so that a later change by another client is reported. Changes
+/// attributed to a request that fails are reported when it fails.
 package struct OwnRequests: Sendable {
   /// A change of an attribute.
   package struct Change {
@@ -31,32 +31,32 @@ package struct OwnRequests: Sendable {
 
   private enum Value: Sendable {
     case exactly(TLVElement.Value?)
-    /// Of CurrentLevel, on its way.
+    /// A level, including values during the transition to it.
     case level(UInt8)
   }
 
-  private struct Asked: Sendable {
+  private struct Request: Sendable {
     let number: Int
     let device: String
     let way: SourceID?
-    /// What is known to come of it.
+    /// The values that the request causes.
     var values: [ConcreteAttributePath: Value] = [:]
-    /// Where anything may come of it.
+    /// The clusters that the request may affect.
     var area: Area?
-    /// How long it takes until all has come of it that does.
+    /// The transition time.
     var time: Duration = .zero
-    /// When nothing comes of it any more; nil: it is not answered.
+    /// The end of the attribution; nil: the request is not answered.
     var end: Instant?
-    /// Of which nothing more comes.
-    var done: Set<ConcreteAttributePath> = []
-    /// What came of it so far, as long as it is not answered.
-    var came: [Change] = []
+    /// The attributes whose changes were attributed.
+    var completed: Set<ConcreteAttributePath> = []
+    /// The attributed changes until the answer.
+    var attributed: [Change] = []
   }
 
   /// Clusters of an endpoint.
   private struct Area: Sendable {
     var endpoint: EndpointID
-    /// Nil: all.
+    /// Nil: all clusters.
     var clusters: Set<ClusterID>?
 
     func contains(_ path: ConcreteAttributePath) -> Bool {
@@ -65,16 +65,16 @@ package struct OwnRequests: Sendable {
     }
   }
 
-  private var asked: [Asked] = []
+  private var requests: [Request] = []
   private var lastNumber = 0
-  /// How long after its answer a device may report what came of a request.
+  /// The time after the answer in which changes are attributed to a request.
   package static let timeout: Duration = .seconds(2)
 
-  // MARK: Asking
+  // MARK: Requests
 
-  /// A request begins.
-  /// - Parameter way: whose endpoints it names; nil: those of the way that counts.
-  /// - Returns: the number to end it by.
+  /// Begins a request.
+  /// - Parameter way: the source that the endpoints belong to; nil: the active source.
+  /// - Returns: the number for ``end(_:at:)`` and ``forget(_:)``.
   package mutating func begin(_ command: CommandData, of device: String, by way: SourceID?) -> Int {
     add(device, way) { request in
       guard let endpoint = command.path.endpoint else { return }
@@ -90,85 +90,85 @@ package struct OwnRequests: Sendable {
       for write in writes {
         guard let endpoint = write.path.endpoint, let cluster = write.path.cluster, let attribute = write.path.attribute
         else { continue }
-        // What is added to a list is a part of what is reported.
+        // The reported value of a list contains more than the appended entry.
         let isWhole = write.operation == .replaceAll
         let path = ConcreteAttributePath(endpoint, cluster, attribute)
         guard isWhole, request.values[path] == nil else {
           request.values[path] = .exactly(nil)
           continue
         }
-        request.values[path] = .exactly(Self.meaning(write.value))
+        request.values[path] = .exactly(Self.decoded(write.value))
       }
     }
   }
 
-  private mutating func add(_ device: String, _ way: SourceID?, _ fill: (inout Asked) -> Void) -> Int {
+  private mutating func add(_ device: String, _ way: SourceID?, _ fill: (inout Request) -> Void) -> Int {
     lastNumber += 1
-    var request = Asked(number: lastNumber, device: device, way: way)
+    var request = Request(number: lastNumber, device: device, way: way)
     fill(&request)
-    asked.append(request)
+    requests.append(request)
     return lastNumber
   }
 
-  /// A request was answered.
+  /// Ends a request that was answered.
   package mutating func end(_ number: Int, at now: Instant) {
-    asked.removeAll { $0.end.map { $0 < now } ?? false }
-    guard let index = asked.firstIndex(where: { $0.number == number }) else { return }
-    asked[index].end = now + Self.timeout + asked[index].time
-    asked[index].came = []
+    requests.removeAll { $0.end.map { $0 < now } ?? false }
+    guard let index = requests.firstIndex(where: { $0.number == number }) else { return }
+    requests[index].end = now + Self.timeout + requests[index].time
+    requests[index].attributed = []
   }
 
-  /// A request failed: the client has no answer, and is told what comes of it all the same.
-  /// - Returns: what came of it already, in order.
+  /// Ends a request that failed, whose effects are reported to the client.
+  /// - Returns: the changes attributed to it, in order.
   package mutating func forget(_ number: Int) -> [Change] {
-    guard let index = asked.firstIndex(where: { $0.number == number }) else { return [] }
-    return asked.remove(at: index).came
+    guard let index = requests.firstIndex(where: { $0.number == number }) else { return [] }
+    return requests.remove(at: index).attributed
   }
 
-  // MARK: What comes of it
+  // MARK: Attribution
 
-  /// Whether a change came of a request of the client's own.
+  /// Attributes a change to a request of the client. Returns false if no request caused it.
   package mutating func account(for change: Change, at now: Instant) -> Bool {
-    guard !asked.isEmpty else { return false }
-    asked.removeAll { $0.end.map { $0 < now } ?? false }
-    for index in asked.indices where asked[index].device == change.device {
+    guard !requests.isEmpty else { return false }
+    requests.removeAll { $0.end.map { $0 < now } ?? false }
+    for index in requests.indices where requests[index].device == change.device {
       guard account(for: change, index) else { continue }
-      if asked[index].end == nil { asked[index].came.append(change) }
+      if requests[index].end == nil { requests[index].attributed.append(change) }
       return true
     }
     return false
   }
 
   private mutating func account(for change: Change, _ index: Int) -> Bool {
-    // By another way than the one that counts now, endpoints have other numbers: the cluster has to do.
+    // The endpoints of another source have other numbers, so only the cluster is compared.
     var path = change.path
-    if let way = asked[index].way, way.node != change.node {
-      let places = asked[index].values.keys.map(\.endpoint) + [asked[index].area?.endpoint].compactMap { $0 }
-      path.endpoint = places.first ?? path.endpoint
+    if let way = requests[index].way, way.node != change.node {
+      let endpoints = requests[index].values.keys.map(\.endpoint) + [requests[index].area?.endpoint].compactMap { $0 }
+      path.endpoint = endpoints.first ?? path.endpoint
     }
-    guard !asked[index].done.contains(path) else { return false }
-    switch asked[index].values[path] {
+    guard !requests[index].completed.contains(path) else { return false }
+    switch requests[index].values[path] {
     case .exactly(let value?)?:
-      guard change.new.flatMap({ Self.meaning($0) }) == value else { return false }
-      asked[index].done.insert(path)
+      guard change.new.flatMap({ Self.decoded($0) }) == value else { return false }
+      requests[index].completed.insert(path)
     case .level(let target)?:
       guard let new = Self.level(change.new) else { return false }
       if new == target {
-        asked[index].done.insert(path)
+        requests[index].completed.insert(path)
       } else {
         guard let old = Self.level(change.old), min(old, target) < new, new < max(old, target) else { return false }
       }
-    case .exactly(nil)?: asked[index].done.insert(path)
+    case .exactly(nil)?: requests[index].completed.insert(path)
     case nil:
-      guard asked[index].area?.contains(path) == true else { return false }
-      asked[index].done.insert(path)
+      guard requests[index].area?.contains(path) == true else { return false }
+      requests[index].completed.insert(path)
     }
     return true
   }
 
-  // MARK: What commands do
+  // MARK: Effects of commands
 
-  /// What commands to a light change in it. All else of these clusters is a setting (OnLevel, StartUpOnOff, Options).
+  /// The attributes that commands to a light affect. The others are settings (OnLevel, StartUpOnOff, Options).
   private static let light: [ClusterID: Set<AttributeID>] = [
     OnOff.id: [OnOff.onOff.id, OnOff.globalSceneControl.id, OnOff.onTime.id, OnOff.offWaitTime.id],
     LevelControl.id: [LevelControl.currentLevel.id, LevelControl.remainingTime.id, LevelControl.currentFrequency.id],
@@ -181,13 +181,13 @@ package struct OwnRequests: Sendable {
     ],
   ]
 
-  /// The clusters of an endpoint that a command changes; nil: all.
+  /// The clusters of an endpoint that a command affects; nil: all.
   private static func clusters(of command: CommandPath) -> Set<ClusterID>? {
     if command.cluster == ScenesManagement.id, command.command == ScenesManagement.recallScene.id { return nil }
     return light[command.cluster] == nil ? [command.cluster] : Set(light.keys)
   }
 
-  /// The attribute that a command says a value of.
+  /// The attribute whose value the command implies.
   private static func value(
     _ command: CommandData, on endpoint: EndpointID, _ time: inout Duration
   ) -> (path: ConcreteAttributePath, value: Value)? {
@@ -204,8 +204,8 @@ package struct OwnRequests: Sendable {
     }
   }
 
-  /// Without the width that a number was written in.
-  private static func meaning(_ value: [UInt8]) -> TLVElement.Value? { (try? TLVElement(decoding: value))?.value }
+  /// Decodes a value, so that the encoded width of a number is not compared.
+  private static func decoded(_ value: [UInt8]) -> TLVElement.Value? { (try? TLVElement(decoding: value))?.value }
 
   private static func level(_ value: [UInt8]?) -> UInt8? {
     value.flatMap { try? Nullable<UInt8>(tlv: $0) }?.wrapped

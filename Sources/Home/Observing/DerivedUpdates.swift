@@ -12,7 +12,7 @@ extension HomeUpdates {
     DerivedUpdates(base: map(transform) as AsyncMapSequence, queue: queue)
   }
 
-  /// Returns the results of a closure for all values, without those that are nil.
+  /// Returns the results of a closure for all values, without nil.
   public func compactMap<Value: Sendable>(
     _ transform: @escaping @Sendable (Element) async -> Value?
   ) -> some HomeUpdates<Value> {

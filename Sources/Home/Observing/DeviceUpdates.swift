@@ -10,7 +10,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
   package let device: String
   /// The part; nil ends the sequence.
   package let select: @Sendable (HomeDevice) -> Element?
-  /// Whether the part is another than it was, where so much of the device changed.
+  /// Whether the part changed, given the clusters that changed.
   let hasChanged: @Sendable (_ old: Element, _ new: Element, _ changed: Set<ClusterPath>) -> Bool
 
   init(
@@ -29,7 +29,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     package let updates: DeviceUpdates
-    /// Nil: it has ended.
+    /// Nil after the end of the sequence.
     package var reports: DeviceReports.AsyncIterator?
     package var last: Element?
 

@@ -28,9 +28,9 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let metadata: TraitMetadata
   package let values: ClusterValues
   package let home: any HomeAccess
-  /// The way whose endpoints its own is one of: the device may be reached by another one by now.
+  /// The source that its endpoint belongs to; the device may have another active source now.
   package let way: SourceID
-  /// How long its commands wait for a device that can't be reached; nil: not at all.
+  /// The time for which its commands wait for an unreachable device; nil: they fail at once.
   package var timeout: Duration?
 
   init(
@@ -63,7 +63,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
     values[attribute].flatMap { try? Value(tlv: $0) }
   }
 
-  // MARK: What it can do
+  // MARK: Supported elements
 
   /// FeatureMap. Matter Core § 7.13.2.
   public var featureMap: UInt32? { value(GlobalAttribute.featureMap) }

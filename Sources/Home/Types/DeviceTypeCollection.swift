@@ -59,7 +59,7 @@ public struct DeviceTypeCollection: Sendable, Sequence {
     endpoints.contains { $0.deviceTypes.contains(where: family.contains) }
   }
 
-  // MARK: Following
+  // MARK: Subscriptions
 
   /// Returns the current state of a type, and its state after each report that changes an attribute, its connectivity
   /// or its traits. For several endpoints with the type, it is the first.
@@ -96,7 +96,7 @@ public struct DeviceTypeCollection: Sendable, Sequence {
     }
   }
 
-  /// Whether a cluster has other values.
+  /// Whether the attributes of a cluster differ.
   private func differs(from other: Self, in path: ClusterPath) -> Bool {
     device.values[path.endpoint, path.cluster] != other.device.values[path.endpoint, path.cluster]
   }

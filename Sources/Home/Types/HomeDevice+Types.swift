@@ -16,7 +16,7 @@ extension HomeDevice {
 
   // MARK: Parts
 
-  /// Nil where no way leads to the device.
+  /// Returns a trait of the active source; nil without a source.
   package func trait(_ endpoint: EndpointID, _ cluster: ClusterID) -> AnyTrait? {
     guard let source else { return nil }
     return AnyTrait(

@@ -7,7 +7,7 @@ public import MatterModel
 /// Control traits.
 public struct TraitCollection: Sendable, Sequence {
   package let device: HomeDevice
-  /// Nil: all.
+  /// Nil: all endpoints.
   package let endpoint: EndpointID?
 
   private var endpoints: [DeviceEndpoint] {

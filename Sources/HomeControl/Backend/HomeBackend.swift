@@ -228,16 +228,16 @@ extension HomeBackend {
 
   /// See ``HomeAccess/reports(of:)``.
   package nonisolated func observedReports(of device: String) -> DeviceReports {
-    let place = DeviceReports.Place()
+    let slot = DeviceReports.Slot()
     let reader = DeviceReports.Reader()
     let loop = eventLoop
     let start: @Sendable () -> Void = {
       let view = self.view
-      view.stream.observers.addReports(reader, at: place, of: device, view.reducer)
+      view.stream.observers.addReports(reader, at: slot, of: device, view.reducer)
     }
     if loop.inEventLoop { start() } else { loop.execute(start) }
     return DeviceReports(
-      first: place,
+      first: slot,
       reading: .init { loop.execute { self.view.stream.observers.removeReports(reader, of: device) } })
   }
 

@@ -39,7 +39,7 @@ extension HomeRequest {
     ElementNames.command(command)?.privilege ?? .administer
   }
 
-  /// Whether the request takes until it is cancelled, or produces values before its reply.
+  /// Whether the request is unlimited in time, or produces values before its reply.
   package var isLong: Bool {
     switch self {
     case .subscribe, .discover, .pair: true
@@ -87,6 +87,6 @@ extension HomeRequest {
     }
   }
 
-  /// A request without an end of its own is cancelled by the client.
+  /// The timeout of requests that end only by cancellation.
   private static let unlimited: Duration = .seconds(1 << 31)
 }

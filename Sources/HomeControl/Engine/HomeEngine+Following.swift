@@ -4,25 +4,25 @@ package import MatterController
 public import MatterModel
 public import MatterProtocol
 
-/// A node that is followed, or was.
+/// The subscription state of a node, kept after the subscription has ended.
 package struct Followed: Sendable {
   package var handle: SubscriptionHandle?
-  /// The versions of its clusters of which everything is known.
+  /// The data versions of its completely known clusters.
   package var versions: [ClusterPath: UInt32] = [:]
   var wasEstablished = false
-  /// When its service was withdrawn while its subscription stood.
+  /// The time when its service was withdrawn during the current subscription.
   var withdrawnAt: Instant?
-  /// Since when its subscription stands.
+  /// The time when its subscription was established.
   var establishedAt: Instant?
-  /// When it was asked for another subscription once more, before it had answered.
-  var begunAgainAt: Instant?
-  /// When it was asked last whether it still knows us.
-  var askedAt: Instant?
-  /// How often it was asked so in short order.
-  package var questions = 0
+  /// The time when an unfinished renewal of its subscription was started again.
+  var renewalRestartedAt: Instant?
+  /// The time of the last probe.
+  var probedAt: Instant?
+  /// The number of consecutive probes, for their back-off.
+  package var probeCount = 0
 }
 
-// One subscription to everything that a node has: connectivity follows it.
+// A node has one subscription to all its attributes and events, which determines its connectivity.
 extension HomeEngine {
   /// Starts to follow all current and future nodes of the fabric.
   public mutating func follow(at now: Instant) {
@@ -34,35 +34,35 @@ extension HomeEngine {
     callMore(at: now)
   }
 
-  /// Hears from now on what the nodes of the fabric announce.
+  /// Begins to browse for the operational services of the fabric.
   private mutating func listen(at now: Instant) {
     if let announcements { perform(at: now) { controller, now in controller.cancel(announcements, at: now) } }
     let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
     announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
   }
 
-  /// Begins to follow a node that has just come into the fabric.
+  /// Begins to follow a newly commissioned node.
   package mutating func follow(_ node: NodeID, at now: Instant) {
     guard isFollowing, followed[node]?.handle == nil, !uncalled.contains(node) else { return }
     uncalled.insert(node, at: 0)
     callMore(at: now)
   }
 
-  // MARK: Calling
+  // MARK: Connection attempts
 
-  /// Subscribes to as many of the nodes that wait as may be called at a time.
+  /// Subscribes to waiting nodes up to the maximum number of concurrent attempts.
   mutating func callMore(at now: Instant) {
     guard !uncalled.isEmpty else { return }
     calls = calls.filter { $0.value > now }
     while calls.count < configuration.maximumCalls, let node = uncalled.popLast() { call(node, at: now) }
   }
 
-  /// When there may be room for the next call.
+  /// The time when the next attempt may start.
   var callDeadline: Instant? { uncalled.isEmpty ? nil : calls.values.min() }
 
   private mutating func call(_ node: NodeID, at now: Instant) {
-    // All events are urgent: a press of a button must not wait for the next interval. One path for all of them, since a node
-    // need not take more than three paths. Matter Core § 8.5.1.
+    // All events are urgent: a button press must not wait for the next interval. Uses one path for all of them, since a
+    // node need not accept more than three paths. Matter Core § 8.5.1.
     var request = SubscriptionRequest(
       paths: [AttributePath()], events: [EventPath(isUrgent: true)], maxInterval: configuration.maxInterval)
     request.eventMin = reducer.state.lastEvents[node].map { $0.saturatingAdd(1) }
@@ -70,7 +70,7 @@ extension HomeEngine {
     request.isCached = false
     var entry = followed[node] ?? Followed()
     request.knownVersions = entry.versions
-    // The handle is needed before the first event comes out.
+    // Stored before the first event is emitted.
     let handle = perform(at: now) { controller, now in controller.subscribe(node, request, at: now) }
     handles[handle] = node
     entry.handle = handle
@@ -78,7 +78,7 @@ extension HomeEngine {
     calls[node] = now + configuration.callTimeout
   }
 
-  // MARK: What becomes of it
+  // MARK: Results
 
   package func deadline(of node: NodeID) -> Int64? {
     followed[node]?.handle.flatMap { controller.reportDeadline($0) }.map { time(of: $0) }
@@ -112,7 +112,7 @@ extension HomeEngine {
   public mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
     let uncalled = Set(uncalled)
-    // Of one that is there a sign comes within half a second, most of the time.
+    // A reachable node usually answers within half a second.
     let over = now + (configuration.callTimeout - .milliseconds(500))
     for node in nodes
     where !uncalled.contains(node) && calls[node].map({ $0 <= over }) ?? true
@@ -126,7 +126,7 @@ extension HomeEngine {
     }
   }
 
-  /// Somebody waits for a node: it is not left for longer because it did not answer for long.
+  /// Skips the back-off for a node that a caller waits for.
   mutating func retryNow(_ node: NodeID, at now: Instant) {
     guard let handle = followed[node]?.handle else { return }
     perform(at: now) { controller, now in controller.retryNow(handle, at: now) }
@@ -139,30 +139,30 @@ extension HomeEngine {
     return NodeID(node)
   }
 
-  /// A node announced itself: it is there.
+  /// Handles the announcement of a node.
   package mutating func announced(_ service: MatterService, at now: Instant) {
     guard let node = node(of: service), let handle = followed[node]?.handle else { return }
     if !controller.isEstablished(handle) {
       perform(at: now) { controller, now in controller.retryNow(handle, at: now) }
     } else if !isOnline(node) {
-      // It went and came back: what it knew of us is gone.
+      // The node was offline and has probably lost its sessions.
       perform(at: now) { controller, now in controller.renew(handle, at: now) }
     } else {
-      // So it is most likely where its service was withdrawn and it did not answer since; but it may be another's of the same
-      // host name that was, or it was not heard for so long that it ran out.
-      let isGone = followed[node]?.withdrawnAt.map { at in controller.lastHeard(handle).map { $0 <= at } ?? true }
-      probe(node, isCertain: isGone == true, at: now)
+      // If its service was withdrawn and it has not answered since, the node has probably restarted. The withdrawal may
+      // also be of another service with the same host name, or an expired record.
+      let hasRestarted = followed[node]?.withdrawnAt.map { at in controller.lastHeard(handle).map { $0 <= at } ?? true }
+      probe(node, isCertain: hasRestarted == true, at: now)
     }
   }
 
-  /// A node took its announcement back, or it ran out: worth a question whether it is still there. Who does not acknowledge
-  /// it loses the session, and the subscription with it.
+  /// Handles a withdrawn or expired announcement: probes the node. Without an acknowledgement, the session and its
+  /// subscription are lost.
   mutating func withdrawn(_ service: MatterService, at now: Instant) {
     guard let node = node(of: service), let handle = followed[node]?.handle, controller.isEstablished(handle) else {
       return
     }
     followed[node]?.withdrawnAt = now
-    ask(node, for: .seconds(10), at: now)
+    sendProbe(to: node, timeout: .seconds(10), at: now)
   }
 
   private func isOnline(_ node: NodeID) -> Bool {

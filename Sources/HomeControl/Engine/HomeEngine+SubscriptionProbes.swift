@@ -3,88 +3,90 @@ internal import MatterController
 package import MatterModel
 package import MatterProtocol
 
-/// A subscription that stands may be one that its node knows nothing of: the node announced itself, and may have been started
-/// again; or we did not listen for so long that it has given us up.
+/// A check whether a node still has an established subscription. It may have restarted, if it announced itself again,
+/// or have ended the subscription while this process was suspended.
 struct SubscriptionProbe: Sendable {
-  /// Since when.
+  /// The time when the check began.
   let since: Instant
-  /// When it was asked, or is to be.
+  /// The time of the probe, or the end of its timeout.
   var due: Instant
-  var isAsked = false
-  /// Whether no sign of the node settles it: what is heard may be of before we listened again, or of its life before this one.
+  var isSent = false
+  /// Whether the subscription is renewed without a probe: messages of the node may have been sent before its restart or
+  /// during the suspension of this process.
   var isCertain = false
 }
 
-// Who was started again in less time than a report takes is not missed by anybody, and what it says until then is said to nobody.
+// A node that restarts within the reporting interval does not miss a report, but its subscription is lost: only probes
+// detect this.
 extension HomeEngine {
-  /// Somebody who begins anew looks for others of his name for so long before he announces himself, unless he is alone with us or
-  /// has only moved. RFC 6762 § 8.1. So an announcement that comes sooner after our subscription is most of the time of the node
-  /// that granted it, which has this time for a sign.
+  /// The time that a restarted node takes to announce itself: it probes for its name first, except after a move or
+  /// without other hosts. RFC 6762 § 8.1. An announcement sooner after the subscription usually is of the node as it
+  /// granted the subscription, which has this time to send a message.
   private static let probingTime: Duration = .milliseconds(750)
-  /// Whoever did not listen has this time for what came meanwhile: a report of before would show that a subscription stands.
-  private static let wakingTime: Duration = .milliseconds(500)
-  /// A node that is announced again is asked again after this time, and after twice as long each time that goes on.
-  private static let questionPeriod: Duration = .milliseconds(750)
-  private static let longestQuestionPeriod: Duration = .seconds(5)
-  /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
+  /// The time to process messages received during a suspension: such a report would seem to confirm the subscription.
+  private static let resumeTime: Duration = .milliseconds(500)
+  /// The interval between probes of a repeatedly announced node, doubled for each further one.
+  private static let probePeriod: Duration = .milliseconds(750)
+  private static let longestProbePeriod: Duration = .seconds(5)
+  /// The timeout of a probe. A restarted node does not answer, because it has lost the session.
   private static let answerTime: Duration = .seconds(1)
-  /// How long a renewal has that was begun again.
+  /// The timeout of a renewal that was started again.
   private static let renewalTime: Duration = .seconds(30)
 
-  /// A node was announced that is taken to be there. Whether it knows us it is asked over the session that we have with it.
-  /// - Parameter isCertain: it does not: it is not asked first.
+  /// Checks the subscription of a node that announced itself, by a probe over the existing session.
+  /// - Parameter isCertain: whether the subscription is lost for certain, so that it is renewed without a probe.
   mutating func probe(_ node: NodeID, isCertain: Bool = false, at now: Instant) {
     guard configuration.hooks.probesSubscriptions, let followed = followed[node], let handle = followed.handle else {
       return
     }
-    // One that still has not answered is asked no second time. Where it has, this may be the same announcement on another
-    // interface; or it was started again since, and its answer is worth nothing.
-    if let probe = probes[node], probe.isCertain || probe.isAsked && !isHeard(node, probe) { return }
+    // A pending probe is not repeated. After an answer, this may be the same announcement on another interface, or the
+    // node may have restarted since.
+    if let probe = probes[node], probe.isCertain || probe.isSent && !hasAnswered(node, probe) { return }
     guard !controller.isRenewing(handle) else {
-      // Who was asked for a new subscription may have gone again meanwhile: it has so long to grant it. But it is heard of, too,
-      // because it is looked for: where all takes longer than that, the beginning is not made time and again.
-      let begin = [now + Self.answerTime, followed.begunAgainAt.map { $0 + Self.renewalTime } ?? now]
-      probes[node] = SubscriptionProbe(since: now, due: begin.reduce(now, max), isAsked: true)
+      // The node may have restarted during a renewal, which therefore gets a timeout. The renewal itself causes
+      // announcements, so it is not started again if it takes longer.
+      let due = [now + Self.answerTime, followed.renewalRestartedAt.map { $0 + Self.renewalTime } ?? now]
+      probes[node] = SubscriptionProbe(since: now, due: due.reduce(now, max), isSent: true)
       return
     }
     guard !isCertain else {
       probes[node] = SubscriptionProbe(since: now, due: now, isCertain: true)
-      return settleProbes(at: now)
+      return advanceProbes(at: now)
     }
     let times = [
-      followed.askedAt.map { $0 + Self.period(after: followed.questions) },
+      followed.probedAt.map { $0 + Self.period(after: followed.probeCount) },
       followed.establishedAt.map { $0 + Self.probingTime },
     ]
     probes[node] = SubscriptionProbe(since: now, due: times.compactMap(\.self).reduce(now, max))
-    settleProbes(at: now)
+    advanceProbes(at: now)
   }
 
-  /// This process did not run for so long, or the machine, that nodes whose reports were not acknowledged may have given it up.
-  /// All subscriptions are made anew, beside the old ones: who was there all the time is not said to have been away.
+  /// Handles a suspension of this process or machine that may have made nodes end their subscriptions. Renews
+  /// all subscriptions while the old ones continue, so that reachable nodes don't become offline.
   package mutating func awake(at now: Instant) {
     for (node, followed) in followed {
       guard let handle = followed.handle, controller.isEstablished(handle), !controller.isRenewing(handle) else {
         continue
       }
-      probes[node] = SubscriptionProbe(since: now, due: now + Self.wakingTime, isCertain: true)
+      probes[node] = SubscriptionProbe(since: now, due: now + Self.resumeTime, isCertain: true)
     }
   }
 
   var probeDeadline: Instant? { probes.values.map(\.due).min() }
 
-  /// Asks those that are to be asked, and makes the subscriptions of those anew that gave no sign. No more of them at a time
-  /// than are called at the start: after a power cut it may be all.
-  mutating func settleProbes(at now: Instant) {
+  /// Sends due probes, and renews the subscriptions of nodes that did not answer. The number of concurrent renewals is
+  /// limited like that of connection attempts, because after a power failure all nodes may need one.
+  mutating func advanceProbes(at now: Instant) {
     guard probeDeadline.map({ $0 <= now }) == true else { return }
     for (node, probe) in probes.sorted(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) where probe.due <= now {
-      guard let handle = followed[node]?.handle, probe.isCertain || !isHeard(node, probe) else {
+      guard let handle = followed[node]?.handle, probe.isCertain || !hasAnswered(node, probe) else {
         probes[node] = nil
         continue
       }
-      guard probe.isAsked || probe.isCertain else {
-        probes[node] = SubscriptionProbe(since: probe.since, due: now + Self.answerTime, isAsked: true)
-        note(questionTo: node, at: now)
-        ask(node, for: Self.answerTime, at: now)
+      guard probe.isSent || probe.isCertain else {
+        probes[node] = SubscriptionProbe(since: probe.since, due: now + Self.answerTime, isSent: true)
+        noteProbe(of: node, at: now)
+        sendProbe(to: node, timeout: Self.answerTime, at: now)
         continue
       }
       calls = calls.filter { $0.value > now }
@@ -93,33 +95,34 @@ extension HomeEngine {
         continue
       }
       probes[node] = nil
-      if controller.isRenewing(handle) { followed[node]?.begunAgainAt = now }
+      if controller.isRenewing(handle) { followed[node]?.renewalRestartedAt = now }
       calls[node] = now + configuration.callTimeout
       perform(at: now) { controller, now in controller.renewInParallel(handle, at: now) }
     }
   }
 
-  private static func period(after questions: Int) -> Duration {
-    min(questionPeriod * (1 << min(questions, 3)), longestQuestionPeriod)
+  private static func period(after probeCount: Int) -> Duration {
+    min(probePeriod * (1 << min(probeCount, 3)), longestProbePeriod)
   }
 
-  private mutating func note(questionTo node: NodeID, at now: Instant) {
+  private mutating func noteProbe(of node: NodeID, at now: Instant) {
     guard var entry = followed[node] else { return }
-    let isRepeated = entry.askedAt.map { now < $0 + Self.longestQuestionPeriod * 2 } == true
-    entry.questions = isRepeated ? min(entry.questions + 1, 3) : 0
-    entry.askedAt = now
+    let isRepeated = entry.probedAt.map { now < $0 + Self.longestProbePeriod * 2 } == true
+    entry.probeCount = isRepeated ? min(entry.probeCount + 1, 3) : 0
+    entry.probedAt = now
     followed[node] = entry
   }
 
-  /// Whether it has been heard since, over the session that its reports come on; or nothing stands any more.
-  private func isHeard(_ node: NodeID, _ probe: SubscriptionProbe) -> Bool {
+  /// Whether the node sent a message over the session of its subscription since the check began; also true without a
+  /// subscription.
+  private func hasAnswered(_ node: NodeID, _ probe: SubscriptionProbe) -> Bool {
     guard let handle = followed[node]?.handle, let heard = controller.lastHeard(handle) else { return true }
     return heard > probe.since
   }
 
-  /// A small question, for any sign of the node.
-  package mutating func ask(_ node: NodeID, for time: Duration, at now: Instant) {
+  /// Reads a small attribute, to get any answer of the node.
+  package mutating func sendProbe(to node: NodeID, timeout: Duration, at now: Instant) {
     let path = AttributePath(BasicInformation.dataModelRevision.path(on: .root))
-    _ = begin(node, at: now) { controller, now in controller.read(node, [path], timeout: time, at: now) }
+    _ = begin(node, at: now) { controller, now in controller.read(node, [path], timeout: timeout, at: now) }
   }
 }

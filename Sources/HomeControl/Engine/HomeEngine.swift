@@ -64,18 +64,18 @@ public struct HomeEngine: Engine {
   private var clock: HomeClock
   private var now: Instant
 
-  /// Whose operation it is, for those that are about a node.
+  /// The nodes of operations.
   private var owners: [OperationID: NodeID] = [:]
 
   package var followed: [NodeID: Followed] = [:]
   package var handles: [SubscriptionHandle: NodeID] = [:]
-  /// Those that are not called yet, the last first.
+  /// The nodes that wait for their first connection attempt, in reverse order.
   var uncalled: [NodeID] = []
-  /// Those that are being called, and until when the others wait for each of them.
+  /// The nodes with a connection attempt, and when it no longer counts for ``HomeConfiguration/maximumCalls``.
   package var calls: [NodeID: Instant] = [:]
-  /// Those that may have forgotten us without anybody having noticed.
+  /// The nodes whose subscriptions are checked.
   var probes: [NodeID: SubscriptionProbe] = [:]
-  /// Tells which nodes announce themselves.
+  /// The operation that browses for announcements of nodes.
   package var announcements: OperationID?
   /// Whether the engine subscribes to all current and future devices.
   public private(set) var isFollowing = false
@@ -186,14 +186,14 @@ public struct HomeEngine: Engine {
     }
   }
 
-  /// Of what was forgotten nothing is known, also if it comes back as it was.
+  /// Removes the data versions of clusters whose values are incomplete after an update.
   private mutating func forgetVersions(_ update: HomeUpdate) {
     var nodes: Set<NodeID> = []
     for change in update.changes {
       switch change {
       case .attribute(let node, let path, let value):
         let cluster = ClusterPath(path.endpoint, path.cluster)
-        // A value without its cluster's version: what version it belongs to nobody knows.
+        // The data version of a value without a version is unknown.
         if update.versions[node]?[cluster] == nil { followed[node]?.versions[cluster] = nil }
         if value == nil { nodes.insert(node) }
       case .sourceRemoved(let source): nodes.insert(source.node)
@@ -207,7 +207,7 @@ public struct HomeEngine: Engine {
     }
   }
 
-  /// What is on trial, and for how much longer.
+  /// The state of the connectivity debouncer.
   func settlingState(at now: Instant) -> DebouncerState { reducer.settlingState(at: clock.time(of: now)) }
 
   /// Microseconds since 1970 of an instant.
@@ -232,7 +232,7 @@ public struct HomeEngine: Engine {
     controller.advance(to: now)
     if let update = reducer.advance(to: time) { publish(update) }
     callMore(at: now)
-    settleProbes(at: now)
+    advanceProbes(at: now)
   }
 
   public var nextDeadline: Instant? {
@@ -259,7 +259,7 @@ public struct HomeEngine: Engine {
         return .emit(.contacts(contacts))
       case .emit(let event):
         // Its changes are published first, so that the caller of the operation finds them in the state.
-        notice(event)
+        handle(event)
         events.append(.controller(event))
       case .store(let changes): return .store(changes)
       case .send(let bytes, let address): return .send(bytes, to: address)
@@ -283,7 +283,7 @@ public struct HomeEngine: Engine {
 
   // MARK: Events of the controller
 
-  private mutating func notice(_ event: ControllerEvent) {
+  private mutating func handle(_ event: ControllerEvent) {
     switch event {
     case .report(let id, let report): reported(id, report)
     case .subscriptionEstablished(let id, _):
@@ -303,7 +303,7 @@ public struct HomeEngine: Engine {
     }
   }
 
-  /// Reduces a report of a subscription, or, if it is empty, the contact.
+  /// Reduces a report, or a contact if it is empty.
   private mutating func reported(_ id: OperationID, _ report: ReassembledReport) {
     guard let node = handles[id] ?? owners[id] else { return }
     var contents = NodeReport(node, report, isWhole: handles[id] != nil)
@@ -341,7 +341,7 @@ public struct HomeEngine: Engine {
     case .success: if let owner { answered(owner) }
     case .failure(let error):
       guard let owner else { break }
-      // What it refused, it was heard refusing.
+      // A rejection also is an answer.
       if error.isAnswer { answered(owner) }
       if !isFollowing, let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {
         reduce(.lost(owner, reason))
@@ -349,7 +349,8 @@ public struct HomeEngine: Engine {
     }
   }
 
-  /// Who follows a device goes by its subscription, everybody else by whether it answers.
+  /// Notes an answer. It affects the connectivity only if the process does not follow the node, whose subscription
+  /// determines it otherwise.
   private mutating func answered(_ node: NodeID) {
     reduce(isFollowing ? .heard(node, deadline: deadline(of: node)) : .answered(node))
   }
@@ -363,7 +364,7 @@ public struct HomeEngine: Engine {
 }
 
 extension HomeInput {
-  /// The node that it is about, if any.
+  /// The node of the input, if any.
   fileprivate var subject: NodeID? {
     switch self {
     case .node(let node, _), .nodeRemoved(let node): node
@@ -371,7 +372,7 @@ extension HomeInput {
     }
   }
 
-  /// The node that sent it, if any.
+  /// The node that sent a message, if any.
   fileprivate var sender: NodeID? {
     switch self {
     case .report(let report): report.node
@@ -382,7 +383,7 @@ extension HomeInput {
 }
 
 extension OfflineReason {
-  /// Why a node is away; nil if the error does not say that it is.
+  /// The offline reason for an error; nil if the error does not imply that the node is unreachable.
   init?(_ error: ControllerError, hasAddress: Bool) {
     switch error {
     case .unreachable, .notFound: self = hasAddress ? .timedOut : .noAddress
@@ -395,7 +396,7 @@ extension OfflineReason {
 }
 
 extension ControllerError {
-  /// Whether the node itself said it, and so is there.
+  /// Whether the error is an answer of the node.
   fileprivate var isAnswer: Bool {
     switch self {
     case .status, .interaction, .unexpectedResponse, .commissioning, .operationalCredentials: true

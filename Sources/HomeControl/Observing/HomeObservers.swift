@@ -13,7 +13,7 @@ package final class HomeObservers {
   /// The last published devices, while their collection is observed.
   private var published: [String: HomeDevice] = [:]
   private var isEnded = false
-  /// Makes the value of a device.
+  /// Creates the value of a device.
   package var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
 
   /// Runs the closure that resumes waiting readers of reports.
@@ -56,15 +56,15 @@ package final class HomeObservers {
     return id
   }
 
-  /// - Parameter place: where the reader waits.
+  /// - Parameter slot: the slot that the reader waits for.
   func addReports(
-    _ reader: DeviceReports.Reader, at place: DeviceReports.Place, of device: String, _ reducer: HomeReducer
+    _ reader: DeviceReports.Reader, at slot: DeviceReports.Slot, of device: String, _ reducer: HomeReducer
   ) {
     guard !isEnded, let entry = reducer.state.devices[device], let value = make?(entry, reducer) else {
-      return place.fill(.end)
+      return slot.fill(.end)
     }
     var readers = reports[device] ?? Readers(broadcast: Broadcast(wake: wake))
-    readers.broadcast.attach(place, with: DeviceReport(device: value, changed: []))
+    readers.broadcast.attach(slot, with: DeviceReport(device: value, changed: []))
     readers.all.insert(ObjectIdentifier(reader))
     reports[device] = readers
   }

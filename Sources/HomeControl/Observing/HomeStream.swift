@@ -12,12 +12,12 @@ package final class HomeStream {
   package enum Event {
     /// A batch, and the state that includes it.
     case update(HomeUpdate, HomeReducer)
-    /// Everything may be different.
+    /// The state was loaded as a whole; the changes are unknown.
     case reloaded(HomeReducer, from: HomeReducer, at: Int64)
     case hub(HubState)
     /// Contacts with devices, which are not changes.
     case contacts([NodeID: Contact])
-    /// The home is closed: nothing follows.
+    /// The home is closed; this is the last event.
     case ended
   }
 
@@ -30,11 +30,11 @@ package final class HomeStream {
   package private(set) var sequence: UInt64 = 0
   package private(set) var hubState = HubState.notAvailable
   package private(set) var isEnded = false
-  /// Takes a batch with the times of contact, to be written soon; nil if the home is stored elsewhere.
+  /// Stores a batch with the times of contact later; nil if the home is stored elsewhere.
   package var store: ((HomeUpdate, [NodeID: Contact]) -> Void)?
   /// Called when batches can be read from the log.
   package var onCommit: ((LogCommit) -> Void)?
-  /// In the order of registration, so that a simulation is the same each time.
+  /// In the order of registration, so that simulations are reproducible.
   private var listeners: [(id: Int, receive: Listener)] = []
   private var lastListener = 0
 

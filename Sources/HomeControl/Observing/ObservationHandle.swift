@@ -4,7 +4,7 @@ internal import Synchronization
 public final class ObservationHandle: Sendable {
   private let task: Mutex<Task<Void, Never>?>
 
-  /// - Parameter task: what is to be cancelled.
+  /// - Parameter task: the task of the observation.
   init(_ task: Task<Void, Never>) { self.task = Mutex(task) }
 
   deinit { cancel() }

@@ -23,7 +23,7 @@ public struct Query<Item: Identifiable & Equatable & Sendable>: CustomStringConv
   /// Returns the current elements, after waiting for the first synchronization.
   /// - Throws: ``HomeError`` `timedOut` if the synchronization does not complete in time.
   public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] {
-    let wait = PendingWork.begin("the home to list what it has: \(Item.self)")
+    let wait = PendingWork.begin("the home to list its values: \(Item.self)")
     defer { wait?.end() }
     let items = try await snapshot(timeout)
     return isIncluded.map { items.filter($0) } ?? items

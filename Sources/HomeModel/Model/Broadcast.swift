@@ -1,42 +1,42 @@
 internal import Synchronization
 
-/// Elements for any number of readers, each at its own pace. Handing one over costs the same for one reader as for a
-/// hundred: it is put behind the last, where all of them find it.
+/// A queue with any number of readers, each at its own pace. The cost of sending doesn't depend on the number of
+/// readers.
 ///
-/// The elements are a list whose last place is still empty. Each reader holds the place that it reads next; what all have
-/// read nobody holds any more.
+/// The elements are a linked list whose last slot is empty. Each reader retains the slot that it reads next, so an
+/// element is released when all readers have read it.
 package final class Broadcast<Element: Sendable>: Sendable {
-  /// The empty place behind all that was sent.
-  private let last = Mutex(Place())
-  /// Runs what wakes the readers that wait: with many of them that takes longer than whoever sends should be held up.
+  /// The empty slot at the end of the list.
+  private let last = Mutex(Slot())
+  /// Runs the resumption of the waiting readers: with many of them, it would block the sender for too long.
   private let wake: @Sendable (@escaping @Sendable () -> Void) -> Void
 
   package init(wake: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }) { self.wake = wake }
 
   package func send(_ element: Element) {
-    let next = Place()
-    let place = last.withLock { last in
+    let next = Slot()
+    let slot = last.withLock { last in
       defer { last = next }
       return last
     }
-    place.fill(.element(element, next), wake)
+    slot.fill(.element(element, next), wake)
   }
 
-  /// Ends it for everybody, behind what was sent.
+  /// Ends the sequence for all readers, after the sent elements.
   package func finish() { last.withLock { $0 }.fill(.end, wake) }
 
-  /// Lets a reader begin here.
+  /// Attaches a reader at the current end of the list.
   /// - Parameters:
-  ///   - place: where the reader waits.
-  ///   - element: what it gets first.
-  package func attach(_ place: Place, with element: Element) {
-    place.fill(.element(element, last.withLock { $0 }), wake)
+  ///   - slot: the slot that the reader waits for.
+  ///   - element: its first element.
+  package func attach(_ slot: Slot, with element: Element) {
+    slot.fill(.element(element, last.withLock { $0 }), wake)
   }
 
-  /// A place for an element: empty, or filled once and for all.
-  package final class Place: Sendable {
+  /// A slot for an element: empty, or filled once.
+  package final class Slot: Sendable {
     package enum Content: Sendable {
-      case element(Element, Place)
+      case element(Element, Slot)
       case end
     }
 
@@ -49,25 +49,25 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    /// So many are woken where the element is sent.
-    private static var few: Int { 4 }
+    /// The maximum number of readers that are resumed by the sender itself.
+    private static var inlineLimit: Int { 4 }
 
     package func fill(_ content: Content, _ wake: (@escaping @Sendable () -> Void) -> Void = { $0() }) {
       let waiters = state.withLock { state -> [CheckedContinuation<Content, Never>] in
         guard state.content == nil else { return [] }
         state.content = content
         defer { state.waiters = [:] }
-        // The first comes first: a run of a simulation is the same each time.
+        // In the order of registration, so that simulations are reproducible.
         return state.waiters.sorted { $0.key < $1.key }.map(\.value)
       }
-      if waiters.count <= Self.few {
+      if waiters.count <= Self.inlineLimit {
         for waiter in waiters { waiter.resume(returning: content) }
       } else {
         wake { for waiter in waiters { waiter.resume(returning: content) } }
       }
     }
 
-    /// What is in it, as soon as something is; the end where the task is cancelled before.
+    /// Waits for the content of the slot. Returns the end if the task is cancelled before.
     package func content(isolation actor: isolated (any Actor)? = #isolation) async -> Content {
       let number = state.withLock { state -> Int? in
         if state.content != nil { return nil }
@@ -79,7 +79,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         await withCheckedContinuation { continuation in
           let content = state.withLock { state -> Content? in
             if let content = state.content { return content }
-            // The handler below runs before this where the task was cancelled already.
+            // If the task was cancelled before, the handler below has already run.
             if Task.isCancelled { return .end }
             state.waiters[number] = continuation
             return nil
@@ -91,13 +91,13 @@ package final class Broadcast<Element: Sendable>: Sendable {
       }
     }
 
-    /// A reader that was slow lets go of a long list: one place after the other, not each within the one before.
+    /// Releases the slots iteratively: the deallocation of a long list would otherwise recurse.
     deinit {
       var next = state.withLock { Self.takeNext(&$0) }
       while isKnownUniquelyReferenced(&next) { next = next?.state.withLock { Self.takeNext(&$0) } }
     }
 
-    private static func takeNext(_ state: inout State) -> Place? {
+    private static func takeNext(_ state: inout State) -> Slot? {
       guard case .element(_, let next)? = state.content else { return nil }
       state.content = nil
       return next

@@ -26,7 +26,7 @@ public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codabl
   /// Aliases.
   public static let direct = Self.peer, localPeer = Self.local
 
-  /// The nearer, the smaller.
+  /// The rank by distance: smaller is nearer.
   package var distance: Int {
     switch self {
     case .peer: 0
@@ -58,8 +58,8 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
     self = fold.value
   }
 
-  /// What is known of a whole when some of its parts were looked at. Every part adds to sets, and nothing is taken away:
-  /// that is what makes the result independent of order, repetition and grouping.
+  /// An aggregate of connectivity. Parts are only inserted into sets, which makes the result independent of order,
+  /// repetition and grouping.
   struct Fold: Hashable, Sendable {
     private var hasUnknown = false, hasOnline = false, hasOffline = false, hasPartial = false
     private var hasPeer = false, hasLocal = false, hasRemote = false, hasMixed = false
@@ -99,7 +99,7 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
       if hasOnline || hasPartial {
         return hasPartial || hasOffline || hasUnknown ? .partiallyOnline : .online
       }
-      // Offline with unknown, and nothing at all, are unknown.
+      // Offline parts with unknown ones, and no parts, are unknown.
       return hasOffline && !hasUnknown ? .offline : .unknown
     }
 
@@ -154,7 +154,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
     }
   }
 
-  /// Whether it says more than that nobody answers: something is there, and that is why.
+  /// Whether the reason comes from a response and so is more specific than a timeout.
   package var isAnswer: Bool {
     switch self {
     case .sessionRefused, .cloudRefused, .cloudSaysUnreachable: true

@@ -4,21 +4,21 @@ internal import Runtime
 ///
 /// Can be iterated once. A retained sequence retains all elements since its creation.
 package struct DeviceReports: AsyncSequence, Sendable {
-  package typealias Place = Broadcast<DeviceReport>.Place
+  package typealias Slot = Broadcast<DeviceReport>.Slot
 
-  package let first: Place
+  package let first: Slot
   /// Ends the observation with its last reference.
   package let reading: Reading
   /// The access that the delivered devices use; nil: that of the home.
   package var access: (any HomeAccess)?
 
-  package init(first: Place, reading: Reading) { (self.first, self.reading) = (first, reading) }
+  package init(first: Slot, reading: Reading) { (self.first, self.reading) = (first, reading) }
 
   /// The reports of a missing device: ends at once.
   package static var none: DeviceReports {
-    let place = Place()
-    place.fill(.end)
-    return DeviceReports(first: place, reading: Reading {})
+    let slot = Slot()
+    slot.fill(.end)
+    return DeviceReports(first: slot, reading: Reading {})
   }
 
   /// Returns an iterator that begins with the current state.
@@ -26,13 +26,13 @@ package struct DeviceReports: AsyncSequence, Sendable {
 
   package struct AsyncIterator: AsyncIteratorProtocol {
     /// Nil: it has ended.
-    package var next: Place?
+    package var next: Slot?
     package let reading: Reading
     package let access: (any HomeAccess)?
     /// The last name of the device.
     package private(set) var name = "a device"
 
-    package init(next: Place, reading: Reading, access: (any HomeAccess)?) {
+    package init(next: Slot, reading: Reading, access: (any HomeAccess)?) {
       (self.next, self.reading, self.access) = (next, reading, access)
     }
 

@@ -34,7 +34,7 @@ package protocol HomeAccess: AnyObject, Sendable {
   func reports(of device: String) -> DeviceReports
 }
 
-/// A device after an update that affects it. Shared by all its observers, of which there may be hundreds.
+/// A device after an update that affects it. Shared by all its observers, up to hundreds.
 package final class DeviceReport: Sendable {
   /// The device after the update.
   package let device: HomeDevice

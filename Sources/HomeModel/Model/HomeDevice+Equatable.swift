@@ -9,7 +9,7 @@ extension HomeDevice: Equatable {
       && haveSameParts(left.source?.endpoints ?? [], right.source?.endpoints ?? [])
   }
 
-  /// Whether traits and types are the same, in whatever order.
+  /// Whether traits and types are the same, in any order.
   package static func haveSameParts(_ left: [DeviceEndpoint], _ right: [DeviceEndpoint]) -> Bool {
     if left == right { return true }
     return traitSet(left) == traitSet(right) && typeSet(left) == typeSet(right)

@@ -11,7 +11,7 @@ extension HomeDevice {
   /// Whether the device is only a bridge: an aggregator without an application of its own. Matter Core § 9.12.
   public var isBridge: Bool { entry.isBridge }
 
-  /// Of the traits of the endpoints that are asked for, together.
+  /// The connectivity, aggregated over the traits of the included endpoints.
   package func connectivity(where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
     source?.connectivity(values, where: isIncluded) ?? .unknown
   }

@@ -30,10 +30,10 @@ public struct InvitedClient: Hashable, Sendable, Codable {
   public var role: HomeRole
   /// The ``creationDate`` in seconds since 1970.
   package var created: Int64
-  /// The SHA-256 of its token, of which the token can't be computed: tokens are random numbers of 128 bits.
+  /// The SHA-256 of its token, which can't be inverted: tokens are random numbers of 128 bits.
   package var tokenHash: [UInt8] = []
 
-  /// The hash stays in the database.
+  /// Excludes the hash, which stays in the database.
   private enum CodingKeys: String, CodingKey { case name, role, created }
 
   /// The time of the invitation.

@@ -1,9 +1,9 @@
 package import MatterCrypto
 
-/// Ids for what people add to a home.
+/// Ids of structures, rooms and other objects that users add to a home.
 package enum Identifiers {
-  /// One that nothing ever had: 16 small hexadecimal digits.
-  /// - Parameter random: the machine's, so that a simulated home has the same ones each time.
+  /// Returns a new random id: 16 lower-case hexadecimal digits.
+  /// - Parameter random: the source of the machine, so that a simulation has the same ids in each run.
   package static func new(_ random: any RandomSource = SystemRandomSource()) -> String {
     var random = random
     return hexadecimal(random.bytes(8))

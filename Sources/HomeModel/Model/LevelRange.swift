@@ -7,12 +7,12 @@ package struct LevelRange: Hashable, Sendable {
   package var lowest: UInt8
   package var highest: UInt8
 
-  /// That of a light: 1 to 254.
+  /// The range of a light: 1 to 254.
   package static let standard = LevelRange(lowest: 1, highest: 254)
 
   package init(lowest: UInt8, highest: UInt8) { (self.lowest, self.highest) = (lowest, max(1, min(highest, 254))) }
 
-  /// - Returns: nil where it is not known what the endpoint has.
+  /// - Returns: nil if the range of the endpoint is unknown.
   package init?(_ values: NodeValues?, on endpoint: EndpointID) {
     guard let values, let highest = values.value(LevelControl.maxLevel, on: endpoint) else { return nil }
     let lowest = values.value(LevelControl.minLevel, on: endpoint) ?? Self.standard.lowest

@@ -10,8 +10,8 @@ public struct PairingWish: Hashable, Sendable {
 }
 
 extension HomeState {
-  /// The room that is meant by one that was wished for, whatever became of it since: the same one, else the one of its name, else
-  /// one that is to be made, under the same id. Where its structure is gone, it is one of the primary structure.
+  /// Resolves a requested room: the room with its id, else the room with its name, else a new one with its id. If its
+  /// structure was removed, the primary structure is used.
   package func place(of wished: Room) -> Room {
     if let known = room(wished.id) { return known }
     var place = wished
@@ -19,7 +19,7 @@ extension HomeState {
     return room(named: wished.name, in: place.structureID) ?? place
   }
 
-  /// The changes that make the room that was wished for, where it has to be made.
+  /// Returns the resolved room and the changes that create it; none if it exists.
   package func making(_ wished: Room) -> (changes: [HomeChange], result: Room) {
     let place = place(of: wished)
     guard room(place.id) == nil else { return ([], place) }

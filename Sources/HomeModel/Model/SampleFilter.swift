@@ -96,7 +96,7 @@ extension HomeChange {
     }
   }
 
-  /// Where it came from: the endpoint is that of the attribute or event itself.
+  /// The source of the change, with the endpoint of the attribute or event itself.
   package var source: SourceID? {
     switch self {
     case .sourceAdded(let source, _), .sourceRemoved(let source), .topology(let source, _, _),

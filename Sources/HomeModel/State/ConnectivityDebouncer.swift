@@ -10,22 +10,22 @@ public struct DebounceTrial: Hashable, Sendable {
   public init(settled: SourceConnectivity, since: Int64) { (self.settled, self.since) = (settled, since) }
 }
 
-/// Connectivity without its short breaks: a device is said to be away only when it was for a while; that it is back, at once.
+/// Debounces connectivity: a loss settles after the grace time, an improvement at once.
 package struct ConnectivityDebouncer: Sendable {
   private struct Entry: Sendable {
     var settled: SourceConnectivity
-    /// What is on trial, and since when.
+    /// The value on trial, and the time when the trial began.
     var pending: (value: SourceConnectivity, since: Int64)?
 
     var trial: DebounceTrial? { pending.map { DebounceTrial(settled: settled, since: $0.since) } }
   }
 
-  /// What is on trial is so for the new time, from when it began.
+  /// A change also applies to the current trials, from their beginning.
   package var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
   private var entries: [String: Entry] = [:]
-  /// Whose trials began or ended since that was asked for.
+  /// The devices whose trials began or ended since the last call of `takeTrials()`.
   private var changedTrials: Set<String> = []
-  /// Nothing on trial is over before this; it may be too early, never too late.
+  /// A lower bound of the end of the first trial; it may be too early.
   package private(set) var nextDeadline: Int64?
 
   init(grace: Duration) { self.grace = grace }
@@ -37,10 +37,10 @@ package struct ConnectivityDebouncer: Sendable {
 
   package subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
 
-  /// A device as it was stored.
+  /// Restores a stored device.
   /// - Parameters:
-  ///   - trial: what was on trial when it was.
-  ///   - time: now: no trial began later than that, whatever the clock said then.
+  ///   - trial: the stored trial.
+  ///   - time: now; a trial that began later, by a clock set since, begins now.
   package mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64)
   {
     guard let trial, Self.rank(value) < Self.rank(trial.settled) else {
@@ -55,8 +55,8 @@ package struct ConnectivityDebouncer: Sendable {
 
   package mutating func forget(_ device: String) { entries[device] = nil }
 
-  /// A device's connectivity is this now.
-  /// - Returns: whether the settled one changed.
+  /// Notes the current connectivity of a device.
+  /// - Returns: whether the settled connectivity changed.
   package mutating func note(_ device: String, _ value: SourceConnectivity, at time: Int64) -> Bool {
     guard var entry = entries[device] else {
       entries[device] = Entry(settled: value)
@@ -76,24 +76,24 @@ package struct ConnectivityDebouncer: Sendable {
       entry.pending = nil
       return true
     }
-    // What is worse in another way is away no less long for it.
+    // A further loss doesn't restart the trial.
     let since = entry.pending?.since ?? time
     entry.pending = (value, since)
     nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
     return false
   }
 
-  /// Those that are on trial.
+  /// The current trials, by device.
   package var trials: [String: DebounceTrial] { entries.compactMapValues(\.trial) }
 
-  /// The trials that began since this was called last, and, nil, those that ended.
+  /// Returns the trials that began since the last call, and nil for ended ones.
   mutating func takeTrials() -> [String: DebounceTrial?] {
     guard !changedTrials.isEmpty else { return [:] }
     defer { changedTrials = [] }
     return Dictionary(uniqueKeysWithValues: changedTrials.map { ($0, entries[$0]?.trial) })
   }
 
-  /// The clock was set: a trial lasts as long as it would have lasted.
+  /// Adjusts the trials to a set clock, so that their remaining time is unchanged.
   package mutating func moveClock(by step: Int64) {
     for (device, entry) in entries {
       guard let pending = entry.pending else { continue }
@@ -103,7 +103,7 @@ package struct ConnectivityDebouncer: Sendable {
     nextDeadline = nextDeadline.map { $0 &+ step }
   }
 
-  /// What is on trial, and for how much longer.
+  /// The trials with their remaining time.
   package func state(at time: Int64) -> DebouncerState {
     DebouncerState(
       grace: grace,
@@ -116,9 +116,9 @@ package struct ConnectivityDebouncer: Sendable {
       })
   }
 
-  /// Goes on from what somebody else has of the same devices.
-  /// - Parameter known: the devices' connectivity now.
-  /// - Returns: the devices whose settled connectivity is another now.
+  /// Adopts the state of another debouncer of the same devices.
+  /// - Parameter known: the current connectivity of the devices.
+  /// - Returns: the devices whose settled connectivity changed.
   package mutating func adopt(
     _ other: DebouncerState, _ known: [String: SourceConnectivity], at time: Int64
   ) -> Set<String> {
@@ -138,7 +138,7 @@ package struct ConnectivityDebouncer: Sendable {
     return changed
   }
 
-  /// How much of a device is there.
+  /// The rank by reachability.
   private static func rank(_ value: SourceConnectivity) -> Int {
     switch value.connectivityState {
     case .online: 2

@@ -18,7 +18,7 @@ public struct SourceStatus: Hashable, Sendable, Codable {
   /// The last contact with a device that its bridge can't reach now. Nil: the last contact with the node, or never.
   public var lastContactDate: Date? { lastContact.map { Date(microseconds: $0) } }
 
-  /// A node that answers: itself, or the cloud that tells of it.
+  /// The status of a node that answers: the device itself, or its cloud.
   package static func online(by node: NodeID) -> Self {
     Self(SourceConnectivity(.online, node.isTemporaryLocal ? .remote : .peer))
   }

@@ -2,8 +2,8 @@ internal import MatterClusters
 package import MatterModel
 
 extension Sequence<DeviceEndpoint> {
-  /// The endpoints of bridged devices that their bridge does not reach, with all that they are made of.
-  /// - Parameter values: of their node.
+  /// The endpoints of bridged devices that are unreachable for their bridge, with all their parts.
+  /// - Parameter values: the values of their node.
   package func unreachable(_ values: NodeValues) -> Set<EndpointID> {
     var open: [EndpointID] = []
     for endpoint in self where endpoint.servers.contains(BridgedDeviceBasicInformation.id) {
@@ -19,9 +19,9 @@ extension Sequence<DeviceEndpoint> {
 }
 
 extension DeviceSource {
-  /// The fold over all traits of the endpoints that are asked for. All traits of an endpoint come the same way, and
-  /// repetitions don't count in a fold: one for each endpoint will do.
-  /// - Parameter values: of its node.
+  /// Aggregates the connectivity over the traits of the included endpoints. All traits of an endpoint have the same
+  /// connectivity and repetition doesn't affect a fold, so one value is added for each endpoint.
+  /// - Parameter values: the values of its node.
   package func connectivity(_ values: NodeValues, where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
     let isOnline = status.connectivity.connectivityState == .online
     let unreachable = isOnline ? endpoints.unreachable(values) : []
@@ -32,14 +32,14 @@ extension DeviceSource {
     return fold.value
   }
 
-  /// Of the traits of an endpoint: that of the subscription that feeds them, but offline where the endpoint, or one that it
-  /// is a part of, is a bridged device that its bridge does not reach.
+  /// The connectivity of the traits of an endpoint: that of their subscription, or offline if the endpoint, or one that
+  /// contains it, is a bridged device that is unreachable for its bridge.
   package func connectivity(of endpoint: EndpointID, _ values: NodeValues) -> SourceConnectivity {
     let isOnline = status.connectivity.connectivityState == .online
     return connectivity(of: endpoint, isOnline ? endpoints.unreachable(values) : [])
   }
 
-  /// The same, and why it is so.
+  /// The same connectivity, with the offline reason.
   package func metadata(of endpoint: EndpointID, _ values: NodeValues) -> TraitMetadata {
     let own = connectivity(of: endpoint, values)
     let isPart = own.connectivityState == .offline && status.connectivity.connectivityState == .online

@@ -47,7 +47,8 @@ public enum HomeChange: Hashable, Sendable, Codable {
 }
 
 extension HomeChange {
-  /// The node that was heard when it happened; nil: it need not have been one. What a cloud says of a device need not come of it.
+  /// The node whose message caused the change; nil if there is none. A report of a cloud is not a message of the
+  /// device.
   package var speaker: NodeID? {
     let node: NodeID
     switch self {
@@ -72,9 +73,9 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
   /// The devices whose settled connectivity changed, or was unknown before; not logged, because it follows from the
   /// other changes.
   public var settled: Set<String> = []
-  /// The trials of connectivity that began with it, and, nil, those that ended, by device: stored, not logged.
+  /// The debounce trials that began with it, and nil for ended ones, by device: stored, but not logged.
   package var trials: [String: DebounceTrial?] = [:]
-  /// Whether the log has it already.
+  /// Whether the log already contains it.
   package var isLogged = false
   /// The number in the stream of this process; 0 before it is published.
   package var sequence: UInt64 = 0
@@ -90,7 +91,7 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
     self.versions = versions
   }
 
-  /// What is sent to clients of a hub.
+  /// The members that a hub sends to its clients.
   private enum CodingKeys: String, CodingKey { case changes, time, origin }
 
   /// The time of the update.
@@ -123,7 +124,7 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
 }
 
 extension HomeChange {
-  /// The node it is about, if it is about one.
+  /// The node of the first change with one; nil if no change has a node.
   package var node: NodeID? {
     switch self {
     case .sourceAdded(let source, _), .sourceRemoved(let source), .topology(let source, _, _),

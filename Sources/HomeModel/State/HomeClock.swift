@@ -1,12 +1,12 @@
 package import MatterProtocol
 
-/// What time it is in a home: the machine's own clock, which runs as long as the machine does, made to say the time of day. Where that
-/// is set, everything has the new time from then on, and what is still to come goes on for as long as it still had.
+/// The time of day of a home: the monotonic clock of the machine plus an offset. When the system clock is set, the
+/// offset is adjusted and deadlines keep their remaining time.
 package struct HomeClock: Hashable, Sendable {
-  /// What is added to an instant to make it microseconds since 1970.
+  /// The offset that converts an instant to microseconds since 1970.
   package private(set) var epoch: Int64
 
-  /// - Parameter epoch: what is added to an instant to make it microseconds since 1970.
+  /// - Parameter epoch: the offset that converts an instant to microseconds since 1970.
   package init(epoch: Int64) { self.epoch = epoch }
 
   /// - Parameter time: the time of day now, in microseconds since 1970.
@@ -15,16 +15,16 @@ package struct HomeClock: Hashable, Sendable {
   /// Microseconds since 1970 of an instant.
   package func time(of instant: Instant) -> Int64 { epoch &+ instant.nanoseconds / 1000 }
 
-  /// How long it is until a time, in microseconds; 0 where it is over.
+  /// The microseconds until a time; 0 if it has passed.
   package func remaining(until time: Int64, at now: Instant) -> Int64 {
     max(0, time.saturatingSubtract(self.time(of: now)))
   }
 
-  /// Says what time of day it is.
-  /// - Returns: by how many microseconds the clock was set, or the machine slept; nil: it was not.
+  /// Notes the time of day.
+  /// - Returns: the microseconds by which the clock was set, or the machine slept; nil if it was not.
   package mutating func note(_ time: Int64, at now: Instant) -> Int64? {
     let step = time &- self.time(of: now)
-    // Two clocks are never read at the same moment, and one of them may be made to run a little slower or faster.
+    // Tolerates the delay between reading the two clocks, and a clock that is slewed.
     guard step.magnitude > 1_000_000 else { return nil }
     epoch &+= step
     return step

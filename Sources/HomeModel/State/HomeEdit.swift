@@ -21,7 +21,7 @@ public enum HomeEdit: Hashable, Sendable, Codable {
   /// Moves a device to a room; nil removes it from its room.
   case moveDevice(id: String, roomID: String?)
 
-  /// The name that it gives, as it was asked for.
+  /// The requested name.
   private var name: String? {
     switch self {
     case .addStructure(let name), .renameStructure(_, let name), .addRoom(let name, _), .renameRoom(_, let name),
@@ -31,7 +31,7 @@ public enum HomeEdit: Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether the name that it gives is longer than a name may be.
+  /// Whether the requested name exceeds the maximum length.
   fileprivate var cutsName: Bool {
     get throws(HomeError) {
       guard let name else { return false }
@@ -55,9 +55,9 @@ public enum HomeEdit: Hashable, Sendable, Codable {
 }
 
 extension HomeState {
-  /// The changes that do some edits, one after the other.
-  /// - Parameter random: for the ids of what is new.
-  /// - Throws: ``HomeError`` `badArguments` or `notFound` where one of them can't be done.
+  /// Returns the changes that perform edits one after the other.
+  /// - Parameter random: the source of ids for new objects.
+  /// - Throws: ``HomeError`` `badArguments` or `notFound` if an edit is invalid.
   package func changes(
     doing edits: [HomeEdit], _ random: any RandomSource
   ) throws(HomeError) -> (changes: [HomeChange], result: [HomeEdit.Result]) {

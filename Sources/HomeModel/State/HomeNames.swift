@@ -24,7 +24,7 @@ public enum HomeNames {
     guard trimmed.count > longestName else { return (String(trimmed), false) }
     var cut = String.UnicodeScalarView()
     cut.append(contentsOf: trimmed.prefix(longestName))
-    // What the cut left at the end: a blank is no part of a name.
+    // The truncation may leave whitespace at the end.
     while let last = cut.last, last.properties.isWhitespace { cut.removeLast() }
     return (String(cut), true)
   }
@@ -32,7 +32,8 @@ public enum HomeNames {
   /// Whether two names are equal regardless of case.
   public static func same(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 
-  /// Whether a name is another one, or that with a number behind it, as ``HomeState/availableName(_:in:of:except:)`` makes it.
+  /// Whether a name equals another one, optionally with a number appended by
+  /// ``HomeState/availableName(_:in:of:except:)``.
   static func isNumbered(_ name: String, _ base: String) -> Bool {
     if name == base { return true }
     guard let blank = name.lastIndex(of: " "), let number = Int(name[name.index(after: blank)...]), number > 1 else {
@@ -48,7 +49,7 @@ public enum HomeNames {
     return String(base) + suffix
   }
 
-  /// What a device may be called of what it calls itself: as much of it as the rules allow, nil if nothing is.
+  /// Converts a name that a device reports to an allowed one; nil if nothing is left.
   package static func allowed(_ text: String?) -> String? {
     guard let text else { return nil }
     var plain = String.UnicodeScalarView()
@@ -56,13 +57,13 @@ public enum HomeNames {
     return (try? checked(String(plain)))?.name
   }
 
-  /// What tells a name from a path, and what a terminal takes for a letter.
+  /// Excludes path separators, wildcards and control characters.
   private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
     scalar != "/" && scalar != "*" && !scalar.isControl
   }
 }
 
-// What can be done to the names of a home: each gives the changes that do it, or says why it can't be.
+// Edits of the names of a home: each returns the changes that perform it, or throws the reason why it is invalid.
 extension HomeState {
   // MARK: Structures
 
@@ -122,11 +123,10 @@ extension HomeState {
       candidates: found.map { fullName(of: $0) })
   }
 
-  /// The room of this name, or the one that is to be made if there is none: `Cottage/Kitchen` says in which structure, else it
-  /// is the primary one.
-  /// - Parameter random: for the id of a new one.
-  /// - Throws: ``HomeError`` `notFound` where there is no such structure, `badArguments` where the name is none, and what
-  ///   ``room(called:)`` throws.
+  /// Returns the room with this name, or a new one: `Cottage/Kitchen` names the structure, else it is the primary one.
+  /// - Parameter random: the source of the id of a new room.
+  /// - Throws: ``HomeError`` `notFound` if there is no such structure, `badArguments` if the name is invalid, and the
+  ///   errors of ``room(called:)``.
   package func roomToBe(
     called text: String, _ random: any RandomSource = SystemRandomSource()
   ) throws(HomeError) -> Room {
@@ -272,12 +272,12 @@ extension HomeState {
     return device
   }
 
-  /// A name that no other device of the room has: the wanted one, or with a number behind it.
+  /// Returns a name that is unused in the room: the wanted one, or with a number appended.
   package func availableName(_ wanted: String, in roomID: String?, of structureID: String, except id: String) -> String
   {
     var name = wanted
     var number = 2
-    // A home has a thousand lights that all call themselves the same.
+    // A set, because many devices of a home may have the same default name.
     var taken: Set<String> = []
     for device in devices.values where device.id != id && device.roomID == roomID && device.structureID == structureID {
       taken.insert(device.name.lowercased())

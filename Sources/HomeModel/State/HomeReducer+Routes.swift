@@ -37,16 +37,16 @@ public struct DebouncerState: Hashable, Sendable, Codable {
   public init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }
 }
 
-// Of who sees a home by routes, this is the only writer of connectivity and locality, too.
+// For a client that uses routes, this is also the only writer of connectivity and locality.
 extension HomeReducer {
-  /// Whether no route leads to the home, and its devices are said to be away for that.
+  /// Whether no route leads to the home and its devices are marked as offline for this reason.
   package var isCutOff: Bool { beforeLoss != nil }
 
-  /// How connectivity settles here.
+  /// The state of the connectivity debouncer.
   /// - Parameter time: now, in microseconds since 1970.
   package func settlingState(at time: Int64) -> DebouncerState { settling.state(at: time) }
 
-  /// Takes a home that was told whole for what is the case, where nobody knows what happened to it.
+  /// Replaces the state with a complete home, if the changes since are unknown.
   /// - Parameter time: now, in microseconds since 1970.
   package mutating func reload(
     _ home: HomeState, contacts: [NodeID: Contact], _ settling: DebouncerState, by locality: DataSourceLocality,
@@ -57,17 +57,17 @@ extension HomeReducer {
     _ = settle(as: settling, by: locality, at: time)
   }
 
-  package mutating func take(_ input: RouteInput, at time: Int64, _ update: inout HomeUpdate) {
+  package mutating func handle(_ input: RouteInput, at time: Int64, _ update: inout HomeUpdate) {
     switch input {
     case .home(let home, let settling, let locality):
       beforeLoss = nil
       for change in state.changes(to: home.seen(by: locality)) { make(change, &update) }
       settle(&update, at: time)
       update.settled.formUnion(settle(as: settling, by: locality, at: time))
-    case .update(let told, let locality):
-      update = HomeUpdate([], at: told.time, origin: told.origin)
-      for change in told.changes { make(change.seen(by: locality), &update) }
-      // The clocks of two machines need not agree.
+    case .update(let received, let locality):
+      update = HomeUpdate([], at: received.time, origin: received.origin)
+      for change in received.changes { make(change.seen(by: locality), &update) }
+      // Uses the local clock: the clocks of two machines may differ.
       settle(&update, at: time)
     case .settling(let settling, let locality): update.settled = settle(as: settling, by: locality, at: time)
     case .resumed:
@@ -82,7 +82,7 @@ extension HomeReducer {
     }
   }
 
-  /// Nobody knows how the devices are that were there; the others are away for the reasons that they were away for.
+  /// Marks the reachable devices as offline; the others keep their offline reasons.
   private mutating func lose(_ update: inout HomeUpdate) {
     guard beforeLoss == nil else { return }
     var before: [SourceID: SourceStatus] = [:]
@@ -96,12 +96,12 @@ extension HomeReducer {
     beforeLoss = before
   }
 
-  /// - Returns: the devices whose settled connectivity is another now.
+  /// - Returns: the devices whose settled connectivity changed.
   private mutating func settle(
     as other: DebouncerState, by locality: DataSourceLocality, at time: Int64
   ) -> Set<String> {
     guard !isCutOff else {
-      // All that is known is how long such a thing may last.
+      // While no route works, only the grace time applies.
       settling.grace = other.grace
       return []
     }
@@ -115,10 +115,10 @@ extension HomeReducer {
 // MARK: From the other end of a route
 
 extension SourceConnectivity {
-  /// The same, seen from the other end of a route.
+  /// The connectivity as seen through a route with this locality.
   package func seen(by locality: DataSourceLocality) -> SourceConnectivity {
     switch (dataSourceLocality, locality) {
-    // What the hub itself gets from afar comes from no nearer by way of it.
+    // Data that is remote for the hub is also remote for its clients.
     case (.unspecified, _), (_, .peer), (.remote, .local), (.mixed, .local): self
     default: SourceConnectivity(connectivityState, locality)
     }

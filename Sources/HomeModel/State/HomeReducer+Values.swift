@@ -1,14 +1,14 @@
 package import MatterModel
 
-// Devices as they are to be shown.
+// Devices as presented to users.
 extension HomeReducer {
-  /// Of which nodes it is known how they are.
+  /// The nodes whose connectivity is up to date.
   package struct Visibility: Sendable {
     /// See ``HomeReducer/isRestored``.
     package var isRestored = false
     package var seen: Set<NodeID> = []
 
-    /// A device without what was stored of how it is, where nobody says whether that still holds.
+    /// Returns the device with its stored connectivity replaced by unknown, unless it was confirmed since the restart.
     package func shown(_ entry: DeviceEntry) -> DeviceEntry {
       guard isRestored else { return entry }
       var entry = entry
@@ -24,21 +24,21 @@ extension HomeReducer {
   /// See ``Visibility/shown(_:)``.
   package func shown(_ entry: DeviceEntry) -> DeviceEntry { visibility.shown(entry) }
 
-  /// When a device was heard by a way, and when it is to be heard again: of what is behind a bridge, as long as the bridge
-  /// reaches it, when the bridge was.
+  /// The times of contact with a device through a source. For a bridged device that is reachable, these are the times
+  /// of its bridge.
   package func contact(by way: DeviceSource?) -> Contact { Self.contact(by: way, contacts) }
 
   package static func contact(by way: DeviceSource?, _ contacts: [NodeID: Contact]) -> Contact {
     guard let way else { return Contact() }
     if let last = way.status.lastContact { return Contact(last: last) }
-    // The bridge never reached it.
+    // The bridge has never reached the device.
     if way.status.reason == .bridgeSaysUnreachable { return Contact() }
     return contacts[way.id.node] ?? Contact()
   }
 }
 
 extension HomeInput {
-  /// The node that shows by it whether it can be reached.
+  /// The node whose reachability is known from this input.
   package var showing: NodeID? {
     switch self {
     case .established(let node, _), .answered(let node), .lost(let node, _): node

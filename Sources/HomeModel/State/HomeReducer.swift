@@ -8,16 +8,17 @@ public struct HomeReducer: Sendable {
   public private(set) var state: HomeState
   /// The times of contact, by node; not part of the state, because they change with each message.
   public private(set) var contacts: [NodeID: Contact]
-  /// How each node is; what is behind a bridge may be worse.
+  /// The status of each node; that of its bridged devices may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
-  /// What was asked for nodes that have not told yet what they are.
+  /// The requested names and rooms of nodes that are not described yet.
   private var wishes: [NodeID: PairingWish] = [:]
   package var settling: ConnectivityDebouncer
   /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
   public private(set) var isRestored = false
-  /// The nodes that showed how they are since ``isRestored`` began.
+  /// The nodes whose reachability was confirmed since ``isRestored`` began.
   package private(set) var seen: Set<NodeID> = []
-  /// The ways that worked when the last route to whoever keeps the home was lost; nil: one works, or none is needed.
+  /// The statuses of the reachable sources when the last route to the owner of the home was lost; nil: a route works,
+  /// or none is needed.
   var beforeLoss: [SourceID: SourceStatus]?
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
@@ -55,18 +56,18 @@ public struct HomeReducer: Sendable {
     switch input {
     case .node(let node, let wish):
       if let device = state.device(of: SourceID(node)) {
-        // It told what it is before anybody had said this.
-        if let wish { grant(wish, to: device, &update) }
+        // The node was described before the request was stored.
+        if let wish { apply(wish, to: device, &update) }
         break
       }
       if let wish { wishes[node] = wish }
       if nodes[node] == nil { nodes[node] = .unknown }
     case .nodeRemoved(let node): remove(node, &update)
     case .started:
-      // What was promised was promised to somebody who is not there any more.
+      // The deadlines of subscriptions of the previous process don't apply any longer.
       for node in contacts.keys { contacts[node]?.nextReport = nil }
       for node in nodes.keys.sorted() { set(.unknown, of: node, &update) }
-    case .report(let report): take(report, &update)
+    case .report(let report): handle(report, &update)
     case .established(let node, let deadline):
       contacts[node] = Contact(last: time, nextReport: deadline)
       set(.online(by: node), of: node, &update)
@@ -82,18 +83,18 @@ public struct HomeReducer: Sendable {
       let known = nodes.keys.filter { !state.sources(of: $0).isEmpty }
       for change in foreign.changes {
         makeForeign(change, &update)
-        // Of when nodes were heard the process that follows them tells much less often than of what they said.
+        // The process that follows the nodes publishes contact times less often than changes.
         guard let node = change.speaker else { continue }
         contacts[node, default: Contact()].last = max(contacts[node]?.last ?? .min, foreign.time)
       }
-      // Nodes that others removed, and sources that others added.
+      // Nodes removed and sources added by other processes.
       for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
       wishes = wishes.filter { state.sources(of: $0.key).isEmpty }
       for device in state.devices.values {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
       }
     case .route(let input):
-      take(input, at: time, &update)
+      handle(input, at: time, &update)
       update.isLogged = true
       update.trials = settling.takeTrials()
       return update.changes.isEmpty && update.settled.isEmpty ? nil : update
@@ -104,13 +105,13 @@ public struct HomeReducer: Sendable {
     return update
   }
 
-  /// An authenticated message of a node came, whatever it says: an acknowledgement is contact, too.
+  /// Notes the time of any authenticated message of a node, including acknowledgements.
   package mutating func heard(_ node: NodeID, at time: Int64) { contacts[node]?.last = time }
 
-  /// Takes over when nodes were heard, from somebody who hears them.
+  /// Adopts the contact times of the process that follows the nodes.
   package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
 
-  /// The clock was set by so many microseconds: what is still to come comes as much later or earlier by the clock.
+  /// Adjusts deadlines to a set clock, so that their remaining time is unchanged.
   package mutating func moveClock(by step: Int64) {
     settling.moveClock(by: step)
     for (node, contact) in contacts {
@@ -118,8 +119,8 @@ public struct HomeReducer: Sendable {
     }
   }
 
-  /// Says whether anybody follows the nodes, in this process or in another.
-  /// - Returns: which devices may be shown otherwise by it.
+  /// Sets whether no process follows the nodes.
+  /// - Returns: an update with the devices whose presented connectivity may change.
   package mutating func setRestored(_ isRestored: Bool, at time: Int64) -> HomeUpdate? {
     guard isRestored != self.isRestored else { return nil }
     self.isRestored = isRestored
@@ -129,7 +130,7 @@ public struct HomeReducer: Sendable {
     return update.settled.isEmpty ? nil : update
   }
 
-  /// Says of who follows the nodes what another one says, of the same home at this moment.
+  /// Copies the confirmation state of another reducer of the same home.
   package mutating func takeVisibility(of other: HomeReducer) { (isRestored, seen) = (other.isRestored, other.seen) }
 
   private func devices(of node: NodeID) -> [String] {
@@ -143,12 +144,12 @@ public struct HomeReducer: Sendable {
   public mutating func reload(
     _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
   ) {
-    let gone = self.state.devices.keys.filter { state.devices[$0] == nil }
-    for id in gone { settling.forget(id) }
-    // A node that is no device yet stays as it is.
+    let removed = self.state.devices.keys.filter { state.devices[$0] == nil }
+    for id in removed { settling.forget(id) }
+    // Keeps the status of nodes that are no device yet.
     nodes = nodes.filter { self.state.sources(of: $0.key).isEmpty }
     self.state = state
-    // What was heard since it was stored is no less true.
+    // Keeps contacts that are later than the stored ones.
     self.contacts.merge(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
     for device in state.devices.values {
       for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
@@ -179,20 +180,20 @@ public struct HomeReducer: Sendable {
     guard case .deviceAdded(let id, let name, let roomID, _) = change, let known = state.devices[id] else {
       return make(change, &update)
     }
-    // Another process heard it at the same time as we did, and wrote it down first: it is as that one said.
+    // Another process received the same report and logged it first: its name and room apply.
     if roomID != known.roomID { make(.deviceMoved(id: id, roomID: roomID), &update) }
     if name != known.name { make(.deviceRenamed(id: id, name: name), &update) }
   }
 
   // MARK: Reports
 
-  private mutating func take(_ report: NodeReport, _ update: inout HomeUpdate) {
+  private mutating func handle(_ report: NodeReport, _ update: inout HomeUpdate) {
     let node = report.node
     let before = contacts[node]?.last
-    // What a cloud says of a device need not come of the device.
+    // A report of a cloud is not a contact with the device.
     if !node.isTemporaryLocal { contacts[node, default: Contact()].last = update.time }
     if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
-    // One report is one update, also of who comes back by it.
+    // One report is one update, even if it also reestablishes the connectivity.
     if report.isOfEstablished { set(.online(by: node), of: node, &update) }
     let first = update.changes.count
     var isTopology = false
@@ -211,7 +212,7 @@ public struct HomeReducer: Sendable {
     if report.isWhole { update.versions = Self.versions(report) }
     if isTopology {
       describe(node, isWhole: report.isWhole, &update)
-      Self.introduce(node, in: &update.changes[first...])
+      Self.moveValuesBehindSources(of: node, in: &update.changes[first...])
     }
     var isShutDown = false
     for event in report.events where state.lastEvents[node].map({ event.number > $0 }) ?? true {
@@ -221,14 +222,14 @@ public struct HomeReducer: Sendable {
         || (event.path.endpoint == .root && event.path.cluster == BasicInformation.id
           && event.path.event == BasicInformation.shutDown.id)
     }
-    if isTopology || reachability { spread(node, lastContact: wasReachable ? before : nil, &update) }
-    // An old event, told when a subscription begins, says nothing about now.
+    if isTopology || reachability { propagateStatus(of: node, lastContact: wasReachable ? before : nil, &update) }
+    // Ignores an old event that is reported when a subscription begins.
     if isShutDown, nodes[node]?.connectivity.connectivityState == .online {
       lose(node, .poweredOffAnnounced, &update)
     }
   }
 
-  /// A cluster lists its attributes anew: what is not among them any more, as after a software update, it does not have.
+  /// Removes the attributes that are not in a new attribute list, for example after a software update.
   private mutating func forgetUnlisted(_ list: AttributeData, of node: NodeID, _ update: inout HomeUpdate) {
     guard let listed = try? [AttributeID](tlv: list.value) else { return }
     let (endpoint, cluster) = (list.path.endpoint, list.path.cluster)
@@ -243,7 +244,7 @@ public struct HomeReducer: Sendable {
     BridgedDeviceBasicInformation.reachable.path(on: endpoint)
   }
 
-  /// The versions of the clusters in a report, but not of those that changed while they were reported.
+  /// The data versions of the clusters in a report, except clusters that changed during the report.
   private static func versions(_ report: NodeReport) -> [NodeID: [ClusterPath: UInt32]] {
     var versions: [ClusterPath: UInt32] = [:]
     var torn: Set<ClusterPath> = []
@@ -259,28 +260,28 @@ public struct HomeReducer: Sendable {
 
   // MARK: Devices
 
-  /// Works out what devices a node consists of.
+  /// Updates the devices that a node consists of.
   private mutating func describe(_ node: NodeID, isWhole: Bool, _ update: inout HomeUpdate) {
     guard let values = state.values[node] else { return }
     let topology = Topology(node, values)
-    // Parts of a description would take the rest for gone.
+    // An incomplete description would remove the other devices.
     guard !topology.sources.isEmpty, isWhole || topology.isComplete else { return }
     for endpoint in topology.strayEndpoints { forget(node, endpoint, &update) { _ in true } }
     for endpoint in topology.sources.lazy.flatMap(\.endpoints) {
-      // What tells the list of clusters is there, whether it lists itself or not.
+      // A Descriptor cluster exists even if it doesn't list itself.
       guard let servers = values.value(Descriptor.serverList, on: endpoint.id) else { continue }
       forget(node, endpoint.id, &update) { $0 != Descriptor.id && !servers.contains($0) }
     }
     let known = state.values[node] ?? NodeValues()
     for source in topology.sources { describe(source, &update) }
-    let there = Set(topology.sources.map(\.id))
-    for source in state.sources(of: node) where !there.contains(source.id) { removeSource(source.id, &update) }
+    let current = Set(topology.sources.map(\.id))
+    for source in state.sources(of: node) where !current.contains(source.id) { removeSource(source.id, &update) }
     restore(known, of: node, &update)
   }
 
-  /// What is new comes before what it says: whose a value is, is known to who reads one change after the other. Values that
-  /// went with a source, and were told again, stay where they are.
-  private static func introduce(_ node: NodeID, in changes: inout ArraySlice<HomeChange>) {
+  /// Moves values behind the sources that they belong to, so that a consumer of single changes knows the device of each
+  /// value. If a source was removed, the order is kept.
+  private static func moveValuesBehindSources(of node: NodeID, in changes: inout ArraySlice<HomeChange>) {
     var isNew = false
     for change in changes {
       switch change {
@@ -295,7 +296,7 @@ public struct HomeReducer: Sendable {
     changes += values
   }
 
-  /// An endpoint's values go with the source that it belonged to; one that belongs to another source now keeps them.
+  /// Restores the values of endpoints that moved from a removed source to another one.
   private mutating func restore(_ known: NodeValues, of node: NodeID, _ update: inout HomeUpdate) {
     guard known != state.values[node] else { return }
     let endpoints = state.sources(of: node).flatMap(\.endpoints).map(\.id)
@@ -309,15 +310,15 @@ public struct HomeReducer: Sendable {
   }
 
   private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
-    if isAnother(source) { make(.sourceRemoved(source.id), &update) }
+    if isReplaced(source) { make(.sourceRemoved(source.id), &update) }
     let known = state.source(source.id)
-    let twin = state.devices.values.filter { device in
+    let existing = state.devices.values.filter { device in
       device.sources.contains { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
     }.min { $0.id < $1.id }
     if known == nil {
-      add(source, to: twin, &update)
-    } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
-      join(own, twin, &update)
+      add(source, to: existing, &update)
+    } else if let existing, let own = state.device(of: source.id), own.id != existing.id, own.sources.count == 1 {
+      merge(own, existing, &update)
     }
     let now = state.source(source.id)
     if now?.endpoints != source.endpoints || now?.identity != source.identity {
@@ -325,12 +326,12 @@ public struct HomeReducer: Sendable {
     }
   }
 
-  private mutating func add(_ source: Topology.Source, to twin: DeviceEntry?, _ update: inout HomeUpdate) {
+  private mutating func add(_ source: Topology.Source, to existing: DeviceEntry?, _ update: inout HomeUpdate) {
     let id = state.availableID(for: source.id)
     let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
-    if let twin {
-      make(.sourceAdded(source.id, device: twin.id), &update)
-      if let wish { grant(wish, to: twin, &update) }
+    if let existing {
+      make(.sourceAdded(source.id, device: existing.id), &update)
+      if let wish { apply(wish, to: existing, &update) }
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
@@ -347,13 +348,13 @@ public struct HomeReducer: Sendable {
     make(.sourceAdded(source.id, device: id), &update)
   }
 
-  /// The home with the nodes that have not told yet what they are, as the devices that they will be.
+  /// Returns the home with nodes that are not described yet as devices.
   package func awaiting(_ nodes: [NodeID]) -> HomeState {
     var whole = self
     var update = HomeUpdate([], at: 0)
     for node in nodes where state.sources(of: node).isEmpty {
       whole.add(Topology.Source(id: SourceID(node), endpoints: [], identity: DeviceIdentity()), to: nil, &update)
-      whole.spread(node, &update)
+      whole.propagateStatus(of: node, &update)
     }
     return whole.state
   }
@@ -362,9 +363,9 @@ public struct HomeReducer: Sendable {
   public static let firstStructure = Structure(id: "home", name: "Home")
 
   private mutating func forget(
-    _ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate, where isGone: (ClusterID) -> Bool
+    _ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate, where isRemoved: (ClusterID) -> Bool
   ) {
-    let clusters = (state.values[node]?[endpoint] ?? [:]).filter { isGone($0.key) }
+    let clusters = (state.values[node]?[endpoint] ?? [:]).filter { isRemoved($0.key) }
     for (cluster, values) in clusters.sorted(by: { $0.key < $1.key }) {
       for entry in values.entries {
         make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
@@ -393,9 +394,9 @@ public struct HomeReducer: Sendable {
   private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
     let old = nodes[node] ?? .unknown
     contacts[node]?.nextReport = nil
-    // The first reason is why it went; that it can't be reached then is no news. That something is there and refuses us is.
+    // Keeps the first reason; only a reason that comes from a response replaces it.
     if old.connectivity.connectivityState == .offline, old.reason == reason || !reason.isAnswer { return }
-    // A device that was never reached since we started gives no data from anywhere.
+    // A device that was not reached since the start has no locality.
     set(
       SourceStatus(SourceConnectivity(.offline, old.connectivity.dataSourceLocality), reason: reason), of: node, &update
     )
@@ -403,12 +404,12 @@ public struct HomeReducer: Sendable {
 
   private mutating func set(_ status: SourceStatus, of node: NodeID, _ update: inout HomeUpdate) {
     nodes[node] = status
-    spread(node, &update)
+    propagateStatus(of: node, &update)
   }
 
-  /// Carries a node's state to all devices that it consists of.
-  /// - Parameter lastContact: of what its bridge has just ceased to reach.
-  private mutating func spread(_ node: NodeID, lastContact: Int64? = nil, _ update: inout HomeUpdate) {
+  /// Propagates the status of a node to all its sources.
+  /// - Parameter lastContact: the last contact with a bridged device that has just become unreachable for its bridge.
+  private mutating func propagateStatus(of node: NodeID, lastContact: Int64? = nil, _ update: inout HomeUpdate) {
     guard let status = nodes[node] else { return }
     let sources = state.sources(of: node)
     let unreachable = Self.unreachable(among: sources, state.values[node] ?? NodeValues())
@@ -419,15 +420,15 @@ public struct HomeReducer: Sendable {
           now = SourceStatus(
             SourceConnectivity(.offline, status.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
         }
-        // The bridge goes on being heard, and the device does not.
+        // The bridge is in contact, but the bridged device is not.
         now.lastContact = source.status.lastContact ?? lastContact
       }
       if now != source.status { make(.connectivity(source.id, now), &update) }
     }
   }
 
-  /// A bridged device is as its bridge is, unless the bridge says that it can't reach it, or what it is a part of. Matter
-  /// Core § 9.13.5.
+  /// A bridged device has the status of its bridge, unless the bridge reports it, or a device that contains it, as
+  /// unreachable. Matter Core § 9.13.5.
   private static func unreachable(among sources: [DeviceSource], _ values: NodeValues) -> Set<EndpointID> {
     sources.contains { $0.id.isBridged } ? sources.flatMap(\.endpoints).unreachable(values) : []
   }
@@ -442,7 +443,7 @@ public struct HomeReducer: Sendable {
     return settling[device]
   }
 
-  /// The devices of which the connectivity has not lasted long enough to have settled.
+  /// The devices whose connectivity has not settled.
   package var trials: [String: DebounceTrial] { settling.trials }
 
   /// The time when the next trial ends; nil if there is none.
@@ -459,7 +460,7 @@ public struct HomeReducer: Sendable {
     return update
   }
 
-  /// - Parameter time: since when it has been so, in microseconds since 1970.
+  /// - Parameter time: the time of the change, in microseconds since 1970.
   package mutating func settle(_ update: inout HomeUpdate, at time: Int64) {
     for change in update.changes {
       switch change {
@@ -468,7 +469,7 @@ public struct HomeReducer: Sendable {
       case .attribute(let node, let path, _) where path == Self.reachable(path.endpoint):
         note(state.deviceID(of: node, path.endpoint).flatMap { state.devices[$0] }, &update, time)
       case .sourceRemoved:
-        // It is nobody's any more; whose it was has another way that counts, or none.
+        // The device of a removed source is unknown now, and its active source may have changed.
         for device in state.devices.values { note(device, &update, time) }
       case .deviceRemoved(let id): settling.forget(id)
       default: break
@@ -481,7 +482,7 @@ public struct HomeReducer: Sendable {
     if settling.note(device.id, connectivity(of: device), at: time) { update.settled.insert(device.id) }
   }
 
-  /// A device's connectivity from all its traits.
+  /// The connectivity of a device, aggregated over all traits.
   package func connectivity(of device: DeviceEntry) -> SourceConnectivity {
     guard let source = device.active else { return .unknown }
     return source.connectivity(state.values[source.id.node] ?? NodeValues()) { _ in true }

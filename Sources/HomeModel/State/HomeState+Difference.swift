@@ -1,8 +1,8 @@
 internal import MatterModel
 
 extension HomeState {
-  /// The changes that make another home of this one: names, devices, how they are and what they said. The order of
-  /// structures and rooms, and the numbers of events, are left as they are.
+  /// Returns the changes from this home to another one: names, devices, connectivity and values. The order of
+  /// structures and rooms and the numbers of events are ignored.
   package func changes(to other: HomeState) -> [HomeChange] {
     var difference = Difference(self)
     difference.addNames(of: other)
@@ -14,7 +14,7 @@ extension HomeState {
   }
 }
 
-// A home is encoded as the changes that make it of an empty one.
+// A home is encoded as the changes that create it from an empty one.
 extension HomeState: Codable {
   public init(from decoder: any Decoder) throws {
     self.init()
@@ -24,7 +24,7 @@ extension HomeState: Codable {
   public func encode(to encoder: any Encoder) throws { try HomeState().changes(to: self).encode(to: encoder) }
 }
 
-/// The changes so far, and the home with them.
+/// The changes so far, and the home that includes them.
 private struct Difference {
   var state: HomeState
   var changes: [HomeChange] = []
@@ -67,11 +67,11 @@ private struct Difference {
   mutating func removeDevices(notIn other: HomeState) {
     for device in state.orderedDevices {
       let new = other.devices[device.id]
-      let isGone = new == nil || new?.structureID != device.structureID
-      for source in device.sources.reversed() where isGone || new?.source(source.id) == nil {
+      let isRemoved = new == nil || new?.structureID != device.structureID
+      for source in device.sources.reversed() where isRemoved || new?.source(source.id) == nil {
         make(.sourceRemoved(source.id))
       }
-      if isGone { make(.deviceRemoved(id: device.id)) }
+      if isRemoved { make(.deviceRemoved(id: device.id)) }
     }
   }
 

@@ -18,10 +18,10 @@ public struct HomeState: Equatable, Sendable {
   public private(set) var values: [NodeID: NodeValues] = [:]
   /// The number of the last event that each node reported.
   public private(set) var lastEvents: [NodeID: UInt64] = [:]
-  /// Follows from the devices; kept, since each report asks for it.
+  /// An index derived from the devices, because each report needs it.
   private var nodes: [NodeID: NodeParts] = [:]
 
-  /// Whose the parts of a node are.
+  /// The owners of the parts of a node.
   private struct NodeParts: Sendable {
     /// The devices that its sources belong to, by the sources' endpoints.
     var devices: [EndpointID: String] = [:]
@@ -37,7 +37,7 @@ public struct HomeState: Equatable, Sendable {
       && left.values == right.values && left.lastEvents == right.lastEvents
   }
 
-  // MARK: Looking
+  // MARK: Queries
 
   /// Returns the structure with this id; nil if there is none.
   public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
@@ -69,7 +69,7 @@ public struct HomeState: Equatable, Sendable {
   /// Returns the source with this id, of any device.
   public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
 
-  /// The device that a change is about, as things are now: what is taken away is nobody's any more when it was.
+  /// The device of a change, in the current state: a removed source or value no longer has one.
   package func deviceID(about change: HomeChange) -> String? {
     switch change {
     case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
@@ -87,12 +87,12 @@ public struct HomeState: Equatable, Sendable {
   /// Returns the last known value of an attribute.
   public func value(_ node: NodeID, _ path: ConcreteAttributePath) -> [UInt8]? { values[node]?[path] }
 
-  /// The levels that an endpoint can have; those of a light where that is not known.
+  /// The levels that an endpoint supports; those of a light if unknown.
   package func levels(of node: NodeID, on endpoint: EndpointID) -> LevelRange {
     LevelRange(values[node], on: endpoint) ?? .standard
   }
 
-  // MARK: Changing
+  // MARK: Changes
 
   /// Applies a change. A change that does not apply (of a device that does not exist) has no effect.
   public mutating func apply(_ change: HomeChange) {
@@ -141,7 +141,7 @@ public struct HomeState: Equatable, Sendable {
 
   private mutating func addSource(_ id: SourceID, to device: String) {
     guard devices[device] != nil, deviceID(of: id) != device else { return }
-    // One that was another's changes hands as it is.
+    // A source that moves from another device keeps its description and status.
     let source = source(id) ?? DeviceSource(id)
     if let other = deviceID(of: id) { devices[other]?.sources.removeAll { $0.id == id } }
     nodes[id.node, default: NodeParts()].devices[id.endpoint] = device
@@ -155,7 +155,7 @@ public struct HomeState: Equatable, Sendable {
     if values[id.node]?.isEmpty == true { values[id.node] = nil }
     devices[device]?.sources.removeAll { $0.id == id }
     release(id)
-    // The values of a node go with the last that needs them.
+    // Removing the last source of a node also removes its values.
     if nodes[id.node]?.devices.isEmpty == true {
       nodes[id.node] = nil
       values[id.node] = nil
@@ -163,7 +163,7 @@ public struct HomeState: Equatable, Sendable {
     }
   }
 
-  /// A source has no endpoints any more.
+  /// Removes all endpoints of a source from the index.
   private mutating func release(_ id: SourceID) {
     guard let known = nodes[id.node]?.sources else { return }
     nodes[id.node]?.sources = known.filter { $0.value != id.endpoint }
@@ -176,7 +176,7 @@ public struct HomeState: Equatable, Sendable {
     devices[device]?.sources.update(at: index, body)
   }
 
-  // MARK: Restoring
+  // MARK: Restoration
 
   /// Restores the stored values of a cluster, without a change for each value.
   public mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {

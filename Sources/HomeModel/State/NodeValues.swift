@@ -24,8 +24,8 @@ public struct ClusterValues: Hashable, Sendable {
     }
     set {
       let index = position(of: attribute)
-      let isThere = index < entries.count && entries[index].attribute == attribute
-      switch (newValue, isThere) {
+      let exists = index < entries.count && entries[index].attribute == attribute
+      switch (newValue, exists) {
       case (let value?, true): entries[index].value = value
       case (let value?, false): entries.insert(Entry(attribute: attribute, value: value), at: index)
       case (nil, true): entries.remove(at: index)
@@ -34,7 +34,7 @@ public struct ClusterValues: Hashable, Sendable {
     }
   }
 
-  /// Where it is, or would be.
+  /// The index of the attribute, or its insertion point.
   private func position(of attribute: AttributeID) -> Int {
     var low = 0
     var high = entries.count
@@ -62,7 +62,7 @@ public struct NodeValues: Hashable, Sendable {
       guard let newValue else {
         guard var values = self[path.endpoint, path.cluster] else { return }
         values[path.attribute] = nil
-        // Nothing is kept of what is empty: two that know the same are equal.
+        // Removes empty containers, so that equality depends on the values only.
         self[path.endpoint, path.cluster] = values.entries.isEmpty ? nil : values
         return
       }
@@ -85,7 +85,7 @@ public struct NodeValues: Hashable, Sendable {
   /// The endpoints with known attributes, in order.
   public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
 
-  /// Clusters of which other attributes, or other values, are known than there.
+  /// The clusters whose known attributes or values differ.
   package func clusters(differingFrom other: NodeValues) -> Set<ClusterPath> {
     var result: Set<ClusterPath> = []
     for endpoint in Set(endpoints.keys).union(other.endpoints.keys) {

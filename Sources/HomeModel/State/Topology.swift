@@ -1,8 +1,8 @@
 internal import MatterClusters
 package import MatterModel
 
-/// What devices a node consists of, by its Descriptor clusters: the node itself, and one for each bridged node.
-/// Matter Core § 9.2 and § 9.12.
+/// The devices that a node consists of, from its Descriptor clusters: the node itself, and one device for each bridged
+/// node. Matter Core § 9.2 and § 9.12.
 struct Topology: Equatable {
   struct Source: Equatable {
     var id: SourceID
@@ -10,11 +10,11 @@ struct Topology: Equatable {
     var identity: DeviceIdentity
   }
 
-  /// In the order of their ids; the node itself is the first.
+  /// The sources in the order of their ids, beginning with the node itself.
   private(set) var sources: [Source] = []
-  /// Whether all endpoints that are listed have told what they are.
+  /// Whether all listed endpoints are described.
   private(set) var isComplete = true
-  /// The endpoints that the node does not list any more.
+  /// The endpoints that the node no longer lists.
   private(set) var strayEndpoints: [EndpointID] = []
 
   init(_ node: NodeID, _ values: NodeValues) {
@@ -33,7 +33,7 @@ struct Topology: Equatable {
       .map { (id: $0, parts: Self.closure(of: $0, endpoints)) }
       .sorted { $0.parts.count == $1.parts.count ? $0.id < $1.id : $0.parts.count > $1.parts.count }
     for (id, parts) in bridged { for part in parts { owner[part] = id } }
-    // Whatever lists them: two that list each other are two devices all the same, and a part can't own the node.
+    // Bridged nodes that list each other are two devices, and a part can't own the node.
     for (id, _) in bridged { owner[id] = id }
     owner[.root] = .root
     for id in [.root] + bridged.map(\.id).sorted() where endpoints[id] != nil {
@@ -51,7 +51,7 @@ struct Topology: Equatable {
       parts: values.value(Descriptor.partsList, on: id) ?? [])
   }
 
-  /// An endpoint with all that is below it.
+  /// Returns an endpoint and all its descendants.
   private static func closure(of start: EndpointID, _ endpoints: [EndpointID: DeviceEndpoint]) -> Set<EndpointID> {
     var result: Set<EndpointID> = []
     var open = [start]
@@ -61,7 +61,7 @@ struct Topology: Equatable {
     return result
   }
 
-  /// Clusters whose attributes make it.
+  /// Whether the topology depends on the attributes of the cluster.
   static func isPart(_ cluster: ClusterID) -> Bool {
     cluster == Descriptor.id || cluster == BasicInformation.id || cluster == BridgedDeviceBasicInformation.id
   }
@@ -71,7 +71,7 @@ extension DeviceIdentity {
   /// From Basic Information of a node, or from Bridged Device Basic Information of a bridged endpoint.
   package init(_ values: NodeValues, of endpoint: EndpointID) {
     self.init()
-    // What a bridge tells of a device behind it has the ids and types of Basic Information: Matter Core § 9.13.
+    // Bridged Device Basic Information has the ids and types of Basic Information: Matter Core § 9.13.
     let cluster = endpoint == .root ? BasicInformation.id : BridgedDeviceBasicInformation.id
     func value<Value: ModelValue>(_ attribute: Attribute<BasicInformation, Value>) -> Value? {
       values[.init(endpoint, cluster, attribute.id)].flatMap { try? Value(tlv: $0) }
@@ -90,7 +90,7 @@ extension DeviceIdentity {
     softwareVersion = text(BasicInformation.softwareVersionString)
   }
 
-  /// What the device calls itself, as far as a name may be so.
+  /// The first allowed name that the device reports.
   var ownName: String? {
     HomeNames.allowed(nodeLabel) ?? HomeNames.allowed(productLabel) ?? HomeNames.allowed(productName)
   }

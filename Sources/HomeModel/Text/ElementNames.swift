@@ -85,7 +85,7 @@ public func camelCase(_ name: String) -> String {
   var letters = Array(name)
   for index in letters.indices {
     guard letters[index].isUppercase else { break }
-    // The last capital of a row begins the next word.
+    // The last capital of a sequence begins the next word.
     if index > 0, index + 1 < letters.count, letters[index + 1].isLowercase { break }
     letters[index] = Character(letters[index].lowercased())
   }

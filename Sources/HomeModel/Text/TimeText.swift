@@ -1,13 +1,13 @@
 internal import MatterProtocol
 
-/// A span of time as people write it: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`; a bare number is seconds.
+/// A duration as text: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`; a number without a unit is in seconds.
 package enum TimeText {
   package static let example = "expected a time such as 2s, 150ms, 3m, 1h or 30d"
 
   package static func duration(_ text: String) -> Duration? {
     let text = text.lowercased().filter { !$0.isWhitespace }
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    // A plain decimal number below a year: what is longer is a mistake.
+    // Accepts plain decimal numbers below a year: a longer duration is a mistake.
     guard let value = Double(digits), value.isFinite else { return nil }
     let seconds: Double
     switch text.dropFirst(digits.count) {

@@ -41,7 +41,7 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
       )
     }
     var items = Items(url.queryItems ?? [])
-    let texts = items.take("address")
+    let texts = items.removeValues(of: "address")
     guard !texts.isEmpty else { throw Items.wrong("address", "HOST:PORT or a wss URL") }
     var addresses: [HubAddress] = []
     for text in texts { addresses.append(try HubAddress(text)) }
@@ -85,10 +85,10 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
 
     func has(_ name: String) -> Bool { items[name] != nil }
 
-    mutating func take(_ name: String) -> [String] { items.removeValue(forKey: name) ?? [] }
+    mutating func removeValues(of name: String) -> [String] { items.removeValue(forKey: name) ?? [] }
 
     mutating func one<R>(_ name: String, _ expected: String, _ parse: (String) -> R?) throws(HomeError) -> R {
-      let values = take(name)
+      let values = removeValues(of: name)
       guard values.count == 1, let value = parse(values[0]) else { throw Self.wrong(name, expected) }
       return value
     }

@@ -39,7 +39,7 @@ extension HubServer {
 
   func sendNodeEvents(_ update: HomeUpdate, _ state: HomeState) {
     let pending = projection.pending
-    let events = projection.take(update, state)
+    let events = projection.apply(update, state)
     for node in projection.pending.subtracting(pending) { scheduleAnnouncement(of: node) }
     sendNodeEvents(events, state)
   }

@@ -39,10 +39,10 @@ struct NodeProjection {
 
   var sortedIDs: [NodeID] { nodes.keys.sorted() }
 
-  /// Returns the events of an update, in the order in which clients can take them: a removed part is announced before its
+  /// Returns the events of an update, in the order in which clients can apply them: a removed part is announced before its
   /// node is updated, a new one afterwards.
   /// - Parameter state: the state after the update.
-  mutating func take(_ update: HomeUpdate, _ state: HomeState) -> [NodeEvent] {
+  mutating func apply(_ update: HomeUpdate, _ state: HomeState) -> [NodeEvent] {
     var touched: Set<NodeID> = []
     var described: Set<NodeID> = []
     var attributes: [NodeEvent] = []
@@ -69,7 +69,7 @@ struct NodeProjection {
       }
     }
     var events: [NodeEvent] = []
-    for id in touched.sorted() { take(id, isDescribed: described.contains(id), state, &events) }
+    for id in touched.sorted() { refresh(id, isDescribed: described.contains(id), state, &events) }
     // An attribute of a node that was not announced before is part of its node object.
     return events
       + attributes.filter { event in
@@ -86,7 +86,7 @@ struct NodeProjection {
     for id in Set(nodes.keys).union(Self.nodeIDs(state)).sorted() {
       let isKnown = nodes[id] != nil && Self.contains(id, state)
       let count = events.count
-      take(id, isDescribed: true, state, &events)
+      refresh(id, isDescribed: true, state, &events)
       if isKnown, !events[count...].contains(.updated(id)) { events.append(.updated(id)) }
     }
     return events
@@ -99,7 +99,7 @@ struct NodeProjection {
     return [.added(id)]
   }
 
-  private mutating func take(
+  private mutating func refresh(
     _ id: NodeID, isDescribed: Bool, _ state: HomeState, _ events: inout [NodeEvent]
   ) {
     guard Self.contains(id, state) else {

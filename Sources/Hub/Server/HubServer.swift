@@ -178,7 +178,7 @@ public actor HubServer {
     noteCommissioned(projection.sortedIDs)
     view.stream.addListener { [weak self] event in
       guard let self else { return false }
-      return assumeIsolated { $0.take(event) }
+      return assumeIsolated { $0.handle(event) }
     }
     let interval = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
     heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
@@ -233,7 +233,7 @@ public actor HubServer {
   // MARK: The home
 
   /// - Returns: whether the observer stays registered.
-  private func take(_ event: HomeStream.Event) -> Bool {
+  private func handle(_ event: HomeStream.Event) -> Bool {
     guard !isClosed else { return false }
     switch event {
     case .update(let update, let reducer):

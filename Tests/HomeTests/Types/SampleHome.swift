@@ -119,15 +119,15 @@ final class SampleHome: HomeAccess {
 
   func reports(of device: String) -> DeviceReports {
     storage.withLock { storage in
-      let place = DeviceReports.Place()
+      let slot = DeviceReports.Slot()
       guard let value = self.device(device, of: storage.state) else { return .none }
       let number = storage.nextObserver
       storage.nextObserver += 1
       let broadcast = Broadcast<DeviceReport>()
       storage.observers[number] = (device, broadcast)
-      broadcast.attach(place, with: DeviceReport(device: value, changed: []))
+      broadcast.attach(slot, with: DeviceReport(device: value, changed: []))
       let end = { @Sendable [weak self] in _ = self?.storage.withLock { $0.observers.removeValue(forKey: number) } }
-      return DeviceReports(first: place, reading: .init(onEnd: { end() }))
+      return DeviceReports(first: slot, reading: .init(onEnd: { end() }))
     }
   }
 }

@@ -1,16 +1,16 @@
 internal import MatterClusters
 package import MatterModel
 
-// A device that is reached two ways has other endpoints by each: what was meant by the one is found again by the other.
+// The sources of a device may have different endpoints: maps the endpoints of one source to those of another.
 extension HomeState {
-  /// A cluster of a device, as one way to it numbers it, as another one does.
+  /// Maps a cluster of one source of a device to another source.
   ///
-  /// The endpoint that corresponds has the cluster and an application type in common with it, and is the only one of which
-  /// that is true, seen from either side; of several alike, the only one with the same tags. What is told of the device as
-  /// a whole is in Basic Information of a node, in Bridged Device Basic Information of what is behind a bridge: attributes
-  /// that both have and that take the same right to write.
-  /// - Parameter attribute: nil: a command is meant.
-  /// - Throws: ``HomeError`` `notFound` where nothing corresponds, `ambiguousTarget` where several may.
+  /// The corresponding endpoint has the cluster and an application type in common, and is the only such endpoint in
+  /// both directions; if several match, the only one with the same semantic tags. Basic Information of a node
+  /// corresponds to Bridged Device Basic Information of a bridged device, for attributes that both have with the same
+  /// write privilege.
+  /// - Parameter attribute: the attribute; nil for a command.
+  /// - Throws: ``HomeError`` `notFound` if no endpoint corresponds, `ambiguousTarget` if several may.
   package func path(
     _ path: ClusterPath, _ attribute: AttributeID?, of device: DeviceEntry, by old: SourceID, now new: DeviceSource
   ) throws(HomeError) -> ClusterPath {
@@ -25,18 +25,21 @@ extension HomeState {
       else { throw missing(path, of: device) }
       return ClusterPath(new.mainEndpoint, new.identityCluster)
     }
-    let there = new.endpoints.filter { $0.corresponds(to: endpoint, in: path.cluster) }
-    guard let first = there.first else { throw missing(path, of: device) }
-    let here = old.endpoints.filter { endpoint in there.contains { $0.corresponds(to: endpoint, in: path.cluster) } }
-    if there.count == 1, here.count == 1 { return ClusterPath(first.id, path.cluster) }
+    let matches = new.endpoints.filter { $0.corresponds(to: endpoint, in: path.cluster) }
+    guard let first = matches.first else { throw missing(path, of: device) }
+    let alternatives = old.endpoints.filter { endpoint in
+      matches.contains { $0.corresponds(to: endpoint, in: path.cluster) }
+    }
+    if matches.count == 1, alternatives.count == 1 { return ClusterPath(first.id, path.cluster) }
     let tags = tags(of: endpoint.id, on: old.id.node)
-    let alike = there.filter { self.tags(of: $0.id, on: new.id.node) == tags }
-    guard !tags.isEmpty, alike.count == 1, here.count(where: { self.tags(of: $0.id, on: old.id.node) == tags }) == 1
+    let alike = matches.filter { self.tags(of: $0.id, on: new.id.node) == tags }
+    guard !tags.isEmpty, alike.count == 1,
+      alternatives.count(where: { self.tags(of: $0.id, on: old.id.node) == tags }) == 1
     else {
       throw HomeError(
         .ambiguousTarget,
-        "the active source has changed, and \(name(path)) matches \(there.count) endpoints; "
-          + "read it again", device: device.name, candidates: there.map { name(ClusterPath($0.id, path.cluster)) }
+        "the active source has changed, and \(name(path)) matches \(matches.count) endpoints; "
+          + "read it again", device: device.name, candidates: matches.map { name(ClusterPath($0.id, path.cluster)) }
       )
     }
     return ClusterPath(alike[0].id, path.cluster)
@@ -50,19 +53,19 @@ extension HomeState {
 
   private func name(_ path: ClusterPath) -> String { "\(path.endpoint)/\(ElementNames.cluster(path.cluster))" }
 
-  /// What tells endpoints of one type apart. Matter Core § 9.5.6.5.
+  /// The semantic tags, which distinguish endpoints of one type. Matter Core § 9.5.6.5.
   private func tags(of endpoint: EndpointID, on node: NodeID) -> Set<[UInt8]> {
     Set((values[node]?.value(Descriptor.tagList, on: endpoint) ?? []).map(\.tlv))
   }
 }
 
 extension DeviceSource {
-  /// Where its maker is told.
+  /// The cluster with the identity of the device.
   fileprivate var identityCluster: ClusterID { id.isBridged ? BridgedDeviceBasicInformation.id : BasicInformation.id }
 }
 
 extension DeviceEndpoint {
-  /// Whether it may be the same part of a device that is seen another way, as far as a cluster goes.
+  /// Whether both endpoints may be the same part of a device, regarding a cluster.
   fileprivate func corresponds(to other: DeviceEndpoint, in cluster: ClusterID) -> Bool {
     servers.contains(cluster) && other.servers.contains(cluster)
       && applicationTypes.contains { other.applicationTypes.contains($0) }
