@@ -58,31 +58,6 @@ extension Home {
     return if case .attestation(let attestation)? = reply { attestation } else { nil }
   }
 
-  /// Removes devices from the fabric and the home, one after the other.
-  /// - Parameter texts: the devices; neither rooms nor wildcards.
-  /// - Returns: each device, and whether it left the fabric itself.
-  public func remove(
-    _ texts: [String], force: Bool
-  ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
-    // A device whose description has not been read yet can be removed as well.
-    let registry = HomeRegistry(await awaited().home)
-    var devices: [DeviceRecord] = []
-    for text in texts {
-      let device = try registry.resolve(text).device
-      if !devices.contains(where: { $0.id == device.id }) { devices.append(device) }
-    }
-    var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
-    for device in devices {
-      do throws(HomeError) {
-        let removed = try await remove(device, force: force)
-        results.append((removed.device, .success(removed.removal)))
-      } catch {
-        results.append((device, .failure(error)))
-      }
-    }
-    return results
-  }
-
   /// Removes the device with this id from the fabric and the home.
   /// - Parameter origin: the calling client.
   package func remove(device id: String, force: Bool, origin: String) async throws(HomeError) {

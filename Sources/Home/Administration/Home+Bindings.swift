@@ -149,7 +149,7 @@ extension Home {
       if let clusters, wanted.count < clusters.count { continue }
       if !wanted.isEmpty { return (candidate.id, wanted) }
     }
-    let names = (clusters ?? clients).map { HomeRegistry.name(of: $0) }
+    let names = (clusters ?? clients).map { ClusterCatalogue.cluster($0)?.name ?? "\($0)" }
     throw HomeError(
       .notFound,
       names.isEmpty

@@ -86,6 +86,11 @@ public struct DeviceRecord: Hashable, Sendable {
   }
 }
 
+extension HomeDevice {
+  /// Returns the record of the device with its names, nodes and endpoints.
+  public func record(room: String?) -> DeviceRecord? { DeviceRecord(entry, room: room) }
+}
+
 extension HomeError {
   /// Returns the same error for this device, with its label.
   public func about(_ device: DeviceRecord) -> HomeError {

@@ -10,7 +10,7 @@ public struct HomeRegistry: Hashable, Sendable {
   public private(set) var rooms: [String] = []
   /// The devices, in the order of their nodes; bridged devices follow their bridge.
   public private(set) var devices: [DeviceRecord] = []
-  private(set) var roomTargets: [RoomTarget] = []
+  package private(set) var roomTargets: [RoomTarget] = []
   /// Nil: not known, as through a hub.
   package private(set) var groups: [GroupTarget]?
 
@@ -53,6 +53,16 @@ public struct HomeRegistry: Hashable, Sendable {
   package func device(_ source: SourceID) -> DeviceRecord? {
     for device in devices { if let found = device.by(where: { $0.id == source }) { return found } }
     return nil
+  }
+
+  /// The device that an endpoint of a node belongs to: what is behind a bridge are devices of their own.
+  package func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
+    if found.endpoints.contains(where: { $0.id == endpoint }) { return found }
+    for device in devices {
+      let part = device.by { way in way.id.node == found.nodeID && way.endpoints.contains { $0.id == endpoint } }
+      if let part { return part }
+    }
+    return found
   }
 
   package static func same(_ left: String, _ right: String) -> Bool { HomeNames.same(left, right) }

@@ -1,5 +1,4 @@
-internal import HomeControl
-public import HomeModel
+public import Home
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
@@ -100,5 +99,10 @@ extension Home {
     }
     await heard(from: target.device.nodeID, values)
     return DeviceState.Part(endpoint: endpoint, isOn: level > 0, level: level)
+  }
+
+  /// Takes in what is known of a device without its having reported it.
+  func heard(from node: NodeID, _ attributes: [AttributeData]) async {
+    await backend.store(NodeReport(node, attributes, isWhole: false))
   }
 }

@@ -1,4 +1,4 @@
-public import HomeModel
+public import Home
 public import MatterModel
 
 /// The targets that one text of a command line names.
@@ -15,21 +15,6 @@ extension Target {
     for target in all where !targets.contains(target) { targets.append(target) }
     return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
   }
-}
-
-/// A room and its devices, as a target.
-package struct RoomTarget: Hashable, Sendable {
-  package var name: String
-  /// `Cottage/Kitchen`.
-  package var fullName: String
-  package var devices: [DeviceRecord]
-}
-
-/// A group and its members, as a target.
-package struct GroupTarget: Hashable, Sendable {
-  package var name: String
-  package var number: UInt16
-  package var members: [Target]
 }
 
 extension HomeRegistry {

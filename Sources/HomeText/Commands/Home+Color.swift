@@ -1,5 +1,4 @@
-internal import HomeControl
-public import HomeModel
+public import Home
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol

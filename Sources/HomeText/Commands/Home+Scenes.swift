@@ -1,8 +1,6 @@
-internal import HomeControl
-public import HomeModel
+public import Home
 internal import MatterClusters
 public import MatterModel
-internal import MatterProtocol
 
 /// A scene stored by an endpoint of a device.
 public struct StoredScene: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import HomeModel
+public import Home
 internal import MatterClusters
 public import MatterModel
 
