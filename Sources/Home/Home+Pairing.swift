@@ -10,7 +10,9 @@ internal import Runtime
 /// The result of pairing a device.
 public struct PairedDevice: Sendable {
   /// The device in the home, with its name and room.
-  public var device: DeviceRecord
+  package var device: DeviceRecord
+  /// The id of the device in the home; see ``Home/device(id:)``.
+  public var id: String { device.id }
   public var result: CommissioningResult
 
   /// Whether a device on the network, and not on loopback, has only a public test certificate, which proves no
@@ -53,7 +55,7 @@ extension Home {
   }
 
   /// Returns the result of the device's attestation at its pairing; nil if unknown.
-  public func attestation(of device: DeviceRecord) async -> DeviceAttestation? {
+  package func attestation(of device: DeviceRecord) async -> DeviceAttestation? {
     let reply = try? await backend.perform(.attestation(node: device.nodeID))
     return if case .attestation(let attestation)? = reply { attestation } else { nil }
   }

@@ -1,20 +1,20 @@
-public import HomeModel
-public import MatterModel
+package import HomeModel
+package import MatterModel
 
 /// A resolved target: a device, and the endpoint if one was named.
-public struct Target: Hashable, Sendable {
+package struct Target: Hashable, Sendable {
   /// The device that the text identifies unambiguously.
-  public var device: DeviceRecord
-  public var endpoint: EndpointID?
+  package var device: DeviceRecord
+  package var endpoint: EndpointID?
 
-  public init(_ device: DeviceRecord, endpoint: EndpointID? = nil) {
+  package init(_ device: DeviceRecord, endpoint: EndpointID? = nil) {
     self.device = device
     self.endpoint = endpoint
   }
 
   /// Returns the endpoint to use for a cluster.
   /// - Throws: `notFound` if the device has no such cluster.
-  public func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
+  package func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
     if let endpoint { return endpoint }
     if let found = device.endpoint(serving: cluster) { return found }
     throw HomeError(.notFound, "no \(name) cluster; `hearth describe` lists the clusters", device: device.name)
@@ -22,7 +22,7 @@ public struct Target: Hashable, Sendable {
 
   /// Returns the endpoints for a command to the whole device: the named one, else all that have the cluster.
   /// - Throws: `notFound` if there is none: also for a bridge, because its bridged devices are separate devices.
-  public func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
+  package func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
     let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
     guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
     return all

@@ -1,27 +1,27 @@
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 internal import MatterProtocol
 
 /// Reduces inputs to changes of a home. The only writer of connectivity and locality; a value without I/O and clock,
 /// with times in microseconds since 1970.
-public struct HomeReducer: Sendable {
-  public private(set) var state: HomeState
+package struct HomeReducer: Sendable {
+  package private(set) var state: HomeState
   /// The times of contact, by node; not part of the state, because they change with each message.
-  public private(set) var contacts: [NodeID: Contact]
+  package private(set) var contacts: [NodeID: Contact]
   /// How each node is; what is behind a bridge may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
   /// What was asked for nodes that have not told yet what they are.
   private var wishes: [NodeID: PairingWish] = [:]
   package var settling: ConnectivityDebouncer
   /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
-  public private(set) var isRestored = false
+  package private(set) var isRestored = false
   /// The nodes that showed how they are since ``isRestored`` began.
   package private(set) var seen: Set<NodeID> = []
   /// The ways that worked when the last route to whoever keeps the home was lost; nil: one works, or none is needed.
   var beforeLoss: [SourceID: SourceStatus]?
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
-  public var grace: Duration {
+  package var grace: Duration {
     get { settling.grace }
     set { settling.grace = newValue }
   }
@@ -32,7 +32,7 @@ public struct HomeReducer: Sendable {
   ///   - grace: the time for which a device must be unreachable before its settled connectivity changes.
   ///   - trials: the devices that have been unreachable for a shorter time.
   ///   - time: now, in microseconds since 1970.
-  public init(
+  package init(
     _ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero,
     trials: [String: DebounceTrial] = [:], at time: Int64 = 0
   ) {
@@ -49,7 +49,7 @@ public struct HomeReducer: Sendable {
   /// Handles an input.
   /// - Parameter time: now, in microseconds since 1970.
   /// - Returns: the resulting changes; nil if there are none.
-  public mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
+  package mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
     var update = HomeUpdate([], at: time)
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
@@ -140,7 +140,7 @@ public struct HomeReducer: Sendable {
   /// - Parameters:
   ///   - trials: the trials of the process that stored the home; nil if unknown.
   ///   - time: now, in microseconds since 1970.
-  public mutating func reload(
+  package mutating func reload(
     _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
   ) {
     let gone = self.state.devices.keys.filter { state.devices[$0] == nil }
@@ -359,7 +359,7 @@ public struct HomeReducer: Sendable {
   }
 
   /// The default structure of a new home.
-  public static let firstStructure = Structure(id: "home", name: "Home")
+  package static let firstStructure = Structure(id: "home", name: "Home")
 
   private mutating func forget(
     _ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate, where isGone: (ClusterID) -> Bool
@@ -388,7 +388,7 @@ public struct HomeReducer: Sendable {
   // MARK: Connectivity
 
   /// Returns the status of a node, without that of its bridged devices.
-  public func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
+  package func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
 
   private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
     let old = nodes[node] ?? .unknown
@@ -435,7 +435,7 @@ public struct HomeReducer: Sendable {
   // MARK: ConnectivityDebouncer
 
   /// Returns the connectivity of a device that lasted at least for the grace time.
-  public func settledConnectivity(of device: String) -> SourceConnectivity {
+  package func settledConnectivity(of device: String) -> SourceConnectivity {
     if isRestored, state.devices[device]?.sources.contains(where: { seen.contains($0.id.node) }) != true {
       return .unknown
     }
@@ -446,11 +446,11 @@ public struct HomeReducer: Sendable {
   package var trials: [String: DebounceTrial] { settling.trials }
 
   /// The time when the next trial ends; nil if there is none.
-  public var nextDeadline: Int64? { settling.nextDeadline }
+  package var nextDeadline: Int64? { settling.nextDeadline }
 
   /// Advances the time.
   /// - Returns: an update with the devices whose settled connectivity changed.
-  public mutating func advance(to time: Int64) -> HomeUpdate? {
+  package mutating func advance(to time: Int64) -> HomeUpdate? {
     let settled = settling.advance(to: time)
     guard !settled.isEmpty else { return nil }
     var update = HomeUpdate([], at: time)

@@ -1,12 +1,12 @@
-public import Home
-public import MatterController
+package import Home
+package import MatterController
 internal import MatterModel
 
 extension Home {
   /// Removes devices from the fabric and the home, one after the other.
   /// - Parameter texts: the devices; neither rooms nor wildcards.
   /// - Returns: each device, and whether it left the fabric itself.
-  public func remove(
+  package func remove(
     _ texts: [String], force: Bool
   ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
     // A device whose description has not been read yet can be removed as well.
@@ -30,7 +30,7 @@ extension Home {
 
   /// Returns the group with this name or number.
   /// - Throws: `notFound`; `ambiguousTarget` if several groups have the name.
-  public func group(_ text: String) async throws(HomeError) -> GroupRecord {
+  package func group(_ text: String) async throws(HomeError) -> GroupRecord {
     let groups = try await groups
     if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
       return found

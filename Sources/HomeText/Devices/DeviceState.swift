@@ -1,31 +1,31 @@
-public import HomeModel
+package import HomeModel
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 
 /// The state of a device as a short text for tables.
-public struct DeviceState: Hashable, Sendable {
+package struct DeviceState: Hashable, Sendable {
   /// One endpoint that can be switched or dimmed.
-  public struct Part: Hashable, Sendable {
-    public var endpoint: EndpointID
+  package struct Part: Hashable, Sendable {
+    package var endpoint: EndpointID
     /// Whether the endpoint is on; nil if unknown.
-    public var isOn: Bool?
+    package var isOn: Bool?
     /// The level, 1 to 254.
-    public var level: UInt8?
+    package var level: UInt8?
     /// The color or color temperature of a light that has one.
-    public var color: LightColor?
+    package var color: LightColor?
     /// The measurements of a sensor, and the state of a lock, thermostat, covering or fan.
-    public var readings: [Reading] = []
+    package var readings: [Reading] = []
     package var levels = LevelRange.standard
 
     /// The level in percent of the device's maximum.
-    public var percent: Int? { level.map { levels.percent($0) } }
+    package var percent: Int? { level.map { levels.percent($0) } }
 
     package init(endpoint: EndpointID, isOn: Bool? = nil, level: UInt8? = nil, color: LightColor? = nil) {
       (self.endpoint, self.isOn, self.level, self.color) = (endpoint, isOn, level, color)
     }
 
     /// "on 40%", "on 40% 2700K", "off", "21.5 °C", "locked".
-    public var text: String {
+    package var text: String {
       let texts = [lightText].compactMap(\.self) + readings.map(\.text)
       return texts.isEmpty ? "?" : texts.joined(separator: ", ")
     }
@@ -44,7 +44,7 @@ public struct DeviceState: Hashable, Sendable {
   }
 
   /// The parts, in the order of their endpoints.
-  public var parts: [Part]
+  package var parts: [Part]
 
   /// - Parameter endpoints: those that count.
   package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
@@ -91,12 +91,12 @@ public struct DeviceState: Hashable, Sendable {
   }
 
   /// "on 40%", "on 40% 2700K", "off", "on, off"; empty if nothing is known.
-  public var text: String { parts.map(\.text).joined(separator: ", ") }
+  package var text: String { parts.map(\.text).joined(separator: ", ") }
 }
 
 extension HomeDevice {
   /// The current state of the device; while it is offline, the last known one.
-  public var state: DeviceState {
+  package var state: DeviceState {
     DeviceState(values, source?.endpoints.filter { $0.id != .root } ?? [])
   }
 }

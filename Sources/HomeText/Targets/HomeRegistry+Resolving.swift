@@ -1,4 +1,4 @@
-public import Home
+package import Home
 internal import MatterModel
 
 extension HomeRegistry {
@@ -6,7 +6,7 @@ extension HomeRegistry {
   /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2`.
   ///
   /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches.
-  public func resolve(_ text: String) throws(HomeError) -> Target {
+  package func resolve(_ text: String) throws(HomeError) -> Target {
     if let device = try exact(text) { return Target(device) }
     // What stands behind the last stroke may be an endpoint.
     if let stroke = text.lastIndex(of: "/"), let endpoint = UInt16(text[text.index(after: stroke)...]) {
