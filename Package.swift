@@ -40,6 +40,7 @@ let package = Package(
     .library(name: "MatterDevice", targets: ["MatterDevice"]),
     .library(name: "MatterController", targets: ["MatterController"]),
     .library(name: "Home", targets: ["Home"]),
+    .library(name: "HomeText", targets: ["HomeText"]),
     .library(name: "Hub", targets: ["Hub"]),
     .library(name: "VirtualDevices", targets: ["VirtualDevices"]),
     .library(name: "Simulation", targets: ["Simulation"]),
@@ -126,18 +127,22 @@ let package = Package(
         "Hub", "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient",
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-      ] + nio, tests: [grdb])
+      ] + nio, tests: ["HomeText", grdb])
+    + module(
+      "HomeText",
+      imports: ["Home", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel"], tests: nil)
     + module(
       "Scenario",
       imports: [
-        "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
-        "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
+        "VirtualDevices", "HomeText", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime",
+        "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log,
+        .product(name: "Yams", package: "Yams"),
       ] + nio)
     + [
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Hub", "Scenario", "Simulation", "Home", "VirtualDevices", "MatterController", "MatterDevice",
+          "Hub", "Scenario", "Simulation", "HomeText", "Home", "VirtualDevices", "MatterController", "MatterDevice",
           "Runtime", "MatterProtocol",
           "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
@@ -147,7 +152,7 @@ let package = Package(
       .testTarget(
         name: "hearthTests",
         dependencies: [
-          "hearth", "Home", "MatterProtocol", "MatterModel", "MatterTLV",
+          "hearth", "HomeText", "Home", "MatterProtocol", "MatterModel", "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
           .product(name: "GRDB", package: "GRDB.swift"),
         ],

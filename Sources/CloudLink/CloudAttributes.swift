@@ -1,21 +1,21 @@
 /// The attributes of a cloud device's traits, as defined by Google's trait schemas. Nil values are omitted.
-public struct CloudAttributes: Hashable, Sendable, Codable {
+package struct CloudAttributes: Hashable, Sendable, Codable {
   // MARK: OnOff, Brightness
 
-  public var commandOnlyOnOff: Bool?
-  public var commandOnlyBrightness: Bool?
+  package var commandOnlyOnOff: Bool?
+  package var commandOnlyBrightness: Bool?
 
   // MARK: ColorSetting
 
-  public var commandOnlyColorSetting: Bool?
+  package var commandOnlyColorSetting: Bool?
   /// `hsv` or `rgb`.
-  public var colorModel: String?
-  public var colorTemperatureRange: ColorTemperatureRange?
+  package var colorModel: String?
+  package var colorTemperatureRange: ColorTemperatureRange?
 
   /// A range of color temperatures, in kelvin.
-  public struct ColorTemperatureRange: Hashable, Sendable, Codable {
-    public var temperatureMinK: Int
-    public var temperatureMaxK: Int
+  package struct ColorTemperatureRange: Hashable, Sendable, Codable {
+    package var temperatureMinK: Int
+    package var temperatureMaxK: Int
 
     package init(temperatureMinK: Int, temperatureMaxK: Int) {
       self.temperatureMinK = temperatureMinK
@@ -25,28 +25,28 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
 
   // MARK: OpenClose, Rotation, StartStop
 
-  public var discreteOnlyOpenClose: Bool?
-  public var queryOnlyOpenClose: Bool?
-  public var supportsDegrees: Bool?
-  public var supportsPercent: Bool?
-  public var pausable: Bool?
+  package var discreteOnlyOpenClose: Bool?
+  package var queryOnlyOpenClose: Bool?
+  package var supportsDegrees: Bool?
+  package var supportsPercent: Bool?
+  package var pausable: Bool?
 
   // MARK: TemperatureSetting, TemperatureControl, HumiditySetting
 
-  public var availableThermostatModes: [String]?
-  public var thermostatTemperatureUnit: String?
-  public var thermostatTemperatureRange: TemperatureRange?
+  package var availableThermostatModes: [String]?
+  package var thermostatTemperatureUnit: String?
+  package var thermostatTemperatureRange: TemperatureRange?
   /// A temperature difference, in kelvin or degrees Celsius.
-  public var bufferRangeCelsius: Double?
-  public var queryOnlyTemperatureControl: Bool?
-  public var temperatureUnitForUX: String?
-  public var temperatureRange: TemperatureRange?
-  public var queryOnlyHumiditySetting: Bool?
+  package var bufferRangeCelsius: Double?
+  package var queryOnlyTemperatureControl: Bool?
+  package var temperatureUnitForUX: String?
+  package var temperatureRange: TemperatureRange?
+  package var queryOnlyHumiditySetting: Bool?
 
   /// A range of temperatures, in degrees Celsius.
-  public struct TemperatureRange: Hashable, Sendable, Codable {
-    public var minThresholdCelsius: Double
-    public var maxThresholdCelsius: Double
+  package struct TemperatureRange: Hashable, Sendable, Codable {
+    package var minThresholdCelsius: Double
+    package var maxThresholdCelsius: Double
 
     package init(minThresholdCelsius: Double, maxThresholdCelsius: Double) {
       self.minThresholdCelsius = minThresholdCelsius
@@ -56,15 +56,15 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
 
   // MARK: FanSpeed
 
-  public var reversible: Bool?
-  public var commandOnlyFanSpeed: Bool?
-  public var supportsFanSpeedPercent: Bool?
-  public var availableFanSpeeds: FanSpeeds?
+  package var reversible: Bool?
+  package var commandOnlyFanSpeed: Bool?
+  package var supportsFanSpeedPercent: Bool?
+  package var availableFanSpeeds: FanSpeeds?
 
   /// The named speeds of a fan.
-  public struct FanSpeeds: Hashable, Sendable, Codable {
-    public var speeds: [Speed]
-    public var ordered: Bool
+  package struct FanSpeeds: Hashable, Sendable, Codable {
+    package var speeds: [Speed]
+    package var ordered: Bool
 
     package init(speeds: [Speed], ordered: Bool) {
       self.speeds = speeds
@@ -72,9 +72,9 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
     }
 
     /// A speed and its names.
-    public struct Speed: Hashable, Sendable, Codable {
-      public var name: String
-      public var values: [Value]
+    package struct Speed: Hashable, Sendable, Codable {
+      package var name: String
+      package var values: [Value]
 
       package init(name: String, values: [Value]) {
         self.name = name
@@ -88,9 +88,9 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
     }
 
     /// The names in one language.
-    public struct Value: Hashable, Sendable, Codable {
-      public var synonyms: [String]
-      public var language: String
+    package struct Value: Hashable, Sendable, Codable {
+      package var synonyms: [String]
+      package var language: String
 
       package init(synonyms: [String], language: String) {
         self.synonyms = synonyms
@@ -106,17 +106,17 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
 
   // MARK: OccupancySensing, SensorState
 
-  public var occupancySensorConfiguration: [OccupancySensor]?
-  public var sensorStatesSupported: [SensorState]?
+  package var occupancySensorConfiguration: [OccupancySensor]?
+  package var sensorStatesSupported: [SensorState]?
 
   /// The type of an occupancy sensor, and its delays.
-  public struct OccupancySensor: Hashable, Sendable, Codable {
+  package struct OccupancySensor: Hashable, Sendable, Codable {
     /// `PIR`, `ULTRASONIC` or `PHYSICAL_CONTACT`.
-    public var occupancySensorType: String
+    package var occupancySensorType: String
     /// In seconds. The three delays are either all present or all absent.
-    public var occupiedToUnoccupiedDelaySec: Int?
-    public var unoccupiedToOccupiedDelaySec: Int?
-    public var unoccupiedToOccupiedEventThreshold: Int?
+    package var occupiedToUnoccupiedDelaySec: Int?
+    package var unoccupiedToOccupiedDelaySec: Int?
+    package var unoccupiedToOccupiedEventThreshold: Int?
 
     package init(
       occupancySensorType: String, occupiedToUnoccupiedDelaySec: Int?, unoccupiedToOccupiedDelaySec: Int?,
@@ -130,12 +130,12 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   }
 
   /// A state that a sensor reports, and its possible values.
-  public struct SensorState: Hashable, Sendable, Codable {
-    public var name: String
-    public var descriptiveCapabilities: Descriptive?
+  package struct SensorState: Hashable, Sendable, Codable {
+    package var name: String
+    package var descriptiveCapabilities: Descriptive?
 
     /// The possible values of the state.
-    public struct Descriptive: Hashable, Sendable, Codable { public var availableStates: [String] }
+    package struct Descriptive: Hashable, Sendable, Codable { public var availableStates: [String] }
 
     package init(_ name: String, _ states: [String]) {
       self.name = name
@@ -145,10 +145,10 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
 
   // MARK: EnergyStorage, Volume
 
-  public var queryOnlyEnergyStorage: Bool?
-  public var isRechargeable: Bool?
-  public var volumeMaxLevel: Int?
-  public var volumeCanMuteAndUnmute: Bool?
+  package var queryOnlyEnergyStorage: Bool?
+  package var isRechargeable: Bool?
+  package var volumeMaxLevel: Int?
+  package var volumeCanMuteAndUnmute: Bool?
 
-  public init() {}
+  package init() {}
 }

@@ -1,38 +1,38 @@
 /// A device in a SYNC response.
-public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
+package struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   /// The ``HomeDevice/id``; with `:` and an endpoint for the second and further cloud devices of one device, such as a
   /// power strip.
-  public var id: String
+  package var id: String
   /// The device type, such as `action.devices.types.LIGHT`.
-  public var type: String
+  package var type: String
   /// The traits, such as `action.devices.traits.OnOff`, in the order of their names.
-  public var traits: [String]
-  public var name: Name
+  package var traits: [String]
+  package var name: Name
   /// Whether changes are reported without a request; always true for a home.
-  public var willReportState: Bool
+  package var willReportState: Bool
   /// The name of the room; nil for the room for the entire home.
-  public var roomHint: String?
-  public var attributes: CloudAttributes
+  package var roomHint: String?
+  package var attributes: CloudAttributes
   /// Manufacturer, model and versions of the device.
-  public var deviceInfo: Info
+  package var deviceInfo: Info
   /// The vendor id, such as `0xfff1`; empty if unknown.
-  public var matterOriginalVendorID: String
+  package var matterOriginalVendorID: String
   /// The product id, such as `0x8000`; empty if unknown.
-  public var matterOriginalProductID: String
+  package var matterOriginalProductID: String
   /// The unique id assigned by the manufacturer; nil: there is none, and the device can't be matched.
-  public var matterUniqueID: String?
+  package var matterUniqueID: String?
   /// The local sources of the device: `5`, `7/3`; with `:` and an endpoint as in ``id``, so that each belongs to one
   /// cloud device only.
-  public var otherDeviceIDs: [OtherID]
+  package var otherDeviceIDs: [OtherID]
 
   /// The names of a device.
-  public struct Name: Hashable, Sendable, Codable {
+  package struct Name: Hashable, Sendable, Codable {
     /// The name in the home.
-    public var name: String
+    package var name: String
     /// The product names given by the manufacturer.
-    public var defaultNames: [String]
+    package var defaultNames: [String]
     /// The NodeLabel, if it differs from the name.
-    public var nicknames: [String]
+    package var nicknames: [String]
 
     package init(name: String, defaultNames: [String], nicknames: [String]) {
       self.name = name
@@ -42,15 +42,15 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   }
 
   /// The manufacturer and versions of a device.
-  public struct Info: Hashable, Sendable, Codable {
+  package struct Info: Hashable, Sendable, Codable {
     /// VendorName of Basic Information.
-    public var manufacturer: String?
+    package var manufacturer: String?
     /// ProductName of Basic Information.
-    public var model: String?
+    package var model: String?
     /// HardwareVersionString; nil if unknown.
-    public var hwVersion: String?
+    package var hwVersion: String?
     /// SoftwareVersionString; nil if unknown.
-    public var swVersion: String?
+    package var swVersion: String?
 
     package init(
       manufacturer: String? = nil, model: String? = nil, hwVersion: String? = nil, swVersion: String? = nil
@@ -63,11 +63,11 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   }
 
   /// The id of the device at another agent, here a controller in the local network.
-  public struct OtherID: Hashable, Sendable, Codable {
+  package struct OtherID: Hashable, Sendable, Codable {
     /// The agent of the id; nil: the agent that answers the request.
-    public var agentID: String?
+    package var agentID: String?
     /// `5`, or `7/3` for a bridged device; `5:2` for one of several cloud devices of a device.
-    public var deviceID: String
+    package var deviceID: String
 
     package init(agentID: String?, deviceID: String) {
       self.agentID = agentID

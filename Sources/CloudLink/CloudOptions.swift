@@ -1,9 +1,9 @@
-public import WebClient
+package import WebClient
 
 /// Options for requests to clouds.
 public struct CloudOptions: Sendable {
   /// The transport of the requests.
-  public var transport: any CloudTransport = WebTransport()
+  package var transport: any CloudTransport = WebTransport()
   /// The interval between requests for the list of an account's devices.
   public var syncInterval: Duration = .seconds(900)
   /// The interval between requests for the states of the devices.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
-public import HomeModel
-public import HomeStore
+package import HomeModel
+package import HomeStore
 package import MatterModel
 
 // The cloud accounts. Tokens are stored in plain text, because requests contain them; only the user can read the file.
@@ -12,7 +12,7 @@ extension HomeDatabase {
   ///   - token: is sent with each request as `Authorization: Bearer`.
   /// - Returns: the account, and whether it existed before.
   /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token.
-  public func addCloudAccount(
+  package func addCloudAccount(
     _ name: String, address: String, token: String
   ) throws(HomeError) -> (account: CloudAccount, wasThere: Bool) {
     let name = try HomeNames.checked(name).name
@@ -39,7 +39,7 @@ extension HomeDatabase {
   }
 
   /// Returns the cloud accounts, ordered by name.
-  public func cloudAccounts() throws(HomeError) -> [CloudAccount] { try storedCloudAccounts().map(\.account) }
+  package func cloudAccounts() throws(HomeError) -> [CloudAccount] { try storedCloudAccounts().map(\.account) }
 
   package func storedCloudAccounts() throws(HomeError) -> [StoredCloudAccount] {
     try read { try self.cloudAccounts($0) }
@@ -75,7 +75,7 @@ extension HomeDatabase {
   /// - Parameter time: now, in microseconds since 1970.
   /// - Returns: the account, and the names of the removed devices.
   /// - Throws: ``HomeError`` `notFound` with similar names.
-  public func removeCloudAccount(_ name: String, at time: Int64) throws(HomeError) -> (
+  package func removeCloudAccount(_ name: String, at time: Int64) throws(HomeError) -> (
     account: CloudAccount, devices: [String]
   ) {
     try removeCloudAccount(name, origin: nil, at: time).result

@@ -1,15 +1,15 @@
 internal import HomeControl
-public import HomeModel
+package import HomeModel
 internal import MatterClusters
-public import MatterController
-public import MatterModel
+package import MatterController
+package import MatterModel
 
 extension Home {
   /// The groups, by number.
-  public var groups: [GroupRecord] { get async throws(HomeError) { try await allGroups.groups } }
+  package var groups: [GroupRecord] { get async throws(HomeError) { try await allGroups.groups } }
 
   /// The groups, and the deleted groups that some members have not left yet, by number.
-  public var allGroups: (groups: [GroupRecord], deleted: [GroupRecord]) {
+  package var allGroups: (groups: [GroupRecord], deleted: [GroupRecord]) {
     get async throws(HomeError) {
       try await backend.ask(.groups) {
         if case .groups(let groups, let deleted) = $0 { (groups, deleted) } else { nil }
@@ -19,49 +19,26 @@ extension Home {
 
   /// Creates a group without members.
   /// - Parameter id: the group id; nil selects a free one.
-  public func createGroup(_ id: GroupID? = nil, name: String) async throws(HomeError) -> GroupRecord {
+  package func createGroup(_ id: GroupID? = nil, name: String) async throws(HomeError) -> GroupRecord {
     try await backend.ask(.createGroup(id: id, name: name)) { $0.group }
   }
 
   /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be
   /// reached leaves the group later.
   /// - Returns: the nodes that have not left the group yet.
-  public func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
+  package func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
     try await backend.ask(.deleteGroup(id: id)) { if case .groupDeleted(let pending) = $0 { pending } else { nil } }
   }
 
   /// Sends a command to all members of a group. Group commands have no response.
-  public func invoke(
+  package func invoke(
     group: GroupID, cluster: ClusterID, command: CommandID, fields: [UInt8]? = [0x15, 0x18]
   ) async throws(HomeError) {
     try await backend.perform(.invokeGroup(group: group, cluster: cluster, command: command, fields: fields))
   }
 
-  /// Returns the group with this name or number.
-  /// - Throws: `notFound`; `ambiguousTarget` if several groups have the name.
-  public func group(_ text: String) async throws(HomeError) -> GroupRecord {
-    let groups = try await groups
-    if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
-      return found
-    }
-    let named = groups.filter { $0.name.lowercased() == text.lowercased() }
-    guard named.count <= 1 else {
-      throw HomeError(
-        .ambiguousTarget, "several groups are called “\(text)”; use its number",
-        candidates: named.map { "\($0.id.rawValue)" })
-    }
-    guard let found = named.first else {
-      throw HomeError(
-        .notFound,
-        groups.isEmpty
-          ? "no groups yet; create one with `hearth group create NAME`" : "there is no group “\(text)”",
-        candidates: groups.map(\.name).filter { !$0.isEmpty })
-    }
-    return found
-  }
-
   /// Adds an endpoint of a device to a group, or removes it.
-  public func change(_ group: GroupRecord, _ target: Target, isMember: Bool) async throws(HomeError) -> GroupRecord {
+  package func change(_ group: GroupRecord, _ target: Target, isMember: Bool) async throws(HomeError) -> GroupRecord {
     let endpoint = try target.endpoint(serving: Groups.id, named: "Groups")
     let node = target.device.nodeID
     return try await with(target.device) { () async throws(HomeError) in

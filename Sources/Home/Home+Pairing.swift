@@ -10,7 +10,9 @@ internal import Runtime
 /// The result of pairing a device.
 public struct PairedDevice: Sendable {
   /// The device in the home, with its name and room.
-  public var device: DeviceRecord
+  package var device: DeviceRecord
+  /// The id of the device in the home; see ``Home/device(id:)``.
+  public var id: String { device.id }
   public var result: CommissioningResult
 
   /// Whether a device on the network, and not on loopback, has only a public test certificate, which proves no
@@ -53,34 +55,9 @@ extension Home {
   }
 
   /// Returns the result of the device's attestation at its pairing; nil if unknown.
-  public func attestation(of device: DeviceRecord) async -> DeviceAttestation? {
+  package func attestation(of device: DeviceRecord) async -> DeviceAttestation? {
     let reply = try? await backend.perform(.attestation(node: device.nodeID))
     return if case .attestation(let attestation)? = reply { attestation } else { nil }
-  }
-
-  /// Removes devices from the fabric and the home, one after the other.
-  /// - Parameter texts: the devices; neither rooms nor wildcards.
-  /// - Returns: each device, and whether it left the fabric itself.
-  public func remove(
-    _ texts: [String], force: Bool
-  ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
-    // A device whose description has not been read yet can be removed as well.
-    let registry = HomeRegistry(await awaited().home)
-    var devices: [DeviceRecord] = []
-    for text in texts {
-      let device = try registry.resolve(text).device
-      if !devices.contains(where: { $0.id == device.id }) { devices.append(device) }
-    }
-    var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
-    for device in devices {
-      do throws(HomeError) {
-        let removed = try await remove(device, force: force)
-        results.append((removed.device, .success(removed.removal)))
-      } catch {
-        results.append((device, .failure(error)))
-      }
-    }
-    return results
   }
 
   /// Removes the device with this id from the fabric and the home.

@@ -4,9 +4,9 @@ public import HomeControl
 public import HomeModel
 internal import HomeStore
 package import Hub
-public import MatterController
+package import MatterController
 public import MatterModel
-public import MatterProtocol
+package import MatterProtocol
 internal import Runtime
 
 /// An open home: its structures, rooms and devices, to read, observe and command. See <doc:TheHomeModel>.
@@ -84,7 +84,7 @@ public final class Home: Sendable {
   package static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }
 
   /// The current names of devices and rooms, for resolving texts.
-  public var registry: HomeRegistry {
+  package var registry: HomeRegistry {
     get async {
       let registry = HomeRegistry(await state)
       guard let groups = try? await groups else { return registry }
@@ -181,7 +181,7 @@ public final class Home: Sendable {
   // MARK: Requests
 
   /// Reads attributes of a device.
-  public func read(
+  package func read(
     _ device: DeviceRecord, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     try await with(device) { () async throws(HomeError) in
@@ -192,7 +192,7 @@ public final class Home: Sendable {
   /// Writes attributes of a device.
   /// - Throws: the status of the first rejected write, with its path if there are several. Other writes may have been
   ///   applied.
-  public func write(_ device: DeviceRecord, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) {
+  package func write(_ device: DeviceRecord, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) {
     try await with(device) { () async throws(HomeError) in
       let statuses = try await backend.write(device.nodeID, writes, isTimed: isTimed)
       let refused = statuses.filter { $0.status.code != .success }
@@ -208,7 +208,7 @@ public final class Home: Sendable {
 
   /// Invokes a command of a device.
   /// - Throws: also if the response command has an error status.
-  public func invoke(
+  package func invoke(
     _ device: DeviceRecord, _ command: CommandData, isTimed: Bool
   ) async throws(HomeError) -> CommandData? {
     try await with(device) { () async throws(HomeError) in
@@ -219,7 +219,7 @@ public final class Home: Sendable {
   }
 
   /// Subscribes to a device.
-  public func subscribe(
+  package func subscribe(
     _ device: DeviceRecord, _ request: SubscriptionRequest
   ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)

@@ -1,21 +1,21 @@
-public import MatterProtocol
+package import MatterProtocol
 
 /// The schedule of an observer's deliveries: at once for the first change, then at most once per period; with
 /// exponential back-off after failures, and suspended after too many of them. A value that reads no clock. See
 /// the article “The home model”, “Observer queries”.
-public struct DeliverySchedule: Hashable, Sendable {
+package struct DeliverySchedule: Hashable, Sendable {
   /// The period, timeout and retry limits of an observer.
-  public struct Limits: Hashable, Sendable {
+  package struct Limits: Hashable, Sendable {
     /// The minimum time between the beginnings of two deliveries; zero: no limit.
-    public var period: Duration
+    package var period: Duration
     /// The timeout of a delivery.
-    public var timeout: Duration
+    package var timeout: Duration
     /// The delay of the first retry, doubled for each further one.
-    public var firstRetry: Duration
+    package var firstRetry: Duration
     /// The number of consecutive failures after which the observer is suspended.
-    public var strikes: Int
+    package var strikes: Int
 
-    public init(
+    package init(
       period: Duration = .zero, timeout: Duration = .seconds(30), firstRetry: Duration = .seconds(5), strikes: Int = 3
     ) {
       self.period = period
@@ -26,7 +26,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// An action to perform.
-  public enum Action: Hashable, Sendable {
+  package enum Action: Hashable, Sendable {
     /// Call the observer, and report the result with this number.
     case deliver(run: Int)
     /// The delivery timed out and counts as failed: abandon it.
@@ -35,13 +35,13 @@ public struct DeliverySchedule: Hashable, Sendable {
     case suspend
   }
 
-  public var limits: Limits
+  package var limits: Limits
   /// The number of consecutive failures.
-  public private(set) var strikes: Int
+  package private(set) var strikes: Int
   /// Whether the observer is suspended until ``resume(at:)``.
-  public private(set) var isSuspended: Bool
+  package private(set) var isSuspended: Bool
   /// Whether there are changes to deliver.
-  public private(set) var isPending = false
+  package private(set) var isPending = false
   /// Whether there were changes since the last delivery began, which its completion does not cover.
   private var isNew = false
   /// Deliveries that timed out but may still complete.
@@ -50,14 +50,14 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// The end of the timeout of the current delivery.
   private var timeoutEnd: Instant?
   /// The earliest time of the next delivery; nil: at once.
-  public private(set) var notBefore: Instant?
+  package private(set) var notBefore: Instant?
   /// The value of `notBefore` after a completion of the last delivery.
   private var periodEnd: Instant?
   /// The value of `notBefore` before the current delivery.
   private var earlierNotBefore: Instant?
 
   /// - Parameter notBefore: the earliest time of the first delivery, restored from a previous run.
-  public init(
+  package init(
     _ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false, notBefore: Instant? = nil
   ) {
     self.limits = limits
@@ -67,7 +67,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// Whether a delivery is in progress.
-  public var isRunning: Bool { timeoutEnd != nil }
+  package var isRunning: Bool { timeoutEnd != nil }
 
   /// Whether this delivery is in progress.
   package func isRunning(_ number: Int) -> Bool { isRunning && number == run }
@@ -76,19 +76,19 @@ public struct DeliverySchedule: Hashable, Sendable {
   package func isOpen(_ number: Int) -> Bool { isRunning(number) || timedOut.contains(number) }
 
   /// The time of the next call of ``advance(to:)``; nil: not before another event.
-  public var deadline: Instant? {
+  package var deadline: Instant? {
     timeoutEnd ?? (isPending && !isSuspended ? notBefore : nil)
   }
 
   /// Notes a new change.
-  public mutating func change(at now: Instant) -> [Action] {
+  package mutating func change(at now: Instant) -> [Action] {
     (isPending, isNew) = (true, true)
     return advance(to: now)
   }
 
   /// Completes a delivery. A completion after the timeout counts as well, so that the same changes are not delivered
   /// again.
-  public mutating func finish(run number: Int, at now: Instant) -> [Action] {
+  package mutating func finish(run number: Int, at now: Instant) -> [Action] {
     guard isOpen(number) else { return [] }
     let isLate = timedOut.remove(number) != nil
     strikes = 0
@@ -103,7 +103,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// Withdraws a delivery without changes, as if it had not begun.
-  public mutating func withdraw(run number: Int, at now: Instant) -> [Action] {
+  package mutating func withdraw(run number: Int, at now: Instant) -> [Action] {
     guard isRunning, number == run else { return [] }
     timeoutEnd = nil
     notBefore = earlierNotBefore
@@ -111,7 +111,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// Notes the failure of a delivery.
-  public mutating func fail(run number: Int, at now: Instant) -> [Action] {
+  package mutating func fail(run number: Int, at now: Instant) -> [Action] {
     // The timeout has already counted as a failure.
     if timedOut.remove(number) != nil { return [] }
     guard isRunning, number == run else { return [] }
@@ -119,7 +119,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// Advances the time; to be called at ``deadline``, and harmless at any other time.
-  public mutating func advance(to now: Instant) -> [Action] {
+  package mutating func advance(to now: Instant) -> [Action] {
     var actions: [Action] = []
     if let end = timeoutEnd, end <= now {
       actions.append(.abandon(run: run))
@@ -137,7 +137,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// Clears the failures and delivers at once. Without failures, or during a delivery, it does not start another one.
-  public mutating func resume(at now: Instant) -> [Action] {
+  package mutating func resume(at now: Instant) -> [Action] {
     guard isSuspended || strikes > 0 else { return [] }
     isSuspended = false
     strikes = 0

@@ -1,28 +1,28 @@
-public import HomeModel
-public import HomeStore
+package import HomeModel
+package import HomeStore
 package import MatterProtocol
-public import NIOCore
-public import Runtime
+package import NIOCore
+package import Runtime
 
 /// Notifies the observers of a home: queries and background deliveries. Also keeps the log short.
-public actor ObserverCenter {
+package actor ObserverCenter {
   /// The limits of the log.
-  public struct Retention: Hashable, Sendable {
+  package struct Retention: Hashable, Sendable {
     /// The maximum number of changes.
-    public var count: Int
+    package var count: Int
     /// The maximum age of a change.
-    public var age: Duration
+    package var age: Duration
     /// The maximum size of the file in bytes.
-    public var size: Int64
+    package var size: Int64
 
-    public init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400), size: Int64 = 512 << 20) {
+    package init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400), size: Int64 = 512 << 20) {
       (self.count, self.age, self.size) = (count, age, size)
     }
   }
 
   /// A background delivery and its state.
   package struct Entry {
-      package let number: Int
+    package let number: Int
     package var delivery: BackgroundDelivery
     package var schedule: DeliverySchedule
     /// The first and the last published batch with a matching change that can't be read from the log yet.
@@ -31,8 +31,8 @@ public actor ObserverCenter {
     package var task: Task<Void, Never>?
   }
 
-  public nonisolated let eventLoop: any EventLoop
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+  package nonisolated let eventLoop: any EventLoop
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   package let database: HomeDatabase
   /// Runs the calls of the database, which may block.
@@ -69,7 +69,7 @@ public actor ObserverCenter {
   ///   - worker: runs database calls; not closed with this object.
   ///   - limits: the limits of queries, and those of deliveries except the period.
   ///   - retention: the limits of the log; nil: unlimited.
-  public init(
+  package init(
     _ database: HomeDatabase, published: UInt64 = 0, on eventLoop: any EventLoop, _ worker: any Worker,
     limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine()
   ) {
@@ -84,7 +84,7 @@ public actor ObserverCenter {
 
   /// Starts. Deliveries of earlier runs are restored before the first notification.
   /// - Parameter inBackground: whether to make background deliveries.
-  public func start(inBackground: Bool = false) async throws(HomeError) {
+  package func start(inBackground: Bool = false) async throws(HomeError) {
     guard maintenance == nil else { return }
     let period: TimeAmount = machine.sharesFiles ? .seconds(60) : .seconds(300)
     maintenance = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: period) {
@@ -120,7 +120,7 @@ public actor ObserverCenter {
 
   /// Stops all notifications. Running deliveries are abandoned, and repeated at the next start.
   /// - Parameter recording: whether to store that they were abandoned; else they count as failed.
-  public func stop(recording: Bool = true) {
+  package func stop(recording: Bool = true) {
     (deliversInBackground, isRestored) = (false, false)
     maintenance?.cancel()
     maintenance = nil
@@ -142,7 +142,7 @@ public actor ObserverCenter {
 
   /// Executes a query. Its handler is first called once, for all earlier changes; only with an error if the query was
   /// already executed.
-  public func execute(_ query: ObserverQuery) {
+  package func execute(_ query: ObserverQuery) {
     guard query.execute(on: machine) else { return }
     let signal = QuerySignal(query, limits, on: eventLoop, machine)
     queries.append(signal)
@@ -155,7 +155,7 @@ public actor ObserverCenter {
   }
 
   /// Stops a query, whose handler is not called again.
-  public func stop(_ query: ObserverQuery) {
+  package func stop(_ query: ObserverQuery) {
     guard let index = queries.firstIndex(where: { $0.query === query }) else { return }
     queries.remove(at: index).stop()
   }

@@ -1,5 +1,5 @@
 internal import GRDB
-public import HomeModel
+package import HomeModel
 internal import MatterCrypto
 internal import MatterModel
 
@@ -9,7 +9,7 @@ extension HomeDatabase {
   /// - Parameter time: now, in seconds since 1970.
   /// - Returns: the client and its token of 32 hexadecimal digits, which is not stored.
   /// - Throws: ``HomeError`` `badArguments` for an invalid name, or one that another client has.
-  public func invite(_ name: String, _ role: HomeRole, at time: Int64) throws(HomeError) -> (
+  package func invite(_ name: String, _ role: HomeRole, at time: Int64) throws(HomeError) -> (
     client: InvitedClient, token: String
   ) {
     let name = try HomeNames.checked(name).name
@@ -32,7 +32,7 @@ extension HomeDatabase {
   }
 
   /// Returns the invited clients, ordered by name.
-  public func clients() throws(HomeError) -> [InvitedClient] {
+  package func clients() throws(HomeError) -> [InvitedClient] {
     try read { database in
       var clients: [InvitedClient] = []
       let rows = try Row.fetchCursor(database, sql: "SELECT name, role, token, created FROM client ORDER BY name")
@@ -49,7 +49,7 @@ extension HomeDatabase {
 
   /// Revokes a client's invitation.
   /// - Throws: ``HomeError`` `notFound` with similar names.
-  public func revoke(_ name: String) throws(HomeError) -> InvitedClient {
+  package func revoke(_ name: String) throws(HomeError) -> InvitedClient {
     let known = try clients()
     guard let client = known.first(where: { HomeNames.same($0.name, name) }) else {
       throw HomeError(

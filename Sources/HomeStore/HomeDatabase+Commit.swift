@@ -1,13 +1,13 @@
 package import GRDB
-public import HomeModel
-public import MatterModel
+package import HomeModel
+package import MatterModel
 
 /// The positions of committed updates in the log.
-public struct CommittedUpdates: Hashable, Sendable {
+package struct CommittedUpdates: Hashable, Sendable {
   /// The position after all updates.
-  public var anchor: Anchor
+  package var anchor: Anchor
   /// The position after each update, in order.
-  public var anchors: [Anchor]
+  package var anchors: [Anchor]
 }
 
 /// Progress of the log.
@@ -26,7 +26,7 @@ extension HomeDatabase {
   ///     logged without effect. An addition of an existing object is skipped.
   ///   - contacts: the changed times of last contact. Not logged.
   @discardableResult
-  public func commit(
+  package func commit(
     _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
   ) throws(HomeError) -> CommittedUpdates {
     try write { database in
@@ -51,7 +51,7 @@ extension HomeDatabase {
   ///   - body: receives the home without attribute values, and returns the changes. If it throws, nothing is changed.
   /// - Returns: the update, and the result of `body`.
   /// - Throws: the error of `body`.
-  public func change<R: Sendable>(
+  package func change<R: Sendable>(
     origin: String?, at time: Int64,
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, result: R) {

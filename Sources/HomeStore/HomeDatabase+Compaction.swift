@@ -1,6 +1,6 @@
 internal import GRDB
 internal import Glibc
-public import HomeModel
+package import HomeModel
 internal import MatterProtocol
 internal import Synchronization
 
@@ -13,7 +13,7 @@ extension HomeDatabase {
   ///   - time: changes before this time are removed, in microseconds since 1970.
   /// - Returns: the number of removed changes.
   @discardableResult
-  public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
+  package func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
     try write { database in
       // The last change to remove; updates are never split.
       let last = try self.lastSequence(database)

@@ -1,16 +1,16 @@
-public import HomeModel
+package import HomeModel
 
 // The network interfaces of the home.
 extension HomeDatabase {
   private static let interfacesKey = "interfaces"
 
   /// Returns the names of the stored interfaces; empty if none were set.
-  public func interfaces() throws(HomeError) -> [String] {
+  package func interfaces() throws(HomeError) -> [String] {
     (try setting(Self.interfacesKey) ?? "").split(separator: " ").map(String.init)
   }
 
   /// Stores the names of the interfaces, effective for processes that start later.
-  public func setInterfaces(_ names: [String]) throws(HomeError) {
+  package func setInterfaces(_ names: [String]) throws(HomeError) {
     try set(names.isEmpty ? nil : names.joined(separator: " "), for: Self.interfacesKey)
   }
 }

@@ -12,7 +12,7 @@ public struct StoredHome: Sendable, Codable {
   /// changes.
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The devices whose changed connectivity has not settled yet, by their ids.
-  public var trials: [String: DebounceTrial] = [:]
+  package var trials: [String: DebounceTrial] = [:]
   /// The requested names and rooms of nodes that are not described yet.
   package var wishes: [NodeID: PairingWish] = [:]
   /// The position of the state in the log.
@@ -28,10 +28,10 @@ public struct StoredHome: Sendable, Codable {
 
 extension HomeDatabase {
   /// Loads the home without the attribute values of its devices.
-  public func names() throws(HomeError) -> HomeState { try read { try self.names($0) } }
+  package func names() throws(HomeError) -> HomeState { try read { try self.names($0) } }
 
   /// Loads the whole home, in one transaction.
-  public func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
+  package func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
 
   package func load(_ database: Database) throws -> StoredHome {
     var home = StoredHome(state: try names(database), anchor: try end(database))

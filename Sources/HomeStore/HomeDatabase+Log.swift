@@ -1,10 +1,10 @@
 package import GRDB
-public import HomeModel
+package import HomeModel
 internal import MatterModel
 
 extension HomeDatabase {
   /// Returns the position at the end of the log.
-  public func anchor() throws(HomeError) -> Anchor { try read { try self.end($0) } }
+  package func anchor() throws(HomeError) -> Anchor { try read { try self.end($0) } }
 
   /// Returns the samples after an anchor.
   /// - Parameters:

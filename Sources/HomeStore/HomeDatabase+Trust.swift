@@ -1,4 +1,4 @@
-public import HomeModel
+package import HomeModel
 
 // Whether devices with public test certificates are accepted.
 extension HomeDatabase {
@@ -6,10 +6,10 @@ extension HomeDatabase {
   private static let productionOnly = "production"
 
   /// Whether devices with public test certificates are accepted. True by default.
-  public func trustsTestDevices() throws(HomeError) -> Bool { try setting(Self.trustKey) != Self.productionOnly }
+  package func trustsTestDevices() throws(HomeError) -> Bool { try setting(Self.trustKey) != Self.productionOnly }
 
   /// Sets whether devices with public test certificates are accepted, effective for later pairings.
-  public func setTrustsTestDevices(_ isTrusting: Bool) throws(HomeError) {
+  package func setTrustsTestDevices(_ isTrusting: Bool) throws(HomeError) {
     try set(isTrusting ? nil : Self.productionOnly, for: Self.trustKey)
   }
 }

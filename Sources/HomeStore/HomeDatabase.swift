@@ -1,8 +1,8 @@
 internal import Foundation
 package import GRDB
 internal import Glibc
-public import HomeModel
-public import MatterCrypto
+package import HomeModel
+package import MatterCrypto
 package import MatterModel
 internal import Runtime
 internal import Synchronization
@@ -12,10 +12,10 @@ internal import Synchronization
 /// One SQLite file in write-ahead mode, which several processes can have open. Each change is one transaction, atomic
 /// even if the process is killed. Every call may block on the disk, and up to five seconds on the write lock of another
 /// process.
-public final class HomeDatabase: Sendable {
+package final class HomeDatabase: Sendable {
   let pool: any DatabaseWriter
   /// The path of the file, for messages.
-  public let path: String
+  package let path: String
   /// Identifies the log.
   package let logID: UInt32
   /// The identity of the home: 32 hexadecimal digits, which never change. Two hubs with the same one serve the same home.
@@ -43,7 +43,7 @@ public final class HomeDatabase: Sendable {
   ///     reported by the system.
   /// - Throws: ``HomeError`` `internalError` if the file can't be opened, is damaged, belongs to another program, or has
   ///   another version of the schema; then it remains unchanged.
-  public static func open(
+  package static func open(
     _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil,
     boot: Int64? = nil
   ) throws(HomeError) -> HomeDatabase {
@@ -113,7 +113,7 @@ public final class HomeDatabase: Sendable {
   }
 
   /// Closes the file. Later calls throw.
-  public func close() throws(HomeError) {
+  package func close() throws(HomeError) {
     isClosed.store(true, ordering: .relaxed)
     guard !isPassing else { return }
     do { try pool.close() } catch { throw Self.failure(error, path) }
@@ -188,14 +188,14 @@ public final class HomeDatabase: Sendable {
   // MARK: Settings
 
   /// Returns a setting of the user, such as the grace time; nil if it is not set.
-  public func setting(_ key: String) throws(HomeError) -> String? {
+  package func setting(_ key: String) throws(HomeError) -> String? {
     try read {
       try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
     }
   }
 
   /// Returns all settings of the user.
-  public func settings() throws(HomeError) -> [String: String] {
+  package func settings() throws(HomeError) -> [String: String] {
     try read { database in
       var settings: [String: String] = [:]
       let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value FROM setting"))
@@ -205,7 +205,7 @@ public final class HomeDatabase: Sendable {
   }
 
   /// Stores a setting; nil removes it.
-  public func set(_ value: String?, for key: String) throws(HomeError) {
+  package func set(_ value: String?, for key: String) throws(HomeError) {
     try write { database in
       if let value {
         try database.execute(

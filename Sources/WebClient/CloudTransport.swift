@@ -1,5 +1,5 @@
 /// Sends requests to manufacturers' clouds. Simulations and tests have their own implementations.
-public protocol CloudTransport: Sendable {
+package protocol CloudTransport: Sendable {
   /// Posts JSON. The task is canceled if the answer is no longer needed.
   /// - Parameters:
   ///   - body: the JSON.
@@ -11,21 +11,21 @@ public protocol CloudTransport: Sendable {
 }
 
 /// The answer of a cloud, with any status.
-public struct CloudReply: Hashable, Sendable {
+package struct CloudReply: Hashable, Sendable {
   /// The HTTP status: 200 for success.
-  public var status: Int
+  package var status: Int
   /// The body of the answer.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// The value of the Retry-After field, if present.
-  public var retryAfter: String?
+  package var retryAfter: String?
 
-  public init(status: Int, body: [UInt8], retryAfter: String? = nil) {
+  package init(status: Int, body: [UInt8], retryAfter: String? = nil) {
     (self.status, self.body, self.retryAfter) = (status, body, retryAfter)
   }
 }
 
 /// An error of the transport itself.
-public enum CloudTransportError: Error, Hashable, Sendable {
+package enum CloudTransportError: Error, Hashable, Sendable {
   /// The answer exceeds the size limit.
   case tooLarge
   /// The server can't be reached, with a description of the reason.

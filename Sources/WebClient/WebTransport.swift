@@ -7,10 +7,10 @@ internal import Synchronization
 
 /// Posts to clouds over HTTP. Redirections are not followed, because the token must be sent to the account's own
 /// address only.
-public struct WebTransport: CloudTransport {
-  public init() {}
+package struct WebTransport: CloudTransport {
+  package init() {}
 
-  public func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
+  package func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     guard let url = URL(string: address) else {
       throw CloudTransportError.unreachable("“\(address)” is not an address")
     }

@@ -1,3 +1,4 @@
+import HomeText
 import MatterClusters
 import MatterModel
 import Testing

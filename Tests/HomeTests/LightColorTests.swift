@@ -4,6 +4,7 @@ import Testing
 
 @testable import Home
 @testable import HomeModel
+@testable import HomeText
 
 @Suite("Light colors") struct LightColorTests {
   @Test(arguments: [

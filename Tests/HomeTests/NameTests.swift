@@ -1,4 +1,5 @@
 import Foundation
+import HomeText
 import MatterController
 import MatterModel
 import Runtime

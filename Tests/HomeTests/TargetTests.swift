@@ -1,3 +1,4 @@
+import HomeText
 import MatterModel
 import Testing
 

@@ -9,7 +9,7 @@ enum Repository {
     "Dispatch": ["HomeAutomation", "HomeControl", "Home", "Simulation", "hearth"],
     "Foundation": [
       "Runtime", "VirtualDevices", "HomeModel", "HomeStore", "WebClient", "HomeAutomation", "CloudLink", "HomeControl",
-      "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
+      "Home", "HomeText", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],
     "Glibc": [
       "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl", "Home", "Hub", "hearth",

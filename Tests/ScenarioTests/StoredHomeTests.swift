@@ -1,4 +1,5 @@
 import Home
+import HomeText
 import MatterClusters
 import MatterModel
 import MatterProtocol

@@ -1,3 +1,4 @@
+import HomeText
 import Logging
 import MatterModel
 import MatterProtocol

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HomeText
 import MatterModel
 import MatterProtocol
 import Synchronization

@@ -1,11 +1,11 @@
-public import MatterClusters
+package import MatterClusters
 internal import MatterController
 internal import MatterModel
 
 /// An entry of a device's access control list: the subjects, their privilege, and the targets.
-public typealias AccessEntry = AccessControl.AccessControlEntryStruct
+package typealias AccessEntry = AccessControl.AccessControlEntryStruct
 /// The privilege of an entry: view, operate, manage or administer. Matter Core § 9.10.
-public typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
+package typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
 
 /// The entries of this home's fabric in a device's access control list, for editing.
 struct AccessList {

@@ -1,12 +1,12 @@
 internal import HomeControl
-public import HomeModel
-public import MatterClusters
+package import HomeModel
+internal import MatterClusters
 internal import MatterController
 internal import MatterModel
 
 extension Home {
   /// Returns the entries of a device's access control list for this fabric, in the device's order.
-  public func accessList(of device: DeviceRecord) async throws(HomeError) -> [AccessEntry] {
+  package func accessList(of device: DeviceRecord) async throws(HomeError) -> [AccessEntry] {
     let list: ScopedList<AccessEntry> = try await scopedList(AccessControl.acl, on: .root, of: device)
     return list.entries.map(\.entry)
   }
@@ -15,7 +15,7 @@ extension Home {
   /// - Parameter force: writes the list even if the device's list does not name this home as an administrator.
   /// - Returns: the entries after the change, and whether the list was changed.
   /// - Throws: `badArguments` if writing the list would remove this home's access.
-  public func grant(
+  package func grant(
     _ entry: AccessEntry, on device: DeviceRecord, force: Bool = false
   ) async throws(HomeError) -> (entries: [AccessEntry], isChanged: Bool) {
     let own = try await backend.fabric.nodeID
@@ -39,7 +39,7 @@ extension Home {
   ///   - force: removes the entry even if this home can't administer the device afterwards.
   /// - Returns: the removed entry.
   /// - Throws: `notFound` if there is no such entry, `badArguments` if the entry grants this home its access.
-  public func revokeAccess(
+  package func revokeAccess(
     number: Int, on device: DeviceRecord, force: Bool
   ) async throws(HomeError) -> AccessEntry {
     let own = try await backend.fabric.nodeID

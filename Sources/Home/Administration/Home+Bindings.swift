@@ -1,29 +1,29 @@
-public import HomeModel
-public import MatterClusters
+package import HomeModel
+package import MatterClusters
 internal import MatterController
-public import MatterModel
+package import MatterModel
 
 /// A binding of an endpoint to a target.
-public struct BindingEntry: Hashable, Sendable {
+package struct BindingEntry: Hashable, Sendable {
   /// The endpoint with the binding.
-  public var source: EndpointID
+  package var source: EndpointID
   /// The node and endpoint, or the group, that the endpoint controls.
-  public var target: Binding.TargetStruct
+  package var target: Binding.TargetStruct
 
-  public init(source: EndpointID, target: Binding.TargetStruct) { (self.source, self.target) = (source, target) }
+  package init(source: EndpointID, target: Binding.TargetStruct) { (self.source, self.target) = (source, target) }
 }
 
 /// The result of adding or removing bindings.
-public struct BindingChange: Sendable {
+package struct BindingChange: Sendable {
   /// The added or removed entries.
-  public var entries: [BindingEntry]
+  package var entries: [BindingEntry]
   /// Whether the target's access control list was also changed.
-  public var accessChanged: Bool
+  package var accessChanged: Bool
 }
 
 extension Home {
   /// Returns the bindings of a device, in the order of its endpoints.
-  public func bindings(of source: Target) async throws(HomeError) -> [BindingEntry] {
+  package func bindings(of source: Target) async throws(HomeError) -> [BindingEntry] {
     var result: [BindingEntry] = []
     for endpoint in try bindingEndpoints(of: source) {
       let list: ScopedList<Binding.TargetStruct> = try await scopedList(
@@ -37,7 +37,7 @@ extension Home {
   /// - Parameters:
   ///   - clusters: the clusters to bind; nil: all that the source is a client of and the target serves.
   ///   - force: writes the target's access control list even if it does not name this home as an administrator.
-  public func bind(
+  package func bind(
     _ source: Target, to target: Target, clusters: [ClusterID]? = nil, force: Bool = false
   ) async throws(HomeError) -> BindingChange {
     let endpoint = try bindingEndpoint(of: source)
@@ -78,7 +78,7 @@ extension Home {
   /// Removes bindings.
   /// - Parameter clusters: the clusters to unbind; nil: all.
   /// - Throws: `notFound` if there is no such binding.
-  public func unbind(
+  package func unbind(
     _ source: Target, from target: Target, clusters: [ClusterID]? = nil
   ) async throws(HomeError) -> BindingChange {
     let node = target.device.nodeID
@@ -151,7 +151,7 @@ extension Home {
       if let clusters, wanted.count < clusters.count { continue }
       if !wanted.isEmpty { return (candidate.id, wanted) }
     }
-    let names = (clusters ?? clients).map { HomeRegistry.name(of: $0) }
+    let names = (clusters ?? clients).map { ClusterCatalogue.cluster($0)?.name ?? "\($0)" }
     throw HomeError(
       .notFound,
       names.isEmpty

@@ -1,28 +1,28 @@
 internal import HomeControl
-public import HomeModel
+package import HomeModel
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 internal import MatterProtocol
 
 /// A fabric that a device is commissioned into.
-public struct FabricEntry: Hashable, Sendable {
-  public var index: FabricIndex
-  public var fabricID: FabricID
+package struct FabricEntry: Hashable, Sendable {
+  package var index: FabricIndex
+  package var fabricID: FabricID
   /// The device's node id in the fabric.
-  public var nodeID: NodeID
-  public var vendorID: VendorID
+  package var nodeID: NodeID
+  package var vendorID: VendorID
   /// The label set by the fabric's administrator, at most 32 bytes.
-  public var label: String
+  package var label: String
   /// Whether the fabric is this home's.
-  public var isOurs: Bool
+  package var isOurs: Bool
 }
 
 extension Home {
   /// The home's own fabric.
-  public var fabric: HomeFabric { get async throws(HomeError) { try await backend.fabric } }
+  package var fabric: HomeFabric { get async throws(HomeError) { try await backend.fabric } }
 
   /// Returns all fabrics of a device, including this home's.
-  public func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
+  package func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
     let path = OperationalCredentials.fabrics.path(on: .root)
     let report = try await read(device, [AttributePath(path)], isFabricFiltered: false)
     guard let value = report[path]?.value,
@@ -39,7 +39,7 @@ extension Home {
   /// Removes a device from another fabric.
   /// - Throws: `notFound` if the device is not in the fabric, `badArguments` for this home's own fabric.
   /// - Returns: the fabric that the device was removed from.
-  public func removeFabric(_ index: FabricIndex, from device: DeviceRecord) async throws(HomeError) -> FabricEntry {
+  package func removeFabric(_ index: FabricIndex, from device: DeviceRecord) async throws(HomeError) -> FabricEntry {
     let all = try await fabrics(of: device)
     guard let fabric = all.first(where: { $0.index == index }) else {
       throw HomeError(

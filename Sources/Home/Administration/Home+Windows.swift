@@ -1,25 +1,25 @@
 internal import HomeControl
-public import HomeModel
-public import MatterClusters
-public import MatterController
-public import MatterModel
+package import HomeModel
+package import MatterClusters
+package import MatterController
+package import MatterModel
 internal import MatterProtocol
 
 /// The state of a device's commissioning window.
-public struct WindowState: Hashable, Sendable {
-  public var status: AdministratorCommissioning.CommissioningWindowStatus
+package struct WindowState: Hashable, Sendable {
+  package var status: AdministratorCommissioning.CommissioningWindowStatus
   /// The fabric that opened the window, and the vendor of its administrator.
-  public var fabricIndex: FabricIndex?
-  public var vendorID: VendorID?
+  package var fabricIndex: FabricIndex?
+  package var vendorID: VendorID?
   /// Whether another controller can commission the device now.
-  public var isOpen: Bool { status != .windowNotOpen }
+  package var isOpen: Bool { status != .windowNotOpen }
 }
 
 extension Home {
   /// Opens a commissioning window for another controller.
   /// - Parameter isEnhanced: uses a new passcode; else the passcode on the device's label.
   /// - Throws: `refused` with `BUSY` if a window is already open.
-  public func share(
+  package func share(
     _ device: DeviceRecord, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
     do throws(HomeError) {
@@ -33,7 +33,7 @@ extension Home {
   }
 
   /// Returns the state of the commissioning window, and the fabric that opened it.
-  public func window(of device: DeviceRecord) async throws(HomeError) -> WindowState {
+  package func window(of device: DeviceRecord) async throws(HomeError) -> WindowState {
     let status = AdministratorCommissioning.windowStatus.path(on: .root)
     let index = AdministratorCommissioning.adminFabricIndex.path(on: .root)
     let vendor = AdministratorCommissioning.adminVendorId.path(on: .root)
@@ -50,7 +50,7 @@ extension Home {
   }
 
   /// Closes the commissioning window, regardless of the fabric that opened it.
-  public func closeWindow(of device: DeviceRecord) async throws(HomeError) {
+  package func closeWindow(of device: DeviceRecord) async throws(HomeError) {
     do throws(HomeError) {
       try await with(device) { () async throws(HomeError) in
         _ = try await backend.invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: device.nodeID)

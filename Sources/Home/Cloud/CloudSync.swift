@@ -1,20 +1,20 @@
-public import CloudLink
-public import HomeModel
+package import CloudLink
+package import HomeModel
 
 /// The response to a cloud-to-cloud SYNC request: the devices of a home with their identity, so that a device seen
 /// through the cloud and through Matter can be matched. See <doc:TheHomeModel>, “Objects”.
 ///
 /// It encodes to the JSON that Google's cloud-to-cloud integrations expect.
-public struct CloudSync: Hashable, Sendable, Codable {
+package struct CloudSync: Hashable, Sendable, Codable {
   /// The id of the answered request.
-  public var requestID: String
-  public var payload: Payload
+  package var requestID: String
+  package var payload: Payload
 
   /// The user and the devices.
-  public struct Payload: Hashable, Sendable, Codable {
+  package struct Payload: Hashable, Sendable, Codable {
     /// The agent's id of the user.
-    public var agentUserID: String
-    public var devices: [CloudDevice]
+    package var agentUserID: String
+    package var devices: [CloudDevice]
 
     package enum CodingKeys: String, CodingKey {
       case agentUserID = "agentUserId"
@@ -33,7 +33,7 @@ public struct CloudSync: Hashable, Sendable, Codable {
   ///   - devices: the devices of one home. Devices without a cloud equivalent are omitted; see `CloudMapping.swift`.
   ///   - rooms: all rooms that the devices may be in.
   ///   - agentID: the agent for ``CloudDevice/otherDeviceIDs``; nil omits them.
-  public init(
+  package init(
     requestID: String, agentUserID: String, devices: some Sequence<HomeDevice>, rooms: some Sequence<Room>,
     agentID: String? = nil
   ) {

@@ -1,40 +1,40 @@
-public import HomeModel
-public import MatterModel
+package import HomeModel
+package import MatterModel
 
 /// The names of a device, and the node and endpoints where it is reached.
-public struct DeviceRecord: Hashable, Sendable {
+package struct DeviceRecord: Hashable, Sendable {
   /// An endpoint, described by its Descriptor cluster.
-  public typealias Endpoint = DeviceEndpoint
+  package typealias Endpoint = DeviceEndpoint
 
   /// A source of the device: a node, or an endpoint of a bridge.
-  public struct Way: Hashable, Sendable {
+  package struct Way: Hashable, Sendable {
     /// The node, and for a bridged device its endpoint.
-    public var id: SourceID
+    package var id: SourceID
     /// In the order of their ids.
-    public var endpoints: [Endpoint]
+    package var endpoints: [Endpoint]
     /// The identity reported by this source.
-    public var identity: DeviceIdentity
+    package var identity: DeviceIdentity
   }
 
   /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
-  public var id: String
-  public var nodeID: NodeID
+  package var id: String
+  package var nodeID: NodeID
   /// `.root` for a node; for a bridged device its endpoint.
-  public var mainEndpoint: EndpointID = .root
+  package var mainEndpoint: EndpointID = .root
   /// The name in the home, which is not its NodeLabel.
-  public var name: String
+  package var name: String
   /// The name for messages, with the room if another device of the home has the same name.
-  public var label: String
+  package var label: String
   /// The name of the room; nil: none.
-  public var room: String?
+  package var room: String?
   /// In the order of their ids.
-  public var endpoints: [Endpoint]
-  public var identity = DeviceIdentity()
+  package var endpoints: [Endpoint]
+  package var identity = DeviceIdentity()
   /// All sources, in the order of their ids; `nodeID` and `endpoints` are those of one of them.
-  public private(set) var ways: [Way]
+  package private(set) var ways: [Way]
 
   /// Creates a record of a node, whose label is its name.
-  public init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
+  package init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
     id = SourceID(nodeID).description
     self.nodeID = nodeID
     (self.name, label) = (name, name)
@@ -45,7 +45,7 @@ public struct DeviceRecord: Hashable, Sendable {
 
   /// Creates a record of a device with its active source.
   /// - Returns: nil for a device without a source.
-  public init?(_ entry: DeviceEntry, room: String?) {
+  package init?(_ entry: DeviceEntry, room: String?) {
     guard let source = entry.active else { return nil }
     id = entry.id
     nodeID = source.id.node
@@ -69,26 +69,31 @@ public struct DeviceRecord: Hashable, Sendable {
   package func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
 
   /// Whether the device is bridged.
-  public var isBridged: Bool { mainEndpoint != .root }
+  package var isBridged: Bool { mainEndpoint != .root }
 
   /// The id of the selected source: `10`, or `7/3` for a bridged device. The device's id is that of its first source.
-  public var way: SourceID { SourceID(nodeID, mainEndpoint) }
+  package var way: SourceID { SourceID(nodeID, mainEndpoint) }
 
   /// The name with its room: `kitchen/lamp`.
-  public var fullName: String { room.map { "\($0)/\(name)" } ?? name }
+  package var fullName: String { room.map { "\($0)/\(name)" } ?? name }
 
   /// The application endpoints: all but the root.
-  public var applicationEndpoints: [Endpoint] { endpoints.filter { $0.id != .root } }
+  package var applicationEndpoints: [Endpoint] { endpoints.filter { $0.id != .root } }
 
   /// Returns the endpoint for commands of a cluster if none was named: the first that has it, with the root last.
-  public func endpoint(serving cluster: ClusterID) -> EndpointID? {
+  package func endpoint(serving cluster: ClusterID) -> EndpointID? {
     (applicationEndpoints + endpoints.filter { $0.id == .root }).first { $0.servers.contains(cluster) }?.id
   }
 }
 
+extension HomeDevice {
+  /// Returns the record of the device with its names, nodes and endpoints.
+  package func record(room: String?) -> DeviceRecord? { DeviceRecord(entry, room: room) }
+}
+
 extension HomeError {
   /// Returns the same error for this device, with its label.
-  public func about(_ device: DeviceRecord) -> HomeError {
+  package func about(_ device: DeviceRecord) -> HomeError {
     var copy = self
     if copy.device == nil || copy.device == device.name { copy.device = device.label }
     return copy

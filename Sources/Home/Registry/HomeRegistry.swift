@@ -1,23 +1,23 @@
-public import HomeModel
+package import HomeModel
 package import MatterController
-public import MatterModel
+package import MatterModel
 
 /// A snapshot of the names in a home, of its rooms and devices, for resolving texts.
 ///
 /// Names keep their case and are compared without it.
-public struct HomeRegistry: Hashable, Sendable {
+package struct HomeRegistry: Hashable, Sendable {
   /// The names of the rooms, in the order in which they were added.
-  public private(set) var rooms: [String] = []
+  package private(set) var rooms: [String] = []
   /// The devices, in the order of their nodes; bridged devices follow their bridge.
-  public private(set) var devices: [DeviceRecord] = []
-  private(set) var roomTargets: [RoomTarget] = []
+  package private(set) var devices: [DeviceRecord] = []
+  package private(set) var roomTargets: [RoomTarget] = []
   /// Nil: not known, as through a hub.
   package private(set) var groups: [GroupTarget]?
 
-  public init() {}
+  package init() {}
 
   /// Creates a registry of a home, with the devices in the order of their nodes.
-  public init(_ state: HomeState) {
+  package init(_ state: HomeState) {
     rooms = state.rooms.map(\.name)
     var records: [(record: DeviceRecord, room: String?)] = state.orderedDevices.compactMap { entry in
       DeviceRecord(entry, room: entry.roomID.flatMap { state.room($0)?.name }).map { ($0, entry.roomID) }
@@ -47,12 +47,22 @@ public struct HomeRegistry: Hashable, Sendable {
   }
 
   /// Returns the device of a node, with this source; for a bridge, the bridge itself.
-  public func device(_ node: NodeID) -> DeviceRecord? { device(SourceID(node)) }
+  package func device(_ node: NodeID) -> DeviceRecord? { device(SourceID(node)) }
 
   /// The device that is found there, by this way.
   package func device(_ source: SourceID) -> DeviceRecord? {
     for device in devices { if let found = device.by(where: { $0.id == source }) { return found } }
     return nil
+  }
+
+  /// The device that an endpoint of a node belongs to: what is behind a bridge are devices of their own.
+  package func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
+    if found.endpoints.contains(where: { $0.id == endpoint }) { return found }
+    for device in devices {
+      let part = device.by { way in way.id.node == found.nodeID && way.endpoints.contains { $0.id == endpoint } }
+      if let part { return part }
+    }
+    return found
   }
 
   package static func same(_ left: String, _ right: String) -> Bool { HomeNames.same(left, right) }

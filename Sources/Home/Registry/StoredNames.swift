@@ -1,21 +1,21 @@
 internal import Glibc
 internal import HomeControl
-public import HomeModel
-public import HomeStore
+package import HomeModel
+package import HomeStore
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 internal import Runtime
 
 /// Access to the names of a home without its controller.
-public struct StoredNames: Sendable {
+package struct StoredNames: Sendable {
   private let directory: StateDirectory
   private var path: String { directory.database }
 
-  public init(_ directory: StateDirectory) { self.directory = directory }
+  package init(_ directory: StateDirectory) { self.directory = directory }
 
   /// Loads the stored names.
-  public func registry() throws(HomeError) -> HomeRegistry {
+  package func registry() throws(HomeError) -> HomeRegistry {
     HomeRegistry(try state()).with(GroupRecord.groups(in: try stored()))
   }
 
@@ -25,7 +25,7 @@ public struct StoredNames: Sendable {
   }
 
   /// Loads the home without the attribute values of its devices.
-  public func state() throws(HomeError) -> HomeState {
+  package func state() throws(HomeError) -> HomeState {
     guard access(path, F_OK) == 0 else { return HomeState() }
     return try withDatabase { database throws(HomeError) in try database.names() }
   }
@@ -42,13 +42,13 @@ public struct StoredNames: Sendable {
   }
 
   /// Returns the names of the network interfaces of the first pairing; empty if none were named.
-  public func interfaces() throws(HomeError) -> [String] {
+  package func interfaces() throws(HomeError) -> [String] {
     guard access(path, F_OK) == 0 else { return [] }
     return try withDatabase { database throws(HomeError) in try database.interfaces() }
   }
 
   /// Changes names, rooms or devices in one transaction. Processes that have the home open are notified.
-  public func change<R: Sendable>(
+  package func change<R: Sendable>(
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> R {
     try withDatabase { database throws(HomeError) in
@@ -57,7 +57,7 @@ public struct StoredNames: Sendable {
   }
 
   /// Calls the body with the home's database, which is created if it does not exist, and closes it.
-  public func withDatabase<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
+  package func withDatabase<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
     try directory.check()
     let database = try HomeDatabase.open(path)
     let result: Result<R, HomeError>

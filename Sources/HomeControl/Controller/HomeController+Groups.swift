@@ -1,8 +1,8 @@
-public import HomeModel
+package import HomeModel
 internal import HomeStore
 internal import Logging
-public import MatterController
-public import MatterModel
+package import MatterController
+package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -10,21 +10,21 @@ internal import Runtime
 /// Groups of our fabric. Making, changing and using them changes what is stored: that takes ``Access/exclusive``.
 extension HomeController {
   /// The groups, by number.
-  public var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
+  package var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
 
   /// Creates a group without members.
   /// - Parameter id: the group id; nil selects a free one.
-  public func createGroup(_ id: GroupID? = nil, name: String) throws(HomeError) -> GroupRecord {
+  package func createGroup(_ id: GroupID? = nil, name: String) throws(HomeError) -> GroupRecord {
     try change { engine, _ throws(ControllerError) in try engine.createGroup(id, name: name) }
   }
 
   /// Deleted groups that some members have not left yet, by number.
-  public var deletedGroups: [GroupRecord] { edge.value.perform { engine, _ in engine.deletedGroups } }
+  package var deletedGroups: [GroupRecord] { edge.value.perform { engine, _ in engine.deletedGroups } }
 
   /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be
   /// reached leaves the group later.
   /// - Returns: the nodes that have not left the group yet.
-  public func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
+  package func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
     let deleted = try change { engine, _ throws(ControllerError) in try engine.deleteGroup(id) }
     await leaveDeletedGroups(deleted.holders)
     return deletedGroups.first { $0.id == id }?.holders ?? []
@@ -62,7 +62,7 @@ extension HomeController {
   }
 
   /// Adds an endpoint to a group.
-  public func addMember(
+  package func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
     let timeout = options.timeout
@@ -73,7 +73,7 @@ extension HomeController {
   }
 
   /// Removes an endpoint from a group.
-  public func removeMember(
+  package func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {
     let timeout = options.timeout
@@ -84,7 +84,7 @@ extension HomeController {
   }
 
   /// Sends a command to all members of a group. Group commands have no response.
-  public func invoke(
+  package func invoke(
     group: GroupID, cluster: ClusterID, command: CommandID, fields: [UInt8]? = [0x15, 0x18]
   ) throws(HomeError) {
     try change { engine, now throws(ControllerError) in

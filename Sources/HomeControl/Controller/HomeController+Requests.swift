@@ -1,15 +1,15 @@
-public import HomeModel
+package import HomeModel
 internal import HomeStore
 internal import MatterCertificates
-public import MatterController
-public import MatterModel
-public import MatterProtocol
+package import MatterController
+package import MatterModel
+package import MatterProtocol
 internal import NIOCore
 
 /// Requests to nodes. They throw what ``HomeError`` has for what the engine or the device says.
 extension HomeController {
   /// Reads attributes, also with wildcards. Errors of single paths are in the report's statuses.
-  public func read(
+  package func read(
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     if node.isTemporaryLocal { return try await readCloud(node, paths) }
@@ -23,7 +23,7 @@ extension HomeController {
 
   /// Writes attributes and returns the status of each write.
   /// - Parameter isTimed: whether to use a timed interaction.
-  public func write(
+  package func write(
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
   ) async throws(HomeError) -> [AttributeStatus] {
     if node.isTemporaryLocal { return try await writeCloud(node, writes) }
@@ -39,7 +39,7 @@ extension HomeController {
   /// Invokes a command.
   /// - Returns: the response command, or nil if the response is only a status.
   /// - Throws: `refused` or `accessDenied` if the status is not success.
-  public func invoke(
+  package func invoke(
     _ node: NodeID, _ command: CommandData, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
     if node.isTemporaryLocal {
@@ -100,7 +100,7 @@ extension HomeController {
 
   /// Opens a commissioning window.
   /// - Parameter isEnhanced: uses a new passcode; else the passcode of the device.
-  public func openWindow(
+  package func openWindow(
     _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
     let timeout = options.timeout

@@ -4,7 +4,7 @@ public import HomeModel
 public import HomeStore
 public import Logging
 internal import MatterCertificates
-public import MatterController
+package import MatterController
 public import MatterModel
 public import MatterProtocol
 public import NIOCore
@@ -181,14 +181,14 @@ public actor HomeController {
   }
 
   /// Counts of dropped messages, by reason.
-  public var drops: [String: Int] {
+  package var drops: [String: Int] {
     var drops: [String: Int] = [:]
     for (reason, count) in edge.value.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
     return drops.merging(edge.value.host.transport.counters.drops) { $0 + $1 }
   }
 
   /// The nodes of the fabric.
-  public var nodes: [PeerRecord] { edge.value.perform { engine, _ in engine.nodes } }
+  package var nodes: [PeerRecord] { edge.value.perform { engine, _ in engine.nodes } }
 
   /// The fabric, and the controller's own node in it.
   public var fabric: HomeFabric {

@@ -1,8 +1,8 @@
 internal import HomeModel
 internal import MatterClusters
 package import MatterController
-public import MatterModel
-public import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 
 /// The subscription state of a node, kept after the subscription has ended.
 package struct Followed: Sendable {
@@ -25,7 +25,7 @@ package struct Followed: Sendable {
 // A node has one subscription to all its attributes and events, which determines its connectivity.
 extension HomeEngine {
   /// Starts to follow all current and future nodes of the fabric.
-  public mutating func follow(at now: Instant) {
+  package mutating func follow(at now: Instant) {
     guard !isFollowing else { return }
     beginFollowing(at: now)
     listen(at: now)
@@ -109,7 +109,7 @@ extension HomeEngine {
 
   /// Marks nodes as lost that were called and have not answered yet, after the wait for them timed out. Nodes that were
   /// not called yet, or only recently, remain unknown.
-  public mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
+  package mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
     let uncalled = Set(uncalled)
     // A reachable node usually answers within half a second.

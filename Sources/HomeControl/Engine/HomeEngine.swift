@@ -1,8 +1,8 @@
-public import HomeModel
+package import HomeModel
 internal import MatterClusters
-public import MatterController
-public import MatterModel
-public import MatterProtocol
+package import MatterController
+package import MatterModel
+package import MatterProtocol
 
 /// Options for following the devices of a home.
 public struct HomeConfiguration: Hashable, Sendable {
@@ -44,7 +44,7 @@ package struct HomeHooks: Hashable, Sendable {
 }
 
 /// An event of the home engine.
-public enum HomeEvent: Sendable {
+package enum HomeEvent: Sendable {
   /// The home changed. The engine's state includes the changes.
   case updated(HomeUpdate)
   /// Contacts with devices, which are not changes. The engine's state includes them.
@@ -54,13 +54,13 @@ public enum HomeEvent: Sendable {
 }
 
 /// A home without I/O: the controller, and the reducer of its events. Driven by sockets or by a simulation.
-public struct HomeEngine: Engine {
-  public typealias Event = HomeEvent
+package struct HomeEngine: Engine {
+  package typealias Event = HomeEvent
 
-  public let configuration: HomeConfiguration
+  package let configuration: HomeConfiguration
   /// The controller, which commissions devices and holds sessions and subscriptions.
-  public private(set) var controller: ControllerEngine
-  public private(set) var reducer: HomeReducer
+  package private(set) var controller: ControllerEngine
+  package private(set) var reducer: HomeReducer
   private var clock: HomeClock
   private var now: Instant
 
@@ -78,7 +78,7 @@ public struct HomeEngine: Engine {
   /// The operation that browses for announcements of nodes.
   package var announcements: OperationID?
   /// Whether the engine subscribes to all current and future devices.
-  public private(set) var isFollowing = false
+  package private(set) var isFollowing = false
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
@@ -90,7 +90,7 @@ public struct HomeEngine: Engine {
   /// - Parameters:
   ///   - state: the stored home.
   ///   - epoch: the offset from an instant to microseconds since 1970.
-  public init(
+  package init(
     _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
     state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
     trials: [String: DebounceTrial] = [:], wishes: [NodeID: PairingWish] = [:], epoch: Int64, at now: Instant
@@ -111,12 +111,12 @@ public struct HomeEngine: Engine {
   }
 
   /// The current time, in microseconds since 1970.
-  public var time: Int64 { clock.time(of: now) }
+  package var time: Int64 { clock.time(of: now) }
 
   /// Notes the wall-clock time. After the clock was set, or the machine slept, everything uses the new time; trials and
   /// deadlines keep their remaining time.
   /// - Parameter time: microseconds since 1970.
-  public mutating func noteClock(_ time: Int64, at now: Instant) {
+  package mutating func noteClock(_ time: Int64, at now: Instant) {
     guard let step = clock.note(time, at: now) else { return }
     reducer.moveClock(by: step)
     contacted.formUnion(reducer.contacts.keys)
@@ -125,7 +125,7 @@ public struct HomeEngine: Engine {
   // MARK: Commands
 
   /// Calls the controller and processes its effects.
-  public mutating func perform<R, F: Error>(
+  package mutating func perform<R, F: Error>(
     at now: Instant, _ body: (inout ControllerEngine, Instant) throws(F) -> R
   ) throws(F) -> R {
     self.now = now
@@ -135,7 +135,7 @@ public struct HomeEngine: Engine {
   /// Begins an operation of the controller.
   /// - Parameter node: the node of the operation: its answers update the node's connectivity, and the values that it
   ///   reads are stored.
-  public mutating func begin(
+  package mutating func begin(
     _ node: NodeID?, at now: Instant, _ body: (inout ControllerEngine, Instant) -> OperationID
   ) -> OperationID {
     self.now = now
@@ -145,7 +145,7 @@ public struct HomeEngine: Engine {
   }
 
   /// Handles an input.
-  public mutating func take(_ input: HomeInput, at now: Instant) {
+  package mutating func take(_ input: HomeInput, at now: Instant) {
     self.now = now
     reduce(input)
   }
@@ -157,7 +157,7 @@ public struct HomeEngine: Engine {
 
   /// Sets the time for which a device must be unreachable before its settled connectivity changes, also for devices
   /// that are unreachable now.
-  public mutating func setGrace(_ grace: Duration, at now: Instant) {
+  package mutating func setGrace(_ grace: Duration, at now: Instant) {
     self.now = now
     reducer.grace = grace
     if let update = reducer.advance(to: time) { publish(update) }
@@ -215,7 +215,7 @@ public struct HomeEngine: Engine {
 
   // MARK: Engine
 
-  public mutating func handle(_ input: consuming Input, at now: Instant) {
+  package mutating func handle(_ input: consuming Input, at now: Instant) {
     self.now = now
     controller.handle(input, at: now)
     if let node = controller.takeLastSender() { noteContact(with: node) }
@@ -227,7 +227,7 @@ public struct HomeEngine: Engine {
     contacted.insert(node)
   }
 
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     self.now = now
     controller.advance(to: now)
     if let update = reducer.advance(to: time) { publish(update) }
@@ -235,7 +235,7 @@ public struct HomeEngine: Engine {
     advanceProbes(at: now)
   }
 
-  public var nextDeadline: Instant? {
+  package var nextDeadline: Instant? {
     var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, probeDeadline))
     if let settled = reducer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
@@ -243,7 +243,7 @@ public struct HomeEngine: Engine {
     return next
   }
 
-  public mutating func nextEffect() -> Effect<HomeEvent>? {
+  package mutating func nextEffect() -> Effect<HomeEvent>? {
     while true {
       if eventsTaken < events.count {
         defer { eventsTaken += 1 }

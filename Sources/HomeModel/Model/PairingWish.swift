@@ -1,12 +1,12 @@
 /// The name and room requested when a device was paired. Stored before the commissioning and until the device is
 /// described, so that they survive an interruption of the process.
-public struct PairingWish: Hashable, Sendable {
+package struct PairingWish: Hashable, Sendable {
   /// The name; nil: the name that the device reports.
-  public var name: String?
+  package var name: String?
   /// The room at the time of the request, which is created if necessary; nil: none.
-  public var room: Room?
+  package var room: Room?
 
-  public init(name: String? = nil, room: Room? = nil) { (self.name, self.room) = (name, room) }
+  package init(name: String? = nil, room: Room? = nil) { (self.name, self.room) = (name, room) }
 }
 
 extension HomeState {

@@ -1,13 +1,13 @@
 internal import MatterProtocol
 
 /// A changed connectivity of a device that has not lasted long enough to settle.
-public struct DebounceTrial: Hashable, Sendable {
+package struct DebounceTrial: Hashable, Sendable {
   /// The settled connectivity until then.
-  public var settled: SourceConnectivity
+  package var settled: SourceConnectivity
   /// The time of the change, in microseconds since 1970.
-  public var since: Int64
+  package var since: Int64
 
-  public init(settled: SourceConnectivity, since: Int64) { (self.settled, self.since) = (settled, since) }
+  package init(settled: SourceConnectivity, since: Int64) { (self.settled, self.since) = (settled, since) }
 }
 
 /// Debounces connectivity: a loss settles after the grace time, an improvement at once.

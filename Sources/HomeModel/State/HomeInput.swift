@@ -1,8 +1,8 @@
-public import MatterModel
-public import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 
 /// An input of the home reducer.
-public enum HomeInput: Sendable {
+package enum HomeInput: Sendable {
   /// A node of this home's fabric, new or known from an earlier start. A new node becomes a device when it is
   /// described, with the name and room of its pairing wish.
   case node(NodeID, wish: PairingWish? = nil)
@@ -27,21 +27,21 @@ public enum HomeInput: Sendable {
 }
 
 /// The contents of one report of a node.
-public struct NodeReport: Sendable {
-  public var node: NodeID
+package struct NodeReport: Sendable {
+  package var node: NodeID
   /// The attributes, in the order of the report.
-  public var attributes: [AttributeData]
+  package var attributes: [AttributeData]
   /// The events, in the order of their numbers.
-  public var events: [EventData]
+  package var events: [EventData]
   /// Whether the report is of a subscription to everything, so that it lacks only unchanged values.
-  public var isWhole: Bool
+  package var isWhole: Bool
   /// The latest time of the next report, in microseconds since 1970.
-  public var deadline: Int64?
+  package var deadline: Int64?
   /// Whether the report is of an established subscription, so that the node is reachable regardless of earlier
   /// announcements.
-  public var isOfEstablished = false
+  package var isOfEstablished = false
 
-  public init(_ node: NodeID, _ attributes: [AttributeData], events: [EventData] = [], isWhole: Bool) {
+  package init(_ node: NodeID, _ attributes: [AttributeData], events: [EventData] = [], isWhole: Bool) {
     self.node = node
     self.attributes = attributes
     self.events = events

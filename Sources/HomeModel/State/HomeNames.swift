@@ -2,14 +2,14 @@ package import MatterCrypto
 internal import MatterModel
 
 /// The rules for names in a home. Names keep their case and are compared without it.
-public enum HomeNames {
+package enum HomeNames {
   /// The maximum length of a name, in Unicode code points; longer names are truncated.
-  public static let longestName = 60
+  package static let longestName = 60
 
   /// Returns a name without surrounding whitespace, truncated if it is too long.
   /// - Returns: the name, and whether it was truncated.
   /// - Throws: ``HomeError`` `badArguments` if nothing is left, or the name could be taken for a path.
-  public static func checked(_ name: String) throws(HomeError) -> (name: String, wasCut: Bool) {
+  package static func checked(_ name: String) throws(HomeError) -> (name: String, wasCut: Bool) {
     let scalars = Array(name.unicodeScalars)
     guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
       let end = scalars.lastIndex(where: { !$0.properties.isWhitespace })
@@ -30,7 +30,7 @@ public enum HomeNames {
   }
 
   /// Whether two names are equal regardless of case.
-  public static func same(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
+  package static func same(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 
   /// Whether a name equals another one, optionally with a number appended by
   /// ``HomeState/availableName(_:in:of:except:)``.
@@ -70,7 +70,7 @@ extension HomeState {
   /// Returns a new structure and the changes that add it.
   /// - Parameter id: the id of the new structure, which must never have been used.
   /// - Throws: ``HomeError`` `badArguments` if the name is in use or invalid.
-  public func addingStructure(_ name: String, id: String) throws(HomeError) -> (Structure, [HomeChange]) {
+  package func addingStructure(_ name: String, id: String) throws(HomeError) -> (Structure, [HomeChange]) {
     let name = try HomeNames.checked(name).name
     guard !structures.contains(where: { HomeNames.same($0.name, name) }) else {
       throw HomeError(.badArguments, "there is a structure “\(name)” already")
@@ -81,7 +81,7 @@ extension HomeState {
 
   /// Returns the changes that rename a structure.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if the name is in use or invalid.
-  public func renamingStructure(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
+  package func renamingStructure(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
     let name = try HomeNames.checked(name).name
     guard !structures.contains(where: { $0.id != id && HomeNames.same($0.name, name) }) else {
@@ -91,14 +91,14 @@ extension HomeState {
   }
 
   /// Returns the changes that select the primary structure; none if it is already the primary one.
-  public func choosingPrimaryStructure(_ id: String) throws(HomeError) -> [HomeChange] {
+  package func choosingPrimaryStructure(_ id: String) throws(HomeError) -> [HomeChange] {
     guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
     return id == primaryStructureID ? [] : [.primaryStructureChosen(id: id)]
   }
 
   /// Returns the structure with this name, in any case.
   /// - Throws: ``HomeError`` `notFound` with similar names.
-  public func knownStructure(_ name: String) throws(HomeError) -> Structure {
+  package func knownStructure(_ name: String) throws(HomeError) -> Structure {
     if let structure = structures.first(where: { HomeNames.same($0.name, name) }) { return structure }
     throw HomeError(
       .notFound, "there is no home “\(name)”",
@@ -108,14 +108,14 @@ extension HomeState {
   // MARK: Rooms
 
   /// Returns the room of a structure with this name, in any case.
-  public func room(named name: String, in structureID: String) -> Room? {
+  package func room(named name: String, in structureID: String) -> Room? {
     rooms.first { HomeNames.same($0.name, name) && $0.structureID == structureID }
   }
 
   /// Returns the room with this name, in any case, optionally after the name of its structure: `Cottage/Kitchen`.
   /// - Returns: nil if there is none.
   /// - Throws: ``HomeError`` `ambiguousTarget` with all matches, if several structures have such a room.
-  public func room(called text: String) throws(HomeError) -> Room? {
+  package func room(called text: String) throws(HomeError) -> Room? {
     let found = rooms.filter { HomeNames.same($0.name, text) || HomeNames.same(fullName(of: $0), text) }
     guard found.count > 1 else { return found.first }
     throw HomeError(
@@ -147,7 +147,7 @@ extension HomeState {
 
   /// Returns the room with this name; see ``room(called:)``.
   /// - Throws: ``HomeError`` `notFound` with similar names, `ambiguousTarget` with all matches.
-  public func knownRoom(_ name: String) throws(HomeError) -> Room {
+  package func knownRoom(_ name: String) throws(HomeError) -> Room {
     if let room = try room(called: name) { return room }
     throw HomeError(
       .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
@@ -155,7 +155,7 @@ extension HomeState {
 
   /// Returns a new room and the changes that add it.
   /// - Parameter id: the id of the new room, which must never have been used.
-  public func addingRoom(
+  package func addingRoom(
     _ name: String, id: String, in structureID: String
   ) throws(HomeError) -> (Room, [HomeChange]) {
     let name = try HomeNames.checked(name).name
@@ -171,7 +171,7 @@ extension HomeState {
   /// - Parameters:
   ///   - structureID: the structure; nil: the primary one, which is created if there is none.
   ///   - id: the id of the new room, which must never have been used; nil: a random one.
-  public func addingRoom(
+  package func addingRoom(
     _ name: String, to structureID: String? = nil, id: String? = nil
   ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
     let id = id ?? Identifiers.new()
@@ -189,7 +189,7 @@ extension HomeState {
   /// Returns the changes that rename a room; none if it already has the name.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if another room of the structure has the name, and for the room
   ///   for the entire home.
-  public func renamingRoom(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
+  package func renamingRoom(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     let room = try changeableRoom(id)
     let name = try HomeNames.checked(name).name
     if let other = self.room(named: name, in: room.structureID), other.id != id {
@@ -199,7 +199,7 @@ extension HomeState {
   }
 
   /// Returns the changes that remove a room and move its devices to the room for the entire home.
-  public func removingRoom(_ id: String) throws(HomeError) -> [HomeChange] {
+  package func removingRoom(_ id: String) throws(HomeError) -> [HomeChange] {
     let room = try changeableRoom(id)
     var changes: [HomeChange] = []
     for device in orderedDevices where device.roomID == id {
@@ -224,7 +224,7 @@ extension HomeState {
 
   /// Returns the changes that rename a device.
   /// - Returns: whether the name was truncated, and the changes; none if it already has the name.
-  public func renamingDevice(
+  package func renamingDevice(
     _ id: String, to name: String
   ) throws(HomeError) -> (wasCut: Bool, changes: [HomeChange]) {
     let device = try knownDevice(id)
@@ -239,7 +239,7 @@ extension HomeState {
   /// - Parameter roomID: the room; nil, or the id of the room for the entire home, removes the device from its room.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if another device of the room has its name, and for a room of
   ///   another structure.
-  public func movingDevice(_ id: String, to roomID: String?) throws(HomeError) -> [HomeChange] {
+  package func movingDevice(_ id: String, to roomID: String?) throws(HomeError) -> [HomeChange] {
     let device = try knownDevice(id)
     var target: String?
     if let roomID {
@@ -267,7 +267,7 @@ extension HomeState {
 
   /// The device with this id.
   /// - Throws: ``HomeError`` `notFound`.
-  public func knownDevice(_ id: String) throws(HomeError) -> DeviceEntry {
+  package func knownDevice(_ id: String) throws(HomeError) -> DeviceEntry {
     guard let device = devices[id] else { throw HomeError(.notFound, "there is no device \(id) in the home") }
     return device
   }

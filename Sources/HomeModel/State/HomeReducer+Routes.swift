@@ -2,7 +2,7 @@ package import MatterModel
 
 /// An input of a client that uses the home through routes, to a hub or a controller. See the article “The home
 /// model”, “Routes”.
-public enum RouteInput: Sendable {
+package enum RouteInput: Sendable {
   /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)
   /// An update of the home.
@@ -16,25 +16,25 @@ public enum RouteInput: Sendable {
 }
 
 /// The state of the connectivity debouncer, for clients that must agree with it.
-public struct DebouncerState: Hashable, Sendable, Codable {
+package struct DebouncerState: Hashable, Sendable, Codable {
   /// A device whose settled connectivity differs from the current one.
-  public struct Trial: Hashable, Sendable, Codable {
+  package struct Trial: Hashable, Sendable, Codable {
     /// The settled connectivity until the current one has lasted long enough.
-    public var settled: SourceConnectivity
+    package var settled: SourceConnectivity
     /// The remaining time.
-    public var remaining: Duration
+    package var remaining: Duration
 
-    public init(settled: SourceConnectivity, remaining: Duration) {
+    package init(settled: SourceConnectivity, remaining: Duration) {
       (self.settled, self.remaining) = (settled, remaining)
     }
   }
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
-  public var grace: Duration
+  package var grace: Duration
   /// The trials, by device.
-  public var trials: [String: Trial]
+  package var trials: [String: Trial]
 
-  public init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }
+  package init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }
 }
 
 // For a client that uses routes, this is also the only writer of connectivity and locality.

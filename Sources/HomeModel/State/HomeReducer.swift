@@ -1,20 +1,20 @@
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 internal import MatterProtocol
 
 /// Reduces inputs to changes of a home. The only writer of connectivity and locality; a value without I/O and clock,
 /// with times in microseconds since 1970.
-public struct HomeReducer: Sendable {
-  public private(set) var state: HomeState
+package struct HomeReducer: Sendable {
+  package private(set) var state: HomeState
   /// The times of contact, by node; not part of the state, because they change with each message.
-  public private(set) var contacts: [NodeID: Contact]
+  package private(set) var contacts: [NodeID: Contact]
   /// The status of each node; that of its bridged devices may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
   /// The requested names and rooms of nodes that are not described yet.
   private var wishes: [NodeID: PairingWish] = [:]
   package var settling: ConnectivityDebouncer
   /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
-  public private(set) var isRestored = false
+  package private(set) var isRestored = false
   /// The nodes whose reachability was confirmed since ``isRestored`` began.
   package private(set) var seen: Set<NodeID> = []
   /// The statuses of the reachable sources when the last route to the owner of the home was lost; nil: a route works,
@@ -22,7 +22,7 @@ public struct HomeReducer: Sendable {
   var beforeLoss: [SourceID: SourceStatus]?
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
-  public var grace: Duration {
+  package var grace: Duration {
     get { settling.grace }
     set { settling.grace = newValue }
   }
@@ -33,7 +33,7 @@ public struct HomeReducer: Sendable {
   ///   - grace: the time for which a device must be unreachable before its settled connectivity changes.
   ///   - trials: the devices that have been unreachable for a shorter time.
   ///   - time: now, in microseconds since 1970.
-  public init(
+  package init(
     _ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero,
     trials: [String: DebounceTrial] = [:], at time: Int64 = 0
   ) {
@@ -50,7 +50,7 @@ public struct HomeReducer: Sendable {
   /// Handles an input.
   /// - Parameter time: now, in microseconds since 1970.
   /// - Returns: the resulting changes; nil if there are none.
-  public mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
+  package mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
     var update = HomeUpdate([], at: time)
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
@@ -141,7 +141,7 @@ public struct HomeReducer: Sendable {
   /// - Parameters:
   ///   - trials: the trials of the process that stored the home; nil if unknown.
   ///   - time: now, in microseconds since 1970.
-  public mutating func reload(
+  package mutating func reload(
     _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
   ) {
     let removed = self.state.devices.keys.filter { state.devices[$0] == nil }
@@ -360,7 +360,7 @@ public struct HomeReducer: Sendable {
   }
 
   /// The default structure of a new home.
-  public static let firstStructure = Structure(id: "home", name: "Home")
+  package static let firstStructure = Structure(id: "home", name: "Home")
 
   private mutating func forget(
     _ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate, where isRemoved: (ClusterID) -> Bool
@@ -389,7 +389,7 @@ public struct HomeReducer: Sendable {
   // MARK: Connectivity
 
   /// Returns the status of a node, without that of its bridged devices.
-  public func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
+  package func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
 
   private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
     let old = nodes[node] ?? .unknown
@@ -436,7 +436,7 @@ public struct HomeReducer: Sendable {
   // MARK: ConnectivityDebouncer
 
   /// Returns the connectivity of a device that lasted at least for the grace time.
-  public func settledConnectivity(of device: String) -> SourceConnectivity {
+  package func settledConnectivity(of device: String) -> SourceConnectivity {
     if isRestored, state.devices[device]?.sources.contains(where: { seen.contains($0.id.node) }) != true {
       return .unknown
     }
@@ -447,11 +447,11 @@ public struct HomeReducer: Sendable {
   package var trials: [String: DebounceTrial] { settling.trials }
 
   /// The time when the next trial ends; nil if there is none.
-  public var nextDeadline: Int64? { settling.nextDeadline }
+  package var nextDeadline: Int64? { settling.nextDeadline }
 
   /// Advances the time.
   /// - Returns: an update with the devices whose settled connectivity changed.
-  public mutating func advance(to time: Int64) -> HomeUpdate? {
+  package mutating func advance(to time: Int64) -> HomeUpdate? {
     let settled = settling.advance(to: time)
     guard !settled.isEmpty else { return nil }
     var update = HomeUpdate([], at: time)

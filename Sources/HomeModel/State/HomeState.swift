@@ -95,7 +95,7 @@ public struct HomeState: Equatable, Sendable {
   // MARK: Changes
 
   /// Applies a change. A change that does not apply (of a device that does not exist) has no effect.
-  public mutating func apply(_ change: HomeChange) {
+  package mutating func apply(_ change: HomeChange) {
     switch change {
     case .structureAdded(let structure):
       if !structures.contains(where: { $0.id == structure.id }) { structures.append(structure) }
@@ -179,12 +179,12 @@ public struct HomeState: Equatable, Sendable {
   // MARK: Restoration
 
   /// Restores the stored values of a cluster, without a change for each value.
-  public mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {
+  package mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {
     self.values[node, default: NodeValues()][path.endpoint, path.cluster] = values
   }
 
   /// Restores the stored number of a node's last event.
-  public mutating func restore(lastEvent number: UInt64, of node: NodeID) { lastEvents[node] = number }
+  package mutating func restore(lastEvent number: UInt64, of node: NodeID) { lastEvents[node] = number }
 }
 
 extension Array {

@@ -1,13 +1,13 @@
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 
 /// Names and values of cluster elements for users and for JSON; numbers for undeclared elements.
-public enum ElementNames {
+package enum ElementNames {
   /// Whether the names of a cluster and its elements are known.
-  public static func isKnown(_ cluster: ClusterID) -> Bool { ClusterCatalogue.cluster(cluster) != nil }
+  package static func isKnown(_ cluster: ClusterID) -> Bool { ClusterCatalogue.cluster(cluster) != nil }
 
   /// Returns the name of a cluster-specific status; nil if unknown. Matter Core § 10.6.17.
-  public static func clusterStatus(_ code: UInt8, of cluster: ClusterID) -> String? {
+  package static func clusterStatus(_ code: UInt8, of cluster: ClusterID) -> String? {
     let names: [UInt64: String]? =
       switch cluster {
       case AdministratorCommissioning.id: AdministratorCommissioning.StatusCodeEnum.names
@@ -19,69 +19,69 @@ public enum ElementNames {
   }
 
   /// `levelControl`, or `0xFFF1FC00`.
-  public static func cluster(_ id: ClusterID) -> String {
+  package static func cluster(_ id: ClusterID) -> String {
     ClusterCatalogue.cluster(id).map { camelCase($0.name) } ?? "\(id)"
   }
 
   /// `currentLevel`, or `0x00000000`.
-  public static func attribute(_ id: AttributeID, of cluster: ClusterID) -> String {
+  package static func attribute(_ id: AttributeID, of cluster: ClusterID) -> String {
     info(id, of: cluster).map { camelCase($0.name) } ?? "\(id)"
   }
 
   /// `levelControl.currentLevel`; numbers for undeclared elements.
-  public static func attribute(_ path: ConcreteAttributePath) -> String {
+  package static func attribute(_ path: ConcreteAttributePath) -> String {
     "\(self.cluster(path.cluster)).\(attribute(path.attribute, of: path.cluster))"
   }
 
   /// `1.levelControl.currentLevel`, with `*` for any.
-  public static func text(_ path: AttributePath) -> String {
+  package static func text(_ path: AttributePath) -> String {
     let attribute = path.cluster.flatMap { cluster in path.attribute.map { self.attribute($0, of: cluster) } }
     let parts = [path.endpoint.map { "\($0)" }, path.cluster.map { self.cluster($0) }, attribute]
     return parts.map { $0 ?? "*" }.joined(separator: ".")
   }
 
   /// `moveToLevel`, or the number.
-  public static func command(_ id: CommandID, of cluster: ClusterID) -> String {
+  package static func command(_ id: CommandID, of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.command(id).map { camelCase($0.name) } ?? "\(id)"
   }
 
   /// `switchLatched`, or the number.
-  public static func event(_ id: EventID, of cluster: ClusterID) -> String {
+  package static func event(_ id: EventID, of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.event(id).map { camelCase($0.name) } ?? "\(id)"
   }
 
   /// Returns the declaration of an attribute, including global ones; nil if it is undeclared.
-  public static func info(_ id: AttributeID, of cluster: ClusterID) -> AttributeInfo? {
+  package static func info(_ id: AttributeID, of cluster: ClusterID) -> AttributeInfo? {
     ClusterCatalogue.cluster(cluster)?.attribute(id)
       ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
   }
 
   /// Returns the schema of an attribute's value; `Schema.any` if it is undeclared.
-  public static func schema(_ path: ConcreteAttributePath) -> Schema {
+  package static func schema(_ path: ConcreteAttributePath) -> Schema {
     info(path.attribute, of: path.cluster)?.schema ?? .any
   }
 
   /// Returns the declaration of a command; nil if it is undeclared.
-  public static func command(_ path: CommandPath) -> CommandInfo? {
+  package static func command(_ path: CommandPath) -> CommandInfo? {
     ClusterCatalogue.cluster(path.cluster)?.command(path.command)
   }
 
   /// Returns the schema of a response, by the id of the response command.
-  public static func response(_ id: CommandID, of cluster: ClusterID) -> Schema {
+  package static func response(_ id: CommandID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.commands.compactMap(\.response).first { $0.id == id }?.schema ?? .any
   }
 
   /// Returns the schema of an event's payload; `Schema.any` if it is undeclared.
-  public static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
+  package static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.event(id)?.payload ?? .any
   }
 
   /// "Dimmable Light", or "0x00000101".
-  public static func deviceType(_ id: DeviceTypeID) -> String { DeviceTypes.named(id)?.name ?? "\(id)" }
+  package static func deviceType(_ id: DeviceTypeID) -> String { DeviceTypes.named(id)?.name ?? "\(id)" }
 }
 
 /// Converts a name of the standard to the form in paths and JSON: "OnOff" → "onOff", "HVACSystem" → "hvacSystem".
-public func camelCase(_ name: String) -> String {
+package func camelCase(_ name: String) -> String {
   var letters = Array(name)
   for index in letters.indices {
     guard letters[index].isUppercase else { break }

@@ -1,4 +1,4 @@
-public import HomeAutomation
+package import HomeAutomation
 package import HomeControl
 package import HomeModel
 internal import HomeStore
@@ -36,7 +36,7 @@ public actor HubClient {
     /// The interval at which a controller of this process reports the times of contact.
     package var heartbeat: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
-    public var delivery = DeliverySchedule.Limits()
+    package var delivery = DeliverySchedule.Limits()
     public var logger: Logger
     /// The machine that the client runs on, except its network.
     public var machine: any Machine = HostMachine()

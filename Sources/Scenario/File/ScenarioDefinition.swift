@@ -1,4 +1,5 @@
-public import Home
+package import Home
+public import HomeText
 public import MatterClusters
 internal import MatterDevice
 public import MatterModel

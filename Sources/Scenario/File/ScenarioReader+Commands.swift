@@ -1,4 +1,5 @@
 internal import Home
+internal import HomeText
 internal import MatterModel
 internal import MatterProtocol
 internal import VirtualDevices

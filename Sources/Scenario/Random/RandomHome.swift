@@ -1,4 +1,5 @@
 internal import Home
+internal import HomeText
 internal import MatterClusters
 internal import Runtime
 internal import Simulation

@@ -1,4 +1,5 @@
 internal import Home
+internal import HomeText
 internal import MatterProtocol
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 internal import Home
+internal import HomeText
 internal import MatterClusters
 internal import MatterController
 internal import MatterModel

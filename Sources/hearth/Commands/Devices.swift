@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Home
+import HomeText
 import MatterClusters
 import MatterModel
 

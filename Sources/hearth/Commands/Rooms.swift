@@ -1,5 +1,6 @@
 import ArgumentParser
 import Home
+import HomeText
 
 /// `hearth rooms`.
 struct Rooms: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Home
+import HomeText
 import MatterModel
 
 /// `hearth wait`.

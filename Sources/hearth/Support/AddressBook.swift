@@ -1,5 +1,6 @@
 import Foundation
 import Home
+import HomeText
 import MatterModel
 import MatterProtocol
 

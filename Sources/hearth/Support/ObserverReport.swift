@@ -1,4 +1,5 @@
 import Home
+import HomeText
 import MatterModel
 import MatterProtocol
 

@@ -1,4 +1,5 @@
 import Home
+import HomeText
 import MatterModel
 
 /// The paths of one request to a node, for one device or for several devices of a bridge.

@@ -1,3 +1,4 @@
+import HomeText
 import MatterClusters
 import MatterController
 import MatterModel

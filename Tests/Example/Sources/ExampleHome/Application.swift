@@ -34,7 +34,6 @@ import Home
     await withDiscardingTaskGroup { group in
       group.addTask { await HomeExample.snapshots(home) }
       group.addTask { await HomeExample.changes(home) }
-      group.addTask { await HomeExample.updates(home) }
       if let device { group.addTask { await HomeExample.reports(device) } }
     }
     for handle in handles { handle.cancel() }

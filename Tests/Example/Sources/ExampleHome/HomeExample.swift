@@ -57,12 +57,6 @@ enum HomeExample {
     device.types.subscribeAll().sink { types in print(types.map(\.name)) }
   }
 
-  static func updates(_ home: Home) async {
-    for await update in home.updates() {
-      print(update.date, update.origin ?? "a device", "\(update.changes.count) changes")
-    }
-  }
-
   static func closure(_ home: Home) -> ObservationHandle {
     let handle = home.rooms().batched().sink { rooms in
       print(rooms.map(\.name))

@@ -1,41 +1,12 @@
-public import HomeModel
-internal import MatterClusters
-public import MatterModel
-
-/// A resolved target: a device, and the endpoint if one was named.
-public struct Target: Hashable, Sendable {
-  /// The device that the text identifies unambiguously.
-  public var device: DeviceRecord
-  public var endpoint: EndpointID?
-
-  public init(_ device: DeviceRecord, endpoint: EndpointID? = nil) {
-    self.device = device
-    self.endpoint = endpoint
-  }
-
-  /// Returns the endpoint to use for a cluster.
-  /// - Throws: `notFound` if the device has no such cluster.
-  public func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
-    if let endpoint { return endpoint }
-    if let found = device.endpoint(serving: cluster) { return found }
-    throw HomeError(.notFound, "no \(name) cluster; `hearth describe` lists the clusters", device: device.name)
-  }
-
-  /// Returns the endpoints for a command to the whole device: the named one, else all that have the cluster.
-  /// - Throws: `notFound` if there is none: also for a bridge, because its bridged devices are separate devices.
-  public func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
-    let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
-    guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
-    return all
-  }
-}
+package import Home
+internal import MatterModel
 
 extension HomeRegistry {
   /// Resolves a text to a device with its active source, or with the named one: `room/name`, an unambiguous name, a
   /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2`.
   ///
   /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches.
-  public func resolve(_ text: String) throws(HomeError) -> Target {
+  package func resolve(_ text: String) throws(HomeError) -> Target {
     if let device = try exact(text) { return Target(device) }
     // What stands behind the last stroke may be an endpoint.
     if let stroke = text.lastIndex(of: "/"), let endpoint = UInt16(text[text.index(after: stroke)...]) {
@@ -75,16 +46,6 @@ extension HomeRegistry {
     for device in [named, there, node].compactMap(\.self) + called
     where !found.contains(where: { $0.id == device.id }) { found.append(device) }
     return try one(found, text)
-  }
-
-  /// The device that an endpoint of a node belongs to: what is behind a bridge are devices of their own.
-  package func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
-    if found.endpoints.contains(where: { $0.id == endpoint }) { return found }
-    for device in devices {
-      let part = device.by { way in way.id.node == found.nodeID && way.endpoints.contains { $0.id == endpoint } }
-      if let part { return part }
-    }
-    return found
   }
 
   private static func begins(_ device: DeviceRecord, _ text: String) -> Bool {

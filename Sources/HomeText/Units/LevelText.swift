@@ -1,6 +1,4 @@
 package import HomeModel
-internal import MatterClusters
-internal import MatterModel
 internal import MatterProtocol
 
 /// A requested level.

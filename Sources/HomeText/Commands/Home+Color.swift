@@ -1,5 +1,4 @@
-internal import HomeControl
-public import HomeModel
+package import Home
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
@@ -10,7 +9,7 @@ extension Home {
   /// - Returns: the color that was set; a color temperature is clamped to the light's range.
   /// - Throws: `notFound` if the light does not support the color.
   @discardableResult
-  public func color(
+  package func color(
     _ target: Target, _ color: LightColor, over tenths: UInt16
   ) async throws(HomeError) -> DeviceState.Part {
     let endpoint = try target.endpoint(serving: ColorControl.id, named: "Color Control")

@@ -1,26 +1,26 @@
-public import HomeModel
+package import Home
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 
 /// A path to attributes, a command or an event of one device, parsed from names or numbers.
-public struct ElementPath: Hashable, Sendable {
-  public var target: Target
+package struct ElementPath: Hashable, Sendable {
+  package var target: Target
   /// The endpoint; nil: any.
-  public var endpoint: EndpointID?
-  public var cluster: ClusterID?
+  package var endpoint: EndpointID?
+  package var cluster: ClusterID?
   /// The number of the attribute or command; nil: any.
-  public var element: UInt32?
+  package var element: UInt32?
 
-  public var attributePath: AttributePath {
+  package var attributePath: AttributePath {
     AttributePath(endpoint: endpoint, cluster: cluster, attribute: element.map { AttributeID($0) })
   }
 
   /// Whether the path is without wildcards.
-  public var isConcrete: Bool { endpoint != nil && cluster != nil && element != nil }
+  package var isConcrete: Bool { endpoint != nil && cluster != nil && element != nil }
 }
 
 /// The kind of element in the last part of a path.
-public enum ElementKind: String, Hashable, Sendable {
+package enum ElementKind: String, Hashable, Sendable {
   case attribute, command
 }
 
@@ -32,7 +32,7 @@ extension HomeRegistry {
   /// - Parameter isForOne: whether a target that stands for several devices is an error.
   /// - Returns: one path for each device of the target, which are several for `*`, a room and a group; for a bridged
   ///   device, one for each of its endpoints if none is named.
-  public func paths(
+  package func paths(
     _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
   ) throws(HomeError) -> [ElementPath] {
     let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -135,7 +135,7 @@ extension HomeRegistry {
   }
 
   /// Parses `onOff.toggle`: a command without a device.
-  public static func command(_ text: String) throws(HomeError) -> (ClusterID, CommandID) {
+  package static func command(_ text: String) throws(HomeError) -> (ClusterID, CommandID) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let cluster = try cluster(parts[0]),
       let command = try element(parts[1], of: cluster, .command)
@@ -144,7 +144,7 @@ extension HomeRegistry {
   }
 
   /// Parses a cluster name or number; nil for `*`.
-  public static func cluster(_ text: String) throws(HomeError) -> ClusterID? {
+  package static func cluster(_ text: String) throws(HomeError) -> ClusterID? {
     if text == "*" { return nil }
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
     if let number = number(text) { return ClusterID(number) }
@@ -181,7 +181,7 @@ extension HomeRegistry {
   }
 
   /// Returns a cluster's name, or its number if it is unknown.
-  public static func name(of cluster: ClusterID) -> String {
+  package static func name(of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.name ?? "\(cluster)"
   }
 

@@ -2,7 +2,6 @@ package import HomeModel
 internal import MatterClusters
 package import MatterModel
 internal import MatterProtocol
-internal import MatterTLV
 
 /// Attributes that people have units for.
 package enum AttributeUnits {

@@ -1,30 +1,28 @@
-internal import HomeControl
-public import HomeModel
+package import Home
 internal import MatterClusters
-public import MatterModel
-internal import MatterProtocol
+package import MatterModel
 
 /// A scene stored by an endpoint of a device.
-public struct StoredScene: Hashable, Sendable {
-  public var endpoint: EndpointID
+package struct StoredScene: Hashable, Sendable {
+  package var endpoint: EndpointID
   /// The scene id, 0 to 254.
-  public var number: UInt8
+  package var number: UInt8
   /// The name; empty if the device stores no names.
-  public var name: String
+  package var name: String
   /// The transition time in milliseconds.
-  public var transitionTime: UInt32
+  package var transitionTime: UInt32
 }
 
 /// Scenes are stored by the devices themselves, for our fabric and without a group (group 0), so that no membership is needed.
 /// Application Clusters § 1.4.
 extension Home {
   /// The maximum length of a scene's name, in bytes. Application Clusters § 1.4.9.2.
-  public static let sceneNameLimit = 16
+  package static let sceneNameLimit = 16
   private static let group: GroupID = 0
 
   /// Returns the scenes of a device, in the order of its endpoints.
   /// - Throws: ``HomeError`` `notFound` if it has no Scenes Management cluster.
-  public func scenes(of target: Target) async throws(HomeError) -> [StoredScene] {
+  package func scenes(of target: Target) async throws(HomeError) -> [StoredScene] {
     var scenes: [StoredScene] = []
     for endpoint in try sceneEndpoints(of: target) { scenes += try await self.scenes(of: target.device, endpoint) }
     return scenes
@@ -33,7 +31,7 @@ extension Home {
   /// Returns the number of the scene with this name on one of the devices, else the lowest unused one. Devices that
   /// don't answer are ignored.
   /// - Throws: ``HomeError`` `badArguments` for an empty or too long name; `refused` if all numbers are in use.
-  public func sceneNumber(for name: String, on targets: [Target]) async throws(HomeError) -> UInt8 {
+  package func sceneNumber(for name: String, on targets: [Target]) async throws(HomeError) -> UInt8 {
     guard (1...Self.sceneNameLimit).contains(name.utf8.count) else {
       throw HomeError(.badArguments, "“\(name)”: a scene's name has 1 to \(Self.sceneNameLimit) bytes")
     }
@@ -54,7 +52,7 @@ extension Home {
   ///   - number: the number if the device has no scene of this name.
   ///   - transition: the duration of a recall, in milliseconds.
   @discardableResult
-  public func storeScene(
+  package func storeScene(
     _ name: String, number: UInt8, of target: Target, transition: UInt32 = 0
   ) async throws(HomeError) -> [StoredScene] {
     let node = target.device.nodeID
@@ -83,7 +81,7 @@ extension Home {
   /// - Parameter text: the scene's name in any case, or its number.
   /// - Returns: the scene of each endpoint that has it.
   @discardableResult
-  public func recallScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
+  package func recallScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
     let found = try await find(text, of: target)
     try await with(target.device) { () async throws(HomeError) in
       for scene in found {
@@ -98,7 +96,7 @@ extension Home {
   /// Removes a scene from a device.
   /// - Parameter text: the scene's name in any case, or its number.
   @discardableResult
-  public func removeScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
+  package func removeScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
     let found = try await find(text, of: target)
     try await with(target.device) { () async throws(HomeError) in
       for scene in found {

@@ -1,8 +1,6 @@
-internal import HomeControl
-package import HomeModel
+package import Home
 internal import MatterClusters
 package import MatterModel
-internal import MatterProtocol
 
 /// Something that may hold of a device: `onOff=true`, `levelControl.currentLevel=40%`, `connectivity=online`.
 package struct DeviceCondition: Sendable {

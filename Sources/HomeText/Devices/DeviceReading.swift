@@ -1,17 +1,17 @@
 internal import Foundation
 package import HomeModel
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 
 extension DeviceState {
   /// One value of a sensor, a lock, a thermostat, a covering or a fan.
-  public struct Reading: Hashable, Sendable {
-    public var cluster: ClusterID
-    public var attribute: AttributeID
+  package struct Reading: Hashable, Sendable {
+    package var cluster: ClusterID
+    package var attribute: AttributeID
     /// The TLV element of the attribute, with an anonymous tag.
-    public var value: [UInt8]
+    package var value: [UInt8]
     /// A short text: "21.5 °C", "locked", "open 40%".
-    public var text: String
+    package var text: String
   }
 }
 

@@ -1,35 +1,31 @@
-internal import HomeControl
-public import HomeModel
+package import HomeModel
 internal import MatterClusters
-public import MatterModel
-package import MatterProtocol
-internal import NIOCore
-internal import Runtime
+package import MatterModel
 
 /// The state of a device as a short text for tables.
-public struct DeviceState: Hashable, Sendable {
+package struct DeviceState: Hashable, Sendable {
   /// One endpoint that can be switched or dimmed.
-  public struct Part: Hashable, Sendable {
-    public var endpoint: EndpointID
+  package struct Part: Hashable, Sendable {
+    package var endpoint: EndpointID
     /// Whether the endpoint is on; nil if unknown.
-    public var isOn: Bool?
+    package var isOn: Bool?
     /// The level, 1 to 254.
-    public var level: UInt8?
+    package var level: UInt8?
     /// The color or color temperature of a light that has one.
-    public var color: LightColor?
+    package var color: LightColor?
     /// The measurements of a sensor, and the state of a lock, thermostat, covering or fan.
-    public var readings: [Reading] = []
+    package var readings: [Reading] = []
     package var levels = LevelRange.standard
 
     /// The level in percent of the device's maximum.
-    public var percent: Int? { level.map { levels.percent($0) } }
+    package var percent: Int? { level.map { levels.percent($0) } }
 
     package init(endpoint: EndpointID, isOn: Bool? = nil, level: UInt8? = nil, color: LightColor? = nil) {
       (self.endpoint, self.isOn, self.level, self.color) = (endpoint, isOn, level, color)
     }
 
     /// "on 40%", "on 40% 2700K", "off", "21.5 °C", "locked".
-    public var text: String {
+    package var text: String {
       let texts = [lightText].compactMap(\.self) + readings.map(\.text)
       return texts.isEmpty ? "?" : texts.joined(separator: ", ")
     }
@@ -48,7 +44,7 @@ public struct DeviceState: Hashable, Sendable {
   }
 
   /// The parts, in the order of their endpoints.
-  public var parts: [Part]
+  package var parts: [Part]
 
   /// - Parameter endpoints: those that count.
   package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
@@ -95,52 +91,12 @@ public struct DeviceState: Hashable, Sendable {
   }
 
   /// "on 40%", "on 40% 2700K", "off", "on, off"; empty if nothing is known.
-  public var text: String { parts.map(\.text).joined(separator: ", ") }
+  package var text: String { parts.map(\.text).joined(separator: ", ") }
 }
 
 extension HomeDevice {
   /// The current state of the device; while it is offline, the last known one.
-  public var state: DeviceState {
+  package var state: DeviceState {
     DeviceState(values, source?.endpoints.filter { $0.id != .root } ?? [])
-  }
-
-  /// Returns the record of the device with its names, nodes and endpoints.
-  public func record(room: String?) -> DeviceRecord? { DeviceRecord(entry, room: room) }
-}
-
-extension Home {
-  /// Waits until the connectivity of all these devices is known, or until the timeout, after which those that did not
-  /// answer are marked as unreachable. If the task is canceled, they are not.
-  public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
-    let snapshots = self.devices().batched()
-    let state = await backend.state
-    let waits = devices.compactMap { id in
-      PendingWork.begin("\(state.devices[id]?.name ?? "device \(id)") to answer").map { (id, $0) }
-    }
-    defer { for (_, wait) in waits { wait.end() } }
-    // This is what is waited for, not the changes by which it is noticed.
-    let waiting = PendingWork.$board.withValue(nil) {
-      Tasks.start {
-        for await all in snapshots {
-          let known = Set(all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id))
-          for (id, wait) in waits where known.contains(id) { wait.end() }
-          // One that has not told yet what it is, is none of them.
-          if devices.isSubset(of: known) { return }
-        }
-      }
-    }
-    let timer = backend.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
-    await withTaskCancellationHandler {
-      await waiting.value
-    } onCancel: {
-      waiting.cancel()
-    }
-    timer.cancel()
-    if !Task.isCancelled { await backend.stopWaiting(for: devices) }
-  }
-
-  /// Takes in what is known of a device without its having reported it.
-  package func heard(from node: NodeID, _ attributes: [AttributeData]) async {
-    await backend.store(NodeReport(node, attributes, isWhole: false))
   }
 }

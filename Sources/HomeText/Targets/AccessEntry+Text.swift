@@ -1,4 +1,4 @@
-package import HomeModel
+package import Home
 package import MatterClusters
 package import MatterModel
 

@@ -1,5 +1,5 @@
-public import HomeModel
-public import MatterModel
+package import Home
+package import MatterModel
 
 /// The targets that one text of a command line names.
 package struct TargetSelection {
@@ -17,21 +17,6 @@ extension Target {
   }
 }
 
-/// A room and its devices, as a target.
-package struct RoomTarget: Hashable, Sendable {
-  package var name: String
-  /// `Cottage/Kitchen`.
-  package var fullName: String
-  package var devices: [DeviceRecord]
-}
-
-/// A group and its members, as a target.
-package struct GroupTarget: Hashable, Sendable {
-  package var name: String
-  package var number: UInt16
-  package var members: [Target]
-}
-
 extension HomeRegistry {
   /// What begins the name of a group.
   private static let groupPrefix = "group:"
@@ -42,7 +27,7 @@ extension HomeRegistry {
   ///   - cluster: the cluster that a device of a wildcard, a room or a group must serve; nil: none.
   ///   - isAble: whether a device can be a target of a wildcard, a room or a group.
   /// - Throws: ``HomeError`` `notFound` with similar names; `ambiguousTarget` with all matches.
-  public func resolve(
+  package func resolve(
     all texts: [String], serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
     var targets: [Target] = []
@@ -51,7 +36,7 @@ extension HomeRegistry {
   }
 
   /// Resolves one text; see ``resolve(all:serving:where:)``.
-  public func resolveAll(
+  package func resolveAll(
     _ text: String, serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
     let selection = try select(text)

@@ -1,5 +1,4 @@
-internal import HomeControl
-public import HomeModel
+package import Home
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
@@ -12,7 +11,7 @@ public enum SwitchAction: String, Hashable, Sendable {
 extension Home {
   /// Switches all endpoints of a device with an On/Off cluster: a strip of three sockets is one device.
   /// - Returns: the resulting state of each endpoint, at least one.
-  public func turnAll(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> [DeviceState.Part] {
+  package func turnAll(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> [DeviceState.Part] {
     var parts: [DeviceState.Part] = []
     for endpoint in try target.endpoints(serving: OnOff.id, named: "On/Off") {
       parts.append(try await turn(Target(target.device, endpoint: endpoint), action))
@@ -21,7 +20,7 @@ extension Home {
   }
 
   /// Dims all endpoints of a device with a level; see ``dim(_:to:over:)``.
-  public func dimAll(
+  package func dimAll(
     _ target: Target, to wanted: WantedLevel, over tenths: UInt16?
   ) async throws(HomeError) -> [DeviceState.Part] {
     var levels: [(endpoint: EndpointID, level: UInt8, range: LevelRange)] = []
@@ -58,7 +57,7 @@ extension Home {
   /// Switches one endpoint.
   /// - Returns: the resulting state, which is read back for `toggle`.
   @discardableResult
-  public func turn(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> DeviceState.Part {
+  package func turn(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> DeviceState.Part {
     let endpoint = try target.endpoint(serving: OnOff.id, named: "On/Off")
     let node = target.device.nodeID
     let isOn = try await with(target.device) { () async throws(HomeError) -> Bool in
@@ -83,7 +82,8 @@ extension Home {
   /// Dims a device to a level of the wire, 0 to 254, and switches it on or off with it.
   /// - Parameter over: tenths of a second; nil is the device's own time.
   @discardableResult
-  public func dim(_ target: Target, to level: UInt8, over tenths: UInt16?) async throws(HomeError) -> DeviceState.Part {
+  package func dim(_ target: Target, to level: UInt8, over tenths: UInt16?) async throws(HomeError) -> DeviceState.Part
+  {
     let endpoint = try target.endpoint(serving: LevelControl.id, named: "Level Control")
     let fields = LevelControl.MoveToLevelRequest(
       level: level, transitionTime: Nullable(tenths), optionsMask: [], optionsOverride: [])
@@ -100,5 +100,10 @@ extension Home {
     }
     await heard(from: target.device.nodeID, values)
     return DeviceState.Part(endpoint: endpoint, isOn: level > 0, level: level)
+  }
+
+  /// Takes in what is known of a device without its having reported it.
+  func heard(from node: NodeID, _ attributes: [AttributeData]) async {
+    await backend.store(NodeReport(node, attributes, isWhole: false))
   }
 }

@@ -1,0 +1,37 @@
+internal import HomeControl
+internal import HomeModel
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+
+extension Home {
+  /// Waits until the connectivity of all these devices is known, or until the timeout, after which those that did not
+  /// answer are marked as unreachable. If the task is canceled, they are not.
+  public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
+    let snapshots = self.devices().batched()
+    let state = await backend.state
+    let waits = devices.compactMap { id in
+      PendingWork.begin("\(state.devices[id]?.name ?? "device \(id)") to answer").map { (id, $0) }
+    }
+    defer { for (_, wait) in waits { wait.end() } }
+    // This is what is waited for, not the changes by which it is noticed.
+    let waiting = PendingWork.$board.withValue(nil) {
+      Tasks.start {
+        for await all in snapshots {
+          let known = Set(all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id))
+          for (id, wait) in waits where known.contains(id) { wait.end() }
+          // One that has not told yet what it is, is none of them.
+          if devices.isSubset(of: known) { return }
+        }
+      }
+    }
+    let timer = backend.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
+    await withTaskCancellationHandler {
+      await waiting.value
+    } onCancel: {
+      waiting.cancel()
+    }
+    timer.cancel()
+    if !Task.isCancelled { await backend.stopWaiting(for: devices) }
+  }
+}

@@ -1,0 +1,45 @@
+package import HomeModel
+package import MatterModel
+
+/// A resolved target: a device, and the endpoint if one was named.
+package struct Target: Hashable, Sendable {
+  /// The device that the text identifies unambiguously.
+  package var device: DeviceRecord
+  package var endpoint: EndpointID?
+
+  package init(_ device: DeviceRecord, endpoint: EndpointID? = nil) {
+    self.device = device
+    self.endpoint = endpoint
+  }
+
+  /// Returns the endpoint to use for a cluster.
+  /// - Throws: `notFound` if the device has no such cluster.
+  package func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
+    if let endpoint { return endpoint }
+    if let found = device.endpoint(serving: cluster) { return found }
+    throw HomeError(.notFound, "no \(name) cluster; `hearth describe` lists the clusters", device: device.name)
+  }
+
+  /// Returns the endpoints for a command to the whole device: the named one, else all that have the cluster.
+  /// - Throws: `notFound` if there is none: also for a bridge, because its bridged devices are separate devices.
+  package func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
+    let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
+    guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
+    return all
+  }
+}
+
+/// A room and its devices, as a target.
+package struct RoomTarget: Hashable, Sendable {
+  package var name: String
+  /// `Cottage/Kitchen`.
+  package var fullName: String
+  package var devices: [DeviceRecord]
+}
+
+/// A group and its members, as a target.
+package struct GroupTarget: Hashable, Sendable {
+  package var name: String
+  package var number: UInt16
+  package var members: [Target]
+}

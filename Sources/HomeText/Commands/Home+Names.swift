@@ -1,0 +1,53 @@
+package import Home
+package import MatterController
+internal import MatterModel
+
+extension Home {
+  /// Removes devices from the fabric and the home, one after the other.
+  /// - Parameter texts: the devices; neither rooms nor wildcards.
+  /// - Returns: each device, and whether it left the fabric itself.
+  package func remove(
+    _ texts: [String], force: Bool
+  ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
+    // A device whose description has not been read yet can be removed as well.
+    let registry = HomeRegistry(await awaited().home)
+    var devices: [DeviceRecord] = []
+    for text in texts {
+      let device = try registry.resolve(text).device
+      if !devices.contains(where: { $0.id == device.id }) { devices.append(device) }
+    }
+    var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
+    for device in devices {
+      do throws(HomeError) {
+        let removed = try await remove(device, force: force)
+        results.append((removed.device, .success(removed.removal)))
+      } catch {
+        results.append((device, .failure(error)))
+      }
+    }
+    return results
+  }
+
+  /// Returns the group with this name or number.
+  /// - Throws: `notFound`; `ambiguousTarget` if several groups have the name.
+  package func group(_ text: String) async throws(HomeError) -> GroupRecord {
+    let groups = try await groups
+    if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
+      return found
+    }
+    let named = groups.filter { $0.name.lowercased() == text.lowercased() }
+    guard named.count <= 1 else {
+      throw HomeError(
+        .ambiguousTarget, "several groups are called “\(text)”; use its number",
+        candidates: named.map { "\($0.id.rawValue)" })
+    }
+    guard let found = named.first else {
+      throw HomeError(
+        .notFound,
+        groups.isEmpty
+          ? "no groups yet; create one with `hearth group create NAME`" : "there is no group “\(text)”",
+        candidates: groups.map(\.name).filter { !$0.isEmpty })
+    }
+    return found
+  }
+}
