@@ -245,8 +245,9 @@ public actor HubServer {
 
   private func sendUpdate(_ update: HomeUpdate, _ reducer: HomeReducer) {
     guard !update.changes.isEmpty else { return }
-    let nodes = Set(update.changes.compactMap(\.node))
-    let contacts = reducer.contacts.filter { nodes.contains($0.key) }
+    // Not a filter of all contacts, of which a large home has many.
+    var contacts: [NodeID: Contact] = [:]
+    for case let node? in update.changes.lazy.map(\.node) { contacts[node] = reducer.contacts[node] }
     sentContacts.merge(contacts) { $1 }
     journal.append(.init(update: update, contacts: contacts))
     encodedHome = [:]
