@@ -13,6 +13,7 @@ import MatterCrypto
     case "home-restart": return restart()
     case "rejoin": return rejoin()
     case "home-fleet", "home-online": return rejoinRole()
+    case "hub-idle": return idleHub()
     case "simulate": return simulation()
     case "score": return score()
     case "random": return randomHomes()
@@ -35,6 +36,7 @@ import MatterCrypto
       ("handshakes", { try handshakeRows(&$0, options) }),
       ("engines", { try engineRows(&$0, options) }),
       ("home", { try homeRows(&$0, options) }),
+      ("hub", { try hubRows(&$0, options) }),
       ("simulation", { try simulationRows(&$0, options) }),
       ("loopback", { try loopbackRows(&$0, options, sizes) }),
     ]
@@ -102,6 +104,17 @@ extension HearthBench {
     }
   }
 
+  /// Runs the child process of the measurement of idle clients.
+  private static func idleHub() {
+    do {
+      guard CommandLine.arguments.count == 3 else { exit(64) }
+      try IdleClients.serve(CommandLine.arguments[2])
+    } catch {
+      FileHandle.standardError.write(Data("hub-idle: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
   /// Runs a child process of `log`, until it is killed or finds a fault.
   private static func logRole() {
     do {
@@ -133,7 +146,7 @@ struct Options {
            hearth-bench random [SEEDS] [FIRST]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
-      --only    codec, messages, handshakes, engines, home, simulation or loopback
+      --only    codec, messages, handshakes, engines, home, hub, simulation or loopback
     """
 
   struct UsageError: Error, CustomStringConvertible { let description: String }

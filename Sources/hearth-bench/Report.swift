@@ -68,7 +68,7 @@ struct Report {
 
   private static func cells(_ row: Row) -> [String] {
     let figure =
-      row.rate.map { Int($0.rounded()).formatted() + "/s" } ?? row.bytes.map { number($0 / 1_048_576) + " MiB" }
+      row.rate.map { Int($0.rounded()).formatted() + "/s" } ?? row.bytes.map(size)
       ?? row.median.map(time)
     let ratio = row.ratio.map { number($0, 2) + " x" }
     let target = row.target.map { $0.text + ($0.isMet ? ": met" : ": MISSED") }
@@ -100,6 +100,10 @@ struct Report {
     case ..<1_000_000: number(nanoseconds / 1_000, 2) + " µs"
     default: number(nanoseconds / 1_000_000, 2) + " ms"
     }
+  }
+
+  private static func size(_ bytes: Double) -> String {
+    bytes < 1_048_576 ? number(bytes / 1024) + " KiB" : number(bytes / 1_048_576) + " MiB"
   }
 
   private static func number(_ value: Double, _ digits: Int = 1) -> String { String(format: "%.\(digits)f", value) }

@@ -163,6 +163,37 @@ import Testing
     await served.close()
   }
 
+  @Test func limitsConnections() async throws {
+    let served = try await ServedHome { $0.clients = 3 }
+    let socket = served.scratch.state.hubSocket
+    let listening = try await RawWebSocket(socket: socket)
+    #expect(await listening.result("start_listening")?["result"]?.array?.count == 1)
+    let following = try await RawWebSocket(socket: socket)
+    following.send(.start(HubStart(name: "raw")))
+    #expect(await eventually { following.kinds.contains("synchronized") })
+    let last = try await RawWebSocket(socket: socket)
+    #expect(last.status == "101")
+    for _ in 0..<5 {
+      let refused = try await RawWebSocket(socket: socket)
+      #expect(await eventually { refused.isClosed })
+      #expect(refused.status == "503")
+      let body = try JSONParser.parse(refused.now.bytes)
+      #expect(body["message"] == "the hub has too many clients; try again later", "\(body)")
+    }
+    #expect(await code { _ = try await served.client() } == .refused)
+    // The others still receive everything, and nothing else.
+    let (messages, kinds) = (listening.messages.count, following.kinds.count)
+    try await served.report(level: 7)
+    #expect(await listening.event("attribute_updated") != nil)
+    #expect(await eventually { following.kinds.last == "update" })
+    #expect(listening.messages.count == messages + 1 && following.kinds.count == kinds + 1)
+    #expect(try await served.hub.connectionCount == 3)
+    // A client that leaves makes room for another one.
+    try await last.channel.close().get()
+    #expect(await eventually { try await RawWebSocket(socket: socket).status == "101" })
+    await served.close()
+  }
+
   @Test func limitsConnectionsPerInvitation() async throws {
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)

@@ -46,8 +46,6 @@ final class HubConnection {
   /// The prefix of the origins of its changes.
   let id = Identifiers.new()
   let since: Int64
-  /// The number of bytes that were not written to the socket yet.
-  private(set) var queuedBytes = 0
   /// The time since which the socket accepts no bytes.
   var stalled: NIODeadline?
   private(set) var isClosed = false
@@ -100,29 +98,23 @@ final class HubConnection {
   /// - Returns: a future that completes when the message is written to the socket, or the connection closed.
   @discardableResult
   func send(_ text: ByteBuffer) -> EventLoopFuture<Void> {
-    let future = write(text)
-    channel.flush()
-    return future
+    guard !isClosed else { return channel.eventLoop.makeSucceededVoidFuture() }
+    return channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .text, data: text))
   }
 
   func send(_ value: JSONValue) { send(value.bytes) }
 
-  /// Queues a text message until the next flush.
-  @discardableResult
-  func write(_ text: ByteBuffer) -> EventLoopFuture<Void> {
-    guard !isClosed else { return channel.eventLoop.makeSucceededVoidFuture() }
-    let count = text.readableBytes
-    queuedBytes += count
-    let future = channel.write(WebSocketFrame(fin: true, opcode: .text, data: text))
-    future.assumeIsolated().whenComplete { [weak self] _ in self?.queuedBytes -= count }
-    return future
+  /// Queues an event of the standard API until the next flush, or closes the connection if too much is queued for the
+  /// client.
+  func writeEvent(_ text: ByteBuffer) {
+    guard !isClosed else { return }
+    // The look-up is slow, and not needed below the watermark.
+    guard channel.isWritable || queuedBytes <= HubServer.Limits.queuedBytes else { return close(.policyViolation) }
+    channel.write(WebSocketFrame(fin: true, opcode: .text, data: text), promise: nil)
   }
 
-  /// Queues an event of the standard API, or closes the connection if too much is queued for the client.
-  func writeEvent(_ text: ByteBuffer) {
-    guard queuedBytes <= HubServer.Limits.queuedBytes else { return close(.policyViolation) }
-    write(text)
-  }
+  /// The number of bytes that were not written to the socket yet.
+  private var queuedBytes: Int { (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }
 
   func ping() {
     guard !isClosed else { return }

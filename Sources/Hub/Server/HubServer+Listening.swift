@@ -214,7 +214,7 @@ extension HubServer {
     let clients = connections.values.map(\.client) + handshakes.values.compactMap(\.client)
     let invited = clients.compactMap(\.tokenHash)
     let isFull =
-      clients.count >= Limits.clients
+      clients.count >= options.clients
       || client.tokenHash.map { hash in
         invited.count >= Limits.invitedClients || invited.count { $0 == hash } >= Limits.clientsOfInvitation
       } ?? false

@@ -197,7 +197,9 @@ extension HubServer {
     let result = await perform(request, connection) { [self] progress in
       assumeIsolated { server in
         let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
-        if let connection = server.connections[number], let text = server.encode(news) { connection.writeEvent(text) }
+        guard let connection = server.connections[number], let text = server.encode(news) else { return }
+        connection.writeEvent(text)
+        connection.channel.flush()
       }
     }
     (connection.running[request.id], connection.endless[request.id]) = (nil, nil)

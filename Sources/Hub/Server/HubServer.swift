@@ -32,6 +32,8 @@ public actor HubServer {
     public var heartbeat: Duration = .seconds(5)
     /// The time without progress in sending to a client after which its connection is closed.
     public var timeout: Duration = .seconds(60)
+    /// The maximum number of clients.
+    package var clients = 1024
     /// The version of the program, as clients show it.
     public var version = "0"
     public var logger: Logger
@@ -60,8 +62,8 @@ public actor HubServer {
     static let handshakes = 64, handshakesOfAddress = 16
     /// The time for the upgrade of a connection.
     static let handshakeTime = TimeAmount.seconds(30)
-    /// The number of clients: all, those with an invitation, and those with the same invitation.
-    static let clients = 1024, invitedClients = 256, clientsOfInvitation = 32
+    /// The number of clients: those with an invitation, and those with the same invitation.
+    static let invitedClients = 256, clientsOfInvitation = 32
     /// The number of requests of a client without a result.
     static let requests = 256
     /// The number of requests with the prefix `hearth_` of a client without a result, of items in one of them, and of
@@ -261,8 +263,9 @@ public actor HubServer {
 
   private func sendUpdate(_ update: HomeUpdate, _ reducer: HomeReducer) {
     guard !update.changes.isEmpty else { return }
-    let nodes = Set(update.changes.compactMap(\.node))
-    let contacts = reducer.contacts.filter { nodes.contains($0.key) }
+    // Not a filter of all contacts, of which a large home has many.
+    var contacts: [NodeID: Contact] = [:]
+    for case let node? in update.changes.lazy.map(\.node) { contacts[node] = reducer.contacts[node] }
     sentContacts.merge(contacts) { $1 }
     journal.append(.init(update: update, contacts: contacts))
     encodedHome = [:]

@@ -87,7 +87,7 @@ struct Rejoin {
       }
       return (home, HostClock.now())
     }
-    printLine("\(end.nanoseconds) \(ownProcessorTime()) \(residentBytes())")
+    printLine("\(end.nanoseconds) \(Int64(processorTime())) \(residentBytes())")
     while readLine() != nil {}
     keep(home)
   }
@@ -98,58 +98,6 @@ struct Rejoin {
         passcode: device.passcode, target: .addresses([SocketAddress(.loopback4, port: device.port)]))
       _ = try await home.pair(request, name: device.name, room: device.room)
     }
-  }
-
-  /// The processor time of all threads, including system time, in nanoseconds.
-  private static func ownProcessorTime() -> Int64 {
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    return [usage.ru_utime, usage.ru_stime].reduce(0) {
-      $0 + Int64($1.tv_sec) * 1_000_000_000 + Int64($1.tv_usec) * 1_000
-    }
-  }
-
-  private static func printLine(_ text: String) {
-    print(text)
-    fflush(nil)
-  }
-}
-
-/// A child process of this executable that prints a line when it is ready.
-private final class Child {
-  private let process = Process()
-  private let output = Pipe()
-  private let input = Pipe()
-
-  init(_ arguments: [String]) throws {
-    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardInput = input
-    try process.run()
-  }
-
-  /// Reads the next line without its end; shorter if the process has ended.
-  func line() throws -> String {
-    var text: [UInt8] = []
-    while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
-      text.append(byte)
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  /// The processor time so far, including system time, in nanoseconds.
-  var processorTime: Double {
-    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
-    // The second field may contain spaces, and ends with the last parenthesis.
-    let fields = text.drop { $0 != ")" }.split(separator: " ")
-    guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[11]) else { return .nan }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000_000
-  }
-
-  func kill() {
-    if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
   }
 }
 

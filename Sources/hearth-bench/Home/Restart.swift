@@ -60,10 +60,3 @@ enum Restart {
 extension String {
   fileprivate var asURL: URL { URL(fileURLWithPath: self) }
 }
-
-/// The resident memory of the process, in bytes.
-func residentBytes() -> Int {
-  let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-  let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-  return pages * Int(getpagesize())
-}

@@ -13,13 +13,13 @@ struct StoredDevices {
   let state: StateDirectory
 
   /// Creates the home in a temporary directory.
-  init() throws {
+  init(_ count: Int = StoredDevices.count) throws {
     state = StateDirectory(
       FileManager.default.temporaryDirectory.appendingPathComponent("hearth-bench-" + UUID().uuidString).path)
     var reducer = HomeReducer()
     var updates: [HomeUpdate] = []
     var time: Int64 = 1_767_225_600_000_000
-    for number in 1...Self.count {
+    for number in 1...count {
       let node = NodeID(UInt64(number))
       time += 1_000
       for input: HomeInput in [
