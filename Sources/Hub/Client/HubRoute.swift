@@ -60,6 +60,8 @@ enum RouteNews: Sendable {
   case settling(DebouncerState)
   /// Another process follows the devices.
   case hub(HubState)
+  /// The time for which the other end has not answered; zero: it answers again.
+  case silent(Duration)
   case down(HomeError)
 }
 
@@ -69,9 +71,12 @@ protocol RouteLink: Actor {
   func start()
   /// Disconnects.
   func stop()
+  /// Disconnects when the outstanding requests are answered.
+  func retire()
   /// Disconnects finally, and returns when all resources are released.
   func end() async
-  /// Requests the whole home at the next connection, because the client uses the state of another route.
+  /// Connects again when the outstanding requests are answered, and requests the whole home, because the client uses the
+  /// state of another route.
   func forget()
   /// - Parameters:
   ///   - limit: the time to wait for the reply.
@@ -82,6 +87,7 @@ protocol RouteLink: Actor {
 }
 
 extension RouteLink {
+  func retire() { stop() }
   func end() { stop() }
 }
 
@@ -89,6 +95,7 @@ extension RouteLink {
 extension RouteLink {
   nonisolated func startNow() { assumeIsolated { $0.start() } }
   nonisolated func stopNow() { assumeIsolated { $0.stop() } }
+  nonisolated func retireNow() { assumeIsolated { $0.retire() } }
   nonisolated func forgetNow() { assumeIsolated { $0.forget() } }
 }
 
