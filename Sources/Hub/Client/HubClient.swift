@@ -37,7 +37,7 @@ public actor HubClient {
     /// delayed, at most to 8 times.
     public var routeTimeout: Duration = .milliseconds(1200)
     /// The time for which a nearer route must work without a delay before it is used again. Doubled each time the route
-    /// fails and recovers within 10 seconds, at most to 32 times.
+    /// fails and recovers within 5 seconds, at most to 32 times.
     public var stableTime: Duration = .seconds(5)
     /// The interval at which a controller of this process reports the times of contact.
     package var heartbeat: Duration = .seconds(5)

@@ -13,7 +13,7 @@ struct RouteSelection {
     /// The time for which a nearer route must work before it is used again.
     var stable: Duration
     /// A route that works again within this time after it was left is unreliable.
-    var recovery: Duration = .seconds(10)
+    var recovery: Duration = .seconds(5)
     /// The time after which one failure or delay of a route no longer counts.
     var memory: Duration = .seconds(120)
   }
@@ -60,6 +60,9 @@ struct RouteSelection {
 
   /// Returns whether the route is to be connected.
   func isStarted(_ index: Int) -> Bool { routes[index].state != .stopped }
+
+  /// Returns whether the route works, used or not.
+  func works(_ index: Int) -> Bool { routes[index].state == .working }
 
   /// Whether all routes failed.
   var haveAllFailed: Bool { routes.allSatisfy { $0.state == .failed } }
@@ -134,10 +137,10 @@ struct RouteSelection {
   }
 
   private mutating func select(at now: Instant) {
-    if let used = active, routes[used].state != .working { active = nil }
+    if let used = active, !works(used) { active = nil }
     if let used = active {
       if isSilent(used, at: now) {
-        if let other = routes.indices.first(where: { routes[$0].state == .working && !isSilent($0, at: now) }) {
+        if let other = routes.indices.first(where: { works($0) && !isSilent($0, at: now) }) {
           end(used, wasSilent: true, at: now)
           active = other
         }
@@ -145,7 +148,7 @@ struct RouteSelection {
         active = nearer
       }
     } else {
-      let working = routes.indices.filter { routes[$0].state == .working }
+      let working = routes.indices.filter { works($0) }
       active = working.first { !isSilent($0, at: now) } ?? working.first
     }
   }
