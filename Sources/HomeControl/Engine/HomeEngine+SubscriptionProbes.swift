@@ -70,6 +70,12 @@ extension HomeEngine {
     }
   }
 
+  /// The addresses of this host changed. Renews all subscriptions, and retries at once those that are not established.
+  package mutating func addressesChanged(at now: Instant) {
+    awake(at: now)
+    for node in followed.keys.sorted() { retryNow(node, at: now) }
+  }
+
   var probeDeadline: Instant? { probes.values.map(\.due).min() }
 
   /// Asks those that are to be asked, and makes the subscriptions of those anew that gave no sign. No more of them at a time
