@@ -83,6 +83,9 @@ public actor HubClient {
   /// The index of the route that is used.
   private var active: Int?
   private var selecting: Scheduled<Void>?
+  /// Reports changes of this host's addresses.
+  private var interfaceFollower: InterfaceFollower?
+  private var addresses: Set<IPAddress> = []
   /// The index of the route from which the state was received.
   private var source: Int?
   private var failure: HomeError?
@@ -146,6 +149,7 @@ public actor HubClient {
     }
     selection.advance(to: now)
     applySelection()
+    followInterfaces()
     try await reach(within: options.timeout)
   }
 
@@ -154,12 +158,32 @@ public actor HubClient {
     isClosed = true
     settling?.cancel()
     selecting?.cancel()
+    interfaceFollower?.stop()
     for query in queries.values { query.stop() }
     queries = [:]
     for route in routes { await route.link.end() }
     active = nil
     wakeUp()
     box.value.stream.end()
+  }
+
+  /// Starts to try routes on the network again when the addresses of this host change.
+  private func followInterfaces() {
+    guard options.routes.contains(where: \.isOnNetwork), options.machine.sharesFiles else { return }
+    let known = NetworkInterfaces.usable(.all)
+    addresses = Set(known.flatMap(\.addresses).map(\.ip))
+    interfaceFollower = InterfaceFollower(.all, known: known, on: eventLoop, logger: options.logger) {
+      [weak self] interfaces in
+      self?.assumeIsolated { $0.noteAddresses(Set(interfaces.flatMap(\.addresses).map(\.ip))) }
+    }
+  }
+
+  /// Notifies the routes of a change of this host's addresses.
+  func noteAddresses(_ addresses: Set<IPAddress>) {
+    guard addresses != self.addresses else { return }
+    let removed = self.addresses.subtracting(addresses)
+    self.addresses = addresses
+    for route in routes where route.isStarted { route.link.addressesChangedNow(removed: removed) }
   }
 
   /// Refuses a route to another home. For a link, which is on the event loop.

@@ -250,6 +250,19 @@ actor HubLink: RouteLink {
     channel.writeAndFlush(ping, promise: nil)
   }
 
+  /// Ends a connection whose local address was removed, and connects at once if the next attempt is scheduled.
+  func addressesChanged(removed: Set<IPAddress>) {
+    if case .waiting = phase {
+      timer?.cancel()
+      pause = options.firstPause
+      return connect()
+    }
+    // The scope of a link-local address is not part of its bytes.
+    let local = channel?.localAddress?.ipAddress.flatMap { IPAddress(String($0.prefix { $0 != "%" }))?.bytes }
+    guard let local, removed.contains(where: { $0.bytes == local }) else { return }
+    broke(HomeError(.unreachable, "the connection to the hub at \(address) used an address that was removed"))
+  }
+
   private func disconnect(_ error: HomeError) {
     attempt += 1
     timer?.cancel()

@@ -2,6 +2,7 @@ public import HomeControl
 public import HomeModel
 internal import HomeStore
 internal import MatterModel
+internal import MatterProtocol
 
 /// A route to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
@@ -22,6 +23,14 @@ public enum HubRoute: Sendable {
     switch self {
     case .peer(let options), .shared(let options): options.state.root
     case .local(let address), .remote(let address): "\(address)"
+    }
+  }
+
+  /// Whether it leads over the network of this host.
+  var isOnNetwork: Bool {
+    switch self {
+    case .peer, .shared, .local(.socket), .remote(.socket): false
+    case .local, .remote: true
     }
   }
 
@@ -78,6 +87,8 @@ protocol RouteLink: Actor {
   /// Connects again when the outstanding requests are answered, and requests the whole home, because the client uses the
   /// state of another route.
   func forget()
+  /// The addresses of this host changed.
+  func addressesChanged(removed: Set<IPAddress>)
   /// - Parameters:
   ///   - limit: the time to wait for the reply.
   ///   - progress: receives the values that precede the reply.
@@ -88,6 +99,7 @@ protocol RouteLink: Actor {
 
 extension RouteLink {
   func retire() { stop() }
+  func addressesChanged(removed: Set<IPAddress>) {}
   func end() { stop() }
 }
 
@@ -96,6 +108,9 @@ extension RouteLink {
   nonisolated func startNow() { assumeIsolated { $0.start() } }
   nonisolated func stopNow() { assumeIsolated { $0.stop() } }
   nonisolated func retireNow() { assumeIsolated { $0.retire() } }
+  nonisolated func addressesChangedNow(removed: Set<IPAddress>) {
+    assumeIsolated { $0.addressesChanged(removed: removed) }
+  }
   nonisolated func forgetNow() { assumeIsolated { $0.forget() } }
 }
 
