@@ -299,7 +299,8 @@ public actor HubClient {
       // The state of another route was used in the meantime.
       guard source == index else { return routes[index].link.forgetNow() }
       selection.succeeded(index, at: now)
-      active = selection.active
+      guard selection.active == index else { return applySelection() }
+      active = index
       box.value.stream.publish(.connected)
       reduce(.resumed)
       // No update was missed, but a read that was interrupted must be repeated.
