@@ -52,6 +52,19 @@ import Testing
     await served.close()
   }
 
+  @Test func reconnectsIfLocalAddressIsRemoved() async throws {
+    let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
+    let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))
+    let client = try await served.client(token: try served.invite("Ada", .member), through: [far])
+    let count = try await served.hub.nextConnection
+    try await #require(client.backend as? HubClient).noteAddresses([])
+    #expect(await eventually { try await served.hub.nextConnection > count })
+    #expect(
+      await eventually { try await client.devices().list().map(\.sourceConnectivity) == [.init(.online, .remote)] })
+    await client.close()
+    await served.close()
+  }
+
   @Test func rejectsOtherCertificate() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))

@@ -177,6 +177,9 @@ final class ServedHome: Sendable {
     options.longestPause = .milliseconds(100)
     options.timeout = .seconds(120)
     options.connectTimeout = .seconds(120)
+    // A busy machine is not a silent hub.
+    options.routeTimeout = .seconds(120)
+    options.stableTime = .milliseconds(20)
     return options
   }
 }

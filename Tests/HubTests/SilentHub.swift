@@ -6,6 +6,7 @@ import Runtime
 import Synchronization
 
 @testable import Home
+@testable import HomeControl
 @testable import HomeModel
 @testable import Hub
 
@@ -13,10 +14,13 @@ import Synchronization
 final class SilentHub: Sendable {
   private let listener: any Channel
   private let channels = Mutex<[any Channel]>([])
+  private let received: ReceivedRequests
 
   /// - Parameter greeting: the news sent after `hearth_start`.
   init(_ path: String, greeting: [HubNews]) async throws {
     let (accepted, continuation) = AsyncStream.makeStream(of: (any Channel).self)
+    let received = ReceivedRequests()
+    self.received = received
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -24,7 +28,8 @@ final class SilentHub: Sendable {
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, _ in
               channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(Greeter(greeting) { continuation.yield($0) })
+                try channel.pipeline.syncOperations.addHandler(
+                  Greeter(greeting, received) { continuation.yield($0) })
               }
             })
           let configuration = NIOTypedHTTPServerUpgradeConfiguration<Void>(upgraders: [upgrader]) { channel in
@@ -45,6 +50,15 @@ final class SilentHub: Sendable {
     }
   }
 
+  /// The requests of all clients, with their ids.
+  var requests: [(id: String, request: HomeRequest)] { received.all.withLock { $0 } }
+
+  /// Answers no pings from now on.
+  func stopAnswering() { received.answersPings.withLock { $0 = false } }
+
+  /// Closes the connections of all clients, but not the hub.
+  func disconnectClients() { for channel in channels.withLock({ $0 }) { channel.close(promise: nil) } }
+
   var clientCount: Int { channels.withLock { $0.count } }
 
   func close() async {
@@ -59,19 +73,38 @@ final class SilentHub: Sendable {
   static let welcome = HubNews.welcome(HubWelcome(.owner, home: "h", client: "c", isResumed: false))
 }
 
+private final class ReceivedRequests: Sendable {
+  let answersPings = Mutex(true)
+  let all = Mutex<[(id: String, request: HomeRequest)]>([])
+}
+
 private final class Greeter: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   private let greeting: [HubNews]
+  private let received: ReceivedRequests
   private let onStart: @Sendable (any Channel) -> Void
 
-  init(_ greeting: [HubNews], _ onStart: @escaping @Sendable (any Channel) -> Void) {
-    (self.greeting, self.onStart) = (greeting, onStart)
+  init(
+    _ greeting: [HubNews], _ received: ReceivedRequests, _ onStart: @escaping @Sendable (any Channel) -> Void
+  ) {
+    (self.greeting, self.received, self.onStart) = (greeting, received, onStart)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard case .start? = try? HubMessage(Array(unwrapInboundIn(data).unmaskedData.readableBytesView)) else { return }
-    for one in greeting { context.channel.writeAndFlush(one.frame, promise: nil) }
-    onStart(context.channel)
+    let frame = unwrapInboundIn(data)
+    if frame.opcode == .ping {
+      guard received.answersPings.withLock({ $0 }) else { return }
+      context.channel.writeAndFlush(
+        WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData), promise: nil)
+      return
+    }
+    switch try? HubMessage(Array(frame.unmaskedData.readableBytesView)) {
+    case .start:
+      for one in greeting { context.channel.writeAndFlush(one.frame, promise: nil) }
+      onStart(context.channel)
+    case .request(let id, let request, _): received.all.withLock { $0.append((id, request)) }
+    case .cancel, nil: break
+    }
   }
 }
 

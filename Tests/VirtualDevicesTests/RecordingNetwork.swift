@@ -79,5 +79,6 @@ final class RecordingDiscovery: NodeDiscovery {
     return ServiceDiscovery.Browse(number: 1)
   }
   func stop(_: ServiceDiscovery.Browse) { note("stop") }
+  func follow(_: [NetworkInterface]) { note("follow") }
   func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
 }

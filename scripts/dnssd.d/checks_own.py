@@ -252,6 +252,55 @@ def interfaces_change(a, b):
     expect(process.poll() is None, "hearth run ended")
 
 
+@check("ours: a home uses its own new address")
+def home_moves(a, b):
+    lamp(a, "--interface", "all")
+    old = b.interface
+
+    def ip(side, *words):
+        result = side.run("ip", *words)
+        expect(result.returncode == 0, f"ip {' '.join(words)}: {result.stderr}")
+
+    def changes():
+        """Returns how many changes of the lamp were reported, and expects that it was never offline."""
+        text = b.output(watch)
+        expect("offline" not in text, f"the lamp was offline: {text[-500:]}")
+        return text.count("onOff.onOff")
+
+    def switch(word):
+        before = changes()
+        done = b.call(word, "1", "--mdns", "builtin")
+        expect(done.returncode == 0, f"{word}: {done.stderr[-300:]}")
+        wait_for(lambda: changes() > before, 5, f"{word} was not reported")
+
+    # Without a link-local address, which would stay.
+    ip(a, "link", "add", "veth-a2", "type", "veth", "peer", "name", "veth-b2", "netns", b.namespace)
+    try:
+        for side, number in ((a, 1), (b, 2)):
+            name = f"veth-{side.letter}2"
+            ip(side, "link", "set", name, "addrgenmode", "none")
+            ip(side, "addr", "add", f"10.79.0.{number}/24", "dev", name)
+            ip(side, "link", "set", name, "up")
+        b.interface = "veth-b2"
+        wait_for(lambda: b.discovered("--mdns", "builtin", "--timeout", "1s"), 12, "the lamp was not found")
+        b.pair("builtin")
+        watch = b.start(
+            b.hearth, "watch", "--mdns", "builtin", "--interface", b.interface, "--state", b.state("home"), "-v",
+            name="watch")
+        wait_for(lambda: "online" in b.output(watch), 10, "the lamp did not come online")
+        switch("on")
+        # Another lease.
+        ip(b, "addr", "del", "10.79.0.2/24", "dev", "veth-b2")
+        ip(b, "addr", "add", "10.79.0.8/24", "dev", "veth-b2")
+        wait_for(lambda: "10.79.0.8" in b.output(watch), 5, "the new address was not noticed")
+        time.sleep(3)
+        switch("off")
+        switch("on")
+    finally:
+        a.run("ip", "link", "del", "veth-a2")
+        b.interface = old
+
+
 @check("ours: a service of avahi-publish is found with its subtypes, TXT and address, and its removal is detected")
 def finds(a, b):
     b.start_avahi()

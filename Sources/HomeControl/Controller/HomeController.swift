@@ -47,7 +47,7 @@ public actor HomeController {
   /// The time of opening, in microseconds since 1970.
   package let since: Int64
   nonisolated let edge: NIOLoopBound<HomeEdge>
-  private nonisolated let discovery: (any NodeDiscovery)?
+  nonisolated let discovery: (any NodeDiscovery)?
   /// The right to use the files of the home, until it is closed.
   private var lock: OwnerLock?
   /// Notifies observers; nil if the home is not followed.
@@ -56,6 +56,8 @@ public actor HomeController {
   var clockCheck: RepeatedTask?
   /// Stores the times of the last contacts periodically.
   var contactKeeping: RepeatedTask?
+  /// Reports changes of the host's addresses.
+  var interfaceFollower: InterfaceFollower?
   /// The time of the last run of ``clockCheck``, since boot.
   var clockCheckedAt = HostClock.sinceBoot()
   /// Nodes with a new session, which may have missed the deletion of a group.
@@ -141,6 +143,7 @@ public actor HomeController {
     // These closures keep the controller until it is closed.
     edge.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
+    followInterfaces()
     edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
     checkClock()
   }
@@ -151,6 +154,7 @@ public actor HomeController {
     // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
+    interfaceFollower?.stop()
     endClouds()
     let ending = center.take()
     await ending?.end()
@@ -172,6 +176,7 @@ public actor HomeController {
     assumeIsolated { controller in
       controller.clockCheck?.cancel()
       controller.contactKeeping?.cancel()
+      controller.interfaceFollower?.stop()
       controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil

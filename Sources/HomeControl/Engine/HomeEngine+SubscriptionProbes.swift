@@ -72,6 +72,12 @@ extension HomeEngine {
     }
   }
 
+  /// The addresses of this host changed. Renews all subscriptions, and retries at once those that are not established.
+  package mutating func addressesChanged(at now: Instant) {
+    awake(at: now)
+    for node in followed.keys.sorted() { retryNow(node, at: now) }
+  }
+
   var probeDeadline: Instant? { probes.values.map(\.due).min() }
 
   /// Sends due probes, and renews the subscriptions of nodes that did not answer. The number of concurrent renewals is

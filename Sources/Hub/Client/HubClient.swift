@@ -31,8 +31,14 @@ public actor HubClient {
     public var longestPause: Duration = .seconds(5)
     /// The timeout of a connection attempt, after which its route counts as failed.
     public var connectTimeout: Duration = .seconds(5)
-    /// The time without a message after which a hub counts as lost; it sends one every five seconds.
+    /// The time without a message after which the connection to a hub is closed; it sends one every five seconds.
     public var silence: Duration = .seconds(20)
+    /// The time without an answer after which another route is used, if one works. Doubled for a route that was only
+    /// delayed, at most to 8 times.
+    public var routeTimeout: Duration = .milliseconds(1200)
+    /// The time for which a nearer route must work without a delay before it is used again. Doubled each time the route
+    /// fails and recovers within 5 seconds, at most to 32 times.
+    public var stableTime: Duration = .seconds(5)
     /// The interval at which a controller of this process reports the times of contact.
     package var heartbeat: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
@@ -43,6 +49,13 @@ public actor HubClient {
 
     public init(routes: [HubRoute], name: String, logger: Logger) {
       (self.routes, self.name, self.logger) = (routes, name, logger)
+    }
+
+    /// The interval at which a hub is probed while it sends nothing; nil with a single route.
+    var probeInterval: Duration? { routes.count > 1 ? selectionTimes.timeout / 6 : nil }
+
+    fileprivate var selectionTimes: RouteSelection.Times {
+      .init(timeout: min(max(routeTimeout, .milliseconds(60)), .seconds(86_400)), stable: stableTime)
     }
   }
 
@@ -56,8 +69,8 @@ public actor HubClient {
     var link: any RouteLink
     var locality: DataSourceLocality
     var isStarted = false
-    /// Whether the route fails, so that farther routes are started.
-    var isFailing = false
+    /// The home as received from the route while another one is used.
+    var standby: StandbyHome?
   }
 
   package nonisolated let eventLoop: any EventLoop
@@ -66,8 +79,13 @@ public actor HubClient {
   nonisolated let options: Options
   private nonisolated let box: NIOLoopBoundBox<View>
   private var routes: [Route] = []
+  private var selection: RouteSelection
   /// The index of the route that is used.
   private var active: Int?
+  private var selecting: Scheduled<Void>?
+  /// Reports changes of this host's addresses.
+  private var interfaceFollower: InterfaceFollower?
+  private var addresses: Set<IPAddress> = []
   /// The index of the route from which the state was received.
   private var source: Int?
   private var failure: HomeError?
@@ -84,6 +102,7 @@ public actor HubClient {
   package init(_ options: Options) {
     self.options = options
     identity = HomeIdentity(options.home)
+    selection = RouteSelection(count: options.routes.count, options.selectionTimes)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
     clock = HomeClock(
@@ -128,7 +147,9 @@ public actor HubClient {
         }
       routes.append(Route(link: link, locality: route.locality))
     }
-    arrange()
+    selection.advance(to: now)
+    applySelection()
+    followInterfaces()
     try await reach(within: options.timeout)
   }
 
@@ -136,6 +157,8 @@ public actor HubClient {
     guard !isClosed else { return }
     isClosed = true
     settling?.cancel()
+    selecting?.cancel()
+    interfaceFollower?.stop()
     for query in queries.values { query.stop() }
     queries = [:]
     for route in routes { await route.link.end() }
@@ -147,6 +170,25 @@ public actor HubClient {
   /// The link of the first route that is shared with other processes.
   var sharedLink: SharedLink? { routes.lazy.compactMap { $0.link as? SharedLink }.first }
 
+  /// Starts to try routes on the network again when the addresses of this host change.
+  private func followInterfaces() {
+    guard options.routes.contains(where: \.isOnNetwork), options.machine.sharesFiles else { return }
+    let known = NetworkInterfaces.usable(.all)
+    addresses = Set(known.flatMap(\.addresses).map(\.ip))
+    interfaceFollower = InterfaceFollower(.all, known: known, on: eventLoop, logger: options.logger) {
+      [weak self] interfaces in
+      self?.assumeIsolated { $0.noteAddresses(Set(interfaces.flatMap(\.addresses).map(\.ip))) }
+    }
+  }
+
+  /// Notifies the routes of a change of this host's addresses.
+  func noteAddresses(_ addresses: Set<IPAddress>) {
+    guard addresses != self.addresses else { return }
+    let removed = self.addresses.subtracting(addresses)
+    self.addresses = addresses
+    for route in routes where route.isStarted { route.link.addressesChangedNow(removed: removed) }
+  }
+
   /// Refuses a route to another home. For a link, which is on the event loop.
   private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
     let result: Result<Void, HomeError> = assumeIsolated { client in
@@ -157,20 +199,33 @@ public actor HubClient {
     try result.get()
   }
 
-  /// Starts the needed routes and stops the others. A route is needed while all nearer ones fail.
-  private func arrange() {
+  /// Starts and stops routes as selected, and schedules the next selection.
+  private func applySelection() {
     guard !isClosed else { return }
-    var isNeeded = true
-    for index in routes.indices {
-      let link = routes[index].link
-      if isNeeded, !routes[index].isStarted {
-        (routes[index].isStarted, routes[index].isFailing) = (true, false)
-        link.startNow()
-      } else if !isNeeded, routes[index].isStarted {
-        routes[index].isStarted = false
-        link.stopNow()
+    for index in routes.indices where routes[index].isStarted != selection.isStarted(index) {
+      routes[index].isStarted.toggle()
+      if routes[index].isStarted {
+        routes[index].link.startNow()
+      } else {
+        routes[index].standby = nil
+        routes[index].link.retireNow()
       }
-      isNeeded = isNeeded && routes[index].isFailing
+    }
+    if active != selection.active { use(selection.active) }
+    if selection.isLost(at: now), source != nil, !box.value.reducer.isCutOff {
+      reduce(.lost)
+      box.value.stream.publish(.notAvailable)
+    }
+    wakeUp()
+    selecting?.cancel()
+    selecting = selection.nextDeadline(after: now).map { deadline in
+      eventLoop.scheduleTask(in: .nanoseconds((deadline - now).nanoseconds)) { [weak self] in
+        guard let self else { return }
+        assumeIsolated {
+          $0.selection.advance(to: $0.now)
+          $0.applySelection()
+        }
+      }
     }
   }
 
@@ -180,7 +235,7 @@ public actor HubClient {
     try await wait(timeout) { client throws(HomeError) in
       if client.active != nil { return true }
       guard !client.isClosed else { return false }
-      if client.routes.allSatisfy({ $0.isStarted && $0.isFailing }) {
+      if client.selection.haveAllFailed {
         throw client.failure ?? HomeError(.badArguments, "no route to the home")
       }
       return false
@@ -218,7 +273,7 @@ public actor HubClient {
   package func refusal() async -> HomeError? {
     await withTaskCancellationHandler {
       while !isClosed, !Task.isCancelled {
-        if let failure, failure.code == .accessDenied, routes.allSatisfy(\.isFailing) { return failure }
+        if let failure, failure.code == .accessDenied, selection.haveAllFailed { return failure }
         await withCheckedContinuation { waiters.append($0) }
       }
       return nil
@@ -241,55 +296,80 @@ public actor HubClient {
     if case .reloaded(let home) = news, let locality = home.locality { routes[index].locality = locality }
     let locality = routes[index].locality
     switch news {
-    case .loaded(let home):
-      // After a time without a route only a controller of this process knows the changes.
-      let isKnown = !box.value.reducer.isCutOff || locality == .peer
-      guard use(index, home.hub) else { return }
-      if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
-    case .reloaded(let home):
-      // The missed changes may have been received over another route.
-      let isKnown = source != index && !box.value.reducer.isCutOff
-      guard use(index, home.hub) else { return }
-      if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
+    case .loaded(let home): loaded(home, isReload: false, from: index)
+    case .reloaded(let home): loaded(home, isReload: true, from: index)
     case .resumed:
-      guard use(index, .connected) else { return }
+      // The state of another route was used in the meantime.
+      guard source == index else { return routes[index].link.forgetNow() }
+      selection.succeeded(index, at: now)
+      guard selection.active == index else { return applySelection() }
+      active = index
+      box.value.stream.publish(.connected)
       reduce(.resumed)
       // No update was missed, but a read that was interrupted must be repeated.
       for query in queries.values { query.signal() }
-      wakeUp()
+      applySelection()
     case .update(let update, let contacts):
-      guard index == active else { return }
-      tell(update, contacts, by: locality)
-    case .contacts(let contacts): if index == active { know(contacts) }
-    case .settling(let settling): if index == active { reduce(.settling(settling, by: locality)) }
-    case .hub(let state): if index == active { box.value.stream.publish(state) }
+      if index == active {
+        tell(update, contacts, by: locality)
+      } else {
+        routes[index].standby?.take(update, contacts, at: time)
+      }
+    case .contacts(let contacts):
+      if index == active { know(contacts) } else { routes[index].standby?.take(contacts) }
+    case .settling(let settling):
+      if index == active {
+        reduce(.settling(settling, by: locality))
+      } else {
+        routes[index].standby?.take(settling, at: time)
+      }
+    case .hub(let state):
+      if index == active { box.value.stream.publish(state) } else { routes[index].standby?.hub = state }
+    case .silent(let silence):
+      selection.noteSilence(silence, of: index, at: now)
+      applySelection()
     case .down(let error):
       options.logger.info("route down", metadata: ["route": "\(locality)", "why": "\(error)"])
-      routes[index].isFailing = true
       failure = error
-      if active == index { active = nil }
-      arrange()
-      if routes.allSatisfy(\.isFailing), source != nil {
-        reduce(.lost)
-        box.value.stream.publish(.notAvailable)
-      }
-      wakeUp()
+      if source != index { routes[index].link.forgetNow() }
+      routes[index].standby = nil
+      selection.failed(index, at: now)
+      applySelection()
     }
   }
 
-  /// Uses a working route unless a nearer one is used.
-  /// - Parameter hub: the process that follows the devices there.
-  /// - Returns: whether the route is used.
-  private func use(_ index: Int, _ hub: HubState) -> Bool {
-    routes[index].isFailing = false
-    if let active, active < index { return false }
-    if let source, source != index {
-      routes[source].link.forgetNow()
+  /// Uses a home that was loaded if its route is selected, and keeps it otherwise.
+  /// - Parameter isReload: whether changes since the last event of the route are unknown.
+  private func loaded(_ home: ToldHome, isReload: Bool, from index: Int) {
+    let locality = routes[index].locality
+    selection.succeeded(index, at: now)
+    guard selection.active == index else {
+      routes[index].standby = StandbyHome(home, by: locality, at: time)
+      return applySelection()
     }
+    let isCutOff = box.value.reducer.isCutOff
+    // The missed changes may have been received over another route; after a time without a route only a controller of
+    // this process knows them.
+    let isKnown = isReload ? source != index && !isCutOff : !isCutOff || locality == .peer
+    begin(index, home.hub)
+    if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
+    applySelection()
+  }
+
+  /// Changes the route. The home of the new one is known unless it is being loaded.
+  private func use(_ index: Int?) {
+    active = nil
+    guard let index, let standby = routes[index].standby else { return }
+    let home = standby.home(at: time)
+    begin(index, home.hub)
+    move(to: home, by: routes[index].locality)
+  }
+
+  private func begin(_ index: Int, _ hub: HubState) {
+    if let source, source != index { routes[source].link.forgetNow() }
     (active, source) = (index, index)
-    arrange()
+    routes[index].standby = nil
     box.value.stream.publish(hub)
-    return true
   }
 
   /// Replaces the home, and notifies the observers of the differences.
@@ -337,7 +417,10 @@ public actor HubClient {
   /// The time in microseconds since 1970, by the monotonic clock: a change of the wall clock does not affect pending changes of
   /// connectivity.
   private var time: Int64 {
-    if let step = clock.note(options.machine.unixMicroseconds(), at: now) { box.value.reducer.moveClock(by: step) }
+    if let step = clock.note(options.machine.unixMicroseconds(), at: now) {
+      box.value.reducer.moveClock(by: step)
+      for index in routes.indices { routes[index].standby?.moveClock(by: step) }
+    }
     return clock.time(of: now)
   }
 
@@ -373,18 +456,25 @@ public actor HubClient {
 
   // MARK: Requests
 
+  /// Sends a request over the active route. A request that was sent is never sent over another route, because it may have
+  /// been carried out.
   /// - Returns: the reply, and the locality of its route.
   func send(
     _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
   ) async throws(HomeError) -> (reply: HomeReply, locality: DataSourceLocality) {
-    try await reach(within: options.timeout)
-    guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
-    let route = routes[active]
-    let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
-    defer { wait?.end() }
     let limit = request.limit(options.timeout)
-    let reply = try await route.link.send(request, origin: origin, within: limit, progress: progress).get()
-    return (reply, route.locality)
+    var attempts = options.routes.count
+    while true {
+      try await reach(within: options.timeout)
+      guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
+      let route = routes[active]
+      let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
+      defer { wait?.end() }
+      let result = await route.link.send(request, origin: origin, within: limit, progress: progress)
+      attempts -= 1
+      if case .failure(let error) = result, attempts > 0, HubLink.isNotSent(error) { continue }
+      return (try result.get(), route.locality)
+    }
   }
 
   package func execute(_ query: ObserverQuery) {

@@ -10,7 +10,7 @@ internal import Runtime
 
 /// A WebSocket connection to a hub, which is established again after each loss.
 actor HubLink: RouteLink {
-  private enum Phase {
+  private enum Phase: Equatable {
     case stopped
     case waiting
     case connecting
@@ -19,6 +19,8 @@ actor HubLink: RouteLink {
     /// Receiving the parts of the home.
     case loading
     case up
+    /// Only waiting for the replies to outstanding requests; then the connection is closed.
+    case draining(isStopping: Bool)
   }
 
   nonisolated let eventLoop: any EventLoop
@@ -35,7 +37,8 @@ actor HubLink: RouteLink {
   private var pause: Duration
   private var timer: Scheduled<Void>?
   private var watch: RepeatedTask?
-  private var lastReceived: NIODeadline
+  /// The number of checks for silence since a message was received.
+  private var silentChecks = 0
   private var failure: HomeError?
 
   /// The received parts of the home.
@@ -71,27 +74,52 @@ actor HubLink: RouteLink {
     self.eventLoop = eventLoop
     self.tell = tell
     pause = options.firstPause
-    lastReceived = eventLoop.now
   }
 
   // MARK: Connecting
 
   func start() {
-    guard case .stopped = phase else { return }
-    pause = options.firstPause
-    connect()
+    switch phase {
+    case .stopped:
+      pause = options.firstPause
+      connect()
+    case .draining: phase = .draining(isStopping: false)
+    default: break
+    }
   }
 
   func stop() {
-    guard !isStopped else { return }
+    guard phase != .stopped else { return }
+    (position, wasLoaded) = (nil, false)
+    close()
+  }
+
+  func retire() { if !isStopped { drain(isStopping: true) } }
+
+  func forget() {
+    (position, wasLoaded) = (nil, false)
+    if phase == .greeting || isConnected { drain(isStopping: false) }
+  }
+
+  private func close() {
     phase = .stopped
-    forget()
     disconnect(HomeError(.interrupted, "the route to the hub is no longer used"))
   }
 
-  func forget() { (position, wasLoaded) = (nil, false) }
+  private func drain(isStopping: Bool) {
+    (position, wasLoaded) = (nil, false)
+    phase = .draining(isStopping: isStopping)
+    drained()
+  }
 
-  private var isStopped: Bool { if case .stopped = phase { true } else { false } }
+  /// Closes a connection that is no longer used if no request is outstanding.
+  private func drained() {
+    guard case .draining(let isStopping) = phase, pending.isEmpty else { return }
+    close()
+    if !isStopping { start() }
+  }
+
+  private var isStopped: Bool { phase == .stopped || phase == .draining(isStopping: true) }
 
   private func connect() {
     phase = .connecting
@@ -183,7 +211,7 @@ actor HubLink: RouteLink {
   }
 
   /// The hub refused the upgrade.
-  fileprivate func refused(_ error: HomeError, _ number: Int) {
+  func refused(_ error: HomeError, _ number: Int) {
     guard number == attempt else { return }
     failure = error
     broke(error)
@@ -197,19 +225,42 @@ actor HubLink: RouteLink {
     }
   }
 
-  /// Ends the connection if nothing is received for some time; the hub sends pings.
+  /// Checks periodically whether anything is received; the hub sends pings. If the client has other routes, it also sends
+  /// pings, and is notified of silence. Silence is measured in checks, so that time in which this process was stopped
+  /// does not count.
   private func watchSilence() {
-    lastReceived = eventLoop.now
-    let silence = TimeAmount.nanoseconds(options.silence.nanoseconds)
+    silentChecks = 0
+    let interval = options.probeInterval ?? max(options.silence, .milliseconds(20)) / 2
+    let amount = TimeAmount.nanoseconds(interval.nanoseconds)
     watch?.cancel()
-    watch = eventLoop.scheduleRepeatedTask(initialDelay: silence, delay: .nanoseconds(silence.nanoseconds / 2)) {
-      [weak self] _ in
-      self?.assumeIsolated { link in
-        if link.eventLoop.now - link.lastReceived >= silence {
-          link.broke(HomeError(.unreachable, "the hub at \(link.address) no longer answers"))
-        }
-      }
+    watch = eventLoop.scheduleRepeatedTask(initialDelay: amount, delay: amount) { [weak self] _ in
+      self?.assumeIsolated { $0.checkSilence(interval) }
     }
+  }
+
+  private func checkSilence(_ interval: Duration) {
+    let silence = interval * silentChecks
+    silentChecks += 1
+    if silence >= options.silence {
+      return broke(HomeError(.unreachable, "the hub at \(address) no longer answers"))
+    }
+    guard options.probeInterval != nil, case .up = phase, let channel else { return }
+    if silence > .zero { tell(.silent(silence)) }
+    let ping = WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer())
+    channel.writeAndFlush(ping, promise: nil)
+  }
+
+  /// Ends a connection whose local address was removed, and connects at once if the next attempt is scheduled.
+  func addressesChanged(removed: Set<IPAddress>) {
+    if case .waiting = phase {
+      timer?.cancel()
+      pause = options.firstPause
+      return connect()
+    }
+    // The scope of a link-local address is not part of its bytes.
+    let local = channel?.localAddress?.ipAddress.flatMap { IPAddress(String($0.prefix { $0 != "%" }))?.bytes }
+    guard let local, removed.contains(where: { $0.bytes == local }) else { return }
+    broke(HomeError(.unreachable, "the connection to the hub at \(address) used an address that was removed"))
   }
 
   private func disconnect(_ error: HomeError) {
@@ -223,7 +274,10 @@ actor HubLink: RouteLink {
 
   /// Ends an attempt or a connection, and schedules the next attempt.
   private func broke(_ error: HomeError) {
-    guard !isStopped else { return }
+    guard !isStopped else {
+      phase = .stopped
+      return disconnect(Self.lost)
+    }
     let error = failure ?? error
     if case .up = phase { pause = options.firstPause }
     phase = .waiting
@@ -238,13 +292,13 @@ actor HubLink: RouteLink {
   }
 
   /// The hub has ended. It has replied to all requests that it started.
-  fileprivate func ended(_ number: Int) {
+  func ended(_ number: Int) {
     guard number == attempt else { return }
     for id in pending.keys.sorted() { answer(id, .failure(HubServer.ending)) }
     broke(HubServer.ending)
   }
 
-  fileprivate func disconnected(_ number: Int) {
+  func disconnected(_ number: Int) {
     if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
   }
 
@@ -253,20 +307,25 @@ actor HubLink: RouteLink {
   private func upgraded(_ number: Int) {
     guard number == attempt, case .connecting = phase else { return }
     phase = .greeting
-    lastReceived = eventLoop.now
+    silentChecks = 0
   }
 
   /// The connection is open for messages.
-  fileprivate func opened(_ channel: any Channel, _ number: Int) {
+  func opened(_ channel: any Channel, _ number: Int) {
     guard number == attempt, case .greeting = phase else { return }
     self.channel = channel
     send(.start(HubStart(name: options.name, position: position)))
   }
 
   /// Anything was received, such as a ping.
-  fileprivate func noteActivity(_ number: Int) { if number == attempt { lastReceived = eventLoop.now } }
+  func noteActivity(_ number: Int) {
+    guard number == attempt else { return }
+    let wasSilent = silentChecks > 1
+    silentChecks = 0
+    if wasSilent, options.probeInterval != nil, case .up = phase { tell(.silent(.zero)) }
+  }
 
-  fileprivate func received(_ text: [UInt8], _ number: Int) {
+  func received(_ text: [UInt8], _ number: Int) {
     guard number == attempt, channel != nil else { return }
     do {
       take(try HubNews(text))
@@ -292,6 +351,7 @@ actor HubLink: RouteLink {
       failure = error
       position = nil
       broke(error)
+    case (.reset, .draining), (.synchronized, .draining): break
     case (.reset, _):
       phase = .loading
       told = ToldHome()
@@ -341,6 +401,15 @@ actor HubLink: RouteLink {
     error.code == HubServer.ending.code && error.message == HubServer.ending.message
   }
 
+  /// The error of a request that was not sent.
+  private static let notSent = HomeError(.unreachable, "the hub can't be reached now")
+
+  /// Whether a request was not sent, so that it may be sent over another route.
+  static func isNotSent(_ error: HomeError) -> Bool { error.code == notSent.code && error.message == notSent.message }
+
+  /// Whether requests can be sent.
+  private var isConnected: Bool { phase == .loading || phase == .up }
+
   private func send(_ message: HubMessage) {
     guard let text = try? message.text else { return }
     send(text)
@@ -356,6 +425,7 @@ actor HubLink: RouteLink {
     guard let asked = pending.removeValue(forKey: id) else { return }
     asked.timer.cancel()
     asked.continuation.resume(returning: result)
+    drained()
   }
 
   /// Schedules the end of a request without a reply.
@@ -374,27 +444,22 @@ actor HubLink: RouteLink {
   func send(
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
+    guard isConnected else { return .failure(Self.notSent) }
     nextRequest += 1
     let id = String(nextRequest)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        switch phase {
-        case .up, .loading:
-          guard !Task.isCancelled else {
-            return continuation.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
-          }
-          guard let text = try? HubMessage.request(id: id, request, origin: origin).text,
-            text.readableBytes <= HubServer.Limits.messageSize
-          else {
-            return continuation.resume(
-              returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
-          }
-          pending[id] = Pending(
-            continuation: continuation, progress: progress, timer: giveUp(id, after: limit))
-          send(text)
-        default:
-          continuation.resume(returning: .failure(HomeError(.unreachable, "the hub can't be reached now")))
+        guard !Task.isCancelled else {
+          return continuation.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
         }
+        guard let text = try? HubMessage.request(id: id, request, origin: origin).text,
+          text.readableBytes <= HubServer.Limits.messageSize
+        else {
+          return continuation.resume(
+            returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
+        }
+        pending[id] = Pending(continuation: continuation, progress: progress, timer: giveUp(id, after: limit))
+        send(text)
       }
     } onCancel: {
       eventLoop.execute { [self] in
@@ -405,81 +470,4 @@ actor HubLink: RouteLink {
       }
     }
   }
-}
-
-/// Passes the messages of a hub to its link, and answers control frames.
-private final class LinkHandler: ChannelInboundHandler {
-  typealias InboundIn = WebSocketFrame
-  typealias OutboundOut = WebSocketFrame
-
-  private let link: HubLink
-  private let attempt: Int
-
-  init(_ link: HubLink, _ attempt: Int) { (self.link, self.attempt) = (link, attempt) }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    let (channel, attempt) = (context.channel, attempt)
-    // After the upgrade handler is removed.
-    context.eventLoop.execute { [link] in link.assumeIsolated { $0.opened(channel, attempt) } }
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let (frame, attempt) = (unwrapInboundIn(data), attempt)
-    link.assumeIsolated { $0.noteActivity(attempt) }
-    switch frame.opcode {
-    case .text:
-      let text = Array(frame.data.readableBytesView)
-      link.assumeIsolated { $0.received(text, attempt) }
-    case .ping:
-      let answer = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.data)
-      context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
-    case .connectionClose:
-      var data = frame.unmaskedData
-      if data.readWebSocketErrorCode() == .goingAway { link.assumeIsolated { $0.ended(attempt) } }
-      context.close(promise: nil)
-    default: break
-    }
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    let attempt = attempt
-    link.assumeIsolated { $0.disconnected(attempt) }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-}
-
-/// Reads the response to an upgrade that the hub refused.
-private final class RefusalHandler: ChannelInboundHandler {
-  typealias InboundIn = HTTPClientResponsePart
-
-  private let link: HubLink
-  private let attempt: Int
-  private var status = HTTPResponseStatus.ok
-  private var body: [UInt8] = []
-  private static let longestBody = 1 << 16
-
-  init(_ link: HubLink, _ attempt: Int) { (self.link, self.attempt) = (link, attempt) }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head(let head): status = head.status
-    case .body(let part): if body.count < Self.longestBody { body += Array(part.readableBytesView) }
-    case .end:
-      let code: HomeError.Code = status == .unauthorized ? .accessDenied : .unreachable
-      let error =
-        (try? HubJSON.decode(HomeError.self, from: body))
-        ?? HomeError(code, "the hub refused the connection: \(status)")
-      let attempt = attempt
-      link.assumeIsolated { $0.refused(error, attempt) }
-      context.close(promise: nil)
-    }
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    let attempt = attempt
-    link.assumeIsolated { $0.disconnected(attempt) }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

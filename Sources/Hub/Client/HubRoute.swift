@@ -2,6 +2,7 @@ public import HomeControl
 public import HomeModel
 internal import HomeStore
 internal import MatterModel
+internal import MatterProtocol
 
 /// A route to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
@@ -22,6 +23,14 @@ public enum HubRoute: Sendable {
     switch self {
     case .peer(let options), .shared(let options): options.state.root
     case .local(let address), .remote(let address): "\(address)"
+    }
+  }
+
+  /// Whether it leads over the network of this host.
+  var isOnNetwork: Bool {
+    switch self {
+    case .peer, .shared, .local(.socket), .remote(.socket): false
+    case .local, .remote: true
     }
   }
 
@@ -60,6 +69,8 @@ enum RouteNews: Sendable {
   case settling(DebouncerState)
   /// Another process follows the devices.
   case hub(HubState)
+  /// The time for which the other end has not answered; zero: it answers again.
+  case silent(Duration)
   case down(HomeError)
 }
 
@@ -69,10 +80,15 @@ protocol RouteLink: Actor {
   func start()
   /// Disconnects.
   func stop()
+  /// Disconnects when the outstanding requests are answered.
+  func retire()
   /// Disconnects finally, and returns when all resources are released.
   func end() async
-  /// Requests the whole home at the next connection, because the client uses the state of another route.
+  /// Connects again when the outstanding requests are answered, and requests the whole home, because the client uses the
+  /// state of another route.
   func forget()
+  /// The addresses of this host changed.
+  func addressesChanged(removed: Set<IPAddress>)
   /// - Parameters:
   ///   - limit: the time to wait for the reply.
   ///   - progress: receives the values that precede the reply.
@@ -82,6 +98,8 @@ protocol RouteLink: Actor {
 }
 
 extension RouteLink {
+  func retire() { stop() }
+  func addressesChanged(removed: Set<IPAddress>) {}
   func end() { stop() }
 }
 
@@ -89,6 +107,10 @@ extension RouteLink {
 extension RouteLink {
   nonisolated func startNow() { assumeIsolated { $0.start() } }
   nonisolated func stopNow() { assumeIsolated { $0.stop() } }
+  nonisolated func retireNow() { assumeIsolated { $0.retire() } }
+  nonisolated func addressesChangedNow(removed: Set<IPAddress>) {
+    assumeIsolated { $0.addressesChanged(removed: removed) }
+  }
   nonisolated func forgetNow() { assumeIsolated { $0.forget() } }
 }
 

@@ -132,6 +132,8 @@ public protocol NodeDiscovery: AnyObject, Sendable {
   ) -> ServiceDiscovery.Browse
   /// Stops a search.
   func stop(_ browse: ServiceDiscovery.Browse)
+  /// Switches to these interfaces and their current addresses.
+  func follow(_ interfaces: [NetworkInterface])
   /// Withdraws all services with goodbyes and closes the sockets. The future completes when it is done.
   @discardableResult func stop() -> EventLoopFuture<Void>
 }

@@ -16,6 +16,9 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
 
   private typealias Handler = @Sendable (ServiceDiscovery.Event) -> Void
 
+  /// Does nothing: the services follow the machine's addresses by themselves.
+  func follow(_ interfaces: [NetworkInterface]) {}
+
   func forget() {
     searches = []
     known = []

@@ -129,8 +129,12 @@ public final class Fleet: Sendable {
     let follower =
       options.interfaces == .loopback
       ? nil
-      : InterfaceFollower(
-        options.interfaces, known: interfaces, discovery, devices, on: board.eventLoop, logger: logger)
+      : InterfaceFollower(options.interfaces, known: interfaces, on: board.eventLoop, logger: logger) {
+        [devices, loop = board.eventLoop] interfaces in
+        // Sockets first, so that the announced addresses are reachable.
+        let done = devices.map { device in device.eventLoop.submit { device.value.follow(interfaces) } }
+        EventLoopFuture.andAllComplete(done, on: loop).whenComplete { _ in discovery.follow(interfaces) }
+      }
     return Fleet(discovery, devices, board, control, follower)
   }
 

@@ -162,5 +162,7 @@ package final class ImpairedDiscovery: NodeDiscovery {
     if isLast { _ = impairment.takesEffect() }
   }
 
+  package func follow(_ interfaces: [NetworkInterface]) { discovery.follow(interfaces) }
+
   @discardableResult package func stop() -> EventLoopFuture<Void> { discovery.stop() }
 }

@@ -1,10 +1,9 @@
-import Logging
-import NIOCore
-import Runtime
+public import Logging
+public import NIOCore
 
-/// Polls the host's interfaces and addresses every two seconds, and passes changes to a fleet: a cable plugged in
-/// later, another lease, an address that has passed duplicate address detection.
-final class InterfaceFollower: Sendable {
+/// Polls the host's interfaces and addresses every two seconds, and reports changes: a cable plugged in later, another
+/// lease, an address that has passed duplicate address detection.
+public final class InterfaceFollower: Sendable {
   private struct State {
     var known: [NetworkInterface]
     /// The remaining polls after a change in which addresses may still become usable.
@@ -15,11 +14,13 @@ final class InterfaceFollower: Sendable {
   private let task: RepeatedTask
 
   /// - Parameters:
-  ///   - known: the interfaces that the devices were started with.
+  ///   - known: the interfaces in use.
   ///   - loop: the loop to poll on.
-  init(
-    _ selection: InterfaceSelection, known: [NetworkInterface], _ discovery: ServiceDiscovery,
-    _ devices: [NIOLoopBound<VirtualDevice>], on loop: any EventLoop, logger: Logger
+  ///   - onChange: called on the loop with the current interfaces after a change, and at the next polls after it, because
+  ///     an address may be usable only later.
+  public init(
+    _ selection: InterfaceSelection, known: [NetworkInterface], on loop: any EventLoop, logger: Logger,
+    onChange: @escaping @Sendable ([NetworkInterface]) -> Void
   ) {
     let state = NIOLoopBoundBox.makeBoxSendingValue(State(known: known), eventLoop: loop)
     task = loop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
@@ -33,11 +34,9 @@ final class InterfaceFollower: Sendable {
       } else {
         return
       }
-      // Sockets first, so that the announced addresses are reachable.
-      let done = devices.map { device in device.eventLoop.submit { device.value.follow(now) } }
-      EventLoopFuture.andAllComplete(done, on: loop).whenComplete { _ in discovery.follow(now) }
+      onChange(now)
     }
   }
 
-  func stop() { task.cancel() }
+  public func stop() { task.cancel() }
 }

@@ -1,0 +1,29 @@
+internal import Logging
+internal import MatterProtocol
+internal import NIOCore
+package import Runtime
+
+// The addresses of this host, which may change while the home is open.
+extension HomeController {
+  /// Starts to follow the addresses of the selected interfaces, except on loopback, where they don't change.
+  func followInterfaces() {
+    guard options.machine.sharesFiles, options.interfaces != .loopback else { return }
+    let known = NetworkInterfaces.usable(options.interfaces)
+    interfaceFollower = InterfaceFollower(options.interfaces, known: known, on: eventLoop, logger: options.logger) {
+      [weak self] interfaces in
+      self?.assumeIsolated { $0.follow(interfaces) }
+    }
+  }
+
+  /// Switches to these interfaces and their current addresses. Devices may still send to the former ones, so their
+  /// subscriptions are renewed.
+  package func follow(_ interfaces: [NetworkInterface]) {
+    let transport = edge.value.host.transport
+    let before = transport.addresses
+    for failure in transport.follow(interfaces) { options.logger.warning("\(failure)") }
+    discovery?.follow(interfaces)
+    let after = transport.addresses
+    guard after != before, !after.isEmpty else { return }
+    edge.value.host.perform { engine, now in engine.addressesChanged(at: now) }
+  }
+}

@@ -1,0 +1,209 @@
+internal import MatterProtocol
+
+/// Decides which routes to a home are connected and which one is used. A value without I/O and clock.
+///
+/// The nearest route that works is used. A route that fails or does not answer in time is left for the nearest other one
+/// that works; a nearer route is used again after it has worked for the stable time without a delay. Each failure of a
+/// route doubles its stable time, and each delay its timeout, so that loss on the network causes few changes.
+struct RouteSelection {
+  /// The times of a client.
+  struct Times {
+    /// The time without an answer after which another route is used.
+    var timeout: Duration
+    /// The time for which a nearer route must work before it is used again.
+    var stable: Duration
+    /// A route that works again within this time after it was left is unreliable.
+    var recovery: Duration = .seconds(5)
+    /// The time after which one failure or delay of a route no longer counts.
+    var memory: Duration = .seconds(120)
+  }
+
+  private enum State {
+    /// Not connected, because a nearer route is used.
+    case stopped
+    case connecting
+    case failed
+    case working
+  }
+
+  private struct Route {
+    var state = State.stopped
+    /// The time of the start.
+    var start = Instant.zero
+    /// The time for which it has not answered.
+    var silence = Duration.zero
+    /// The time since which it works without a delay.
+    var steadySince: Instant?
+    /// The time at which it was left or failed, until it works again, and whether it was left because of a delay.
+    var end: (time: Instant, wasSilent: Bool)?
+    /// The number of failures and of delays before the last recovery, and its time.
+    var failures = 0, delays = 0
+    var lastRecovery = Instant.zero
+  }
+
+  /// The maximum numbers that count: the stable time is at most 32 times, the timeout at most 8 times the configured one.
+  private static let maximumFailures = 5, maximumDelays = 3
+
+  private var times: Times
+  private var routes: [Route]
+  /// The index of the route that is used; nil: none works.
+  private(set) var active: Int?
+
+  /// - Parameter count: the number of routes, the nearest first.
+  init(count: Int, _ times: Times) {
+    self.times = times
+    self.times.stable = min(times.stable, .seconds(86_400))
+    routes = Array(repeating: Route(), count: count)
+  }
+
+  // MARK: Results
+
+  /// Returns whether the route is to be connected.
+  func isStarted(_ index: Int) -> Bool { routes[index].state != .stopped }
+
+  /// Returns whether the route works, used or not.
+  func works(_ index: Int) -> Bool { routes[index].state == .working }
+
+  /// Whether all routes failed.
+  var haveAllFailed: Bool { routes.allSatisfy { $0.state == .failed } }
+
+  /// Returns whether no route works, and none is expected to work soon.
+  func isLost(at now: Instant) -> Bool { active == nil && !routes.indices.contains { isPromising($0, at: now) } }
+
+  /// The next time at which ``advance(to:)`` may change the selection.
+  func nextDeadline(after now: Instant) -> Instant? {
+    var next: Instant?
+    for index in routes.indices {
+      let route = routes[index]
+      let deadline: Instant? =
+        switch route.state {
+        case .stopped, .failed: nil
+        case .connecting: route.start + timeout(of: index, at: now)
+        case .working:
+          index == active && routes.dropFirst(index + 1).allSatisfy({ $0.state == .stopped })
+            ? nil : route.steadySince.map { $0 + stableTime(of: index, at: now) }
+        }
+      if let deadline, deadline > now { next = .earlier(next, deadline) }
+    }
+    return next
+  }
+
+  // MARK: Inputs
+
+  /// Starts the routes that are due, and selects the route to use.
+  mutating func advance(to now: Instant) {
+    select(at: now)
+    startAndStop(at: now)
+  }
+
+  /// The route works.
+  mutating func succeeded(_ index: Int, at now: Instant) {
+    guard routes[index].state != .stopped, routes[index].state != .working else { return }
+    if let end = routes[index].end, now - end.time < times.recovery {
+      routes[index].failures = min(count(routes[index].failures, of: index, at: now) + 1, Self.maximumFailures)
+      let delays = count(routes[index].delays, of: index, at: now)
+      routes[index].delays = min(end.wasSilent ? delays + 1 : delays, Self.maximumDelays)
+      routes[index].lastRecovery = now
+    }
+    (routes[index].state, routes[index].steadySince) = (.working, now)
+    (routes[index].silence, routes[index].end) = (.zero, nil)
+    advance(to: now)
+  }
+
+  /// The route does not work.
+  mutating func failed(_ index: Int, at now: Instant) {
+    guard routes[index].state != .stopped else { return }
+    end(index, wasSilent: false, at: now)
+    advance(to: now)
+  }
+
+  /// The route has not answered for some time, or answers again.
+  mutating func noteSilence(_ silence: Duration, of index: Int, at now: Instant) {
+    guard routes[index].state == .working else { return }
+    routes[index].silence = silence
+    if isDelayed(index, at: now) {
+      routes[index].steadySince = nil
+    } else if routes[index].steadySince == nil {
+      routes[index].steadySince = now
+    }
+    advance(to: now)
+  }
+
+  // MARK: Selection
+
+  private mutating func end(_ index: Int, wasSilent: Bool, at now: Instant) {
+    if routes[index].state == .working { routes[index].end = (now, wasSilent) }
+    (routes[index].state, routes[index].steadySince, routes[index].silence) = (.failed, nil, .zero)
+  }
+
+  private mutating func select(at now: Instant) {
+    if let used = active, !works(used) { active = nil }
+    if let used = active {
+      if isSilent(used, at: now) {
+        if let other = routes.indices.first(where: { works($0) && !isSilent($0, at: now) }) {
+          end(used, wasSilent: true, at: now)
+          active = other
+        }
+      } else if let nearer = routes.indices.prefix(used).first(where: { isSteady($0, at: now) }) {
+        active = nearer
+      }
+    } else {
+      let working = routes.indices.filter { works($0) }
+      active = working.first { !isSilent($0, at: now) } ?? working.first
+    }
+  }
+
+  /// Starts all routes up to the used one, or, if it is delayed, up to the first one that is expected to work. Stops the
+  /// farther ones when the used one is stable.
+  private mutating func startAndStop(at now: Instant) {
+    guard !routes.isEmpty else { return }
+    var last = active ?? 0
+    if active.map({ isDelayed($0, at: now) }) ?? true {
+      last = max(last, routes.indices.first { isPromising($0, at: now) } ?? routes.count - 1)
+    }
+    for index in 0...last where routes[index].state == .stopped {
+      (routes[index].state, routes[index].start) = (.connecting, now)
+    }
+    guard let active, isSteady(active, at: now) else { return }
+    for index in routes.indices.dropFirst(active + 1) where routes[index].state != .stopped {
+      (routes[index].state, routes[index].steadySince, routes[index].silence) = (.stopped, nil, .zero)
+    }
+  }
+
+  /// Whether the route works without a delay, or may work soon.
+  private func isPromising(_ index: Int, at now: Instant) -> Bool {
+    switch routes[index].state {
+    case .stopped: true
+    case .connecting: now - routes[index].start < timeout(of: index, at: now)
+    case .failed: false
+    case .working: !isDelayed(index, at: now)
+    }
+  }
+
+  private func isSilent(_ index: Int, at now: Instant) -> Bool {
+    routes[index].silence >= timeout(of: index, at: now)
+  }
+
+  /// Whether farther routes are connected, to be used when the route becomes silent.
+  private func isDelayed(_ index: Int, at now: Instant) -> Bool {
+    routes[index].silence * 2 >= timeout(of: index, at: now)
+  }
+
+  private func isSteady(_ index: Int, at now: Instant) -> Bool {
+    routes[index].steadySince.map { $0 + stableTime(of: index, at: now) <= now } ?? false
+  }
+
+  private func timeout(of index: Int, at now: Instant) -> Duration {
+    times.timeout * (1 << count(routes[index].delays, of: index, at: now))
+  }
+
+  private func stableTime(of index: Int, at now: Instant) -> Duration {
+    times.stable * (1 << count(routes[index].failures, of: index, at: now))
+  }
+
+  /// Returns how many of the failures or delays still count.
+  private func count(_ number: Int, of index: Int, at now: Instant) -> Int {
+    let forgotten = (now - routes[index].lastRecovery).nanoseconds / max(1, times.memory.nanoseconds)
+    return max(0, number - Int(clamping: forgotten))
+  }
+}

@@ -1,0 +1,38 @@
+internal import HomeModel
+internal import MatterModel
+
+/// The home as received from a connected route that is not used.
+struct StandbyHome {
+  private var reducer = HomeReducer()
+  private let locality: DataSourceLocality
+  /// The process that follows the devices.
+  var hub: HubState
+
+  init(_ home: ToldHome, by locality: DataSourceLocality, at time: Int64) {
+    self.locality = locality
+    hub = home.hub
+    reducer.take(home.contacts)
+    _ = reducer.reduce(.route(.home(home.state, home.settling, by: locality)), at: time)
+  }
+
+  /// Returns the current home.
+  func home(at time: Int64) -> ToldHome {
+    var reducer = reducer
+    _ = reducer.advance(to: time)
+    return ToldHome(
+      state: reducer.state, contacts: reducer.contacts, settling: reducer.settlingState(at: time), hub: hub)
+  }
+
+  mutating func take(_ update: HomeUpdate, _ contacts: [NodeID: Contact], at time: Int64) {
+    reducer.take(contacts)
+    _ = reducer.reduce(.route(.update(update, by: locality)), at: time)
+  }
+
+  mutating func take(_ contacts: [NodeID: Contact]) { reducer.take(contacts) }
+
+  mutating func take(_ settling: DebouncerState, at time: Int64) {
+    _ = reducer.reduce(.route(.settling(settling, by: locality)), at: time)
+  }
+
+  mutating func moveClock(by step: Int64) { reducer.moveClock(by: step) }
+}
