@@ -97,6 +97,7 @@ struct MatterServerTests {
     #expect(node["node_id"] == 7)
     #expect(node["is_bridge"] == true)
     #expect(node["attributes"]?.members?.count == clusters.count)
+    #expect(await client.event("node_updated") == node)
     #expect(!client.messages.contains { $0["event"] == "attribute_updated" })
     await served.close()
   }

@@ -55,10 +55,16 @@ struct NodeProjectionTests {
     // Events of a node that clients do not know are dropped.
     let data = EventData(.init(2, 0x3B, 6), number: 1, priority: .info, timestamp: .epoch(1), payload: nil)
     #expect(take([.event(7, data), .attribute(7, .init(2, 6, 0), value: [0x09])]) == [])
-    #expect(projection.announce(7, state) == [.added(7)])
+    #expect(projection.announce(7, state) == [.added(7), .updated(7)])
     #expect(projection.announce(7, state) == [])
     #expect(take([.event(7, data)]) == [.event(7, data)])
     #expect(take([.deviceRemoved(id: "7/2")]) == [.endpointRemoved(7, 2), .updated(7)])
+  }
+
+  @Test mutating func sendsAvailabilityAfterNode() {
+    #expect(take(Self.bridgeChanges) == [])
+    #expect(projection.announce(7, state) == [.added(7)])
+    #expect(take([.connectivity(SourceID(7), Self.online)]) == [.updated(7)])
   }
 
   @Test mutating func forgetsPendingNodesThatAreRemoved() {

@@ -92,11 +92,13 @@ struct NodeProjection {
     return events
   }
 
-  /// Announces a pending node as it is.
+  /// Announces a pending node as it is. An available node is also updated, since clients that commission a node wait
+  /// for its availability, which the published servers send separately.
   mutating func announce(_ id: NodeID, _ state: HomeState) -> [NodeEvent] {
     guard pending.remove(id) != nil, Self.contains(id, state) else { return [] }
-    nodes[id] = Self.node(id, state)
-    return [.added(id)]
+    let node = Self.node(id, state)
+    nodes[id] = node
+    return node.isAvailable ? [.added(id), .updated(id)] : [.added(id)]
   }
 
   private mutating func refresh(
