@@ -262,6 +262,12 @@ struct MatterServerTests {
     #expect(id == 0xFFFF_FFFE_0000_0000)
     let read = await client.result("read_attribute", #"{"node_id":\#(id),"attribute_path":"*/40/1"}"#)
     #expect(read?["result"] == ["0/40/1": "A"])
+    // In the spelling of both published servers.
+    let result = await client.result("set_acl_entry", #"{"node_id":\#(id),"entry":[]}"#)?["result"]?.array?.first
+    #expect(result?["path"] == ["endpoint_id": 0, "cluster_id": 31, "attribute_id": 0])
+    #expect(result?["status"] == 0)
+    #expect(result?["Path"] == ["EndpointId": 0, "ClusterId": 31, "AttributeId": 0])
+    #expect(result?["Status"] == 0)
     _ = await client.result("remove_node", #"{"node_id":\#(id)}"#)
     #expect(await client.event("node_removed") == .int(id))
     await served.close()

@@ -79,13 +79,18 @@ extension HubServer {
     }
     let node = try known(try arguments.nodeID())
     let status = try await write(arguments.values["value"] ?? .null, to: path, of: node, arguments)
-    return [
-      [
-        "Path": [
+    return [.object(Self.result(status, of: path))]
+  }
+
+  /// Returns the result of a write in the spelling of the SDK.
+  private static func result(_ status: UInt8, of path: ConcreteAttributePath) -> [JSONValue.Member] {
+    [
+      .init(
+        "Path",
+        [
           "EndpointId": .int(path.endpoint.rawValue), "ClusterId": .int(path.cluster.rawValue),
           "AttributeId": .int(path.attribute.rawValue),
-        ], "Status": .int(status),
-      ]
+        ]), .init("Status", .int(status)),
     ]
   }
 
@@ -114,18 +119,16 @@ extension HubServer {
   }
 
   private func setList(
-    _ name: String, _ path: ConcreteAttributePath, _ arguments: CommandArguments
+    _ name: String, _ attribute: ConcreteAttributePath, _ arguments: CommandArguments
   ) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
-    let status = try await write(try arguments.array(name), to: path, of: node, arguments)
-    return [
-      [
-        "path": [
-          "endpoint_id": .int(path.endpoint.rawValue), "cluster_id": .int(path.cluster.rawValue),
-          "attribute_id": .int(path.attribute.rawValue),
-        ], "status": .int(status),
-      ]
+    let status = try await write(try arguments.array(name), to: attribute, of: node, arguments)
+    // The published servers spell this result differently.
+    let path: JSONValue = [
+      "endpoint_id": .int(attribute.endpoint.rawValue), "cluster_id": .int(attribute.cluster.rawValue),
+      "attribute_id": .int(attribute.attribute.rawValue),
     ]
+    return [.object([.init("path", path), .init("status", .int(status))] + Self.result(status, of: attribute))]
   }
 
   // MARK: Helpers
