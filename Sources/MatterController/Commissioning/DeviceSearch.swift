@@ -30,6 +30,7 @@ struct DeviceSearch: Sendable {
   private(set) var queries: [DiscoveryQuery] = []
   private(set) var attempt: (handshake: HandshakeID, candidate: Candidate, startedAt: Instant)?
   private var candidates: [Candidate] = []
+  private let product: CommissioningRequest.Product?
   private let startedAt: Instant
   private let end: Instant
   /// Services of devices with another passcode; their later addresses are ignored.
@@ -38,7 +39,8 @@ struct DeviceSearch: Sendable {
 
   /// How long an attempt at one address delays the other candidates.
   static let stagger: Duration = .seconds(3)
-  /// How long to search for more devices when every device found has another passcode.
+  /// How long to search for more devices when every device found has another passcode, or states another product than
+  /// the code.
   static let settling: Duration = .seconds(2)
   /// How long to wait for answers to a search by discriminator before querying all commissionable devices. Some devices
   /// state their discriminator in the TXT record but do not publish the subtypes, most often that of the short
@@ -51,7 +53,7 @@ struct DeviceSearch: Sendable {
   static let maximumWait: Duration = .seconds(60)
 
   init(_ request: CommissioningRequest, at now: Instant) {
-    (startedAt, end) = (now, now + request.discoveryTime)
+    (product, startedAt, end) = (request.product, now, now + request.discoveryTime)
     switch request.target {
     case .addresses(let addresses):
       candidates = addresses.map { .init(address: $0, parameters: .init(), service: nil, notBefore: now) }
@@ -68,15 +70,22 @@ struct DeviceSearch: Sendable {
     guard queries.first?.matches(service) == true, service.commissioningMode != 0,
       !wrongServices.contains(service.kind)
     else { return false }
+    let notBefore = hasOtherProduct(service) ? now + Self.settling : now
     for ip in service.addresses {
       let address = SocketAddress(ip, port: service.port)
       guard !candidates.contains(where: { $0.address == address }), attempt?.candidate.address != address else {
         continue
       }
       candidates.append(
-        .init(address: address, parameters: SessionParameters(service), service: service.kind, notBefore: now))
+        .init(address: address, parameters: SessionParameters(service), service: service.kind, notBefore: notBefore))
     }
     return true
+  }
+
+  /// Whether the service states another product than the code. Devices can have the same discriminator and passcode.
+  private func hasOtherProduct(_ service: MatterService) -> Bool {
+    guard let product, let vendor = service.vendorID else { return false }
+    return vendor != product.vendorID.rawValue || service.productID.map { $0 != product.productID } ?? false
   }
 
   /// Returns the next action; call it again after each action except the last two.

@@ -42,6 +42,22 @@ import Testing
     }
   }
 
+  @Test("prefers the product in the code among devices with the same discriminator") func prefersProduct() {
+    var request = CommissioningRequest(passcode: 20_202_021, target: .discriminator(.long(0x301)))
+    request.product = .init(vendorID: 0xFFF1, productID: 0x8001)
+    var search = DeviceSearch(request, at: .zero)
+    for (instance, product) in [(UInt64(1), UInt16(0x8002)), (2, 0x8001)] {
+      var service = service(instance, port: UInt16(instance))
+      service.setVendor(0xFFF1, product: product)
+      let isOffered = search.offer(service, at: .zero)
+      #expect(isOffered)
+    }
+    #expect(advance(&search, to: .zero).actions == ["start 2"])
+    search.failed(.wrongPasscode, at: .at(1))
+    #expect(advance(&search, to: .at(1)).last == .wait(.at(2)))
+    #expect(advance(&search, to: .at(2)).actions == ["start 1"])
+  }
+
   // MARK: Attempts
 
   @Test("tries each address for three seconds in turn, three times") func takesTurns() {
