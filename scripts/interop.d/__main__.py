@@ -14,6 +14,7 @@ parser.add_argument("--lab", default="hearth-lab")
 parser.add_argument("--directory", default="/tmp")
 parser.add_argument("--trust-store", required=True)
 parser.add_argument("--client-python", required=True)
+parser.add_argument("--published", required=True)
 parser.add_argument("--only", action="append", default=[])
 parser.add_argument("--but", action="append", default=[])
 parser.add_argument("--list", action="store_true")
@@ -46,6 +47,7 @@ from checks_home import LABEL as HOME, HOME_CHECKS, HubHome  # noqa: E402
 from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
 from checks_many import MANY_CHECKS, run_many  # noqa: E402
 from checks_matter_server import names as matter_server_names, run_matter_server  # noqa: E402
+from checks_published import names as published_names, run_published  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
 from harness import CHECKS, FIRST_TYPE, Report, Selection, expect, reason_of, run_one, run_target  # noqa: E402
@@ -121,6 +123,7 @@ async def run_all(report: Report, processes: DeviceProcess):
     processes.stop()
     await run_bridge(report, partner, arguments)
     await run_matter_server(report, arguments)
+    await run_published(report, arguments)
     await run_many(report, partner, arguments)
 
 
@@ -166,7 +169,7 @@ def main():
                     print(f"{label}: {entry.name}", file=results)
         for entry in [*STRANGER_CHECKS, *MAKER_CHECKS, *HOME_CHECKS, *BRIDGE_CHECKS]:
             print(entry.name, file=results)
-        for name in matter_server_names(arguments.client_python):
+        for name in [*matter_server_names(arguments.client_python), *published_names(arguments.published)]:
             print(name, file=results)
         for name, _, _ in MANY_CHECKS:
             print(name, file=results)

@@ -241,7 +241,7 @@ async def second(served: Served):
 async def administered(served: Served):
     node = await served.node(LIGHT)
     fabrics = await served.client.get_matter_fabrics(node)
-    expect_equal([entry.fabric_index for entry in fabrics], [1], "fabrics")
+    expect_equal([(entry.fabric_index, entry.fabric_id) for entry in fabrics], [(1, served.client.server_info.fabric_id)], "fabrics")
     addresses = await served.client.get_node_ip_addresses(node)
     expect(addresses and not any("%" in address for address in addresses), f"the addresses are {addresses}")
     expect(any((await served.client.ping_node(node)).values()), "no address answers")
