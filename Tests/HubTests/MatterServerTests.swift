@@ -240,7 +240,13 @@ struct MatterServerTests {
     let client = try await served.client()
     #expect(await client.result("set_wifi_credentials", #"{"ssid":"home","credentials":"secret"}"#)?["result"] == [:])
     #expect(await client.event("server_info_updated")?["wifi_ssid"] == "home")
-    #expect(await client.result("set_default_fabric_label", #"{"label":"Villa"}"#)?["result"] == .null)
+    for (label, stored) in [
+      (String(repeating: "ä", count: 17), JSONValue.string(String(repeating: "ä", count: 16))), (" ", .null),
+      ("Villa", "Villa"),
+    ] {
+      #expect(await client.result("set_default_fabric_label", #"{"label":"\#(label)"}"#)?["result"] == .null)
+      #expect(await client.result("get_fabric_label")?["result"] == ["fabric_label": stored])
+    }
     #expect(await client.result("set_thread_dataset", #"{"dataset":"0E08","id":"Mesh"}"#)?["result"] == [:])
     #expect(await client.result("set_thread_dataset", #"{"dataset":"0E08","id":"mesh"}"#)?["error_code"] == 8)
     await served.home.stopHub()

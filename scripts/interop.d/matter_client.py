@@ -25,6 +25,7 @@ from harness import Failed, expect, expect_equal, reason_of
 LABEL = "matter server"
 CHECKS: list = []
 LIGHT, BRIDGE = "Light", "Bridge"
+FABRIC_LABEL = "Interop’s home"
 
 
 def client_check(name: str, limit: float = 20):
@@ -118,6 +119,7 @@ async def commissioned(served: Served):
     mine = [entry for entry in found if entry.long_discriminator == device["discriminator"]]
     expect_equal(len(mine), 1, f"number of its services among {found}")
     expect(mine[0].addresses, "it has no address")
+    await served.client.set_default_fabric_label(FABRIC_LABEL)
     data = await served.client.commission_with_code(device["manualCode"].replace("-", ""))
     served.nodes[LIGHT] = data.node_id
     expect_equal((data.available, data.is_bridge), (True, False), "available, is_bridge")
@@ -241,7 +243,8 @@ async def second(served: Served):
 async def administered(served: Served):
     node = await served.node(LIGHT)
     fabrics = await served.client.get_matter_fabrics(node)
-    expect_equal([(entry.fabric_index, entry.fabric_id) for entry in fabrics], [(1, served.client.server_info.fabric_id)], "fabrics")
+    expect_equal([(entry.fabric_index, entry.fabric_id, entry.fabric_label) for entry in fabrics],
+                 [(1, served.client.server_info.fabric_id, FABRIC_LABEL)], "fabrics")
     addresses = await served.client.get_node_ip_addresses(node)
     expect(addresses and not any("%" in address for address in addresses), f"the addresses are {addresses}")
     expect(any((await served.client.ping_node(node)).values()), "no address answers")

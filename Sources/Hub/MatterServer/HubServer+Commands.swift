@@ -100,8 +100,10 @@ extension HubServer {
       if let level = try arguments.optionalText("console_loglevel") { logger.logLevel = Self.level(level) }
       return logLevels
     case "set_default_fabric_label":
-      let label = try arguments.optionalText("label")?.prefix { !$0.isNewline }
-      settings.fabricLabel = label.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : String($0.prefix(32)) }
+      // The label of a fabric has at most 32 bytes.
+      var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
+      while label.utf8.count > 32 { label.removeLast() }
+      settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? nil : String(label)
       storeSettings()
       return .null
     case "get_fabric_label": return ["fabric_label": .optional(settings.fabricLabel)]

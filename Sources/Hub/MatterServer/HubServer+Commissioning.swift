@@ -51,6 +51,7 @@ extension HubServer {
     }
     // This process follows the node as soon as it finds it in the database.
     await wait(for: node, isPresent: true, within: .seconds(60))
+    await setFabricLabel(of: node)
     guard let object = nodeObject(node, state, .of(.owner)) else {
       throw MatterServerError(
         .nodeInterviewFailed, "node \(node.rawValue) is commissioned, but did not describe itself in time")

@@ -1,5 +1,6 @@
 internal import HomeControl
 internal import HomeModel
+internal import Logging
 internal import MatterClusters
 internal import MatterController
 internal import MatterModel
@@ -81,12 +82,25 @@ extension HubServer {
       broadcast("node_updated") { _ in testNodes.all[node.rawValue]?.object ?? test.object }
       return .null
     }
+    await setFabricLabel(of: node)
     // The home applies the report, which sends the changed attributes.
     _ = try await request { () throws(HomeError) in try await controller.read(node, [AttributePath()]) }
     interviews[node] = time
     let state = state
     broadcast("node_updated") { nodeObject(node, state, $0) }
     return .null
+  }
+
+  /// Sets the label of the fabric at the node, if a client has set one. The device refuses the label of another fabric.
+  func setFabricLabel(of node: NodeID) async {
+    guard let label = settings.fabricLabel else { return }
+    do throws(HomeError) {
+      let response = try await controller.invoke(
+        OperationalCredentials.updateFabricLabel, .init(label: label), on: .root, of: node)
+      if response.statusCode != .ok {
+        logger.notice("node \(node.rawValue) refused the label of the fabric: \(response.statusCode)")
+      }
+    } catch { logger.notice("the label of the fabric was not set at node \(node.rawValue): \(error)") }
   }
 
   func icdState(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
