@@ -49,7 +49,7 @@ extension HubServer {
     } catch {
       throw MatterServerError(.nodeCommissionFailed, "Commission failed: \(error)")
     }
-    // This process follows the node as soon as it finds it in the database.
+    // The node is announced when it has described itself.
     await wait(for: node, isPresent: true, within: .seconds(60))
     await setFabricLabel(of: node)
     guard let object = nodeObject(node, state, .of(.owner)) else {
