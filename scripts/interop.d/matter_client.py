@@ -49,6 +49,7 @@ class Served:
         self.session = session
         self.client, self.listening = await self.new_client()
         self.client.subscribe_events(self.note)
+        await self.client.set_default_fabric_label(FABRIC_LABEL)
 
     async def new_client(self):
         client = MatterClient(self.url, self.session)
@@ -119,7 +120,6 @@ async def commissioned(served: Served):
     mine = [entry for entry in found if entry.long_discriminator == device["discriminator"]]
     expect_equal(len(mine), 1, f"number of its services among {found}")
     expect(mine[0].addresses, "it has no address")
-    await served.client.set_default_fabric_label(FABRIC_LABEL)
     data = await served.client.commission_with_code(device["manualCode"].replace("-", ""))
     served.nodes[LIGHT] = data.node_id
     expect_equal((data.available, data.is_bridge), (True, False), "available, is_bridge")
