@@ -80,6 +80,7 @@ import Testing
     #expect(attempts() == 1)
     let process = try scratch.open()
     try process.resumeBackgroundDelivery(id)
+    await center.reloadDeliveries()
     // It fails again, which counts as the first failure.
     #expect(await eventually { attempts() == 2 })
     #expect(await eventually { (try? database.backgroundDeliveries()[0].strikes) == 1 })

@@ -164,12 +164,14 @@ import Testing
     _ = FileManager.default.createFile(atPath: gate, contents: nil)
     let process = try scratch.open()
     #expect(try process.resumeBackgroundDelivery(id))
+    await center.reloadDeliveries()
     #expect(try !process.resumeBackgroundDelivery(id))
     try await until("delivery") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     #expect(try String(contentsOfFile: file, encoding: .utf8).hasSuffix("3 \(start)\n1 \(start)\n"))
     let now = try database.backgroundDeliveries()[0]
     #expect(!now.isSuspended && now.strikes == 0 && now.failure == nil)
     try process.removeBackgroundDelivery(id)
+    await center.reloadDeliveries()
     #expect(failure { () throws(HomeError) in try process.resumeBackgroundDelivery(id) }?.code == .notFound)
     #expect(try database.backgroundDeliveries().isEmpty)
     await center.stop()
@@ -298,6 +300,7 @@ import Testing
     let center = try self.center(again)
     try await center.start(inBackground: true)
     try scratch.open().resumeBackgroundDelivery(id)
+    await center.reloadDeliveries()
     try await until("delivery") { attempts() == 1 }
     await center.stop()
   }

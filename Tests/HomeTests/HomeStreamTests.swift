@@ -92,11 +92,12 @@ import Testing
 
   @Test func notifiesQueriesOfOtherProcesses() async throws {
     let directory = ScratchDirectory()
-    let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
+    let here = try await OfflineHome(directory)
+    let there = try await Home(here.home.controller.options)
     try await here.make(HomeSamples.lamp(5))
-    #expect(await eventually { await !there.home.backend.state.devices.isEmpty })
+    #expect(await eventually { await !there.backend.state.devices.isEmpty })
     let calls = Mutex(0)
-    await there.home.execute(
+    await there.execute(
       ObserverQuery(.topology, SampleFilter(devices: ["5"])) { _, complete, _ in
         calls.withLock { $0 += 1 }
         complete()
@@ -104,9 +105,9 @@ import Testing
     #expect(await eventually { calls.withLock { $0 } == 1 })
     try await here.make([.deviceRenamed(id: "5", name: "Desk")])
     #expect(await eventually { calls.withLock { $0 } == 2 })
-    try await there.make([.deviceRenamed(id: "5", name: "Lamp")])
+    try await there.rename("5", to: "Lamp")
     #expect(await eventually { calls.withLock { $0 } == 3 })
     await here.home.close()
-    await there.home.close()
+    await there.close()
   }
 }

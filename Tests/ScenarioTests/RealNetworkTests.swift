@@ -132,6 +132,8 @@ import VirtualDevices
 
     init(_ service: MatterService, _ loop: any EventLoop) { (self.service, self.loop) = (service, loop) }
 
+    func follow(_ interfaces: [NetworkInterface]) {}
+
     /// The calls since the last access.
     var newCalls: [String] {
       calls.withLock { calls in

@@ -38,5 +38,6 @@ public final class InterfaceFollower: Sendable {
     }
   }
 
+  /// Stops following.
   public func stop() { task.cancel() }
 }

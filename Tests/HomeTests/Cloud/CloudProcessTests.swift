@@ -34,16 +34,16 @@ import Testing
       return device?.sourceConnectivity == SourceConnectivity(.online, .remote)
     }
     #expect(isThere)
-    // A process that does not follow the devices sends no polls of its own, only requested commands.
+    // Only the owner of the home sends requests.
     #expect(others.intents.isEmpty && own.intents == ["SYNC", "QUERY"])
     await other.close()
     let third = try await open(directory, others)
     let porch = try #require(try await third.devices().list().first)
     #expect(porch.name == "Porch")
     try await porch.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
-    #expect(others.intents == ["EXECUTE"])
-    // The following process polls the state soon after the command.
-    #expect(await eventually { own.intents == ["SYNC", "QUERY", "QUERY"] })
+    // The state is queried soon after the command.
+    #expect(await eventually { own.intents == ["SYNC", "QUERY", "EXECUTE", "QUERY"] })
+    #expect(others.intents.isEmpty)
     _ = try await third.removeCloudAccount("Acme")
     #expect(await eventually { (try? await home.devices().list().isEmpty) == true })
     let controller = try home.controller
