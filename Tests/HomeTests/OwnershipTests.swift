@@ -30,7 +30,7 @@ import Testing
   /// Returns the controller of a home that became the owner after it was opened.
   private func controller(of home: Home) async throws -> HomeController {
     let client = try #require(home.backend as? HubClient)
-    return try #require(await client.sharedLink?.ownController)
+    return try #require(await client.ownController)
   }
 
   @Test func secondHomeMirrorsFirstAndTakesOver() async throws {

@@ -83,11 +83,6 @@ import Testing
     // A failed call sends no message.
     #expect(await code { try await one.manager.rename("5", to: " ") } == .badArguments)
     #expect(await code { try await one.manager.removeRoom("attic") } == .notFound)
-    // A change in the database by a process that is not connected to the hub.
-    try StoredNames(served.scratch.state).change { state throws(HomeError) in
-      (try state.renamingDevice("5", to: "Table").changes, ())
-    }
-    for client in [owner, one, two, three] { #expect(await client.recorder.waits(for: "called Table")) }
     await first.close()
     await second.close()
     await served.close()

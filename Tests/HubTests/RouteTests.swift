@@ -56,40 +56,65 @@ import Testing
     await far.close()
   }
 
+  /// A stored home with a lamp, for a controller of the client's process.
+  private func peerHome() throws -> HubRoute {
+    let scratch = Scratch()
+    let database = try HomeDatabase.open(scratch.state.database)
+    try database.commit([HomeUpdate(ServedHome.lamp, at: 1)])
+    try database.close()
+    return .peer(ServedHome.options(scratch))
+  }
+
+  /// Returns the controller of the peer route.
+  private func controller(of client: Home) async throws -> HomeController {
+    let hub = try #require(client.backend as? HubClient)
+    var controller: HomeController?
+    _ = await eventually {
+      controller = await hub.ownController
+      return await controller?.isFollowing == true
+    }
+    return try #require(controller)
+  }
+
   @Test func peerRouteIsNearest() async throws {
-    let (own, hub) = (try await ServedHome(), try await ServedHome())
-    await own.stopHub()
-    // The route reads the database, which another process writes that follows the devices.
-    let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
+    let hub = try await ServedHome()
+    var options = ServedHome.clientOptions("test", [try peerHome(), .local(hub.socket)])
+    options.connectTimeout = .milliseconds(100)
+    let client = try await Home(through: options)
+    let own = try await controller(of: client)
     var states = connectivities(client).makeAsyncIterator()
+    #expect(await states.next() == .init(.online, .local))
+    await own.take(.established(5, deadline: .max))
     #expect(await states.next() == .init(.online, .peer))
     try await client.rename("5", to: "Desk")
-    #expect(await eventually { try await own.home.devices().list().map(\.name) == ["Desk"] })
+    let renamed = await own.state
+    #expect(renamed.devices["5"]?.name == "Desk")
     #expect(await states.next() == .init(.online, .peer))
-    try await own.home.controller.take(.lost(5, .timedOut))
+    await own.take(.lost(5, .timedOut))
     #expect(await states.next() == .init(.online, .local))
     #expect(try await client.devices().list().map(\.name) == ["Lamp"])
-    try await own.home.controller.take(.established(5, deadline: .max))
+    await own.take(.established(5, deadline: .max))
     #expect(await states.next() == .init(.online, .peer))
     #expect(try await client.devices().list().map(\.name) == ["Desk"])
     await client.close()
-    await own.close()
     await hub.close()
   }
 
   /// Neither is a change: both are sent periodically, as a hub does.
   @Test func peerRouteReportsContactsAndGraceTime() async throws {
-    let own = try await ServedHome()
-    await own.stopHub()
-    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(own.scratch))])
+    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(Scratch()))])
     options.heartbeat = .milliseconds(20)
     let client = try await Home(through: options)
+    let own = try await controller(of: client)
+    try await own.change { _ throws(HomeError) -> (changes: [HomeChange], result: Void) in (ServedHome.lamp, ()) }
+    await own.take(.established(5, deadline: .max))
     let manager = HomeManager(client)
-    try await own.home.controller.take(.heard(5, deadline: 77))
-    let contact = try await own.home.devices().list().first?.contact
-    #expect(contact?.nextReport == 77)
-    try await own.home.controller.storeContacts()
-    try await own.home.setGraceTime(.seconds(77))
+    #expect(await eventually { manager.primaryHome?.accessories.first?.isReachable == true })
+    await own.take(.heard(5, deadline: 77))
+    let devices = await own.devices
+    let contact = try #require(devices.first).contact
+    #expect(contact.nextReport == 77)
+    _ = try await own.perform(.changeSettings(changes: .init(graceTime: .seconds(77))), origin: nil)
     #expect(await eventually { try await client.devices().list().first?.contact == contact })
     #expect(await eventually { manager.primaryHome?.accessories.first?.contact == contact })
     #expect(
@@ -97,18 +122,13 @@ import Testing
         try await client.backend.eventLoop.submit { client.backend.view.reducer.grace == .seconds(77) }.get()
       })
     await client.close()
-    await own.close()
   }
 
   @Test func eachRouteReportsFollower() async throws {
-    let (own, hub) = (try await ServedHome(isEmpty: true), try await ServedHome())
-    await own.stopHub()
-    let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
+    let hub = try await ServedHome()
+    let client = try await hub.client(through: [.peer(ServedHome.options(Scratch())), .local(hub.socket)])
     let manager = HomeManager(client)
     try await HomeManager(client).addHome("Cabin")
-    #expect(await eventually { manager.primaryHome?.hubState == .connected })
-    // No other process has the home open.
-    await own.close()
     #expect(await eventually { manager.primaryHome?.hubState == .thisProcess })
     let other = try await hub.client()
     let theirs = HomeManager(other)
@@ -120,13 +140,17 @@ import Testing
 
   /// An anchor of one log can't be continued in another one.
   @Test func anchorOfOtherRouteGetsReset() async throws {
-    let (own, hub) = (try await ServedHome(), try await ServedHome())
-    await own.stopHub()
-    let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
+    let hub = try await ServedHome()
+    var options = ServedHome.clientOptions("test", [try peerHome(), .local(hub.socket)])
+    options.connectTimeout = .milliseconds(100)
+    let client = try await Home(through: options)
+    let own = try await controller(of: client)
     var states = connectivities(client).makeAsyncIterator()
+    #expect(await states.next() == .init(.online, .local))
+    await own.take(.established(5, deadline: .max))
     #expect(await states.next() == .init(.online, .peer))
     let anchor = try await client.anchor()
-    try await own.home.controller.take(.lost(5, .timedOut))
+    await own.take(.lost(5, .timedOut))
     #expect(await states.next() == .init(.online, .local))
     guard case .reset(let home) = try await client.samples(after: anchor) else {
       Issue.record("no reset")
@@ -142,7 +166,7 @@ import Testing
     let strange = try await stranger.home.anchor()
     #expect(await code { _ = try await client.samples(after: strange) } == .badArguments)
     await client.close()
-    for home in [own, hub, stranger] { await home.close() }
+    for home in [hub, stranger] { await home.close() }
   }
 
   @Test func failsAtOnceWithoutWorkingRoute() async throws {
@@ -173,11 +197,11 @@ import Testing
     for route in [HubRoute.local(other.socket), .peer(ServedHome.options(other.scratch))] {
       var options = ServedHome.clientOptions("test", [route])
       options.home = ServedHome.identity
+      if case .peer = route { await other.close() }
       #expect(await openingError(options) == .refused)
     }
     await client.close()
     await near.close()
-    await other.close()
   }
 
   @Test func rejectsSecondHub() async throws {

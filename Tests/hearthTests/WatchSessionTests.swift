@@ -71,8 +71,8 @@ import Testing
     let fleet = try await Fleet(hearth, lamp: name)
     let watch = try Follower(hearth, "watch")
     #expect(
-      await eventually {
-        watch.errors.isEmpty && FileManager.default.fileExists(atPath: hearth.state + "/home/follower")
+      try await eventually {
+        try await hearth("hub", "status", "--json").output.contains(#""follower":true"#)
       })
     #expect(try await hearth("pair", fleet.code, "--name", "Strip").status == 0)
     #expect(await watch.waits(for: "startUp!"))

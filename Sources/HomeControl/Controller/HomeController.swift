@@ -52,6 +52,8 @@ public actor HomeController {
   private var lock: OwnerLock?
   /// Notifies observers; nil if the home is not followed.
   package var center: ObserverCenter?
+  /// Whether a server serves the home.
+  private var isServed = false
   /// Checks the clock periodically.
   var clockCheck: RepeatedTask?
   /// Stores the times of the last contacts periodically.
@@ -184,6 +186,15 @@ public actor HomeController {
       controller.lock = nil
     }
   }
+
+  /// Notes that a server serves the home.
+  /// - Returns: false if another one does.
+  package func beginServing() -> Bool {
+    defer { isServed = true }
+    return !isServed
+  }
+
+  package func endServing() { isServed = false }
 
   /// Counts of dropped messages, by reason.
   package var drops: [String: Int] {

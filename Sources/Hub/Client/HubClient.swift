@@ -167,8 +167,16 @@ public actor HubClient {
     box.value.stream.end()
   }
 
-  /// The link of the first route that is shared with other processes.
-  var sharedLink: SharedLink? { routes.lazy.compactMap { $0.link as? SharedLink }.first }
+  /// The controller of this process, if a route uses one.
+  var ownController: HomeController? {
+    get async {
+      for route in routes {
+        if let controller = await (route.link as? SharedLink)?.ownController { return controller }
+        if let controller = await (route.link as? PeerLink)?.controller { return controller }
+      }
+      return nil
+    }
+  }
 
   /// Starts to try routes on the network again when the addresses of this host change.
   private func followInterfaces() {
@@ -292,8 +300,6 @@ public actor HubClient {
 
   private func take(_ news: RouteNews, from index: Int) {
     guard !isClosed, routes[index].isStarted else { return }
-    if case .loaded(let home) = news, let locality = home.locality { routes[index].locality = locality }
-    if case .reloaded(let home) = news, let locality = home.locality { routes[index].locality = locality }
     let locality = routes[index].locality
     switch news {
     case .loaded(let home): loaded(home, isReload: false, from: index)

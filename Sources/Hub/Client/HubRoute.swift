@@ -37,9 +37,9 @@ public enum HubRoute: Sendable {
   /// The locality of data through this route.
   public var locality: DataSourceLocality {
     switch self {
-    case .peer: .peer
-    // Or peer, if this process is the owner.
-    case .local, .shared: .local
+    // To a client on the same state directory the data is as to the owner.
+    case .peer, .shared: .peer
+    case .local: .local
     case .remote: .remote
     }
   }
@@ -52,8 +52,6 @@ struct ToldHome: Sendable {
   var settling = DebouncerState()
   /// The process that follows the devices.
   var hub = HubState.connected
-  /// The locality of its data; nil: that of the route.
-  var locality: DataSourceLocality?
 }
 
 /// An event of a route for its client.

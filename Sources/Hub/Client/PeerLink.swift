@@ -15,7 +15,7 @@ actor PeerLink: RouteLink {
   private nonisolated let eventLoop: any EventLoop
   private let check: @Sendable (String) throws(HomeError) -> Void
   private let tell: RouteListener
-  private var controller: HomeController?
+  private(set) var controller: HomeController?
   /// Counts attempts: what is heard of an earlier one is void.
   private var attempt = 0
   private var isStarted = false

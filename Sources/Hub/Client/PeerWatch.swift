@@ -108,7 +108,7 @@ final class PeerWatch {
       if !isUp {
         let told = ToldHome(
           state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
-          hub: controller.view.stream.hubState, locality: .peer)
+          hub: controller.view.stream.hubState)
         toldContacts = reducer.contacts
         report(isKnown ? .loaded(told) : .reloaded(told))
       }

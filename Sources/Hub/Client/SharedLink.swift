@@ -126,12 +126,7 @@ actor SharedLink: RouteLink {
       isUp = false
       setDeadline()
       elect()
-    case .loaded(var home), .reloaded(var home):
-      home.locality = .local
-      up()
-      if case .loaded = news { tell(.loaded(home)) } else { tell(.reloaded(home)) }
-      continueFollowing()
-    case .resumed:
+    case .loaded, .reloaded, .resumed:
       up()
       tell(news)
       continueFollowing()

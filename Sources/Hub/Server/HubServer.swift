@@ -154,10 +154,13 @@ public actor HubServer {
   }
 
   /// Serves a home. Must be closed with ``close()`` before the home.
-  /// - Throws: `HomeError` if an address is not available.
+  /// - Throws: `HomeError` if the home is served already, or an address is not available.
   package static func open(
     _ controller: HomeController, _ options: Options
   ) async throws(HomeError) -> HubServer {
+    guard await controller.beginServing() else {
+      throw HomeError(.badArguments, "the home is served already; close its other server first")
+    }
     try Files.makeDirectory(controller.options.state.run)
     let (identity, settings) = try await controller.withDatabase {
       ($0.identity, try MatterServerSettings.load(from: $0))
@@ -209,6 +212,7 @@ public actor HubServer {
     let waiting = waiters
     waiters = []
     for waiter in waiting { waiter.continuation.resume() }
+    await controller.endServing()
   }
 
   /// The error of a request that was not started.
