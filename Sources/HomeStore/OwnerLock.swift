@@ -67,7 +67,8 @@ package final class OwnerLock: Sendable {
   package static func held(_ state: StateDirectory) -> HomeError {
     let process = owner(state).map { "process \($0)" } ?? "another process"
     return HomeError(
-      .unreachable, "\(process), which owns the home in \(state.root), does not answer; end it, or choose another --state"
+      .unreachable,
+      "\(process), which owns the home in \(state.root), does not answer; end it, or choose another --state"
     )
   }
 }

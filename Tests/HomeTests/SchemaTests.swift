@@ -14,7 +14,8 @@ import Testing
   /// Returns the contents of the files of a directory, except shared memory, which SQLite rebuilds.
   private func files(_ directory: String) throws -> [String: Data] {
     var files: [String: Data] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !name.hasSuffix("-shm") && name != "owner" {
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory)
+    where !name.hasSuffix("-shm") && name != "owner" {
       files[name] = try Data(contentsOf: URL(filePath: directory + "/" + name))
     }
     return files

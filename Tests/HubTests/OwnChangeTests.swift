@@ -18,7 +18,9 @@ import VirtualDevices
 
   /// Messages of a client about OnOff and OnLevel of the lamp.
   private func lampMessages(_ client: RecordedClient) -> [String] {
-    client.recorder.messages.filter { ["1/onOff.onOff = false", "1/onOff.onOff = true"].contains($0) || $0.hasPrefix("1/levelControl.onLevel = ") }
+    client.recorder.messages.filter {
+      ["1/onOff.onOff = false", "1/onOff.onOff = true"].contains($0) || $0.hasPrefix("1/levelControl.onLevel = ")
+    }
   }
 
   private func light(_ client: RecordedClient) throws -> MatterTraits {

@@ -59,7 +59,8 @@ extension HomeController {
     let now = HostClock.sinceBoot()
     defer { clockCheckedAt = now }
     guard now - clockCheckedAt > Self.longestStandstill else { return }
-    options.logger.info("did not run for a while", metadata: ["seconds": "\((now - clockCheckedAt).components.seconds)"])
+    options.logger.info(
+      "did not run for a while", metadata: ["seconds": "\((now - clockCheckedAt).components.seconds)"])
     edge.value.host.perform { engine, now in engine.awake(at: now) }
   }
 

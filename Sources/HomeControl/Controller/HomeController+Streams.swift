@@ -51,7 +51,10 @@ extension HomeController {
         }
       }
     ) { engine, now in engine.subscribe(node, request, at: now) }
-    try await end(of: id)
+    do throws(HomeError) { try await end(of: id) } catch {
+      guard nodes.contains(where: { $0.nodeID == node }) else { throw HomeError(.notFound, "no longer in the home") }
+      throw error
+    }
   }
 
   /// Discovers services for the given time; nil: until the task is cancelled.

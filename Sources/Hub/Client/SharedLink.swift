@@ -237,7 +237,8 @@ actor SharedLink: RouteLink {
     var timer: Scheduled<Void>?
     defer { timer?.cancel() }
     while !isUp, isStarted, !Task.isCancelled, eventLoop.now < deadline {
-      timer = timer ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.assumeIsolated { $0.wakeUp() } }
+      timer =
+        timer ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.assumeIsolated { $0.wakeUp() } }
       await withCheckedContinuation { waiters.append($0) }
     }
     return isUp

@@ -54,7 +54,6 @@ struct Subscribe: AsyncParsableCommand {
           group.addTask {
             do {
               for try await update in stream {
-                if case .lost = update { try await checkExists(one) }
                 if printer.print(update, of: one) { break }
               }
               return nil
@@ -83,15 +82,6 @@ struct Subscribe: AsyncParsableCommand {
         if groups.count == 1, let only = failures.first { throw only }
         if let code = HomeOptions.code(of: failures, among: groups.count) { throw ProcessExit(code).error }
       }
-    }
-  }
-
-  /// Throws `notFound` if another process has removed the devices, which would be retried forever. A hub reports this itself.
-  private func checkExists(_ group: PathGroup) async throws {
-    guard !home.hub.isUsed(home.global) else { return }
-    let ids = Set(try await home.registry().devices.map(\.id))
-    guard group.devices.contains(where: { ids.contains($0.id) }) else {
-      throw HomeError(.notFound, "no longer in the home", device: group.names)
     }
   }
 }

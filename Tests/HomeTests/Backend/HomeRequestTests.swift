@@ -170,7 +170,8 @@ import Testing
       .settings(settings: HomeSettings(graceTime: .seconds(1), trustsTestDevices: true, interfaces: ["lo"])),
       .deliveries(deliveries: [BackgroundDelivery(.all, .every(.seconds(2)), to: .command(["true"]), after: anchor)]),
       .deliveryResumed(hadFailed: true), .clients(clients: [client]), .invited(client: client, token: "t"),
-      .status(status: HubStatus(process: 1, isFollowing: true, since: 2, devices: 3, devicesOnline: 4, drops: ["a": 5])),
+      .status(
+        status: HubStatus(process: 1, isFollowing: true, since: 2, devices: 3, devicesOnline: 4, drops: ["a": 5])),
     ]
     for reply in replies {
       let text = try Self.text(reply)
