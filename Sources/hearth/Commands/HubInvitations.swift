@@ -37,22 +37,15 @@ extension HubCommands {
 
     func run() async throws {
       let state = try options.stateDirectory
-      try state.check()
-      let status: HubStatus?
-      do {
-        status = try await HubReport.withHub(options) { try await $0.hubStatus }
-      } catch let error as HomeError where error.code == .notRunning { status = nil }
-      let addresses = try addresses(status, state)
-      let fingerprint =
-        try status?.fingerprint.map { text throws(HomeError) in try CertificateFingerprint(text) }
-        ?? HubIdentity(state).fingerprint
       let (client, invitation) = try await options.withHome { home in
-        let identity = try await home.hubStatus.home
+        let status = try await home.hubStatus
+        let addresses = try addresses(status, state)
+        let fingerprint = try fingerprint(status, state)
         let (client, token) = try await home.invite(name, role.role)
         return (
           client,
           HubInvitation(
-            addresses: addresses, token: token, fingerprint: fingerprint, home: identity, name: client.name,
+            addresses: addresses, token: token, fingerprint: fingerprint, home: status.home, name: client.name,
             role: client.role)
         )
       }
@@ -65,16 +58,10 @@ extension HubCommands {
         "invited \(client.name) as \(client.role.rawValue); the client runs `hearth hub join '…'` with this invitation")
     }
 
-    private func addresses(_ status: HubStatus?, _ state: StateDirectory) throws(HomeError) -> [HubAddress] {
+    private func addresses(_ status: HubStatus, _ state: StateDirectory) throws(HomeError) -> [HubAddress] {
       var addresses: [HubAddress] = []
       for text in address { addresses.append(try HubAddress(text)) }
       if !addresses.isEmpty { return addresses }
-      guard let status else {
-        throw HomeError(
-          .notRunning,
-          "no hub is running whose addresses the client could use; start one with `hearth hub run --listen HOST:PORT`, "
-            + "or use --address")
-      }
       for text in status.addresses where text != state.hubSocket {
         // Addresses of other programs, such as ws://localhost:5580/ws, are not for invited clients.
         guard let address = try? HubAddress(text) else { continue }
@@ -82,10 +69,18 @@ extension HubCommands {
       }
       guard !addresses.isEmpty else {
         throw HomeError(
-          .badArguments,
-          "the hub listens for processes of this user only; start it with --listen HOST:PORT, or use --address")
+          .notRunning,
+          "no hub of this home listens for other machines; start one with `hearth hub run --listen HOST:PORT`, or use "
+            + "--address")
       }
       return addresses
+    }
+
+    /// Returns the fingerprint of the running hub, of the one that this state directory has joined, or of the next one.
+    private func fingerprint(_ status: HubStatus, _ state: StateDirectory) throws(HomeError) -> CertificateFingerprint {
+      if let text = status.fingerprint { return try CertificateFingerprint(text) }
+      if let joined = try HubInvitation.stored(in: state)?.fingerprint { return joined }
+      return try HubIdentity(state).fingerprint
     }
 
     /// Replaces the address of all interfaces by those of each interface except loopback.
