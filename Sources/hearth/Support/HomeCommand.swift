@@ -40,6 +40,9 @@ struct HomeOptions: ParsableArguments, Sendable {
 
   /// Does the same as the owner of the home: waits while another process owns it.
   func withOwnHome<R>(_ body: (Home) async throws -> R) async throws -> R {
+    guard try hub.client(global) == nil else {
+      throw HomeError(.accessDenied, "not available through a hub; run the command on the hub's machine")
+    }
     let options = try options()
     return try await output.reportingWaits { try await Home(owning: options).beforeClosing(body) }
   }
