@@ -114,7 +114,8 @@ actor RealHome: Stage {
     options.machine = hub.impaired
     if let defect { options.configure = { defect.install(in: &$0, &$1) } }
     hub.restorePower()
-    let home = try await Home(options)
+    // The lock of a home whose power was cut is released a little later.
+    let home = try await Home(owning: options)
     opened = home
     let controller = try home.controller
     hub.onPowerCut { [weak self] in
