@@ -27,6 +27,8 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var process: Int32
   /// Whether the process follows the devices.
   public var isFollowing: Bool
+  /// Whether the process serves the home as a hub, and not only while it uses the home itself.
+  public var isHub = false
   /// The ``startDate`` in microseconds since 1970.
   package var since: Int64
   /// The number of devices.

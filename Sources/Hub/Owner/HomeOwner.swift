@@ -25,7 +25,9 @@ package final class HomeOwner: Sendable {
     let controller = try await HomeController.open(options, lock)
     guard options.machine.sharesFiles else { return HomeOwner(controller, nil) }
     do throws(HomeError) {
-      return HomeOwner(controller, try await HubServer.open(controller, HubServer.Options(logger: options.logger)))
+      var server = HubServer.Options(logger: options.logger)
+      server.isHub = false
+      return HomeOwner(controller, try await HubServer.open(controller, server))
     } catch {
       await controller.close()
       throw error

@@ -255,7 +255,7 @@ extension HubServer {
   /// The current status of the hub, with its clients.
   public var status: HubStatus {
     var status = controller.assumeIsolated { $0.status }
-    (status.since, status.addresses) = (since, addresses)
+    (status.since, status.addresses, status.isHub) = (since, addresses, options.isHub)
     status.fingerprint = identity.map { "\($0.fingerprint)" }
     status.clients = connections.sorted { $0.key < $1.key }.map { _, connection in
       HubStatus.Client(

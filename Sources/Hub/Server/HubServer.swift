@@ -37,6 +37,8 @@ public actor HubServer {
     /// The version of the program, as clients show it.
     public var version = "0"
     public var logger: Logger
+    /// Whether the server is a hub, and not that of a process which uses the home itself.
+    var isHub = true
 
     public init(logger: Logger) { self.logger = logger }
   }

@@ -44,6 +44,11 @@ struct HomeOptions: ParsableArguments, Sendable {
       throw HomeError(.accessDenied, "not available through a hub; run the command on the hub's machine")
     }
     let options = try options()
+    if let status = try? await HubReport.withHub(global, { try await $0.hubStatus }), status.isHub {
+      throw HomeError(
+        .badArguments,
+        "process \(status.process) is the hub of the home in \(options.state.root); see `hearth hub status`")
+    }
     return try await output.reportingWaits { try await Home(owning: options).beforeClosing(body) }
   }
 
