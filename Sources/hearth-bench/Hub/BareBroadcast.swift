@@ -19,7 +19,7 @@ final class BareBroadcast: EventServer {
     socket = directory + "/bare.sock"
     frame = ByteBuffer(bytes: ServerFrame.text(Array(repeating: UInt8(ascii: "x"), count: size)))
     loop = group.next()
-    let channels = NIOLoopBoundBox<[any Channel]>([], eventLoop: loop)
+    let channels = NIOLoopBoundBox.makeBoxSendingValue([any Channel](), eventLoop: loop)
     self.channels = channels
     _ = try ServerBootstrap(group: group)
       .childChannelInitializer { channel in
