@@ -62,7 +62,7 @@ extension Hearth {
     let hearth = try seeded()
     let waiting = try Follower(hearth, "wait", "lamp", "--for", "onOff=true", "--mdns", "off")
     #expect(await waiting.reports("waiting for Lamp"))
-    #expect(try await hearth("remove", "lamp", "--force", "--timeout", "300ms", "--mdns", "off").status == 0)
+    #expect(try await hearth("remove", "lamp", "--force", "--mdns", "off").status == 0)
     #expect(await waiting.process.end() == .exit(3) && waiting.errors.contains("no longer in the home"))
   }
 
