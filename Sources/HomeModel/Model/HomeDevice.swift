@@ -7,8 +7,8 @@ public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   /// The attributes of the node of the active source.
   package let values: NodeValues
   public let contact: Contact
-  /// The connectivity that lasted at least for the home's grace time. Its changes are among ``Home/updates()``, see
-  /// ``HomeUpdate/settled``.
+  /// The connectivity that lasted at least for the home's grace time. Its changes are no reason for an
+  /// update of the device.
   public let settledConnectivity: SourceConnectivity
   /// Whether the name that ``setName(_:)`` was called with was too long; false for devices from other calls.
   public package(set) var isNameTruncated = false

@@ -3,7 +3,7 @@ internal import MatterProtocol
 
 /// A snapshot of a whole home: names, rooms, devices, their descriptions and last values.
 ///
-/// Modified only by ``apply(_:)``. Times of last contact are not part of it; see ``Contact``.
+/// Modified only by applying changes. Times of last contact are not part of it; see ``Contact``.
 public struct HomeState: Equatable, Sendable {
   /// The structures, in the order in which they were added.
   public private(set) var structures: [Structure] = []
