@@ -14,7 +14,7 @@ extension Home {
       PendingWork.begin("\(state.devices[id]?.name ?? "device \(id)") to answer").map { (id, $0) }
     }
     defer { for (_, wait) in waits { wait.end() } }
-    // This is what is waited for, not the changes by which it is noticed.
+    // The wait ends with the state, not with a change.
     let waiting = PendingWork.$board.withValue(nil) {
       Tasks.start {
         for await all in snapshots {

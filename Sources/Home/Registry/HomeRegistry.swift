@@ -55,7 +55,7 @@ package struct HomeRegistry: Hashable, Sendable {
     return nil
   }
 
-  /// The device that an endpoint of a node belongs to: what is behind a bridge are devices of their own.
+  /// The device of an endpoint of a node; the endpoints of bridged devices belong to these.
   package func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
     if found.endpoints.contains(where: { $0.id == endpoint }) { return found }
     for device in devices {

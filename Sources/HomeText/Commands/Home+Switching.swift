@@ -102,7 +102,7 @@ extension Home {
     return DeviceState.Part(endpoint: endpoint, isOn: level > 0, level: level)
   }
 
-  /// Takes in what is known of a device without its having reported it.
+  /// Applies data of a device that it has not reported itself.
   func heard(from node: NodeID, _ attributes: [AttributeData]) async {
     await backend.store(NodeReport(node, attributes, isWhole: false))
   }

@@ -73,7 +73,7 @@ final class PeerWatch {
 
   // MARK: From time to time
 
-  /// That a device was heard is no change, nor is a grace time that somebody sets: it is told as often as a hub tells it.
+  /// Contacts and the grace time are not changes; they are reported periodically, as by a hub.
   func beginBeating(each period: Duration) {
     let (bound, loop) = (NIOLoopBound(self, eventLoop: controller.eventLoop), controller.eventLoop)
     let pause = TimeAmount.nanoseconds(period.nanoseconds)
