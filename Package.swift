@@ -39,7 +39,7 @@ let package = Package(
     .executable(name: "hearth", targets: ["hearth"]),
     .library(name: "MatterDevice", targets: ["MatterDevice"]),
     .library(name: "MatterController", targets: ["MatterController"]),
-    .library(name: "Home", targets: ["Home"]),
+    .library(name: "HearthHome", targets: ["HearthHome"]),
     .library(name: "HomeText", targets: ["HomeText"]),
     .library(name: "Hub", targets: ["Hub"]),
     .library(name: "VirtualDevices", targets: ["VirtualDevices"]),
@@ -77,7 +77,7 @@ let package = Package(
     + module(
       "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio,
       tests: [
-        "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates", "Home",
+        "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates", "HearthHome",
       ])
     + module(
       "VirtualDevices",
@@ -120,9 +120,9 @@ let package = Package(
         "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
-      tests: ["Home", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+      tests: ["HearthHome", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
     + module(
-      "Home",
+      "HearthHome",
       imports: [
         "Hub", "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient",
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
@@ -130,11 +130,12 @@ let package = Package(
       ] + nio, tests: ["HomeText", grdb])
     + module(
       "HomeText",
-      imports: ["Home", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel"], tests: nil)
+      imports: ["HearthHome", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel"],
+      tests: nil)
     + module(
       "Scenario",
       imports: [
-        "VirtualDevices", "HomeText", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime",
+        "VirtualDevices", "HomeText", "HearthHome", "Simulation", "MatterDevice", "MatterController", "Runtime",
         "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log,
         .product(name: "Yams", package: "Yams"),
       ] + nio)
@@ -142,7 +143,8 @@ let package = Package(
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Hub", "Scenario", "Simulation", "HomeText", "Home", "VirtualDevices", "MatterController", "MatterDevice",
+          "Hub", "Scenario", "Simulation", "HomeText", "HearthHome", "VirtualDevices", "MatterController",
+          "MatterDevice",
           "Runtime", "MatterProtocol",
           "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
@@ -152,7 +154,7 @@ let package = Package(
       .testTarget(
         name: "hearthTests",
         dependencies: [
-          "hearth", "HomeText", "Home", "MatterProtocol", "MatterModel", "MatterTLV",
+          "hearth", "HomeText", "HearthHome", "MatterProtocol", "MatterModel", "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
           .product(name: "GRDB", package: "GRDB.swift"),
         ],
@@ -161,7 +163,8 @@ let package = Package(
       .executableTarget(
         name: "hearth-bench",
         dependencies: [
-          "CBench", "Scenario", "Simulation", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime",
+          "CBench", "Scenario", "Simulation", "HearthHome", "VirtualDevices", "MatterController", "MatterDevice",
+          "Runtime",
           "MatterProtocol",
           "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
@@ -169,7 +172,7 @@ let package = Package(
       .executableTarget(
         name: "hearth-fuzz",
         dependencies: [
-          "Hub", "Home", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
+          "Hub", "HearthHome", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
           .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         ],

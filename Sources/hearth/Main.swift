@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Home
+import HearthHome
 import MatterProtocol
 
 /// Parses the command line, runs the command, and maps its outcome to an exit code.

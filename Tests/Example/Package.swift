@@ -9,13 +9,13 @@ let package = Package(
   dependencies: [.package(name: "hearth", path: "../..")],
   targets: [
     // An application that observes a home in each way.
-    .executableTarget(name: "ExampleHome", dependencies: [.product(name: "Home", package: "hearth")]),
+    .executableTarget(name: "ExampleHome", dependencies: [.product(name: "HearthHome", package: "hearth")]),
     .testTarget(
       name: "ExampleHomeTests",
       dependencies: [
         "ExampleHome",
         .product(name: "Scenario", package: "hearth"), .product(name: "Simulation", package: "hearth"),
-        .product(name: "Home", package: "hearth"),
+        .product(name: "HearthHome", package: "hearth"),
       ],
       resources: [.copy("house.yaml"), .copy("blackout.yaml")]),
   ]

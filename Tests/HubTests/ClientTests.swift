@@ -6,7 +6,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeAutomation
 @testable import HomeModel
 @testable import HomeStore

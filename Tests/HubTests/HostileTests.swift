@@ -7,7 +7,7 @@ import NIOPosix
 import Runtime
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore

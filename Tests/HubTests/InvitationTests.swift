@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 @testable import HomeStore
 @testable import Hub

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 @testable import Hub
 

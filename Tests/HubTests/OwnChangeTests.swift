@@ -3,7 +3,7 @@ import MatterModel
 import Testing
 import VirtualDevices
 
-@testable import Home
+@testable import HearthHome
 @testable import Hub
 @testable import Scenario
 

@@ -3,7 +3,7 @@ import MatterModel
 import Runtime
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import Hub

@@ -2,7 +2,7 @@ import MatterModel
 import NIOCore
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import Hub

@@ -7,7 +7,7 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeAutomation
 @testable import HomeControl
 @testable import HomeModel

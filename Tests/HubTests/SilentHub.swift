@@ -5,7 +5,7 @@ import NIOWebSocket
 import Runtime
 import Synchronization
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import Hub

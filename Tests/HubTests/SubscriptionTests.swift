@@ -5,7 +5,7 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import Hub

@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 @testable import HomeStore
 @testable import Hub

@@ -22,7 +22,7 @@ enum Prose {
   /// Paths that are not counted: files of the home that are being rewritten, and inputs of the fuzzer.
   static let excluded = [
     "Sources/HomeAutomation/ObserverCenter", "Sources/HomeControl/Controller/", "Sources/HomeStore/HomeDatabase+Wishes",
-    "Sources/Hub/Client/", "Sources/HomeText/", "Sources/Home/Registry/", "Tests/Fuzz/",
+    "Sources/Hub/Client/", "Sources/HomeText/", "Sources/HearthHome/Registry/", "Tests/Fuzz/",
   ]
 
   /// The phrases of a text, each as often as it occurs.

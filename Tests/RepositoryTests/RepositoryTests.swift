@@ -6,18 +6,19 @@ enum Repository {
   /// The modules of the toolchain and the host, which Package.swift does not name, and the targets that may import them.
   static let systemModules: [String: [String]] = [
     "FoundationNetworking": ["WebClient", "HomeAutomation"],
-    "Dispatch": ["HomeAutomation", "HomeControl", "Home", "Simulation", "hearth"],
+    "Dispatch": ["HomeAutomation", "HomeControl", "HearthHome", "Simulation", "hearth"],
     "Foundation": [
       "Runtime", "VirtualDevices", "HomeModel", "HomeStore", "WebClient", "HomeAutomation", "CloudLink", "HomeControl",
-      "Home", "HomeText", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
+      "HearthHome", "HomeText", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],
     "Glibc": [
-      "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl", "Home", "Hub", "hearth",
+      "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub",
+      "hearth",
       "hearth-bench",
     ],
     "Synchronization": [
       "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "HomeModel", "HomeStore", "WebClient",
-      "HomeAutomation", "HomeControl", "Home", "Hub", "hearth", "hearth-bench",
+      "HomeAutomation", "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
   ]
 

@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import MatterModel
 import MatterProtocol
 import Simulation

@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -35,7 +35,7 @@ import VirtualDevices
     }
     #expect((1000..<1100).contains(since.nanoseconds / 1_000_000_000))
     // Some event, at least the deadline of a report, occurs once an hour.
-    #expect(end - since > Simulation.usualTimeout && end - since < Simulation.usualTimeout + .seconds(3_601))
+    #expect(end - since > VirtualTime.usualTimeout && end - since < VirtualTime.usualTimeout + .seconds(3_601))
     #expect(
       "\(SimulationError.noProgress(at: end, since: since, waiting: ["a missing event"]))".contains(
         "waits “a missing event”"))
@@ -114,7 +114,7 @@ import VirtualDevices
     let scenario = try ScenarioFileTests.load(
       SimulatedHomeTests.lamp + "\nnever:\n  - { lamp.connectivity: offline }\nsteps:\n  - power: { lamp: off }\n")
     let timeline = Timeline()
-    let run = await Simulation.run(seed: 1, limit: .seconds(3 * 86_400)) { simulation in
+    let run = await VirtualTime.run(seed: 1, limit: .seconds(3 * 86_400)) { simulation in
       let home = try await SimulatedHome.start(scenario.home, SimulatedHomeOptions(), in: simulation)
       try await home.switchPeriodically("Lamp", every: .seconds(3_600))
       let failure = await ScenarioDefinition.play(scenario, on: StuckStage(stage: home), timeline)
@@ -129,7 +129,7 @@ import VirtualDevices
 
   /// Each change is observed with the state right after it, even if the next one follows at once.
   @Test func observesEachChangeSeparately() async throws {
-    let names = try await run(Simulation.usualTimeout) { home, world -> [String] in
+    let names = try await run(VirtualTime.usualTimeout) { home, world -> [String] in
       let observed = Mutex<[String]>([])
       let listener = await HomeListener(to: home, DeviceNames(world.definition).uniqueIDs) { view, _ in
         observed.withLock { $0.append(view.devices.first?.name ?? "none") }

@@ -5,7 +5,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 @testable import Scenario
 

@@ -7,7 +7,7 @@ import Simulation
 import Testing
 import VirtualDevices
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import Scenario

@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 import VirtualDevices
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeStore
 

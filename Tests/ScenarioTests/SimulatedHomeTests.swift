@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import HomeText
 import MatterClusters
 import MatterController
@@ -330,7 +330,7 @@ import VirtualDevices
   }
 
   @Test func reportsDeadlock() async throws {
-    let run = await Simulation.run(seed: 1) { simulation in
+    let run = await VirtualTime.run(seed: 1) { simulation in
       await simulation.naming("a missing event") {
         await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
       }
@@ -366,7 +366,7 @@ import VirtualDevices
 
   /// A loop of effects without progress of time ends the run.
   @Test func stopsEndlessEffects() async throws {
-    let run = await Simulation.run(seed: 1) { simulation in
+    let run = await VirtualTime.run(seed: 1) { simulation in
       try await simulation.sleep(for: .seconds(5))
       while true { try await simulation.sleep(for: .zero) }
     }
@@ -374,7 +374,7 @@ import VirtualDevices
   }
 
   @Test func detectsResumeFromOtherThread() async throws {
-    let run = await Simulation.run(seed: 1, limit: .seconds(1_000_000_000)) { simulation in
+    let run = await VirtualTime.run(seed: 1, limit: .seconds(1_000_000_000)) { simulation in
       await withTaskGroup(of: Void.self) { group in
         // Keeps events scheduled, so that the run can't end as a deadlock before the other thread resumes.
         let turns = Mutex(0)
@@ -431,7 +431,7 @@ import VirtualDevices
   }
 
   @Test func cancelsSleepImmediately() async throws {
-    let run = await Simulation.run(seed: 1) { simulation in
+    let run = await VirtualTime.run(seed: 1) { simulation in
       await withTaskGroup(of: Void.self) { group in
         group.addTask { try? await simulation.sleep(for: .seconds(1000)) }
         try? await simulation.sleep(for: .seconds(1))

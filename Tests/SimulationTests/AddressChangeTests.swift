@@ -4,7 +4,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeControl
 @testable import Simulation
 

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct BusyTests {
   /// A signal handler can run after a stack overflow in a run.
   @Test func providesAlternateSignalStack() async throws {
-    let run = await Simulation.run(seed: 1) { _ -> Bool in
+    let run = await VirtualTime.run(seed: 1) { _ -> Bool in
       var stack = stack_t()
       guard sigaltstack(nil, &stack) == 0 else { return false }
       // Not `SS_DISABLE`.
@@ -44,7 +44,7 @@ import Testing
   ) async -> (error: (any Error)?, isPowered: [Bool], isStopped: [Bool]) {
     let hosts = Hosts()
     let machines = Machines()
-    let run = await Simulation.run(seed: 1) { simulation in
+    let run = await VirtualTime.run(seed: 1) { simulation in
       try await simulation.perform { world in
         world.network.conditions.latency = latency
         world.maximumEffects = 10_000
@@ -112,7 +112,7 @@ import Testing
   /// When a run fails, its waits end, so that the body can clean up.
   @Test func endsWaitsWhenARunFails() async throws {
     let ended = Hosts.Ended()
-    let run = await Simulation.run(seed: 1, limit: .seconds(10)) { simulation in
+    let run = await VirtualTime.run(seed: 1, limit: .seconds(10)) { simulation in
       let isMet = await simulation.wait(for: "an impossible condition", within: .seconds(3600)) { _ in false }
       ended.all.append(isMet)
       // Canceled by now: the wait returns at once.
@@ -129,7 +129,7 @@ import Testing
 
   /// Cancellation ends a wait before its timeout.
   @Test func cancelsWait() async throws {
-    let run = await Simulation.run(seed: 1) { simulation in
+    let run = await VirtualTime.run(seed: 1) { simulation in
       await withTaskGroup(of: Bool.self) { group in
         group.addTask { await simulation.wait(for: "an impossible condition", within: .seconds(3600)) { _ in false } }
         try? await simulation.sleep(for: .seconds(1))

@@ -5,7 +5,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import Simulation
 @testable import HomeControl
 

@@ -123,7 +123,7 @@ import Testing
 
   /// A clock that runs half as fast again: three of its seconds are two.
   @Test func appliesClockDrift() async throws {
-    let run = await Simulation.run(seed: 1) { simulation in
+    let run = await VirtualTime.run(seed: 1) { simulation in
       let machine = simulation.machine
       let epoch = machine.unixMicroseconds()
       await simulation.perform { _ in machine.setDrift(500_000) }

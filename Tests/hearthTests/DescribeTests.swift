@@ -3,7 +3,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 @testable import hearth
 

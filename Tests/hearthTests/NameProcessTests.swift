@@ -4,7 +4,7 @@ import MatterModel
 import Runtime
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 @testable import HomeStore
 

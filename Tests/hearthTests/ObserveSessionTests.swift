@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import Testing
 
 /// `hearth observe` with a web address, with real processes on loopback.

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import HomeText
 import MatterModel
 import Testing

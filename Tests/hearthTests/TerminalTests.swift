@@ -3,7 +3,7 @@ import Glibc
 import MatterModel
 import Testing
 
-@testable import Home
+@testable import HearthHome
 @testable import HomeModel
 
 /// Output on a pseudoterminal.

@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import Testing
 
 /// `hearth watch`, `wait` and `observe` with real processes on loopback.

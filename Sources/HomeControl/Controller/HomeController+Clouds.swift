@@ -30,9 +30,9 @@ extension HomeController {
     if isFollowing { await removeStrays(nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
   }
 
-  private func makeLink(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) -> CloudLink {
+  private func makeLink(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) -> CloudConnection {
     let host = NIOLoopBound<any CloudHost>(edge.value, eventLoop: eventLoop)
-    return CloudLink(account, nodes, host, options.clouds, logger: options.logger, machine: options.machine)
+    return CloudConnection(account, nodes, host, options.clouds, logger: options.logger, machine: options.machine)
   }
 
   /// Removes devices of clouds that are of no account any more: their account went while it was answering.
@@ -80,7 +80,7 @@ extension HomeController {
   }
 
   /// The account that a node is a device of.
-  package func cloud(of node: NodeID) async throws(HomeError) -> CloudLink {
+  package func cloud(of node: NodeID) async throws(HomeError) -> CloudConnection {
     // Who follows them hears of what others do to the accounts; anybody else looks.
     if !isFollowing || clouds.isEmpty { await readClouds() }
     for (_, link) in clouds.sorted(by: { $0.key < $1.key }) { if await link.nodes[node] != nil { return link } }
@@ -88,7 +88,7 @@ extension HomeController {
   }
 
   /// The account of this name, in whatever case.
-  package func cloud(named name: String) async throws(HomeError) -> CloudLink {
+  package func cloud(named name: String) async throws(HomeError) -> CloudConnection {
     await readClouds()
     guard let known = clouds.first(where: { HomeNames.same($0.key, name) }) else {
       throw HomeError(
@@ -127,7 +127,7 @@ extension HomeController {
 
   /// What is known of a node when its cloud has been asked.
   /// - Throws: `unreachable` where the cloud itself does not reach it.
-  private func asked(_ link: CloudLink, _ node: NodeID) async throws(HomeError) -> NodeValues {
+  private func asked(_ link: CloudConnection, _ node: NodeID) async throws(HomeError) -> NodeValues {
     let told: [AttributeData]?
     do throws(CloudFailure) { told = try await link.query([node])[node] } catch {
       throw error.homeError(of: await link.account.name)

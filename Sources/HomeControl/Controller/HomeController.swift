@@ -65,7 +65,7 @@ public actor HomeController {
   /// Nodes with a new session, which may have missed the deletion of a group.
   var newSessions: Set<NodeID> = []
   /// The cloud accounts in use, by name; all accounts if the devices are followed.
-  package var clouds: [String: CloudLink] = [:]
+  package var clouds: [String: CloudConnection] = [:]
   /// The number of reads of the accounts that were begun, and the number of the one whose result applies.
   var cloudReadings = (begun: 0, inForce: 0)
 

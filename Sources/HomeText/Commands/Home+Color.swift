@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol

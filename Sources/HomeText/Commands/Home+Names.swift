@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 package import MatterController
 internal import MatterModel
 

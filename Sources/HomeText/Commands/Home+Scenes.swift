@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 internal import MatterClusters
 package import MatterModel
 

@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 package import MatterClusters
 package import MatterModel
 

@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 package import MatterModel
 
 /// The fields of a command, as a user writes them.

@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 package import MatterModel
 
 /// The targets that one text of a command line names.

@@ -1,4 +1,4 @@
-package import Home
+package import HearthHome
 public import HomeText
 public import MatterClusters
 internal import MatterDevice

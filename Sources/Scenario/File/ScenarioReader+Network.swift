@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Home
+internal import HearthHome
 internal import MatterModel
 internal import MatterProtocol
 internal import Simulation

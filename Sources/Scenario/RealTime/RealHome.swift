@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Home
+internal import HearthHome
 internal import Logging
 internal import MatterController
 internal import MatterCrypto

@@ -1,4 +1,4 @@
-internal import Home
+internal import HearthHome
 public import Simulation
 public import VirtualDevices
 

@@ -1,4 +1,4 @@
-internal import Home
+internal import HearthHome
 internal import Runtime
 public import Simulation
 public import VirtualDevices
@@ -65,7 +65,7 @@ extension ScenarioDefinition {
     timeline.beginSettingUp()
     let (scenario, given) = (self, options)
     let began = HostClock.now()
-    let run = await Simulation.run(
+    let run = await VirtualTime.run(
       seed: seed, limit: limit,
       prepare: { world in
         world.trace.keepsEntries = keepsTrace

@@ -1,4 +1,4 @@
-internal import Home
+internal import HearthHome
 internal import HomeText
 internal import MatterClusters
 internal import MatterController

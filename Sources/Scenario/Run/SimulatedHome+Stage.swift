@@ -1,4 +1,4 @@
-internal import Home
+internal import HearthHome
 internal import MatterModel
 internal import MatterProtocol
 internal import Simulation

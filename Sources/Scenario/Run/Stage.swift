@@ -1,4 +1,4 @@
-internal import Home
+internal import HearthHome
 internal import MatterProtocol
 
 /// The environment of a scenario: a simulated world, or real sockets.

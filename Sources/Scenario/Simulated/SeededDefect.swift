@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import MatterController
 import MatterDevice
 import MatterProtocol

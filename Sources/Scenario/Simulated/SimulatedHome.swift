@@ -1,5 +1,5 @@
 internal import Foundation
-public import Home
+public import HearthHome
 public import Logging
 internal import MatterController
 internal import MatterModel
@@ -175,7 +175,7 @@ public struct SimulatedHomeOptions: Sendable {
   public var defect: SeededDefect?
   /// The time after which a run is ended if the body waits and nothing happens to it, unless an event is scheduled
   /// for a later time.
-  public var timeout = Simulation.usualTimeout
+  public var timeout = VirtualTime.usualTimeout
   /// Whether the trace keeps its entries, not only its digest; they take memory. Used by
   /// ``simulate(_:seed:limit:_:_:)``, which returns the trace.
   public var keepsTrace = true

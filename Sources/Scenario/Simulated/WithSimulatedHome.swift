@@ -1,5 +1,5 @@
 internal import Foundation
-public import Home
+public import HearthHome
 public import Simulation
 public import VirtualDevices
 
@@ -65,7 +65,7 @@ public func simulate<R: Sendable>(
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
 ) async -> Simulation.Run<R> {
   let keepsTrace = options.keepsTrace
-  return await Simulation.run(
+  return await VirtualTime.run(
     seed: seed, limit: limit, timeout: options.timeout, prepare: { $0.trace.keepsEntries = keepsTrace }
   ) { simulation in
     let simulated = try await SimulatedHome.start(definition, options, in: simulation)

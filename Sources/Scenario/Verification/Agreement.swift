@@ -1,4 +1,4 @@
-public import Home
+public import HearthHome
 internal import MatterClusters
 internal import MatterDevice
 internal import MatterModel

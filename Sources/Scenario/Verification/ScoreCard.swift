@@ -1,4 +1,4 @@
-public import Home
+public import HearthHome
 public import MatterProtocol
 
 /// A comparison of what a home reported about its devices with their actual state.

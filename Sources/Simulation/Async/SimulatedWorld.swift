@@ -2,7 +2,7 @@ public import MatterProtocol
 internal import NIOCore
 public import Runtime
 
-/// The async interface to a ``World``, for code that runs on its virtual time in `Simulation.run`.
+/// The async interface to a ``World``, for code that runs on its virtual time in `VirtualTime.run`.
 ///
 /// Time advances only while all tasks wait; computation takes no virtual time.
 public actor SimulatedWorld {

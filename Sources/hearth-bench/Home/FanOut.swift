@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import MatterClusters
 import MatterModel
 import MatterProtocol

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Home
+import HearthHome
 import MatterController
 import MatterProtocol
 import NIOCore

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Home
+import HearthHome
 import MatterClusters
 import MatterProtocol
 import Runtime

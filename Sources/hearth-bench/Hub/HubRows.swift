@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import NIOCore
 
 /// Measures a hub with clients on a Unix socket: from the report of a device, through the home, to WebSocket frames.

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Home
+import HearthHome
 
 /// The memory that a hub in another process needs for clients that receive no events.
 enum IdleClients {

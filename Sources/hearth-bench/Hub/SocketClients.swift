@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Home
+import HearthHome
 import MatterProtocol
 import NIOCore
 import Runtime

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import MatterClusters
 import MatterProtocol
 import Runtime
@@ -42,7 +42,7 @@ enum BaseScenario {
 
   /// - Returns: the number of runs per second on two threads.
   static func rate(runs: Int) async throws -> Double {
-    Simulation.useAllProcessors()
+    VirtualTime.useAllProcessors()
     try await run(seed: 0)
     let start = HostClock.now()
     try await withThrowingTaskGroup(of: Void.self) { group in

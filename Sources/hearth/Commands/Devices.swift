@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Home
+import HearthHome
 import HomeText
 import MatterClusters
 import MatterModel

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Home
+import HearthHome
 import Runtime
 
 // `hearth home cloud`.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Home
+import HearthHome
 import MatterProtocol
 
 // `hearth home list|add|rename|remove|primary|grace|trust|interface`.

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import MatterClusters
 import MatterModel
 

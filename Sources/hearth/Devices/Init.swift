@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import Home
+import HearthHome
 
 /// `hearth init`.
 struct Init: ParsableCommand {

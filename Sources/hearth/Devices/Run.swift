@@ -2,7 +2,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Glibc
-import Home
+import HearthHome
 import NIOCore
 import NIOPosix
 import Runtime

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import MatterModel
 import VirtualDevices
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Home
+import HearthHome
 import VirtualDevices
 
 /// `hearth sim`: access to running virtual devices outside the Matter protocol.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Home
+import HearthHome
 import MatterProtocol
 import Runtime
 import VirtualDevices

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import MatterModel
 
 /// Formats changes of a home as lines and JSON objects, with the names at the time of each change.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Home
+import HearthHome
 
 extension CompletionKind {
   /// Completes the names of the home's devices.

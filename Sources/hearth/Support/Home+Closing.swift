@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 
 extension Home {
   /// Runs the body and closes the home afterwards, also if the body throws.

@@ -1,5 +1,5 @@
 import Glibc
-import Home
+import HearthHome
 import MatterProtocol
 
 /// Parses `HOST:PORT`.

@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import VirtualDevices
 
 /// Files that are named on the command line.

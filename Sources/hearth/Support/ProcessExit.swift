@@ -1,5 +1,5 @@
 import ArgumentParser
-import Home
+import HearthHome
 
 /// The documented exit codes.
 enum ProcessExit: Int32, CaseIterable {

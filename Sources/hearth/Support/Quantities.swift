@@ -1,5 +1,5 @@
 import ArgumentParser
-import Home
+import HearthHome
 import MatterProtocol
 
 /// A duration on the command line: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`. A number without a unit is seconds.

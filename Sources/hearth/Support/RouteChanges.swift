@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 
 /// Detects changes of connectivity that are caused by the routes of a hub client: another route is used, or none works.
 ///

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import Synchronization
 
 /// Selects the changes of the settled connectivity to report.

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import Logging
 
 /// A log handler that escapes control characters, because messages may contain strings from devices.

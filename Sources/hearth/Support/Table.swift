@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 
 /// A table with headings. Each column is as wide as its widest cell, or narrower on a narrow terminal.
 struct Table {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Home
+import HearthHome
 import MatterModel
 
 /// Converts the argument parser's errors to the style of all other errors.

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 
 /// Signals new entries in a home's log. Signals that are raised while the reader is busy are coalesced.
 struct WatchSignal {

@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import Hub
 import MatterProtocol
 import Testing

@@ -1,4 +1,4 @@
-import Home
+import HearthHome
 import Scenario
 import Simulation
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 
 /// Observes a home in each way that the library has, until it is interrupted: `ExampleHome DIRECTORY`, with the state
 /// directory of the home.

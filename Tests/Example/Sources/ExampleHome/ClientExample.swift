@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import MatterClusters
 
 /// Receives the changes of a home as a client. The article “Receiving changes” quotes it, which `ArticleTests` checks.

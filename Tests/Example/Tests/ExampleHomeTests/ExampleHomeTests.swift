@@ -1,5 +1,5 @@
 import Foundation
-import Home
+import HearthHome
 import Scenario
 import Simulation
 import Testing

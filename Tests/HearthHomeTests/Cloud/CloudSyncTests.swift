@@ -1,0 +1,263 @@
+import Foundation
+import MatterClusters
+import MatterModel
+import Testing
+
+@testable import HearthHome
+@testable import CloudLink
+@testable import HomeModel
+
+@Suite("Cloud identity") struct CloudSyncTests {
+  private func sync(_ home: SampleHome, agentID: String? = nil) -> CloudSync {
+    CloudSync(
+      requestID: "ff36a3cc", agentUserID: "user-1", devices: home.devices,
+      rooms: [Room(id: "r", name: "Kitchen", structureID: "s")], agentID: agentID)
+  }
+
+  private func identity(_ edit: (inout DeviceIdentity) -> Void = { _ in }) -> DeviceIdentity {
+    var identity = DeviceIdentity()
+    identity.vendorID = 0xFFF1
+    identity.productID = 0x8001
+    identity.vendorName = "Acme"
+    identity.productName = "Lamp 3"
+    identity.nodeLabel = "desk"
+    identity.uniqueID = "u-1"
+    identity.softwareVersion = "1.4"
+    edit(&identity)
+    return identity
+  }
+
+  private func colorLight(_ identity: DeviceIdentity) -> SampleHome {
+    let home = SampleHome()
+    home.add(
+      SourceID(5), name: "Lamp", room: "r", identity: identity,
+      [SampleHome.root, SampleHome.endpoint(1, DeviceTypes.extendedColorLight)])
+    func global(_ cluster: ClusterID, _ value: UInt32) -> (ConcreteAttributePath, [UInt8]) {
+      (ConcreteAttributePath(1, cluster, GlobalAttribute.featureMap), value.tlv)
+    }
+    home.report(
+      5, (ColorControl.colorTempPhysicalMinMireds.path(on: 1), UInt16(153).tlv),
+      (ColorControl.colorTempPhysicalMaxMireds.path(on: 1), UInt16(500).tlv),
+      global(ColorControl.id, ColorControl.hueAndSaturation.mask | ColorControl.colortemperature.mask),
+      (BasicInformation.hardwareVersionString.path(on: 0), "B".tlv))
+    return home
+  }
+
+  @Test func encodesSyncResponse() throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    let json = String(decoding: try encoder.encode(sync(colorLight(identity()), agentID: "hearth")), as: UTF8.self)
+    #expect(
+      json == """
+        {
+          "payload" : {
+            "agentUserId" : "user-1",
+            "devices" : [
+              {
+                "attributes" : {
+                  "colorModel" : "hsv",
+                  "colorTemperatureRange" : {
+                    "temperatureMaxK" : 6536,
+                    "temperatureMinK" : 2000
+                  },
+                  "commandOnlyBrightness" : false,
+                  "commandOnlyColorSetting" : false,
+                  "commandOnlyOnOff" : false
+                },
+                "deviceInfo" : {
+                  "hwVersion" : "B",
+                  "manufacturer" : "Acme",
+                  "model" : "Lamp 3",
+                  "swVersion" : "1.4"
+                },
+                "id" : "5",
+                "matterOriginalProductId" : "0x8001",
+                "matterOriginalVendorId" : "0xfff1",
+                "matterUniqueId" : "u-1",
+                "name" : {
+                  "defaultNames" : [
+                    "Lamp 3"
+                  ],
+                  "name" : "Lamp",
+                  "nicknames" : [
+                    "desk"
+                  ]
+                },
+                "otherDeviceIds" : [
+                  {
+                    "agentId" : "hearth",
+                    "deviceId" : "5"
+                  }
+                ],
+                "roomHint" : "Kitchen",
+                "traits" : [
+                  "action.devices.traits.Brightness",
+                  "action.devices.traits.ColorSetting",
+                  "action.devices.traits.OnOff"
+                ],
+                "type" : "action.devices.types.LIGHT",
+                "willReportState" : true
+              }
+            ]
+          },
+          "requestId" : "ff36a3cc"
+        }
+        """)
+    let decoded = try JSONDecoder().decode(CloudSync.self, from: Data(json.utf8))
+    #expect(decoded == sync(colorLight(identity()), agentID: "hearth"))
+  }
+
+  @Test func assignsUniqueDeviceIDs() throws {
+    let home = SampleHome()
+    let outlets = (1...3 as ClosedRange<EndpointID.RawValue>).map {
+      SampleHome.endpoint(EndpointID($0), DeviceTypes.onOffPlugInUnit)
+    }
+    home.add(SourceID(5), name: "Strip", room: "r", identity: identity(), [SampleHome.root] + outlets)
+    let devices = sync(home).payload.devices
+    #expect(devices.map(\.id) == ["5", "5:2", "5:3"])
+    #expect(devices.map { $0.otherDeviceIDs.map(\.deviceID) } == [["5"], ["5:2"], ["5:3"]])
+  }
+
+  @Test func encodesMissingIdentity() throws {
+    let home = colorLight(DeviceIdentity())
+    let device = try #require(sync(home).payload.devices.first)
+    #expect(device.matterOriginalVendorID == "" && device.matterOriginalProductID == "")
+    #expect(device.matterUniqueID == nil)
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: JSONEncoder().encode(device)) as? [String: Any])
+    #expect(json["matterOriginalVendorId"] as? String == "" && json["matterUniqueId"] == nil)
+    #expect(device.name.defaultNames.isEmpty && device.name.nicknames.isEmpty)
+  }
+
+  @Test func matchesDevicesByIdentity() throws {
+    let devices = colorLight(identity()).devices
+    let reported = try #require(sync(colorLight(identity { $0.nodeLabel = "other" })).payload.devices.first)
+    #expect(devices.filter { reported.isSameDevice(as: $0) }.map(\.id) == ["5"])
+    func finds(_ vendor: String, _ product: String, _ unique: String) -> Bool {
+      let identity = DeviceIdentity(
+        matterOriginalVendorID: vendor, matterOriginalProductID: product, matterUniqueID: unique)
+      return devices.contains { identity.isSameDevice(as: $0.identity) }
+    }
+    #expect(finds("0xfff1", "0x8001", "u-1") && finds("0xFFF1", "0x8001", "u-1") && finds("", "", "u-1"))
+    #expect(!finds("0xfff1", "0x8001", "u-2") && !finds("0xfff1", "0x8001", "") && !finds("0xfff2", "0x8001", "u-1"))
+    #expect(!finds("0xfff1", "0x8002", "u-1"))
+  }
+
+  @Test func mergesSourcesOfDevice() throws {
+    let home = colorLight(identity())
+    home.apply([.sourceAdded(SourceID(7, 3), device: "5")])
+    let devices = sync(home).payload.devices
+    #expect(devices.map(\.id) == ["5"])
+    #expect(devices.first?.otherDeviceIDs.map(\.deviceID) == ["5", "7/3"])
+  }
+
+  /// Cloud devices of one node with these endpoints.
+  private func devices(
+    _ endpoints: DeviceEndpoint..., values: [(ConcreteAttributePath, [UInt8])] = []
+  ) -> [CloudDevice] {
+    let home = SampleHome()
+    home.add(SourceID(5), [SampleHome.root] + endpoints)
+    home.apply(values.map { .attribute(5, $0.0, value: $0.1) })
+    return sync(home).payload.devices
+  }
+
+  /// Last components of the names of its type and traits.
+  private func names(_ device: CloudDevice?) -> [String] {
+    guard let device else { return [] }
+    func last(_ name: String) -> String { name.split(separator: ".").last.map { String($0) } ?? "" }
+    return [last(device.type), ":"] + device.traits.map { last($0) }
+  }
+
+  @Test func splitsOutletsOfStrip() {
+    let strip = devices(
+      SampleHome.endpoint(1, DeviceTypes.onOffPlugInUnit), SampleHome.endpoint(2, DeviceTypes.onOffPlugInUnit))
+    #expect(
+      strip.map(\.id) == ["5", "5:2"]
+        && strip.map(\.traits) == Array(repeating: ["action.devices.traits.OnOff"], count: 2))
+  }
+
+  @Test func mergesSensorEndpoints() throws {
+    let sensor = devices(
+      SampleHome.endpoint(1, DeviceTypes.temperatureSensor), SampleHome.endpoint(2, DeviceTypes.humiditySensor),
+      SampleHome.endpoint(3, DeviceTypes.lightSensor), SampleHome.endpoint(4, DeviceTypes.temperatureSensor),
+      values: [
+        (TemperatureMeasurement.minMeasuredValue.path(on: 1), Int16(-1000).tlv),
+        (TemperatureMeasurement.maxMeasuredValue.path(on: 1), Int16(5050).tlv),
+      ])
+    #expect(sensor.map(\.id) == ["5", "5:4"])
+    #expect(names(sensor.first) == ["SENSOR", ":", "HumiditySetting", "TemperatureControl"])
+    #expect(
+      sensor.first?.attributes.temperatureRange == .init(minThresholdCelsius: -10, maxThresholdCelsius: 50.5))
+    #expect(sensor.first?.attributes.queryOnlyHumiditySetting == true)
+  }
+
+  @Test func findsBatteryOnAnyEndpoint() {
+    let power = DeviceEndpoint(id: 2, deviceTypes: [DeviceTypes.powerSource.id], servers: [PowerSource.id])
+    let device = devices(
+      SampleHome.endpoint(1, DeviceTypes.contactSensor), power,
+      values: [
+        (
+          ConcreteAttributePath(2, PowerSource.id, GlobalAttribute.featureMap),
+          (PowerSource.battery.mask | PowerSource.replaceable.mask).tlv
+        )
+      ])
+    #expect(names(device.first) == ["SENSOR", ":", "EnergyStorage", "OpenClose"])
+    #expect(device.first?.attributes.isRechargeable == false && device.first?.attributes.queryOnlyOpenClose == true)
+  }
+
+  @Test func mapsOtherDeviceTypes() throws {
+    #expect(names(devices(SampleHome.endpoint(1, DeviceTypes.doorLock)).first) == ["LOCK", ":", "LockUnlock"])
+    #expect(names(devices(SampleHome.endpoint(1, DeviceTypes.speaker)).first) == ["SPEAKER", ":", "Volume"])
+    #expect(names(devices(SampleHome.endpoint(1, DeviceTypes.fan)).first) == ["FAN", ":", "FanSpeed", "OnOff"])
+    #expect(
+      names(devices(SampleHome.endpoint(1, DeviceTypes.waterLeakDetector)).first) == ["SENSOR", ":", "SensorState"])
+    let occupancy = devices(
+      SampleHome.endpoint(1, DeviceTypes.occupancySensor),
+      values: [(OccupancySensing.holdTime.path(on: 1), UInt16(30).tlv)]
+    ).first
+    #expect(names(occupancy) == ["SENSOR", ":", "OccupancySensing"])
+    #expect(occupancy?.attributes.occupancySensorConfiguration?.first?.occupiedToUnoccupiedDelaySec == 30)
+    let curtain = devices(
+      SampleHome.endpoint(1, DeviceTypes.windowCovering),
+      values: [
+        (WindowCovering.endProductType.path(on: 1), WindowCovering.EndProductType.centralCurtain.tlv),
+        (
+          ConcreteAttributePath(1, WindowCovering.id, GlobalAttribute.featureMap),
+          (WindowCovering.lift.mask | WindowCovering.positionAwareLift.mask).tlv
+        ),
+      ]
+    ).first
+    #expect(names(curtain) == ["CURTAIN", ":", "OpenClose", "StartStop"])
+    #expect(curtain?.attributes.discreteOnlyOpenClose == false)
+  }
+
+  @Test func encodesThermostatModesAndLimits() throws {
+    let device = try #require(
+      devices(
+        SampleHome.endpoint(1, DeviceTypes.thermostat),
+        values: [
+          (
+            ConcreteAttributePath(1, Thermostat.id, GlobalAttribute.featureMap),
+            (Thermostat.heating.mask | Thermostat.cooling.mask | Thermostat.autoMode.mask).tlv
+          ),
+          (Thermostat.absMinHeatSetpointLimit.path(on: 1), Int16(700).tlv),
+          (Thermostat.minCoolSetpointLimit.path(on: 1), Int16(1600).tlv),
+          (Thermostat.maxHeatSetpointLimit.path(on: 1), Int16(2900).tlv),
+          (Thermostat.maxCoolSetpointLimit.path(on: 1), Int16(3200).tlv),
+          (Thermostat.minSetpointDeadBand.path(on: 1), Int8(25).tlv),
+        ]
+      ).first)
+    #expect(names(device) == ["THERMOSTAT", ":", "TemperatureSetting"])
+    #expect(device.attributes.availableThermostatModes == ["off", "heat", "cool", "heatcool"])
+    #expect(
+      device.attributes.thermostatTemperatureRange == .init(minThresholdCelsius: 7, maxThresholdCelsius: 32))
+    #expect(device.attributes.bufferRangeCelsius == 2.5)
+  }
+
+  @Test func omitsUnsupportedDeviceTypes() {
+    #expect(devices(SampleHome.endpoint(1, DeviceTypes.aggregator)).isEmpty)
+    #expect(devices(SampleHome.endpoint(1, DeviceTypes.onOffLightSwitch)).isEmpty)
+    #expect(devices(SampleHome.endpoint(1, ExampleOrganization.SpinnerDeviceType.deviceType)).isEmpty)
+    #expect(devices().isEmpty)
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import HearthHome
+@testable import HomeAutomation
+@testable import HomeModel
+@testable import HomeStore
+
+/// Values of an unexpected type or range in the database cause an error, never a crash.
+@Suite("Damaged databases") struct DamagedDatabaseTests {
+  /// Fills a home with a row in every table.
+  private func fill(_ database: HomeDatabase) throws {
+    var update = HomeUpdate(HomeSamples.lamp(5), at: 1_000)
+    update.changes.append(.roomAdded(Room(id: "den", name: "Den", structureID: "home")))
+    update.changes.append(.event(5, event(3)))
+    update.versions = [5: [ClusterPath(1, 6): 7]]
+    update.trials = ["5": DebounceTrial(settled: SourceConnectivity(.online, .peer), since: 900)]
+    try database.commit([update], contacts: [5: Contact(last: 1, nextReport: 2)])
+    _ = try database.invite("Ada", .member, at: 1)
+    _ = try database.addCloudAccount("Maker", address: "https://example.org/", token: "t")
+    try database.add(BackgroundDelivery(.all, .immediate, to: .command(["true"]), after: try database.anchor()))
+    try database.set("250", for: "grace")
+    _ = try database.keep(PairingWish(name: "Lamp"), for: [6], besides: [6])
+    try database.write { database in
+      try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
+      try database.execute(sql: "INSERT OR REPLACE INTO gap (last, next) VALUES (100000, 200000)")
+      try database.execute(
+        sql:
+          "INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES ('Maker', 'd', 9, 1, x'00')")
+    }
+  }
+
+  private static let tables = [
+    "structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial",
+    "wish",
+    "cloud_account", "cloud_device", "setting",
+  ]
+  /// Tables that are read when a home is opened.
+  private static let tablesOfStart = ["meta", "identity", "gap", "sqlite_sequence"]
+  private static let values = ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "1.5"]
+
+  private func event(_ number: UInt64) -> EventData {
+    EventData(
+      ConcreteEventPath(0, 0x28, 0), number: number, priority: .critical, timestamp: .epoch(1), payload: [0x15, 0x18])
+  }
+
+  /// Runs every operation that reads the database and returns its errors.
+  private func readAll(_ database: HomeDatabase) -> [HomeError] {
+    var errors: [HomeError] = []
+    func attempt(_ body: () throws(HomeError) -> Void) { if let error = failure(body) { errors.append(error) } }
+    attempt { () throws(HomeError) in _ = try database.load() }
+    attempt { () throws(HomeError) in _ = try database.names() }
+    attempt { () throws(HomeError) in _ = try database.samples(after: nil) }
+    attempt { () throws(HomeError) in _ = try database.clients() }
+    attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
+    attempt { () throws(HomeError) in _ = try database.cloudNodes() }
+    attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
+    attempt { () throws(HomeError) in _ = try database.settings() }
+    attempt { () throws(HomeError) in _ = try database.grace() }
+    attempt { () throws(HomeError) in _ = try database.wishes() }
+    attempt { () throws(HomeError) in _ = try database.contacts() }
+    attempt { () throws(HomeError) in _ = try database.compact(keeping: 1) }
+    attempt { () throws(HomeError) in
+      _ = try database.commit([HomeUpdate([.event(5, event(4)), .deviceRemoved(id: "5")], at: 2_000)])
+    }
+    return errors
+  }
+
+  private func columns(_ tables: [String], _ database: HomeDatabase) throws -> [(table: String, column: String)] {
+    try database.read { file in
+      try tables.flatMap { table in try file.columns(in: table).map { (table, $0.name) } }
+    }
+  }
+
+  /// Sets a column in all rows; constraints of keys refuse some values.
+  private func damage(_ database: HomeDatabase, _ table: String, _ column: String, _ value: String) {
+    _ = try? database.write { try $0.execute(sql: "UPDATE \(table) SET \(column) = \(value)") }
+  }
+
+  private func check(_ errors: [HomeError], _ column: String) {
+    for error in errors {
+      #expect([.internalError, .badArguments, .notFound].contains(error.code), "\(column): \(error)")
+    }
+  }
+
+  @Test func reportsUnexpectedValuesInEveryColumn() throws {
+    let directory = "/damaged-\(UUID().uuidString)"
+    defer { PassingHomes.remove(below: directory) }
+    func open() throws -> HomeDatabase {
+      PassingHomes.remove(below: directory)
+      let database = try HomeDatabase.open(directory + "/home.sqlite", isPassing: true)
+      try fill(database)
+      return database
+    }
+    for (table, column) in try columns(Self.tables + Self.tablesOfStart, try open()) {
+      for value in Self.values {
+        let database = try open()
+        damage(database, table, column, value)
+        check(readAll(database), "\(table).\(column) = \(value)")
+      }
+    }
+  }
+
+  @Test func reportsUnexpectedValuesWhileOpening() throws {
+    for value in Self.values {
+      for table in Self.tablesOfStart {
+        let scratch = try TestDatabase()
+        let database = try scratch.open()
+        try fill(database)
+        for (table, column) in try columns([table], database) { damage(database, table, column, value) }
+        try database.close()
+        let opened: HomeDatabase
+        do throws(HomeError) {
+          opened = try scratch.open()
+        } catch {
+          check([error], "\(table) = \(value)")
+          continue
+        }
+        check(readAll(opened), "\(table) = \(value)")
+        try opened.close()
+      }
+    }
+  }
+
+  @Test func namesTheColumnAndTheRemedy() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    try fill(database)
+    try database.write { try $0.execute(sql: "UPDATE source SET endpoint = 70000") }
+    let error = try #require(failure { () throws(HomeError) in _ = try database.load() })
+    #expect(error.message.contains("the column “endpoint” holds 70000") && error.message.contains("move it away"))
+    try database.close()
+  }
+
+  /// A device reported the highest event number before the home was closed.
+  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max)]) func opensAfterTheLastEventNumber(
+    _ number: UInt64
+  ) async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    await open.meet(.lamp(5))
+    await open.take(.report(NodeReport(5, [], events: [event(number)], isWhole: false)))
+    await open.home.close()
+    let again = try await OpenHome(directory)
+    try await again.home.follow()
+    #expect(await again.home.state.lastEvents[5] == number)
+    await again.home.close()
+  }
+
+  @Test func saturatesTimes() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    try fill(database)
+    for value in [Int64.max, .min] {
+      try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }
+      var settling = ConnectivityDebouncer(grace: .seconds(86_400))
+      let trial = try #require(try database.load().trials["5"])
+      settling.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
+      _ = settling.state(at: .max)
+      _ = settling.advance(to: 2_000)
+    }
+    try database.set("\(Int64.max)", for: "grace")
+    #expect(try database.grace() == HomeDatabase.longestGrace)
+    let endless = BackgroundDelivery(
+      .all, .every(.seconds(Int64.max)), to: .command(["true"]), after: try database.anchor())
+    try database.add(endless)
+    #expect(try database.backgroundDeliveries().last?.frequency.period ?? .zero > .seconds(86_400 * 365))
+    try database.close()
+  }
+}

@@ -1,0 +1,70 @@
+import HomeText
+import MatterClusters
+import MatterModel
+import Testing
+
+@testable import HearthHome
+@testable import HomeModel
+
+@Suite("Device readings") struct DeviceReadingTests {
+  private func text(_ type: DeviceTypeID, _ fill: (inout NodeValues) -> Void) -> String {
+    var values = NodeValues()
+    fill(&values)
+    return DeviceState(values, [DeviceEndpoint(id: 1, deviceTypes: [type])]).text
+  }
+
+  private func set<C: Cluster, Value: ModelValue>(
+    _ attribute: MatterModel.Attribute<C, Value>, _ value: Value, _ values: inout NodeValues
+  ) {
+    values[attribute.path(on: 1)] = value.tlv
+  }
+
+  @Test("formats sensor values") func sensors() {
+    #expect(text(0x0302) { set(TemperatureMeasurement.measuredValue, .value(2150), &$0) } == "21.5 °C")
+    #expect(text(0x0307) { set(RelativeHumidityMeasurement.measuredValue, .value(4550), &$0) } == "45.5% humidity")
+    #expect(text(0x0106) { set(IlluminanceMeasurement.measuredValue, .value(20_001), &$0) } == "100 lx")
+    #expect(text(0x0107) { set(OccupancySensing.occupancy, .occupied, &$0) } == "occupied")
+    #expect(text(0x0015) { set(BooleanState.stateValue, true, &$0) } == "closed")
+    #expect(text(0x0015) { set(BooleanState.stateValue, false, &$0) } == "open")
+    #expect(text(0x0043) { set(BooleanState.stateValue, true, &$0) } == "leak")
+    #expect(text(0x0302) { set(TemperatureMeasurement.measuredValue, .null, &$0) }.isEmpty)
+  }
+
+  @Test("formats states of locks, thermostats, coverings and fans") func appliances() {
+    #expect(
+      text(0x000A) {
+        set(DoorLock.lockState, .value(.notFullyLocked), &$0)
+        set(DoorLock.doorState, .value(.doorOpen), &$0)
+      } == "not fully locked, door open")
+    #expect(
+      text(0x0301) {
+        set(Thermostat.localTemperature, .value(2050), &$0)
+        set(Thermostat.systemMode, .heat, &$0)
+        set(Thermostat.occupiedHeatingSetpoint, 2100, &$0)
+        set(Thermostat.occupiedCoolingSetpoint, 2600, &$0)
+      } == "20.5 °C, heat, to 21.0 °C")
+    #expect(
+      text(0x0301) {
+        set(Thermostat.systemMode, .auto, &$0)
+        set(Thermostat.occupiedHeatingSetpoint, 2100, &$0)
+        set(Thermostat.occupiedCoolingSetpoint, 2600, &$0)
+      } == "auto, heat to 21.0 °C, cool to 26.0 °C")
+    #expect(text(0x0202) { set(WindowCovering.currentPositionLiftPercent100ths, .value(4000), &$0) } == "40% closed")
+    #expect(text(0x0202) { set(WindowCovering.currentPositionLiftPercentage, .value(100), &$0) } == "closed")
+    #expect(
+      text(0x002B) {
+        set(FanControl.fanMode, .auto, &$0)
+        set(FanControl.percentCurrent, 30, &$0)
+      } == "fan auto, 30%")
+  }
+
+  @Test("formats levels in percent of the maximum") func levels() {
+    #expect(
+      text(0x0022) {
+        set(OnOff.onOff, true, &$0)
+        set(LevelControl.currentLevel, .value(40), &$0)
+        set(LevelControl.minLevel, 0, &$0)
+        set(LevelControl.maxLevel, 100, &$0)
+      } == "on 40%")
+  }
+}

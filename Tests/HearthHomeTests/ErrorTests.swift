@@ -1,0 +1,31 @@
+import MatterController
+import MatterModel
+import Runtime
+import Testing
+
+@testable import HearthHome
+@testable import HomeModel
+@testable import HomeStore
+
+@Suite("Home errors") struct ErrorTests {
+  @Test("names the searched interfaces if a device is not found") func searched() {
+    let errors: [ControllerError] = [
+      .notFound, .unreachable, .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut),
+    ]
+    for error in errors {
+      #expect(HomeError(error, searched: .named(["eth0", "wlan0"])).message.hasSuffix(" (searched: eth0, wlan0)"))
+      #expect(HomeError(error, searched: .all).message.hasSuffix(" (searched: all interfaces)"))
+      #expect(HomeError(error, searched: .loopback).message.contains("(searched: loopback only; --interface NAME"))
+      #expect(!HomeError(error).message.contains("searched"))
+    }
+    #expect(!HomeError(ControllerError.timedOut, searched: .all).message.contains("searched"))
+  }
+
+  @Test("names cluster-specific statuses") func clusterStatuses() {
+    let busy = HomeError(Status(.failure, clusterCode: 2), of: 0x003C)
+    #expect(busy.message == "the device refused: Busy (FAILURE, cluster status 2)")
+    #expect(HomeError(Status(.failure, clusterCode: 3), of: 0x0101).message.contains(": Occupied (FAILURE"))
+    #expect(HomeError(Status(.failure, clusterCode: 9), of: 0x003C).message.hasSuffix("FAILURE (cluster status 9)"))
+    #expect(HomeError(Status(.constraintError), of: 6).message.hasSuffix("CONSTRAINT_ERROR"))
+  }
+}

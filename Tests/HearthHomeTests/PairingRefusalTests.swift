@@ -1,0 +1,78 @@
+import Foundation
+import MatterController
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import HearthHome
+@testable import HomeControl
+@testable import HomeModel
+
+/// A failed pairing leaves the devices of the home unchanged.
+@Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {
+  /// Opens a home with node 5, which is in the fabric, and node 6, which no longer is.
+  private func home() async throws -> OpenHome {
+    let directory = ScratchDirectory()
+    // The first open creates the fabric.
+    try await OpenHome(directory).home.close()
+    let store = try HostMachine().openStore(directory.state.controller)
+    try store.commit([StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])])
+    store.close()
+    let open = try await OpenHome(directory)
+    for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }
+    return open
+  }
+
+  @Test(
+    "notes a test device on the network, but not on loopback",
+    arguments: [
+      (.test, "192.168.1.20", true), (.test, "fe80::1", true), (.test, "fd00::5", true),
+      (.test, "127.0.0.1", false), (.test, "127.8.9.1", false), (.test, "::1", false),
+      (.production, "192.168.1.20", false), (.production, "::1", false),
+      // The failure itself is reported instead.
+      (.unverified, "192.168.1.20", false), (.unverified, "127.0.0.1", false),
+    ] as [(DeviceAttestation, String, Bool)])
+  func testDeviceOnNetwork(_ attestation: DeviceAttestation, _ address: String, _ isNoted: Bool) throws {
+    let address = try #require(IPAddress(address))
+    #expect(PairedDevice.isTestDeviceOnNetwork(attestation, at: address) == isNoted)
+  }
+
+  /// A request without addresses, which contacts no device.
+  private func request(_ node: NodeID?) -> CommissioningRequest {
+    var request = CommissioningRequest(passcode: 20_240_001, target: .addresses([]))
+    request.nodeID = node
+    return request
+  }
+
+  @Test(arguments: [5, 6, nil] as [NodeID?]) func failedPairingChangesNoDevice(_ node: NodeID?) async throws {
+    let open = try await home()
+    let before = await open.home.state
+    try #require(before.devices.keys.sorted() == ["5", "6"])
+    #expect(await open.controller.nodes.map(\.nodeID) == [5])
+    await #expect(throws: HomeError.self) {
+      try await open.home.pair(request(node), name: "Sun", room: "Kitchen")
+    }
+    #expect(await open.home.state.devices == before.devices)
+    #expect(await open.home.state.rooms == before.rooms)
+    await open.home.close()
+  }
+
+  @Test func storesNoWishForRejectedRequest() async throws {
+    let open = try await home()
+    let own = await open.controller.fabric.nodeID
+    for node in [5, own, 0] {
+      #expect(try await open.controller.keep(PairingWish(name: "Sun"), for: request(node)).isEmpty, "\(node)")
+    }
+    #expect(try await open.controller.keep(PairingWish(name: "Sun"), for: request(7)).count == 1)
+    await open.home.close()
+  }
+
+  /// The device may report its description before the result of the commissioning is stored.
+  @Test func addsReportedDeviceOnce() {
+    let state = Samples.state()
+    let wish = PairingWish(name: "Sun")
+    #expect(DeviceFacts.changes(1, DeviceInformation(), wish, state).isEmpty)
+    #expect(!DeviceFacts.changes(6, DeviceInformation(), wish, state).isEmpty)
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import GRDB
+import Logging
+import Runtime
+import Testing
+
+@testable import HearthHome
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
+
+/// Opening of new databases, and of files that are not a home of this version.
+@Suite("Database schema") struct SchemaTests {
+  /// Returns the contents of the files of a directory, except shared memory, which SQLite rebuilds.
+  private func files(_ directory: String) throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory)
+    where !name.hasSuffix("-shm") && name != "owner" {
+      files[name] = try Data(contentsOf: URL(filePath: directory + "/" + name))
+    }
+    return files
+  }
+
+  /// Creates a home with a structure and sets its schema version.
+  private func create(_ path: String, version: Int) throws {
+    let database = try HomeDatabase.open(path)
+    try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
+    try database.close()
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { try $0.execute(sql: "PRAGMA user_version = \(version)") }
+    try queue.close()
+  }
+
+  private func expectation(_ path: String, _ version: Int) -> String {
+    "\(path): made by another version of Hearth (schema \(version); expected 2); move the file away or delete it"
+  }
+
+  private func openingError(_ path: String) -> HomeError? {
+    failure { () throws(HomeError) in _ = try HomeDatabase.open(path) }
+  }
+
+  @Test func createsAndReopens() throws {
+    let scratch = try TestDatabase()
+    let first = try scratch.open()
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 2)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA application_id") } == 0x4872_7468)
+    try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
+    // Also while another connection has the file open.
+    #expect(try scratch.open().load().state.structures.map(\.name) == ["Home"])
+    try first.close()
+    try HomeDatabase.check(scratch.path)
+    #expect(try scratch.open().load().state.structures.map(\.name) == ["Home"])
+  }
+
+  /// A process can be killed after it created the file and before it created the tables.
+  @Test func opensDatabaseWithoutTables() throws {
+    let scratch = try TestDatabase()
+    try DatabasePool(path: scratch.path).close()
+    try HomeDatabase.check(scratch.path)
+    #expect(try scratch.open().load().state == HomeState())
+  }
+
+  @Test(arguments: [0, 1, 9, -1]) func rejectsOtherVersions(_ version: Int) throws {
+    let scratch = try TestDatabase()
+    try create(scratch.path, version: version)
+    let before = try files(scratch.directory)
+    for _ in 0..<2 {
+      let error = try #require(openingError(scratch.path))
+      #expect(error.code == .internalError && error.message == expectation(scratch.path, version))
+      #expect(failure { () throws(HomeError) in try HomeDatabase.check(scratch.path) }?.message == error.message)
+    }
+    #expect(try files(scratch.directory) == before)
+  }
+
+  /// The process that wrote the database was killed: the write-ahead log is not checkpointed.
+  @Test func rejectsOtherVersionWithWriteAheadLog() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
+    try database.write { try $0.execute(sql: "PRAGMA user_version = 9") }
+    let killed = try TestDatabase()
+    for ending in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: scratch.path + ending, toPath: killed.path + ending)
+    }
+    try database.close()
+    let before = try files(killed.directory)
+    #expect(before["home.sqlite-wal"]?.isEmpty == false)
+    #expect(openingError(killed.path)?.message == expectation(killed.path, 9))
+    #expect(try files(killed.directory) == before)
+  }
+
+  @Test func controllerRejectsOtherVersions() async throws {
+    let directory = ScratchDirectory()
+    try create(directory.state.database, version: 9)
+    let before = try files(directory.state.home)
+    var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    options.discovery = .off
+    do throws(HomeError) {
+      await (try HomeController.open(options)).close()
+      Issue.record("the home was opened")
+    } catch {
+      #expect(error.code == .internalError && error.message == expectation(directory.state.database, 9))
+    }
+    // Names are read and changed without a controller.
+    let names = StoredNames(directory.state)
+    #expect(
+      failure { () throws(HomeError) in _ = try names.registry() }?.message == expectation(directory.state.database, 9))
+    #expect(
+      failure { () throws(HomeError) in
+        _ = try names.change { state throws(HomeError) in try state.addingRoom("Den") }
+      }?.message
+        == expectation(directory.state.database, 9))
+    #expect(try files(directory.state.home) == before)
+    #expect(!FileManager.default.fileExists(atPath: directory.state.controller))
+  }
+
+  @Test func readingNamesCreatesNoDatabase() throws {
+    let directory = ScratchDirectory()
+    let names = StoredNames(directory.state)
+    #expect(try names.state() == HomeState() && names.interfaces().isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: directory.state.database))
+  }
+
+  @Test func readOnlyControllerOpensHome() async throws {
+    let directory = ScratchDirectory()
+    try await OpenHome(directory).home.close()
+    let database = try HomeDatabase.open(directory.state.database)
+    try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
+    try database.close()
+    let again = try await OpenHome(directory)
+    #expect(await again.home.state.structures.map(\.name) == ["Home"])
+    await again.home.close()
+  }
+
+  @Test func rejectsFilesThatAreNotDatabases() throws {
+    let scratch = try TestDatabase()
+    try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: scratch.path))
+    let before = try files(scratch.directory)
+    #expect(openingError(scratch.path)?.message.contains("not a home") == true)
+    #expect(try files(scratch.directory) == before)
+  }
+
+  @Test func rejectsDatabasesOfOtherPrograms() throws {
+    let scratch = try TestDatabase()
+    let queue = try DatabaseQueue(path: scratch.path)
+    try queue.write { try $0.execute(sql: "CREATE TABLE notes (text TEXT)") }
+    try queue.close()
+    let before = try files(scratch.directory)
+    #expect(openingError(scratch.path)?.message.contains("another program") == true)
+    #expect(try files(scratch.directory) == before)
+  }
+}
