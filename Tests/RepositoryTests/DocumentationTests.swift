@@ -15,7 +15,7 @@ struct Documentation {
   /// Declarations with names from a specification, whose comment on the type or section has the reference: the clusters,
   /// traits and device types of the standard, and the attributes of a SYNC response.
   static let facts = [
-    "MatterClusters/", "Home/Types/KnownDeviceType.swift", "Home/Types/Matter.swift",
+    "MatterClusters/", "HearthHome/Types/KnownDeviceType.swift", "HearthHome/Types/Matter.swift",
     "CloudLink/CloudAttributes.swift",
   ]
 
