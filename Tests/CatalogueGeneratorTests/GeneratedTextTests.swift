@@ -67,8 +67,8 @@ import Testing
       "public init(mode: Mode, csrNonce: Nullable<OctetString>? = nil)",
       "public struct SpeedEvent: FabricScoped", ".init(fabricIndex: \\.fabricIndex)",
       "  /// How it spins. Other Book § 7.1.\n  public struct Mode: WireCode {",
-      "public static let twiceFast = Self(2)", "[0: \"Off\", 1: \"Fast\", 2: \"2Fast\"]",
-      "public static let level = Self(rawValue: 3)", "public static let jam = Self(rawValue: 16)",
+      "public static var twiceFast: Self { .init(rawValue: 2) }", "[0: \"Off\", 1: \"Fast\", 2: \"2Fast\"]",
+      "public static var level: Self { .init(rawValue: 3) }", "public static var jam: Self { .init(rawValue: 16) }",
       "public static let isInverted = true",
     ]
     for line in expected { #expect(text.contains(line), "not generated: \(line)\n\(text)") }
