@@ -14,7 +14,7 @@ public struct KnownDeviceType<let number: Int>: HomeDeviceType {
   public init(_ untyped: AnyDeviceType) { self.untyped = untyped }
 }
 
-// MARK: Names in the Google Home APIs
-
+/// The name of ``OnOffPlugInUnitDeviceType`` in the Google Home APIs.
 public typealias OnOffPluginUnitDeviceType = OnOffPlugInUnitDeviceType
+/// The name of ``DimmablePlugInUnitDeviceType`` in the Google Home APIs.
 public typealias DimmablePluginUnitDeviceType = DimmablePlugInUnitDeviceType
