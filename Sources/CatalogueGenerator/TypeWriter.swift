@@ -30,7 +30,8 @@ struct TypeWriter {
     var text = head(name, "WireCode", bits: bits)
     // A stored constant would need an initializer that runs once, which takes the compiler a third longer.
     for code in codes {
-      text += "\(indent)  public static var \(Names.identifier(code.constant)): Self { .init(rawValue: \(code.number)) }\n"
+      text +=
+        "\(indent)  public static var \(Names.identifier(code.constant)): Self { .init(rawValue: \(code.number)) }\n"
     }
     let pairs = codes.map { "\($0.number): \"\($0.name)\"" }.joined(separator: ", ")
     return text + "\(indent)  public static let names: [UInt64: String] = [\(codes.isEmpty ? ":" : pairs)]\n"
