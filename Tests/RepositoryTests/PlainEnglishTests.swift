@@ -106,9 +106,9 @@ enum Prose {
   }
 
   /// The comments of a script or a definition file.
-  static func script(_ text: String, _ path: String) -> [Passage] {
+  static func script(_ text: String, _ path: String, mark: String = "# ") -> [Passage] {
     text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
-      guard let mark = line.firstRange(of: "# ") else { return nil }
+      guard let mark = line.firstRange(of: mark) else { return nil }
       return Passage(path: path, line: index + 1, text: String(line[mark.upperBound...]))
     }
   }
@@ -127,6 +127,7 @@ enum Prose {
       // This file quotes the phrases.
       case "swift": return file.lastPathComponent == "PlainEnglishTests.swift" ? [] : swift(text, path)
       case "md": return document(text, path)
+      case "cluster", "devices": return script(text, path) + script(text, path, mark: "// ")
       case "py", "yaml", "sh", "": return script(text, path)
       default: return []
       }
