@@ -6,13 +6,14 @@ extension HomeDevice: Equatable {
   public static func == (left: Self, right: Self) -> Bool {
     left.id == right.id && left.name == right.name && left.roomID == right.roomID
       && left.structureID == right.structureID && left.sourceConnectivity == right.sourceConnectivity
-      && haveSameParts(left.source?.endpoints ?? [], right.source?.endpoints ?? [])
+      && left.hasSameParts(as: right)
   }
 
   /// Whether traits and types are the same, in any order.
-  package static func haveSameParts(_ left: [DeviceEndpoint], _ right: [DeviceEndpoint]) -> Bool {
-    if left == right { return true }
-    return traitSet(left) == traitSet(right) && typeSet(left) == typeSet(right)
+  package func hasSameParts(as other: HomeDevice) -> Bool {
+    let (left, right) = (parts.endpoints, other.parts.endpoints)
+    return left == right
+      || (Self.traitSet(left) == Self.traitSet(right) && Self.typeSet(left) == Self.typeSet(right))
   }
 
   private static func traitSet(_ endpoints: [DeviceEndpoint]) -> Set<ClusterPath> {
