@@ -285,7 +285,7 @@ extension HomeBackend {
 extension HomeReducer {
   /// Returns the value of a device, which sends its requests through `home`.
   package func device(_ entry: DeviceEntry, through home: any HomeAccess) -> HomeDevice {
-    let entry = isRestored ? shown(entry) : entry
+    let entry = shown(entry)
     let source = entry.active
     var others: [NodeID: NodeValues] = [:]
     for other in entry.sources where other.id != source?.id { others[other.id.node] = state.values[other.id.node] }

@@ -11,20 +11,14 @@ extension HomeDevice: Equatable {
 
   /// Whether traits and types are the same, in any order.
   package func hasSameParts(as other: HomeDevice) -> Bool {
-    let (left, right) = (parts.endpoints, other.parts.endpoints)
-    return left == right
-      || (Self.traitSet(left) == Self.traitSet(right) && Self.typeSet(left) == Self.typeSet(right))
+    parts.endpoints == other.parts.endpoints || sortedParts == other.sortedParts
   }
 
-  private static func traitSet(_ endpoints: [DeviceEndpoint]) -> Set<ClusterPath> {
-    Set(endpoints.lazy.flatMap { endpoint in endpoint.servers.lazy.map { ClusterPath(endpoint.id, $0) } })
-  }
-
-  private static func typeSet(_ endpoints: [DeviceEndpoint]) -> [EndpointID: Set<DeviceTypeID>] {
-    var types: [EndpointID: Set<DeviceTypeID>] = [:]
-    for endpoint in endpoints where !endpoint.deviceTypes.isEmpty {
-      types[endpoint.id, default: []].formUnion(endpoint.deviceTypes)
+  /// The traits and types of the endpoints.
+  private var sortedParts: [DeviceEndpoint] {
+    parts.endpoints.map {
+      DeviceEndpoint(id: $0.id, deviceTypes: $0.deviceTypes.sorted(), servers: $0.servers.sorted())
     }
-    return types
+    .sorted { $0.id < $1.id }
   }
 }

@@ -20,7 +20,7 @@ extension Sequence<DeviceEndpoint> {
 
 extension DeviceEntry {
   /// Aggregates the connectivity over the traits of the included endpoints. All traits of an endpoint of a source have
-  /// the same connectivity and repetition doesn't affect a fold, so one value is added for them.
+  /// the same connectivity and repetition doesn't affect an aggregate, so one value is added for them.
   /// - Parameters:
   ///   - parts: the ``parts`` of the device.
   ///   - values: returns the values of a node.
@@ -29,15 +29,17 @@ extension DeviceEntry {
   ) -> SourceConnectivity {
     guard let active else { return .unknown }
     let unreachable = active.unreachable(values(active.id.node) ?? NodeValues())
-    var fold = SourceConnectivity.Fold()
+    var whole: SourceConnectivity?
     for endpoint in active.endpoints where !endpoint.servers.isEmpty && isIncluded(endpoint.id) {
-      fold.add(active.connectivity(of: endpoint.id, unreachable))
+      let part = active.connectivity(of: endpoint.id, unreachable)
+      whole = whole?.merged(with: part) ?? part
     }
     for (path, place) in parts.additions where isIncluded(path.endpoint) {
       guard let source = source(place.source) else { continue }
-      fold.add(source.connectivity(of: place.endpoint, values(source.id.node) ?? NodeValues()))
+      let part = source.connectivity(of: place.endpoint, values(source.id.node) ?? NodeValues())
+      whole = whole?.merged(with: part) ?? part
     }
-    return fold.value
+    return whole ?? .unknown
   }
 }
 
