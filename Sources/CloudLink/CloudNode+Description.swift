@@ -210,6 +210,13 @@ extension CloudDevice {
     "WATERHEATER": DeviceTypes.waterHeater, "HOOD": DeviceTypes.extractorHood,
   ]
 
+  private static let typesByCluster: [ClusterID: DeviceType] = [
+    WindowCovering.id: DeviceTypes.windowCovering, OccupancySensing.id: DeviceTypes.occupancySensor,
+    TemperatureMeasurement.id: DeviceTypes.temperatureSensor, Thermostat.id: DeviceTypes.thermostat,
+    RelativeHumidityMeasurement.id: DeviceTypes.humiditySensor, DoorLock.id: DeviceTypes.doorLock,
+    FanControl.id: DeviceTypes.fan,
+  ]
+
   private func matterTypes(_ clusters: [CloudCluster]) -> [DeviceType] {
     let isDimmed = has("Brightness")
     switch kind {
@@ -221,23 +228,12 @@ extension CloudDevice {
     default: break
     }
     if let type = Self.plainTypes[kind] { return [type] }
-    var types: [DeviceType] = []
-    for cluster in clusters {
-      switch cluster.id {
-      case WindowCovering.id: types.append(DeviceTypes.windowCovering)
-      case BooleanState.id: types.append(sensed?.type ?? DeviceTypes.contactSensor)
-      case OccupancySensing.id: types.append(DeviceTypes.occupancySensor)
-      case TemperatureMeasurement.id: types.append(DeviceTypes.temperatureSensor)
-      case RelativeHumidityMeasurement.id: types.append(DeviceTypes.humiditySensor)
-      case DoorLock.id: types.append(DeviceTypes.doorLock)
-      case Thermostat.id: types.append(DeviceTypes.thermostat)
-      case FanControl.id: types.append(DeviceTypes.fan)
-      default: break
-      }
+    let types = clusters.compactMap {
+      $0.id == BooleanState.id ? sensed?.type ?? DeviceTypes.contactSensor : Self.typesByCluster[$0.id]
     }
     // Other devices with a switch.
-    if types.isEmpty { types = [isDimmed ? DeviceTypes.mountedDimmableLoadControl : DeviceTypes.mountedOnOffControl] }
-    return types
+    return types.isEmpty
+      ? [isDimmed ? DeviceTypes.mountedDimmableLoadControl : DeviceTypes.mountedOnOffControl] : types
   }
 
   /// Sets the attributes with the limits of the clusters.

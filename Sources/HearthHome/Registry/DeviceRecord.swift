@@ -6,16 +6,6 @@ package struct DeviceRecord: Hashable, Sendable {
   /// An endpoint, described by its Descriptor cluster.
   package typealias Endpoint = DeviceEndpoint
 
-  /// A source of the device: a node, or an endpoint of a bridge.
-  package struct Way: Hashable, Sendable {
-    /// The node, and for a bridged device its endpoint.
-    package var id: SourceID
-    /// In the order of their ids.
-    package var endpoints: [Endpoint]
-    /// The identity reported by this source.
-    package var identity: DeviceIdentity
-  }
-
   /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
   package var id: String
   package var nodeID: NodeID
@@ -31,7 +21,7 @@ package struct DeviceRecord: Hashable, Sendable {
   package var endpoints: [Endpoint]
   package var identity = DeviceIdentity()
   /// All sources, in the order of their ids; `nodeID` and `endpoints` are those of one of them.
-  package private(set) var ways: [Way]
+  package private(set) var ways: [DeviceSource]
 
   /// Creates a record of a node, whose label is its name.
   package init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
@@ -40,7 +30,8 @@ package struct DeviceRecord: Hashable, Sendable {
     (self.name, label) = (name, name)
     self.room = room
     self.endpoints = endpoints
-    ways = [Way(id: SourceID(nodeID), endpoints: endpoints, identity: identity)]
+    ways = [DeviceSource(SourceID(nodeID))]
+    ways[0].endpoints = endpoints
   }
 
   /// Creates a record of a device with its active source.
@@ -54,11 +45,11 @@ package struct DeviceRecord: Hashable, Sendable {
     self.room = room
     endpoints = source.endpoints
     identity = source.identity
-    ways = entry.sources.map { Way(id: $0.id, endpoints: $0.endpoints, identity: $0.identity) }
+    ways = entry.sources
   }
 
   /// The same device by another way.
-  package func by(_ way: Way) -> DeviceRecord {
+  package func by(_ way: DeviceSource) -> DeviceRecord {
     var copy = self
     (copy.nodeID, copy.mainEndpoint) = (way.id.node, way.id.endpoint)
     (copy.endpoints, copy.identity) = (way.endpoints, way.identity)
@@ -66,7 +57,7 @@ package struct DeviceRecord: Hashable, Sendable {
   }
 
   /// The same by the first of its ways of which that is true; nil: it is true of none.
-  package func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
+  package func by(where isMeant: (DeviceSource) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
 
   /// Whether the device is bridged.
   package var isBridged: Bool { mainEndpoint != .root }

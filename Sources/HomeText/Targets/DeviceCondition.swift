@@ -122,7 +122,7 @@ package struct DeviceCondition: Sendable {
 
   /// Whether it holds, and what is the case.
   package func check(_ device: HomeDevice?, _ state: HomeState) -> Finding {
-    guard let device, let source = device.source else { return Finding(false, "gone") }
+    guard let device, device.source != nil else { return Finding(false, "gone") }
     let connectivity = device.sourceConnectivity
     switch kind {
     case .connectivity(let wanted):
@@ -138,10 +138,10 @@ package struct DeviceCondition: Sendable {
       return Finding(now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
     case .attribute(let asked, let way, let wanted, let hasUnit):
       let cluster = ClusterPath(asked.endpoint, asked.cluster)
-      // By another way it has another endpoint, or none.
-      guard let place = try? state.path(cluster, asked.attribute, of: device.entry, by: way, now: source) else {
-        return Finding(false, "not known by the active source")
-      }
+      // By another source it has another endpoint, or none.
+      guard let (source, places) = try? state.place(of: [(cluster, asked.attribute)], of: device.entry, by: way),
+        let place = places.first
+      else { return Finding(false, "not known by any source") }
       let path = ConcreteAttributePath(place.endpoint, place.cluster, asked.attribute)
       guard let value = state.value(source.id.node, path) else { return Finding(false, "not known") }
       // A part of it may be away that its bridge does not reach.
