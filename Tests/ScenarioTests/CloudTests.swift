@@ -206,7 +206,7 @@ import Testing
       try await now(.answers(500, "no"))
       try await now(.answers(200, "{\"payload\":"))
       try await now(.answers(200, String(repeating: "[", count: 100_000)))
-      try await now(.answers(200, String(repeating: "[", count: 500) + String(repeating: "]", count: 500)))
+      try await now(.answers(200, String(repeating: "[", count: 300) + String(repeating: "]", count: 300)))
       try await now(.answers(200, "{\"payload\":{\"devices\":{}}}" + String(repeating: " ", count: 2 << 20)))
       try await now(.answers(200, "{\"payload\":{\"errorCode\":\"authExpired\"}}"))
       try await now(.slow(.seconds(3600)))
