@@ -180,7 +180,7 @@ import Testing
     let device = HomeDevice(
       entry, values: values, contact: Contact(last: 0), settled: SourceConnectivity(connectivity, locality),
       home: NoHome())
-    return DeviceRow(device: device, record: try #require(DeviceRecord(entry, room: "Kitchen")))
+    return DeviceRow(device: device, record: DeviceRecord(entry, source, room: "Kitchen"))
   }
 
   /// A stub of a home, for values that require one.
@@ -301,11 +301,10 @@ import Testing
   }
 
   @Test func matchesKindsByFamilyAndTypeName() {
-    func isOfKind(_ type: DeviceTypeID, _ kind: String) -> Bool? {
-      var (entry, source) = (DeviceEntry(id: "1", name: "X", structureID: "home"), DeviceSource(1))
+    func isOfKind(_ type: DeviceTypeID, _ kind: String) -> Bool {
+      var source = DeviceSource(SourceID(1))
       source.endpoints = [.init(id: 1, deviceTypes: [type])]
-      entry.sources = [source]
-      return DeviceRecord(entry, room: nil)?.isOfKind(kind)
+      return DeviceRecord(DeviceEntry(id: "1", name: "X", structureID: "home"), source, room: nil).isOfKind(kind)
     }
     #expect(isOfKind(0x0101, "light"))
     // A light switch is not a light.

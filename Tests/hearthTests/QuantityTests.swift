@@ -45,7 +45,8 @@ import Testing
 
   @Test func percentagesRoundTrip() throws {
     for percent in 0...100 {
-      #expect(LevelRange.standard.percent(try WantedLevel(text: "\(percent)%", raw: false).level(in: .standard)) == percent)
+      #expect(
+        LevelRange.standard.percent(try WantedLevel(text: "\(percent)%", raw: false).level(in: .standard)) == percent)
     }
   }
 

@@ -3,11 +3,11 @@ package import MatterModel
 
 /// A device of the home with its names for users, and one of its sources.
 package struct DeviceRecord: Hashable, Sendable {
-  package let entry: DeviceEntry
+  package var entry: DeviceEntry
   /// The selected source: the active one, or the one that a text names.
-  package private(set) var source: DeviceSource
+  package var source: DeviceSource
   /// The name of the room; nil: none.
-  package let room: String?
+  package var room: String?
   /// The name for messages, with the room if another device of the home has the same name.
   package var label: String
 
@@ -15,6 +15,10 @@ package struct DeviceRecord: Hashable, Sendable {
   /// - Returns: nil for a device without a source.
   package init?(_ entry: DeviceEntry, room: String?) {
     guard let source = entry.active else { return nil }
+    self.init(entry, source, room: room)
+  }
+
+  package init(_ entry: DeviceEntry, _ source: DeviceSource, room: String?) {
     (self.entry, self.source, self.room, label) = (entry, source, room, entry.name)
   }
 

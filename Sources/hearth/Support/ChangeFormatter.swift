@@ -186,10 +186,10 @@ struct ChangeFormatter {
   }
 
   /// Returns a record for a device that has no source, or was removed before the formatter was created.
-  private static func unknown(_ id: String, name: String, room: String?) -> DeviceRecord? {
-    var entry = DeviceEntry(id: id, name: name, structureID: "")
-    entry.sources = [DeviceSource(SourceID(SourceID(id.prefix { $0 != "-" })?.node ?? NodeID(0)))]
-    return DeviceRecord(entry, room: room)
+  private static func unknown(_ id: String, name: String, room: String?) -> DeviceRecord {
+    let node = SourceID(id.prefix { $0 != "-" })?.node ?? NodeID(0)
+    return DeviceRecord(
+      DeviceEntry(id: id, name: name, structureID: ""), DeviceSource(SourceID(node)), room: room)
   }
 
   /// Returns the name of the room or structure that a change is about.
@@ -266,7 +266,7 @@ struct ChangeFormatter {
     }
     var device = device
     // The node of the change, which may belong to an inactive source.
-    if let node = change.node { device.nodeID = node }
+    if let node = change.node { device.source.id.node = node }
     switch change {
     case .attribute(let node, let path, let value?):
       let value = AttributeValue(
