@@ -29,7 +29,7 @@ import Testing
     let device = HomeDevice(
       entry, values: values, contact: Contact(last: 1_000_000, nextReport: nextReport),
       settled: settled ?? entry.connectivity(entry.parts, values: { _ in values }), home: StubHome())
-    return DeviceRow(device: device, record: try #require(device.record(room: "Kitchen")))
+    return DeviceRow(device: device, record: try #require(DeviceRecord(device.entry, room: "Kitchen")))
   }
 
   private final class StubHome: HomeAccess {

@@ -67,27 +67,20 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
 
   // MARK: Supported elements
 
-  /// FeatureMap. Matter Core § 7.13.2.
-  public var featureMap: UInt32? { value(GlobalAttribute.featureMap) }
-  /// ClusterRevision. Matter Core § 7.13.1.
-  public var clusterRevision: UInt16? { value(GlobalAttribute.clusterRevision) }
-  /// AttributeList. Matter Core § 7.13.3.
-  public var attributeList: [AttributeID]? { value(GlobalAttribute.attributeList) }
-  /// AcceptedCommandList. Matter Core § 7.13.4.
-  public var acceptedCommandList: [CommandID]? { value(GlobalAttribute.acceptedCommandList) }
-  /// GeneratedCommandList. Matter Core § 7.13.5.
-  public var generatedCommandList: [CommandID]? { value(GlobalAttribute.generatedCommandList) }
-
   /// Whether the device reports the attribute as supported; false if unknown.
   public func supports(_ attribute: AttributeID) -> Bool {
-    attributeList?.contains(attribute) ?? (values[attribute] != nil)
+    value(GlobalAttribute.attributeList, as: [AttributeID].self)?.contains(attribute) ?? (values[attribute] != nil)
   }
 
   /// Whether the device reports the command as accepted; false if unknown.
-  public func supports(_ command: CommandID) -> Bool { acceptedCommandList?.contains(command) ?? false }
+  public func supports(_ command: CommandID) -> Bool {
+    value(GlobalAttribute.acceptedCommandList, as: [CommandID].self)?.contains(command) ?? false
+  }
 
   /// Whether the device reports the feature as supported; false if unknown.
-  public func supports(_ feature: Feature) -> Bool { (featureMap ?? 0) & feature.mask != 0 }
+  public func supports(_ feature: Feature) -> Bool {
+    (value(GlobalAttribute.featureMap) ?? UInt32(0)) & feature.mask != 0
+  }
 
   // MARK: Commands and writes
 

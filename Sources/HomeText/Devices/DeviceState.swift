@@ -46,7 +46,7 @@ package struct DeviceState: Hashable, Sendable {
   /// The parts, in the order of their endpoints.
   package var parts: [Part]
 
-  /// - Parameter endpoints: those that count.
+  /// - Parameter endpoints: the endpoints to include.
   package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
     parts = endpoints.sorted { $0.id < $1.id }.compactMap { endpoint in
       let id = endpoint.id
@@ -59,7 +59,7 @@ package struct DeviceState: Hashable, Sendable {
     }
   }
 
-  /// The colour by those attributes that count.
+  /// Returns the color, by the attributes of the current color mode.
   private static func color(of endpoint: EndpointID, _ values: NodeValues) -> LightColor? {
     switch values.value(ColorControl.colorMode, on: endpoint) {
     case .currentHueAndCurrentSaturation?:
@@ -76,17 +76,6 @@ package struct DeviceState: Hashable, Sendable {
     case .colorTemperatureMireds?:
       return values.value(ColorControl.colorTemperatureMireds, on: endpoint).flatMap { LightColor(mireds: $0) }
     default: return nil
-    }
-  }
-
-  /// The mode in which an attribute counts.
-  static func colorMode(of attribute: AttributeID) -> ColorControl.ColorMode? {
-    switch attribute {
-    case ColorControl.currentX.id, ColorControl.currentY.id: .currentXAndCurrentY
-    case ColorControl.colorTemperatureMireds.id: .colorTemperatureMireds
-    case ColorControl.currentHue.id, ColorControl.enhancedCurrentHue.id, ColorControl.currentSaturation.id:
-      .currentHueAndCurrentSaturation
-    default: nil
     }
   }
 
