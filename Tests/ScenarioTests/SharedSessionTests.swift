@@ -102,4 +102,46 @@ import VirtualDevices
     await watch.close()
     try await loop.submit { device.value.stop() }.get()
   }
+
+  /// The owner has no service discovery, and knows only the former address of the device.
+  @Test("the owner applies the timeout and the addresses of its clients") func clientOptions() async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "shared-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let device = try await start(directory)
+    let loop = device.eventLoop
+    let (port, passcode) = try await loop.submit {
+      (device.value.status.port, device.value.definition.passcode)
+    }.get()
+    var options = HomeController.Options(state: StateDirectory(directory + "/state"), logger: logger)
+    options.discovery = .off
+    let owner = try await Home(options)
+    let node = try await owner.controller.commission(
+      CommissioningRequest(passcode: passcode, target: .addresses([SocketAddress(.loopback4, port: port)]))
+    ) { _, _ in }.nodeID
+    let (former, moved) = try await loop.submit {
+      device.value.cutPower()
+      let former = try HostMachine().openTransport(.loopback, port: port, on: loop)
+      try device.value.restorePower()
+      return (NIOLoopBound(former, eventLoop: loop), device.value.status.port)
+    }.get()
+    #expect(moved != port)
+
+    let path = [AttributePath(OnOff.onOff.path(on: 1))]
+    options.timeout = .milliseconds(500)
+    let hurried = try await Home(options)
+    let error = await #expect(throws: HomeError.self) { try await hurried.backend.read(node, path) }
+    #expect(error?.message.contains("hub") == false, "the owner waited longer: \(String(describing: error))")
+    await hurried.close()
+    options.timeout = .seconds(60)
+    options.addresses = [node: SocketAddress(.loopback4, port: moved)]
+    let informed = try await Home(options)
+    let report = try await informed.backend.read(node, path)
+    #expect(report.attributes.count == 1)
+    await informed.close()
+    await owner.close()
+    try await loop.submit {
+      device.value.stop()
+      former.value.close()
+    }.get()
+  }
 }

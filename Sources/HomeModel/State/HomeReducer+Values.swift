@@ -12,6 +12,31 @@ extension HomeReducer {
     return entry
   }
 
+  /// Returns a state of the home with the connectivity that users see.
+  package func shown(_ state: HomeState) -> HomeState {
+    guard isRestored else { return state }
+    var result = state
+    for source in state.devices.values.flatMap({ shown($0).sources }) {
+      result.apply(.connectivity(source.id, source.status))
+    }
+    return result
+  }
+
+  /// Returns an update with the changes of the connectivity that users see.
+  package func shown(_ update: HomeUpdate) -> HomeUpdate {
+    guard isRestored else { return update }
+    var result = update
+    result.changes.removeAll { change in
+      if case .connectivity(let source, _) = change { !seen.contains(source.node) } else { false }
+    }
+    // The first answer of a node confirms its stored connectivity, which then is no change.
+    for source in update.settled.sorted().compactMap({ state.devices[$0] }).flatMap(\.sources)
+    where seen.contains(source.id.node) {
+      result.changes.append(.connectivity(source.id, source.status))
+    }
+    return result
+  }
+
   /// The times of contact with a device through a source. For a bridged device that is reachable, these are the times
   /// of its bridge.
   package func contact(by way: DeviceSource?) -> Contact { Self.contact(by: way, contacts) }
