@@ -96,7 +96,7 @@ let package = Package(
         "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], tests: nil)
-    + module("WebClient", imports: [], tests: nil)
+    + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
     + module(
       "HomeAutomation",
       imports: ["HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb] + nio,
@@ -116,8 +116,9 @@ let package = Package(
     + module(
       "Hub",
       imports: [
-        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "MatterController", "Runtime",
-        "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
+        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient", "MatterController",
+        "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV",
+        log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
       tests: ["HearthHome", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
