@@ -4,7 +4,8 @@ internal import MatterProtocol
 internal import Runtime
 
 extension ObserverCenter {
-  /// Takes over what the database has: deliveries of earlier runs, and what other processes added, removed or resumed.
+  /// Loads the stored deliveries: starts new ones, stops removed ones, and resumes suspended ones whose failures were
+  /// cleared.
   func restoreDeliveries() async throws(HomeError) {
     let stored = try await work { try $0.backgroundDeliveries() }
     guard deliversInBackground else { return }
@@ -16,7 +17,7 @@ extension ObserverCenter {
         restore(delivery, observer)
         continue
       }
-      // How far it is, we know better than what was read.
+      // The values in memory are newer than the stored ones, except the number of resumptions.
       var known = entry.delivery
       guard delivery.resumes > known.resumes else { continue }
       (known.resumes, known.strikes, known.isSuspended) = (delivery.resumes, 0, false)
@@ -32,7 +33,7 @@ extension ObserverCenter {
     own.period = stored.frequency.period
     var delivery = stored
     if let begun = delivery.begun {
-      // Whoever woke it is not there any more, or he would be woken by him.
+      // The process that made the attempt has ended, so the attempt counts as a failure.
       delivery.begun = nil
       delivery.strikes = delivery.strikes.saturatingAdd(1)
       delivery.isSuspended = delivery.isSuspended || delivery.strikes >= own.strikes
@@ -43,7 +44,7 @@ extension ObserverCenter {
     }
     var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
     if let earliest = delivery.earliest {
-      // Of a clock that was set back since, nobody waits longer than ever.
+      // The wait is limited, because the clock may have been set back since the time was stored.
       let wait = min(
         .microseconds(max(0, earliest.saturatingSubtract(machine.unixMicroseconds()))), schedule.longestWait)
       schedule = DeliverySchedule(
@@ -54,21 +55,22 @@ extension ObserverCenter {
     with(observer) { $0.change(at: $1) }
   }
 
-  /// Wakes a target, where there is something that it does not know.
+  /// Starts a delivery, which ends without a call of the target if there are no new samples.
   func begin(_ delivery: BackgroundDelivery, _ observer: Int64, run: Int) {
     let number = nextNumber()
     let task = machine.task {
       await self.run(delivery, observer, run: run)
-      await self.left(number)
+      await self.removeRun(number)
     }
     entries[observer]?.task = task
     runs[number] = task
   }
 
-  private func left(_ number: Int) { runs[number] = nil }
+  private func removeRun(_ number: Int) { runs[number] = nil }
 
   private func run(_ delivery: BackgroundDelivery, _ observer: Int64, run: Int) async {
-    // It may have been given up before it could begin: then nobody would take back that it has begun.
+    // The begin of a delivery that was abandoned before this task ran is not stored, because its end would not be
+    // either.
     guard entries[observer]?.schedule.isRunning(run) == true else { return }
     do throws(HomeError) {
       let next = delivery.frequency.period > .zero ? earliest(observer) : nil
@@ -76,7 +78,7 @@ extension ObserverCenter {
       let until: Anchor? = try await work { database in
         let until = try database.anchor()
         guard try database.hasSamples(after: delivery.anchor, delivery.filter) else { return nil }
-        // Where it can't be written, it may be woken too early after a restart, and nothing is lost.
+        // If this fails, the target may be called too early after a restart, but no change is lost.
         try? database.record(begun: begun, earliest: next, of: delivery.id)
         return until
       }
@@ -93,49 +95,49 @@ extension ObserverCenter {
     }
   }
 
-  /// When an observer may be woken again, in microseconds since 1970; nil: it may be now.
+  /// Returns the earliest time of the next delivery, in microseconds since 1970; nil: at once.
   private func earliest(_ observer: Int64) -> Int64? {
     guard let notBefore = entries[observer]?.schedule.notBefore, notBefore > now else { return nil }
     return machine.unixMicroseconds() + (notBefore - now).nanoseconds / 1000
   }
 
+  /// Withdraws a delivery for which there are no new samples.
   private func withdraw(_ observer: Int64, run: Int) {
     entries[observer]?.task = nil
     with(observer) { $0.withdraw(run: run, at: $1) }
     arm()
   }
 
-  /// - Parameter until: how far it went.
+  /// Handles the end of a delivery.
+  /// - Parameter until: the position up to which changes were delivered.
   private func ended(_ observer: Int64, run: Int, _ until: Anchor, failure: String?) {
     guard let entry = entries[observer], entry.schedule.isOpen(run) else { return }
     var delivery = entry.delivery
     if entry.schedule.isRunning(run) { entries[observer]?.task = nil }
     if failure == nil {
-      // One that was given up may be completed after the next one was.
+      // An abandoned delivery may complete after a later one.
       if until.sequence > delivery.anchor.sequence { delivery.anchor = until }
       delivery.delivered = machine.unixMicroseconds()
       delivery.strikes = 0
       delivery.isSuspended = false
       delivery.failure = nil
-      // The next one begins from here.
+      // The anchor for the next delivery, which `finish` may start.
       entries[observer]?.delivery = delivery
-      // One that was given up ends beside the next: that one has not ended by it.
+      // The completion of an abandoned delivery does not end the attempt in progress.
       let endsAttempt = entry.schedule.isRunning(run) || !entry.schedule.isRunning
       with(observer) { $0.finish(run: run, at: $1) }
       delivery.earliest = delivery.frequency.period > .zero ? earliest(observer) : nil
       entries[observer]?.delivery = delivery
-      // Asked for before the next one says that it begins: what was delivered is not delivered again, also after a kill behind that.
+      // Stored before the begin of the next delivery, so that a kill during it does not repeat delivered changes.
       store(delivery, endsAttempt: endsAttempt)
-    } else if entry.schedule.isRunning(run) {
-      with(observer) { $0.fail(run: run, at: $1) }
-      note(delivery, observer, failure: failure)
     } else {
       with(observer) { $0.fail(run: run, at: $1) }
+      if entry.schedule.isRunning(run) { note(delivery, observer, failure: failure) }
     }
     arm()
   }
 
-  /// Keeps what went wrong, for people and the next start.
+  /// Stores a failure with the resulting state of the schedule.
   func note(_ delivery: BackgroundDelivery, _ observer: Int64, failure: String?) {
     guard let entry = entries[observer] else { return }
     var delivery = delivery
@@ -147,8 +149,10 @@ extension ObserverCenter {
     store(delivery)
   }
 
-  /// A delivery is given up since we end, which is no fault of the target's.
-  package func giveUp(_ entry: Entry, recording: Bool) {
+  /// Abandons the running delivery of an observer that is stopped.
+  /// - Parameter recording: whether to store that the attempt was withdrawn; else it counts as failed at the next
+  ///   start.
+  func abandon(_ entry: Entry, recording: Bool) {
     guard let task = entry.task else { return }
     task.cancel()
     if recording, entry.schedule.isRunning {
@@ -157,7 +161,7 @@ extension ObserverCenter {
   }
 
   private func store(_ delivery: BackgroundDelivery, endsAttempt: Bool = true) {
-    // Where it can't be written, a delivery is repeated after a restart, and none is lost.
+    // If this fails, the delivery is repeated after a restart, but no change is lost.
     _ = worker.submit(on: eventLoop) { [database] in try database.record(delivery, endsAttempt: endsAttempt) }
   }
 }

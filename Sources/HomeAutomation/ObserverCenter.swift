@@ -4,7 +4,7 @@ package import MatterProtocol
 package import NIOCore
 package import Runtime
 
-/// Notifies the observers of a home: queries and background deliveries. Also keeps the log short.
+/// Notifies the observers of a home: queries and background deliveries. Also compacts the log.
 package actor ObserverCenter {
   /// The limits of the log.
   package struct Retention: Hashable, Sendable {
@@ -55,7 +55,7 @@ package actor ObserverCenter {
   /// Whether the deliveries of earlier runs were restored.
   private var isRestored = false
   private let retention: Retention?
-  private var nextGivingBack = Instant.zero
+  private var nextShrinking = Instant.zero
   private var isMaintaining = false
   /// The last published batch, and the last one that can be read from the log.
   package private(set) var published: UInt64
@@ -126,7 +126,7 @@ package actor ObserverCenter {
     maintenance = nil
     timer?.cancel()
     timer = nil
-    for entry in entries.values { giveUp(entry, recording: recording) }
+    for entry in entries.values { abandon(entry, recording: recording) }
     for query in queries { query.stop() }
     (entries, queries) = ([:], [])
   }
@@ -222,7 +222,7 @@ package actor ObserverCenter {
     arm()
   }
 
-  /// Repeats a failed restoring of deliveries, and compacts the log.
+  /// Retries a failed load of the deliveries, and compacts the log.
   private func maintain() async {
     guard maintenance != nil, !isMaintaining else { return }
     isMaintaining = true
@@ -233,10 +233,10 @@ package actor ObserverCenter {
         isRestored = true
       }
       try await compact()
-      try await giveBack()
+      try await shrink()
       if retention != nil { try await work { try $0.cutJournal() } }
     } catch {
-      // The disk may be full; the next maintenance repeats it.
+      // The disk may be full; the next maintenance retries.
     }
   }
 
@@ -247,12 +247,12 @@ package actor ObserverCenter {
     try await work { _ = try $0.compact(keeping: retention.count, since: time, within: retention.size) }
   }
 
-  /// Shrinks the file. A failure is retried after an hour, because it has written much for nothing.
-  private func giveBack() async throws {
-    guard let retention, now >= nextGivingBack else { return }
-    nextGivingBack = now + .seconds(3600)
+  /// Shrinks the file. A failure is retried after an hour, because each attempt writes much data.
+  private func shrink() async throws {
+    guard let retention, now >= nextShrinking else { return }
+    nextShrinking = now + .seconds(3600)
     try await work { try $0.giveBack(beyond: retention.size) }
-    nextGivingBack = now
+    nextShrinking = now
   }
 
   // MARK: Schedules
@@ -279,7 +279,7 @@ package actor ObserverCenter {
 
   // MARK: The timer
 
-  /// Sets the timer to the first deadline of all.
+  /// Sets the timer to the earliest deadline of all deliveries.
   package func arm() {
     let deadline = entries.values.compactMap(\.schedule.deadline).min()
     guard deadline != timerDeadline || timer == nil else { return }

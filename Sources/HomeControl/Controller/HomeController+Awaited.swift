@@ -9,20 +9,20 @@ internal import Runtime
 
 // Nodes of the fabric whose descriptions have not been read yet, and their requested names.
 extension HomeController {
-  /// Returns the changes that add the nodes of the fabric whose descriptions have not been read yet, as the devices that
-  /// they will be.
+  /// Returns the changes that add, as preliminary devices, the nodes of the fabric whose descriptions have not been
+  /// read yet.
   package func awaited() -> [HomeChange] {
     let reducer = edge.value.reducer
     let nodes = nodes.map(\.nodeID).filter { reducer.state.sources(of: $0).isEmpty }
     return nodes.isEmpty ? [] : reducer.state.changes(to: reducer.awaiting(nodes.sorted()))
   }
 
-  /// Attributes the following changes of these nodes to a client; nil: to none.
+  /// Attributes all further changes of these nodes to a client; nil ends the attribution.
   package func attribute(_ nodes: [NodeID], to origin: String?) {
     edge.value.host.perform { (engine: inout HomeEngine, _) in engine.attribute(nodes, to: origin) }
   }
 
-  // MARK: Wishes
+  // MARK: Requested names and rooms
 
   /// Stores the requested name and room of a device that is about to be paired.
   /// - Returns: the stored values, by the possible node ids of the device.
@@ -41,11 +41,11 @@ extension HomeController {
     return wishes
   }
 
-  /// Whether a node is in the home; a wish for another node with its id is not for this one.
+  /// Whether a node is in the home. The stored name and room of a candidate with the same id are then not for it.
   private func isDevice(_ node: NodeID) -> Bool { !state.sources(of: node).isEmpty }
 
-  /// Deletes the wishes for devices that are in the home, or did not join the fabric. Waits until all previous changes are in
-  /// the database.
+  /// Deletes the stored names and rooms for devices that are in the home, or did not join the fabric. Waits until all
+  /// previous changes are in the database.
   package func forgetWishes(for candidates: [NodeID] = []) async throws(HomeError) {
     let known = fabricNodes
     let inFabric = Set(nodes.map(\.nodeID))

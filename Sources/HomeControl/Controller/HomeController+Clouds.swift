@@ -6,17 +6,19 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-// Devices that are reached through a maker's cloud. Whoever follows the devices asks the accounts; whoever has something to be
-// done by one asks that one for it.
+// Devices that are reached through a vendor's cloud. Accounts are polled only while the devices are followed. Requests
+// to a device are sent through its account.
 extension HomeController {
-  /// Takes the accounts as the database has them now. When it returns they are as they were when it was called, or newer.
+  /// Loads the accounts and their devices from the database; creates, updates and ends connections accordingly. On
+  /// return the connections match the database at the time of the call, or a later state of it.
   package func readClouds() async {
-    cloudReadings.begun += 1
-    let reading = cloudReadings.begun
-    let read = try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }.get()
-    // Where it can't be read now, what was read before holds; who began later knows better, and has said so.
-    guard let (accounts, nodes) = read, reading > cloudReadings.inForce else { return }
-    cloudReadings.inForce = reading
+    cloudLoads.started += 1
+    let load = cloudLoads.started
+    let loaded = try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }.get()
+    // A failed load leaves the connections as they are, and a result is dropped if a load that started later was
+    // applied.
+    guard let (accounts, nodes) = loaded, load > cloudLoads.applied else { return }
+    cloudLoads.applied = load
     for (name, link) in clouds.sorted(by: { $0.key < $1.key }) where !accounts.contains(where: { $0.name == name }) {
       clouds[name] = nil
       link.endNow()
@@ -27,7 +29,7 @@ extension HomeController {
       if clouds.updateValue(link, forKey: account.name) != nil { link.updateNow(account, nodes) }
       if isFollowing { link.followNow() }
     }
-    if isFollowing { await removeStrays(nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
+    if isFollowing { await removeOrphans(keeping: nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
   }
 
   private func makeLink(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) -> CloudConnection {
@@ -35,14 +37,17 @@ extension HomeController {
     return CloudConnection(account, nodes, host, options.clouds, logger: options.logger, machine: options.machine)
   }
 
-  /// Removes devices of clouds that are of no account any more: their account went while it was answering.
-  /// - Parameter known: nodes that are of an account.
-  private func removeStrays(_ known: Set<NodeID>) async {
+  /// Removes cloud devices without an account: their account was removed while its response was processed.
+  /// - Parameter known: the nodes of all accounts.
+  private func removeOrphans(keeping known: Set<NodeID>) async {
     let nodes = Set(state.devices.values.flatMap(\.sources).map(\.id.node))
-    let strays = nodes.filter { $0.isTemporaryLocal && !known.contains($0) }
-    // What is in the home was in its account before: whether it is still is read after that is known.
-    guard !strays.isEmpty, let now = try? await edge.value.keeper.perform({ try $0.cloudNodes() }).get() else { return }
-    for node in strays.sorted() where now.values.allSatisfy({ $0[node] == nil }) { take(.nodeRemoved(node)) }
+    let orphans = nodes.filter { $0.isTemporaryLocal && !known.contains($0) }
+    // A device is stored in its account before it is added to the home. `known` may be older than the device, so the
+    // accounts are loaded again.
+    guard !orphans.isEmpty, let now = try? await edge.value.keeper.perform({ try $0.cloudNodes() }).get() else {
+      return
+    }
+    for node in orphans.sorted() where now.values.allSatisfy({ $0[node] == nil }) { take(.nodeRemoved(node)) }
   }
 
   /// See ``Home/addCloudAccount(_:address:token:)``.
@@ -55,7 +60,7 @@ extension HomeController {
   /// See ``Home/refreshCloudAccount(_:)``.
   package func refreshCloudAccount(_ name: String) async throws(HomeError) {
     try await cloud(named: name).refresh()
-    // The answer is stored for the next process.
+    // Waits until the devices and their states are stored.
     try await flush()
   }
 
@@ -70,24 +75,26 @@ extension HomeController {
     return removed
   }
 
-  /// Asks no cloud any more.
+  /// Ends all connections to clouds.
   func endClouds() {
-    // What is being read of them comes too late.
-    cloudReadings.inForce = .max
+    // Drops the results of loads in progress.
+    cloudLoads.applied = .max
     let all = clouds
     clouds = [:]
     for (_, link) in all.sorted(by: { $0.key < $1.key }) { link.endNow() }
   }
 
-  /// The account that a node is a device of.
+  /// Returns the connection of the account that a node belongs to.
+  /// - Throws: ``HomeError`` `notFound` if no account has the node.
   package func cloud(of node: NodeID) async throws(HomeError) -> CloudConnection {
-    // Who follows them hears of what others do to the accounts; anybody else looks.
+    // While the devices are followed, the connections are up to date.
     if !isFollowing || clouds.isEmpty { await readClouds() }
     for (_, link) in clouds.sorted(by: { $0.key < $1.key }) { if await link.nodes[node] != nil { return link } }
     throw HomeError(.notFound, "no longer in a cloud account of the home; see `hearth home cloud list`")
   }
 
-  /// The account of this name, in whatever case.
+  /// Returns the connection of an account by its name, regardless of case.
+  /// - Throws: ``HomeError`` `notFound` with similar names.
   package func cloud(named name: String) async throws(HomeError) -> CloudConnection {
     await readClouds()
     guard let known = clouds.first(where: { HomeNames.same($0.key, name) }) else {
@@ -98,7 +105,7 @@ extension HomeController {
     return known.value
   }
 
-  /// What can be done to a node of the fabric only.
+  /// Throws ``HomeError`` `refused` for a cloud device, which does not support requests to nodes of the fabric.
   func checkFabric(_ node: NodeID) throws(HomeError) {
     guard node.isTemporaryLocal else { return }
     throw HomeError(
@@ -107,17 +114,18 @@ extension HomeController {
 
   // MARK: Requests
 
-  /// Reads what is known of a device when its cloud has been asked.
+  /// Reads attributes of a device from its known values, after a query of its cloud.
+  /// - Throws: ``HomeError`` `unreachable` if the cloud can't reach a requested part.
   func readCloud(_ node: NodeID, _ paths: [AttributePath]) async throws(HomeError) -> ReassembledReport {
     let link = try await cloud(of: node)
-    let values = try await asked(link, node)
-    // What a part was that is away is no answer.
-    let away = values.endpointIDs.filter(values.isAway)
-    if paths.compactMap(\.endpoint).contains(where: away.contains) {
+    let values = try await queriedValues(link, node)
+    // The values of an unreachable part are stale.
+    let unreachable = values.endpointIDs.filter(values.isUnreachable)
+    if paths.compactMap(\.endpoint).contains(where: unreachable.contains) {
       throw await CloudIntent.away(link.account.name)
     }
     let all = values.attributes.filter { attribute in
-      !away.contains(attribute.path.endpoint) && paths.contains { $0.matches(attribute.path) }
+      !unreachable.contains(attribute.path.endpoint) && paths.contains { $0.matches(attribute.path) }
     }
     let statuses = paths.filter { path in !path.isWildcard && !all.contains { path.matches($0.path) } }.map {
       AttributeStatus($0, status: Status(.unsupportedAttribute))
@@ -125,16 +133,16 @@ extension HomeController {
     return ReassembledReport(all, statuses)
   }
 
-  /// What is known of a node when its cloud has been asked.
-  /// - Throws: `unreachable` where the cloud itself does not reach it.
-  private func asked(_ link: CloudConnection, _ node: NodeID) async throws(HomeError) -> NodeValues {
-    let told: [AttributeData]?
-    do throws(CloudFailure) { told = try await link.query([node])[node] } catch {
+  /// Queries the cloud and returns the known values of a node, updated with the result.
+  /// - Throws: ``HomeError`` `unreachable` if the cloud can't reach the node.
+  private func queriedValues(_ link: CloudConnection, _ node: NodeID) async throws(HomeError) -> NodeValues {
+    let reported: [AttributeData]?
+    do throws(CloudFailure) { reported = try await link.query([node])[node] } catch {
       throw error.homeError(of: await link.account.name)
     }
-    guard let told else { throw await CloudIntent.away(link.account.name) }
+    guard let reported else { throw await CloudIntent.away(link.account.name) }
     var values = state.values[node] ?? NodeValues()
-    for attribute in told { values[attribute.path] = attribute.value }
+    for attribute in reported { values[attribute.path] = attribute.value }
     return values
   }
 
@@ -144,11 +152,11 @@ extension HomeController {
       throw HomeError(.notFound, "no such endpoint in the vendor's cloud")
     }
     var values = state.values[node] ?? NodeValues()
-    // What it is to be the opposite of has to be known now; and so has whether it is on, where only what is on changes.
+    // Toggle depends on the current state, and so do level and color commands that apply only to a device that is on.
     let isToggle = command.path.cluster == OnOff.id && command.path.command == OnOff.toggle.id
     if isToggle || command.path.cluster == LevelControl.id || command.path.cluster == ColorControl.id {
-      values = try await asked(link, node)
-      guard !values.isAway(endpoint) else { throw await CloudIntent.away(link.account.name) }
+      values = try await queriedValues(link, node)
+      guard !values.isUnreachable(endpoint) else { throw await CloudIntent.away(link.account.name) }
     }
     let order = try CloudOrder(command, on: endpoint, of: part.device, values)
     try await link.execute(order, on: endpoint, of: node)
@@ -156,17 +164,17 @@ extension HomeController {
 
   func writeCloud(_ node: NodeID, _ writes: [AttributeWrite]) async throws(HomeError) -> [AttributeStatus] {
     let link = try await cloud(of: node)
-    // Which set point a temperature is depends on the mode, and that has to be known now.
-    let isAsked = writes.contains { $0.path.cluster == Thermostat.id }
-    var values = isAsked ? try await asked(link, node) : state.values[node] ?? NodeValues()
-    // All can be done, or nothing is.
+    // The setpoint that a temperature applies to depends on the current mode.
+    let needsQuery = writes.contains { $0.path.cluster == Thermostat.id }
+    var values = needsQuery ? try await queriedValues(link, node) : state.values[node] ?? NodeValues()
+    // All writes are translated before the first is sent: if one is invalid, none is sent.
     var orders: [(CloudOrder, EndpointID)] = []
     for write in writes {
       guard let endpoint = write.path.endpoint, let part = await link.nodes[node]?.parts[endpoint] else {
         throw HomeError(.notFound, "no such endpoint in the vendor's cloud")
       }
       orders.append((try CloudOrder(write, on: endpoint, of: part.device, values), endpoint))
-      // What comes behind it is meant for what is then.
+      // The following writes are translated for the state after this one.
       if let path = write.path.concrete { values[path] = write.value }
     }
     for (order, endpoint) in orders { try await link.execute(order, on: endpoint, of: node) }
@@ -175,12 +183,12 @@ extension HomeController {
 }
 
 extension NodeValues {
-  /// Whether an endpoint is a part that its cloud does not reach, of several.
-  fileprivate func isAway(_ endpoint: EndpointID) -> Bool {
+  /// Whether an endpoint is a part that the cloud can't reach, of a device with several parts.
+  fileprivate func isUnreachable(_ endpoint: EndpointID) -> Bool {
     value(BridgedDeviceBasicInformation.reachable, on: endpoint) == false
   }
 
-  /// All that is known, in the order of paths.
+  /// All values, in the order of their paths.
   fileprivate var attributes: [AttributeData] {
     endpointIDs.flatMap { endpoint in
       self[endpoint].sorted { $0.key < $1.key }.flatMap { cluster, values in

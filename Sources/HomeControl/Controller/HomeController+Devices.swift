@@ -5,7 +5,7 @@ package import MatterProtocol
 internal import NIOCore
 package import Runtime
 
-// The backend of device values and their observers.
+// The requests and reports of device values.
 extension HomeController: HomeBackend {
   package nonisolated var view: any HomeView { edge.value }
   package nonisolated var machine: any Machine { options.machine }
@@ -13,7 +13,7 @@ extension HomeController: HomeBackend {
   /// Does nothing: opening the home has loaded it.
   package func synchronize(within timeout: Duration) {}
 
-  /// Stores the report unless the devices are followed: they then report the actual result of a command themselves.
+  /// Stores the report, unless the devices are followed: then the subscription reports the actual values.
   package func store(_ report: NodeReport) {
     guard !edge.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
     take(.report(report))
@@ -68,9 +68,9 @@ extension HomeController: HomeBackend {
 
   /// Returns a device and its active source.
   ///
-  /// Fails early for an unreachable device only in the process that follows the devices. Another process, such as one
-  /// that runs a single command, has to try: the stored connectivity may be outdated, or the first calls under way.
-  /// - Parameter timeout: the time to wait for the device to come online, in a process that observes it; nil: no wait.
+  /// Fails early for an unreachable device only while the devices are followed. Otherwise the request is sent, because
+  /// the stored connectivity may be stale.
+  /// - Parameter timeout: the time to wait for the device to come online, if the devices are followed; nil: no wait.
   private func source(
     of device: String, timeout: Duration?
   ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
@@ -81,7 +81,7 @@ extension HomeController: HomeBackend {
     guard source.status.connectivity.connectivityState != .online else { return (entry, source) }
     guard let timeout, center != nil else {
       let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
-      // Otherwise the device was reached before, or its reachability is unknown: try.
+      // Without a subscription, or after an earlier contact, the device may answer.
       guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (entry, source) }
       throw HomeError(
         .unreachable, "not reached since the home was opened; wait for it, or try again", device: entry.name)
@@ -94,7 +94,7 @@ extension HomeController: HomeBackend {
     return (entry, source)
   }
 
-  /// The interval of attempts to reach a device for which a request waits.
+  /// The interval between attempts to reach a device that a request waits for.
   private static let waitingInterval = TimeAmount.seconds(2)
 
   /// Waits for a device to come online; returns whether it did in time.
@@ -107,9 +107,9 @@ extension HomeController: HomeBackend {
       }
       return false
     }
-    let calling = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.waitingInterval) { [weak self] _ in
+    let attempts = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.waitingInterval) { [weak self] _ in
       guard let self else { return }
-      // This is the event loop of the actor.
+      // The task runs on the event loop of the actor.
       assumeIsolated { controller in
         controller.edge.value.host.perform { engine, now in engine.retryNow(node, at: now) }
         if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow(for: node) } }
@@ -118,7 +118,7 @@ extension HomeController: HomeBackend {
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }
     defer {
       timer.cancel()
-      calling.cancel()
+      attempts.cancel()
     }
     let wait = PendingWork.begin("\(name(of: node)) to come online")
     defer { wait?.end() }

@@ -6,13 +6,13 @@ internal import MatterModel
 internal import NIOCore
 internal import Runtime
 
-// Keeping the devices' states up to date.
+// Subscriptions to the devices, and changes of the home's structure.
 extension HomeController {
   /// The interval at which the clock is checked.
   private static let clockInterval = TimeAmount.milliseconds(250)
-  /// The time without a run after which devices may have given up their reports: five transmissions with 300 ms before the
-  /// first retransmission. Matter Core § 4.12.2.1.
-  private static let longestStandstill = Duration.seconds(3)
+  /// The suspension time after which a device may have stopped retransmitting a report: five transmissions, the first
+  /// retransmission after 300 ms. Matter Core § 4.12.2.1.
+  private static let longestSuspension = Duration.seconds(3)
 
   /// Subscribes to all devices, and starts the observers and background deliveries.
   public func follow() async throws(HomeError) {
@@ -28,7 +28,7 @@ extension HomeController {
       return true
     }
     stream.onCommit = { [weak center] commit in center?.assumeIsolated { $0.note(commit) } }
-    // The deliveries are restored before anything happens that they are made for.
+    // Deliveries are restored before the first report, so that none is missed.
     try await center.start(inBackground: options.following.wakesObservers)
     keepContacts()
     guard self.center === center, !edge.value.host.isStopped else { return }
@@ -40,27 +40,27 @@ extension HomeController {
   /// Whether the devices are followed.
   public var isFollowing: Bool { center != nil }
 
-  /// The state of the process that follows the devices, which is this one.
+  /// Whether this process follows the devices, as a state for observers.
   public var hubState: HubState { isFollowing ? .thisProcess : .notAvailable }
 
-  /// Starts to check the clock periodically: it may be set, or the process or the machine suspended.
+  /// Starts to check periodically whether the clock was set, or the process or the machine suspended.
   func checkClock() {
     guard options.machine.sharesFiles else { return }
     clockCheck = eventLoop.scheduleRepeatedTask(initialDelay: Self.clockInterval, delay: Self.clockInterval) {
       [weak self] _ in
       self?.assumeIsolated {
         $0.noteClock()
-        $0.noteStandstill()
+        $0.detectSuspension()
       }
     }
   }
 
-  private func noteStandstill() {
+  private func detectSuspension() {
     let now = HostClock.sinceBoot()
     defer { clockCheckedAt = now }
-    guard now - clockCheckedAt > Self.longestStandstill else { return }
+    guard now - clockCheckedAt > Self.longestSuspension else { return }
     options.logger.info(
-      "did not run for a while", metadata: ["seconds": "\((now - clockCheckedAt).components.seconds)"])
+      "the process was suspended", metadata: ["seconds": "\((now - clockCheckedAt).components.seconds)"])
     edge.value.host.perform { engine, now in engine.awake(at: now) }
   }
 

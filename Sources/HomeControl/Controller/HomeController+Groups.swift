@@ -7,7 +7,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// Groups of our fabric. Making, changing and using them changes what is stored: that takes ``Access/exclusive``.
+// The groups of the home's fabric.
 extension HomeController {
   /// The groups, by number.
   package var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
@@ -30,7 +30,7 @@ extension HomeController {
     return deletedGroups.first { $0.id == id }?.holders ?? []
   }
 
-  /// Has nodes leave the deleted groups that they may still have something of.
+  /// Removes the remaining keys, memberships and access entries of deleted groups from nodes.
   func leaveDeletedGroups(_ nodes: [NodeID]) async {
     let known = Set(self.nodes.map(\.nodeID))
     await withTaskGroup(of: Void.self) { tasks in
@@ -42,7 +42,7 @@ extension HomeController {
     let timeout = options.timeout
     for group in deletedGroups where group.holders.contains(node) {
       do throws(HomeError) {
-        _ = try await run("a change of its groups", node) { engine, now in
+        _ = try await run("a group change", node) { engine, now in
           engine.leaveGroup(node, group.id, timeout: timeout, at: now)
         }
       } catch {
@@ -54,8 +54,8 @@ extension HomeController {
     }
   }
 
-  /// Removes nodes with a new session from the groups that were deleted while they were unreachable. For a controller that
-  /// is being closed.
+  /// Removes nodes with a new session from the groups that were deleted while they were unreachable. For a controller
+  /// that is being closed.
   func leaveMissedGroups() async {
     let nodes = Set(deletedGroups.flatMap(\.holders)).intersection(newSessions).sorted()
     if !nodes.isEmpty { await leaveDeletedGroups(nodes) }
@@ -66,7 +66,7 @@ extension HomeController {
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
     let timeout = options.timeout
-    let outcome = try await run("a change of its groups", node) { engine, now in
+    let outcome = try await run("a group change", node) { engine, now in
       engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
     }
     return try record(outcome)
@@ -77,7 +77,7 @@ extension HomeController {
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {
     let timeout = options.timeout
-    let outcome = try await run("a change of its groups", node) { engine, now in
+    let outcome = try await run("a group change", node) { engine, now in
       engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
     }
     return try record(outcome)
@@ -93,7 +93,7 @@ extension HomeController {
   }
 
   private func record(_ outcome: OperationOutcome) throws(HomeError) -> GroupRecord {
-    guard case .groupChanged(let record) = outcome else { throw Self.surprise(outcome) }
+    guard case .groupChanged(let record) = outcome else { throw Self.unexpected(outcome) }
     return record
   }
 
@@ -102,7 +102,7 @@ extension HomeController {
   ) throws(HomeError) -> R {
     let result: R
     do throws(ControllerError) { result = try edge.value.perform(body) } catch { throw HomeError(error) }
-    // What could not be stored was not sent either.
+    // The engine sends nothing if its state can't be stored.
     if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
     return result
   }

@@ -5,7 +5,7 @@ package import Runtime
 
 // The addresses of this host, which may change while the home is open.
 extension HomeController {
-  /// Starts to follow the addresses of the selected interfaces, except on loopback, where they don't change.
+  /// Starts to observe the addresses of the selected interfaces; those of loopback don't change.
   func followInterfaces() {
     guard options.machine.sharesFiles, options.interfaces != .loopback else { return }
     let known = NetworkInterfaces.usable(options.interfaces)
@@ -15,8 +15,8 @@ extension HomeController {
     }
   }
 
-  /// Switches to these interfaces and their current addresses. Devices may still send to the former ones, so their
-  /// subscriptions are renewed.
+  /// Switches to these interfaces and their current addresses. Renews the subscriptions, because devices may still send
+  /// to the previous addresses.
   package func follow(_ interfaces: [NetworkInterface]) {
     let transport = edge.value.host.transport
     let before = transport.addresses

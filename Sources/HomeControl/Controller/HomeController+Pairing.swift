@@ -9,13 +9,13 @@ internal import Runtime
 extension HomeController {
   /// Commissions a device, reads its description, and names it.
   ///
-  /// The name and room are stored before the commissioning begins: if this process ends at any point, the process that
-  /// first reaches the device applies them.
+  /// The name and room are stored before the commissioning begins: if the process ends during it, the next process
+  /// applies them when it first reaches the device.
   /// - Parameters:
   ///   - name: the name; nil: the name that the device reports.
-  ///   - room: is created in the primary structure if there is none of this name; `structure/room` for another
-  ///     structure.
-  ///   - origin: the calling client; nil: the one that the home is opened for, if any.
+  ///   - room: the name of the room, or `structure/room` for another structure than the primary one. The room is
+  ///     created if it doesn't exist.
+  ///   - origin: the calling client; nil: the client that the home is opened for, if any.
   package func pair(
     _ request: CommissioningRequest, name: String?, room: String?, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
@@ -31,7 +31,7 @@ extension HomeController {
     do throws(HomeError) {
       result = try await commission(request, trust: trust, onStep: onStep)
     } catch {
-      // If they can't be deleted now, the next pairing does it.
+      // The next pairing deletes them if this fails.
       try? await forgetWishes(for: Array(wishes.keys))
       throw error
     }
@@ -41,9 +41,9 @@ extension HomeController {
       wish.room = try await change(origin: origin) { state throws(HomeError) in state.making(room) }
     }
     take(.node(node, wish: wish))
-    // The device is in the fabric already: a failure of the reading does not undo that.
+    // A failure of the read is ignored, because the device has joined the fabric.
     _ = try? await read(node, DeviceFacts.paths)
-    // Another process may have reached the device meanwhile, which is not known here yet.
+    // If the read failed, the device is added with the information from its commissioning.
     var stored: (device: DeviceEntry, room: String?)?
     if state.source(SourceID(node)) == nil {
       stored = try await change(origin: origin) { [wish] state throws(HomeError) in
@@ -54,7 +54,7 @@ extension HomeController {
       }
     }
     try await forgetWishes(for: Array(wishes.keys))
-    // It may have been in the home before, behind a bridge.
+    // A device that was in the home before, behind a bridge, keeps its entry.
     guard let (device, room) = state.namedDevice(node) ?? stored else {
       throw HomeError(.internalError, "the device is in the fabric, but not in the home")
     }
@@ -63,7 +63,7 @@ extension HomeController {
 
   /// Removes a node from the fabric and the home. The other sources of its device remain.
   /// - Parameters:
-  ///   - force: removes the node even if it can't be reached.
+  ///   - force: whether to remove the node even if it can't be reached.
   ///   - origin: the calling client.
   package func remove(_ node: NodeID, force: Bool, origin: String?) async throws(HomeError) -> Removal {
     attribute([node], to: origin)
@@ -72,7 +72,7 @@ extension HomeController {
     do throws(HomeError) {
       removal = try await removeFromFabric(node, force: force)
     } catch {
-      // A node that is not in the fabric is removed from the home as well.
+      // With `force`, a node that is only in the home is removed from it.
       guard force && error.code == .notFound else { throw force ? error : error.suggestingForce }
       take(.nodeRemoved(node))
     }
@@ -96,8 +96,8 @@ enum DeviceFacts {
     AttributePath(cluster: LevelControl.id), AttributePath(cluster: ColorControl.id),
   ]
 
-  /// Returns the changes that add a device with the information from its commissioning, for a device that can't be read
-  /// now; none if the device has been read.
+  /// Returns the changes that add a device with the information from its commissioning; none if the description of the
+  /// device has been read.
   static func changes(
     _ node: NodeID, _ information: DeviceInformation, _ wish: PairingWish, _ state: HomeState
   ) -> [HomeChange] {

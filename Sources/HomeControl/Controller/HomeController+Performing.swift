@@ -9,7 +9,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-// The operations of a home as requests.
+// The execution of requests.
 extension HomeController {
   package func perform(
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
@@ -123,7 +123,7 @@ extension HomeController {
     }
   }
 
-  /// Changes the stored deliveries, and starts or stops those of this process accordingly.
+  /// Changes the stored deliveries, and starts or stops them accordingly.
   private func changingDeliveries<R: Sendable>(
     _ body: @escaping @Sendable (HomeDatabase) throws -> R
   ) async throws(HomeError) -> R {
@@ -142,14 +142,15 @@ extension HomeController {
     return status
   }
 
-  // MARK: Limits and visibility of other processes
+  // MARK: Limits for clients
 
-  /// The maximum time that another process may let a request wait.
+  /// Limits the time that a request of another process may wait.
   private static func allowed(_ timeout: Duration?, _ role: HomeRole?) -> Duration? {
     role == nil ? timeout : timeout.map { min(max($0, .zero), .seconds(600)) }
   }
 
-  /// Removes the attributes that the role may not read. Those that were requested by name are reported as refused.
+  /// Removes the attributes that the role may not read, with an error status for each path that was requested without
+  /// wildcards.
   private static func reply(
     _ report: ReassembledReport, to paths: [AttributePath], _ role: HomeRole?
   ) -> HomeReply {
@@ -177,7 +178,7 @@ extension HomeController {
       var (visible, bytes): ([HomeSample], Int) = ([], 0)
       var last: Anchor?
       for sample in samples {
-        // At least one, whatever its size.
+        // The first sample is returned regardless of its size.
         if bytes > Self.maximumSampleBytes, let last { return .samples(visible, next: last, isComplete: false) }
         bytes += sample.byteCount
         last = sample.anchor

@@ -6,18 +6,18 @@ package import MatterModel
 package import MatterProtocol
 internal import NIOCore
 
-/// Requests to nodes. They throw what ``HomeError`` has for what the engine or the device says.
+// Requests to nodes. Errors of the engine and error statuses of the device are converted to `HomeError`.
 extension HomeController {
-  /// Reads attributes, also with wildcards. Errors of single paths are in the report's statuses.
+  /// Reads attributes; the paths may have wildcards. Errors of single paths are in the report's statuses.
   package func read(
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     if node.isTemporaryLocal { return try await readCloud(node, paths) }
     let timeout = timeout ?? options.timeout
-    let outcome = try await run("a reading", node) { engine, now in
+    let outcome = try await run("a read request", node) { engine, now in
       engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
     }
-    guard case .report(let report) = outcome else { throw Self.surprise(outcome) }
+    guard case .report(let report) = outcome else { throw Self.unexpected(outcome) }
     return report
   }
 
@@ -28,11 +28,11 @@ extension HomeController {
   ) async throws(HomeError) -> [AttributeStatus] {
     if node.isTemporaryLocal { return try await writeCloud(node, writes) }
     let timeout = options.timeout
-    let outcome = try await run("a writing", node) { engine, now in
+    let outcome = try await run("a write request", node) { engine, now in
       engine.write(
         node, writes, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
     }
-    guard case .written(let statuses) = outcome else { throw Self.surprise(outcome) }
+    guard case .written(let statuses) = outcome else { throw Self.unexpected(outcome) }
     return statuses
   }
 
@@ -54,7 +54,7 @@ extension HomeController {
       engine.invoke(
         node, [command], timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
     }
-    guard case .invoked(let results) = outcome else { throw Self.surprise(outcome) }
+    guard case .invoked(let results) = outcome else { throw Self.unexpected(outcome) }
     switch results.first {
     case .command(let data)?: return data
     case .status(let status)?:
@@ -65,7 +65,7 @@ extension HomeController {
   }
 
   /// Commissions a device into this home's fabric.
-  /// - Parameter trust: trusted in addition to the public test roots.
+  /// - Parameter trust: trust anchors in addition to the public test roots.
   package func commission(
     _ request: CommissioningRequest, trust: TrustStore? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
@@ -82,24 +82,24 @@ extension HomeController {
         if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
       }
     ) { [request] engine, now in engine.commission(request, at: now) }
-    guard case .commissioned(let result) = outcome else { throw Self.surprise(outcome) }
+    guard case .commissioned(let result) = outcome else { throw Self.unexpected(outcome) }
     return result
   }
 
   /// Removes a node from this home's fabric.
-  /// - Parameter force: removes the node even if it can't be reached.
+  /// - Parameter force: whether to remove the node even if it can't be reached.
   /// - Returns: whether the device itself left the fabric.
   func removeFromFabric(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
     let timeout = options.timeout
     let outcome = try await run("its removal", node) { engine, now in
       engine.removeNode(node, force: force, timeout: timeout, at: now)
     }
-    guard case .removed(_, let removal) = outcome else { throw Self.surprise(outcome) }
+    guard case .removed(_, let removal) = outcome else { throw Self.unexpected(outcome) }
     return removal
   }
 
   /// Opens a commissioning window.
-  /// - Parameter isEnhanced: uses a new passcode; else the passcode of the device.
+  /// - Parameter isEnhanced: whether to use a new passcode instead of the passcode of the device.
   package func openWindow(
     _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
@@ -108,11 +108,11 @@ extension HomeController {
       engine.openCommissioningWindow(
         node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)
     }
-    guard case .windowOpened(let window) = outcome else { throw Self.surprise(outcome) }
+    guard case .windowOpened(let window) = outcome else { throw Self.unexpected(outcome) }
     return window
   }
 
-  package static func surprise(_ outcome: OperationOutcome) -> HomeError {
-    HomeError(.internalError, "the controller ended an operation with another's outcome: \(outcome)")
+  package static func unexpected(_ outcome: OperationOutcome) -> HomeError {
+    HomeError(.internalError, "the operation ended with the outcome of a different operation: \(outcome)")
   }
 }

@@ -35,7 +35,7 @@ extension HomeController {
   }
 
   private func use(_ grace: Duration) {
-    // The time in the options takes precedence.
+    // The time in the options overrides the setting.
     guard options.following.grace == nil else { return }
     edge.value.host.perform { engine, now in
       if engine.reducer.grace != grace { engine.setGrace(grace, at: now) }

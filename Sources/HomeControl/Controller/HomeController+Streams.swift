@@ -10,7 +10,7 @@ public enum SubscriptionEvent: Sendable, Codable {
   case established(maxInterval: Duration)
   /// An attribute's complete value, as one TLV element with an anonymous tag.
   case attribute(ConcreteAttributePath, value: [UInt8])
-  /// An event, from before the first report or after it.
+  /// An event; the first report includes earlier ones.
   case event(EventData)
   /// The error status of a path.
   case status(AttributePath, Status)
@@ -35,7 +35,7 @@ extension HomeController {
     _ node: NodeID, _ request: SubscriptionRequest, onEvent: @escaping @Sendable (SubscriptionEvent) -> Void
   ) async throws(HomeError) {
     try checkFabric(node)
-    point(node)
+    setAddress(of: node)
     let id = edge.value.begin(
       node,
       onEvent: { event in
@@ -71,7 +71,7 @@ extension HomeController {
     try await end(of: id)
   }
 
-  /// Waits for the end of an operation, and cancels it with the task.
+  /// Waits for the end of an operation, which is cancelled with the task.
   private func end(of id: OperationID) async throws(HomeError) {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -48,9 +48,9 @@ public actor HomeController {
   package let since: Int64
   nonisolated let edge: NIOLoopBound<HomeEdge>
   nonisolated let discovery: (any NodeDiscovery)?
-  /// The right to use the files of the home, until it is closed.
+  /// The lock on the files of the home; nil after closing.
   private var lock: OwnerLock?
-  /// Notifies observers; nil if the home is not followed.
+  /// The observer queries and background deliveries; nil if the devices are not followed.
   package var center: ObserverCenter?
   /// Whether a server serves the home.
   private var isServed = false
@@ -66,8 +66,8 @@ public actor HomeController {
   var newSessions: Set<NodeID> = []
   /// The cloud accounts in use, by name; all accounts if the devices are followed.
   package var clouds: [String: CloudConnection] = [:]
-  /// The number of reads of the accounts that were begun, and the number of the one whose result applies.
-  var cloudReadings = (begun: 0, inForce: 0)
+  /// The number of the last started load of the accounts, and of the load that was applied last.
+  var cloudLoads = (started: 0, applied: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -112,7 +112,8 @@ public actor HomeController {
       following.grace = try following.grace ?? database.grace()
       let edge = try await loop.submit { [discovery, following] in
         let store = try machine.openStore(options.state.controller)
-        // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years behind.
+        // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years
+        // behind.
         var configuration = ControllerConfiguration(
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
@@ -142,7 +143,7 @@ public actor HomeController {
 
   private func begin() {
     edge.value.stream.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
-    // These closures keep the controller until it is closed.
+    // These closures retain the controller until it is closed.
     edge.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
     followInterfaces()
@@ -187,8 +188,8 @@ public actor HomeController {
     }
   }
 
-  /// Notes that a server serves the home.
-  /// - Returns: false if another one does.
+  /// Registers a server of the home.
+  /// - Returns: false if there already is one.
   package func beginServing() -> Bool {
     defer { isServed = true }
     return !isServed
@@ -218,14 +219,14 @@ public actor HomeController {
   // MARK: Operations
 
   /// Starts an operation and waits for its outcome. Cancelling the task cancels the operation.
-  /// - Parameter what: the name of the operation in the list of pending work, such as “a reading”.
+  /// - Parameter what: the name of the operation in the list of pending work, such as “a read request”.
   package func run(
     _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) async throws(HomeError) -> OperationOutcome {
     if let node {
       try checkFabric(node)
-      point(node)
+      setAddress(of: node)
     }
     noteClock()
     let wait = PendingWork.begin("\(name(of: node)) to answer \(what())")
@@ -253,7 +254,7 @@ public actor HomeController {
   /// The interfaces that discovery uses; nil without discovery.
   private var searched: InterfaceSelection? { discovery == nil ? nil : options.interfaces }
 
-  /// Returns the name of a node's device, for a bridge that of the bridge itself.
+  /// Returns the name of a node's device; of a bridge, not of a device behind it.
   package func name(of node: NodeID?) -> String {
     guard let node else { return "a device" }
     let state = edge.value.reducer.state
@@ -286,7 +287,7 @@ public actor HomeController {
   func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
 
   /// Passes the configured address of a node, if any, to the engine.
-  package func point(_ node: NodeID) {
+  package func setAddress(of node: NodeID) {
     guard let address = options.address ?? options.addresses[node] else { return }
     edge.value.perform { engine, _ in engine.setAddress(address, of: node) }
   }

@@ -25,12 +25,12 @@ package final class HomeEdge: HomeView {
   private var pending: [OperationID: Pending] = [:]
   /// Outcomes of operations that ended before a caller waited for them.
   private var ended: [OperationID: Outcome] = [:]
-  /// Events of an operation that was begun but has no number yet.
+  /// Events emitted by an operation during its start, before its id is known.
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
   private var failure: StoreError?
-  /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
-  private var isLeaving = false
+  /// Whether the home is being closed, which ends the subscriptions without changing the devices.
+  private var isClosing = false
 
   init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
     self.host = host
@@ -50,10 +50,10 @@ package final class HomeEdge: HomeView {
     host.start()
   }
 
-  /// Why the store gave up, if it did.
+  /// The failure of the store, if any.
   var storeFailure: StoreError? { failure }
 
-  /// The home as it is now.
+  /// The current state of the home.
   package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
 
   /// Processes an input that does not come from a device.
@@ -68,13 +68,13 @@ package final class HomeEdge: HomeView {
 
   // MARK: Operations
 
-  /// Does something with the controller.
+  /// Calls the controller and processes its effects.
   package func perform<R, F: Error>(_ body: (inout ControllerEngine, Instant) throws(F) -> R) throws(F) -> R {
     try host.perform { (engine: inout HomeEngine, now: Instant) throws(F) -> R in try engine.perform(at: now, body) }
   }
 
-  /// Begins an operation.
-  /// - Parameter node: the node of the operation, whose answers are applied.
+  /// Starts an operation.
+  /// - Parameter node: the node of the operation, whose state is updated with its answers.
   package func begin(
     _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
@@ -109,7 +109,7 @@ package final class HomeEdge: HomeView {
   package func stop() {
     let waiting = pending
     pending = [:]
-    isLeaving = true
+    isClosing = true
     if !host.isStopped {
       perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
       host.stop()
@@ -137,7 +137,7 @@ package final class HomeEdge: HomeView {
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
-    case .updated where isLeaving, .contacts where isLeaving: break
+    case .updated where isClosing, .contacts where isClosing: break
     case .contacts(let contacts): stream.publish(contacts)
     case .updated(let update): stream.publish(update, reducer)
     }

@@ -6,15 +6,16 @@ internal import MatterProtocol
 public import Runtime
 
 extension HomeError {
-  /// What went wrong in an operation, in words that help.
-  // Not a default value of the other initializer: the one for any error would be preferred to it.
+  /// Creates the error of a failed operation, with a message for users.
+  // With a default value in the other initializer instead, overload resolution would prefer the one for any error.
   package init(_ error: ControllerError) { self.init(error, searched: nil) }
 
-  /// - Parameter searched: the network interfaces that were searched; nil: none were.
+  /// Creates the error of a failed operation.
+  /// - Parameter searched: the network interfaces that were searched; nil if none were.
   package init(_ error: ControllerError, searched: InterfaceSelection?) {
-    var (code, message) = Self.words(error)
+    var (code, message) = Self.codeAndMessage(error)
     if let searched, error.isNotFound { message += " (searched: \(searched.words))" }
-    // What the device said is told apart from how we came to hear of it.
+    // The cause of an error status is the status itself, without the wrapper of the controller.
     if case .status(let status) = error {
       self.init(code, message, cause: StatusError(status))
     } else {
@@ -22,21 +23,21 @@ extension HomeError {
     }
   }
 
-  private static func words(_ error: ControllerError) -> (Code, String) {
+  private static func codeAndMessage(_ error: ControllerError) -> (Code, String) {
     switch error {
     case .unknownNode(let node):
-      (.notFound, "node \(node.rawValue) is not in our fabric; pair it again")
+      (.notFound, "node \(node.rawValue) is not in the fabric of this home; pair it again")
     case .notFound:
       (.notFound, "no such device found; check that it is on, in commissioning mode, and on the same network")
     case .unreachable: (.unreachable, "unreachable (no answer, not found); check that it is on and on this network")
-    case .handshake(let error): words(error)
+    case .handshake(let error): codeAndMessage(error)
     case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
     case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
     case .timedOut: (.timedOut, "timed out; --timeout allows more time")
     case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
     case .busy: (.refused, "the device is busy (BUSY); try again")
     case .cancelled: (.interrupted, "cancelled")
-    case .status(let status): words(status)
+    case .status(let status): codeAndMessage(status)
     case .interaction(let error): (.internalError, "the device's answer can't be read: \(error)")
     case .unexpectedResponse(let text): (.refused, "unexpected answer of the device: \(text)")
     case .commissioning(let error, let text):
@@ -73,11 +74,11 @@ extension HomeError {
           + "if it is in a home already, open its commissioning window there, as with `hearth share`"
       )
     case .commissioningFailed(let step, let cause):
-      (.commissioningFailed, "commissioning failed at step \(step.rawValue): \(words(cause).1)")
+      (.commissioningFailed, "commissioning failed at step \(step.rawValue): \(codeAndMessage(cause).1)")
     }
   }
 
-  private static func words(_ error: HandshakeError) -> (Code, String) {
+  private static func codeAndMessage(_ error: HandshakeError) -> (Code, String) {
     switch error {
     case .refused(let report) where report.code == .noSharedTrustRoots:
       (.accessDenied, "the device no longer knows this fabric; remove it with --force and pair it again")
@@ -91,8 +92,8 @@ extension HomeError {
     }
   }
 
-  /// - Parameter cluster: the one whose own statuses are meant.
-  private static func words(_ status: Status, of cluster: ClusterID? = nil) -> (Code, String) {
+  /// - Parameter cluster: the cluster that defines the cluster-specific status.
+  private static func codeAndMessage(_ status: Status, of cluster: ClusterID? = nil) -> (Code, String) {
     var text = "\(status)"
     if let code = status.clusterCode, let name = cluster.flatMap({ ElementNames.clusterStatus(code, of: $0) }) {
       text = "\(name) (\(status.code), cluster status \(code))"
@@ -104,13 +105,13 @@ extension HomeError {
   }
 
   /// Creates an error for a request that the device refused.
-  /// - Parameter cluster: the cluster of the request, for the names of its own statuses.
+  /// - Parameter cluster: the cluster of the request, for the names of cluster-specific statuses.
   public init(_ status: Status, of cluster: ClusterID? = nil) {
-    let (code, message) = Self.words(status, of: cluster)
+    let (code, message) = Self.codeAndMessage(status, of: cluster)
     self.init(code, message, cause: StatusError(status))
   }
 
-  /// Why a device is offline, in two or three words, nil if the error does not say that it is.
+  /// The reason why a device is offline, in two or three words; nil if the error doesn't imply that it is.
   package var offlineReason: String? {
     switch cause as? ControllerError {
     case .unreachable, .notFound, .handshake(.timedOut): "no answer"
@@ -121,7 +122,7 @@ extension HomeError {
     }
   }
 
-  /// Why a controller can't start.
+  /// Creates the error of a controller that can't start.
   package init(opening error: any Error) {
     switch error {
     case let known as HomeError: self = known

@@ -5,61 +5,63 @@ internal import MatterModel
 internal import NIOCore
 internal import Runtime
 
-/// Carries what happens in a home to its database, off the event loop: several updates at a time, in their order. Confined
-/// to the event loop.
+/// Write-behind queue of a home: stores updates in batches, in order, on a worker thread. Confined to the event loop.
 ///
-/// What can't be written is kept and tried again, later and later, until it is too much to be kept.
+/// A failed write is retried with a growing back-off. If too many updates are queued meanwhile, all of them are
+/// dropped, and the next write stores the whole home.
 final class HomeKeeper {
   typealias Work<R> = @Sendable (HomeDatabase) throws -> R
 
   enum Event {
     /// Writes fail and are retried.
     case failed(HomeError)
-    /// Everything is stored, and nothing was lost.
+    /// Writes succeed again.
     case recovered
-    /// The updates since the failure are lost, because too many were waiting. The next write stores the whole home.
+    /// The queued updates were dropped, because there were too many. The next write stores the whole home.
     case lost(HomeError)
   }
 
   let database: HomeDatabase
   private let eventLoop: any EventLoop
-  /// What is given to it first is done first.
+  /// Runs the work on the database, in order.
   let worker: any Worker
-  /// What happened and is not stored, the first that happened first; without what is being written.
+  /// The queued updates, in order, without those being written.
   private var waiting: [HomeUpdate] = []
+  /// The queued times of contact.
   private var contacts: [NodeID: Contact] = [:]
-  /// When nodes were heard as the database has it.
+  /// The times of contact in the database.
   private var stored: [NodeID: Contact]
-  /// The write that is under way.
+  /// The write in progress.
   private var writing: EventLoopFuture<Void>?
   private var isFlushScheduled = false
-  /// Why the last write failed; nil after one that did not.
+  /// The error of the last write; nil if it succeeded.
   private(set) var failure: HomeError?
+  /// The number of consecutive failures.
   private var failures = 0
-  /// Whether nothing is stored any more.
-  private var isOver = false
-  /// Whether some of what happened was lost: the home as a whole is stored next, and the log begins anew.
+  /// Whether the database is closed.
+  private var isClosed = false
+  /// Whether updates were dropped: the next write stores the whole home and begins a new log.
   private var hasLost = false
-  /// The home as it is now.
+  /// The whole home, for a write after updates were dropped.
   struct Current: Sendable {
     var home: HomeReducer
     /// In microseconds since 1970.
     var time: Int64
   }
 
-  /// Asked for what is to be stored where something was lost.
+  /// Returns the current home.
   var current: (() -> Current)?
   var onEvent: ((Event) -> Void)?
   /// Called after each write of updates, or of the whole home.
   var onCommit: ((LogCommit) -> Void)?
-  /// What a kill can take at most.
-  private static let pause = TimeAmount.milliseconds(20)
-  /// So many updates are written at once.
-  private static let batch = 512
-  /// Before a write that failed is tried again; doubled for each further one, up to the longest.
+  /// The delay of a write, to collect updates. A killed process loses at most the updates of this time.
+  private static let flushDelay = TimeAmount.milliseconds(20)
+  /// The number of queued updates that are written without delay.
+  private static let batchSize = 512
+  /// The delay of the first retry, doubled for each further one, up to ``longestRetry``.
   private let firstRetry: TimeAmount
   private static let longestRetry = TimeAmount.seconds(30)
-  /// So many updates are kept while they can't be written.
+  /// The maximum number of queued updates after a failed write.
   private let mostWaiting: Int
 
   init(
@@ -74,36 +76,36 @@ final class HomeKeeper {
     self.mostWaiting = mostWaiting
   }
 
-  /// Takes an update to be stored soon.
+  /// Queues an update, with the times of contact of the nodes that it changes.
   func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
-    guard !isOver, !hasLost, !update.isLogged else { return }
+    guard !isClosed, !hasLost, !update.isLogged else { return }
     if update.changes.isEmpty && update.versions.isEmpty && update.trials.isEmpty { return }
     for change in update.changes { if let node = change.node { contacts[node] = known[node] } }
     waiting.append(update)
     if failure != nil {
       if waiting.count > mostWaiting { lose() }
-    } else if waiting.count >= Self.batch {
+    } else if waiting.count >= Self.batchSize {
       if writing == nil { write() }
     } else {
-      flush(in: Self.pause)
+      flush(in: Self.flushDelay)
     }
   }
 
-  /// Takes when nodes were heard, to be stored soon where that is news.
+  /// Queues the times of contact that differ from the stored ones.
   func keep(_ known: [NodeID: Contact]) {
-    guard !isOver, !hasLost else { return }
+    guard !isClosed, !hasLost else { return }
     note(known)
-    if !contacts.isEmpty, failure == nil { flush(in: Self.pause) }
+    if !contacts.isEmpty, failure == nil { flush(in: Self.flushDelay) }
   }
 
   private func note(_ known: [NodeID: Contact]) {
     for (node, contact) in known where stored[node] != contact { contacts[node] = contact }
   }
 
-  /// Does something with the database when everything that happened before is in it.
-  /// - Returns: fails where that can't be.
+  /// Runs `body` on the database after all previous updates are stored.
+  /// - Returns: the result; fails if the previous updates can't be stored.
   func perform<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    guard writing != nil || !waiting.isEmpty || isOver || hasLost else { return submit(body) }
+    guard writing != nil || !waiting.isEmpty || isClosed || hasLost else { return submit(body) }
     return store().flatMap { [database, worker, eventLoop] in
       worker.submit(on: eventLoop) { try body(database) }
     }
@@ -113,20 +115,21 @@ final class HomeKeeper {
     worker.submit(on: eventLoop) { [database] in try body(database) }
   }
 
-  /// Forgets what waits, and lets go of the database.
+  /// Drops the queued updates and closes the database.
   func abandon() {
-    isOver = true
+    isClosed = true
     waiting = []
     contacts = [:]
     worker.close { [database] in try? database.close() }
   }
 
-  /// Stores what waits, ends the thread and closes the database.
+  /// Stores the queued updates and the given times of contact, ends the worker, and closes the database. Updates that
+  /// can't be stored are dropped.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
     note(known)
     return store().assumeIsolated().flatMapErrorThrowing { [self] _ in lose() }
       .flatMap { [self] in
-        isOver = true
+        isClosed = true
         let promise = eventLoop.makePromise(of: Void.self)
         worker.close { [database] in
           try? database.close()
@@ -148,20 +151,20 @@ final class HomeKeeper {
     }
   }
 
-  /// Stores all that waits now, also behind a write that is under way.
+  /// Stores everything queued, after the write in progress, if any.
   private func store() -> EventLoopFuture<Void> {
-    if isOver, let failure { return eventLoop.makeFailedFuture(failure) }
+    if isClosed, let failure { return eventLoop.makeFailedFuture(failure) }
     guard let writing else { return write() }
     if waiting.isEmpty && contacts.isEmpty { return writing }
-    // What waits now is in the next write, and what comes meanwhile in a later one.
+    // The next write, which may have begun by itself, includes everything that is queued now.
     return writing.assumeIsolated().flatMap { [self] in self.writing ?? write() }.nonisolated()
   }
 
-  /// Gives everything that waits to the database; only while no write is under way.
+  /// Writes everything queued. Must not be called during a write.
   @discardableResult
   private func write() -> EventLoopFuture<Void> {
     if hasLost { return restart() }
-    guard !isOver, !waiting.isEmpty || !contacts.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
+    guard !isClosed, !waiting.isEmpty || !contacts.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
     let (updates, contacts) = (waiting, contacts)
     waiting = []
     self.contacts = [:]
@@ -170,17 +173,17 @@ final class HomeKeeper {
         stored.merge(contacts) { $1 }
         if let last = updates.last { onCommit?(.batches(upTo: last.sequence)) }
       } else if !hasLost {
-        // It may have become too much meanwhile: then all of it is lost, this as well.
+        // Queued again, unless the queue overflowed during the write.
         waiting = updates + waiting
         self.contacts = contacts.merging(self.contacts) { $1 }
       }
     }
   }
 
-  /// Stores the home as it is, in place of what was lost.
+  /// Writes the whole home in place of the dropped updates.
   private func restart() -> EventLoopFuture<Void> {
-    guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
-    // What happens from now on is kept again.
+    guard !isClosed, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
+    // Further updates are queued again.
     hasLost = false
     return write({ try $0.restart(with: current.home, at: current.time) }) { [self] written in
       if written != nil {
@@ -192,8 +195,8 @@ final class HomeKeeper {
     }
   }
 
-  /// Writes, while nobody else does, and goes on with what waits then.
-  /// - Parameter body: does what follows of its having been written, or, nil, not.
+  /// Runs a write, and starts the next one after it if updates are queued. Must not be called during a write.
+  /// - Parameter body: receives the result of the write, or nil if it failed.
   private func write<R: Sendable>(
     _ work: @escaping Work<R>, then body: @escaping (R?) -> Void
   ) -> EventLoopFuture<Void> {
@@ -231,8 +234,9 @@ final class HomeKeeper {
     flush(in: min(firstRetry * (1 << min(failures - 1, 10)), Self.longestRetry))
   }
 
+  /// Drops all queued updates.
   private func lose() {
-    guard !isOver, !hasLost else { return }
+    guard !isClosed, !hasLost else { return }
     hasLost = true
     waiting = []
     contacts = [:]
@@ -243,9 +247,9 @@ final class HomeKeeper {
 extension HomeKeeper.Event {
   package func log(to logger: Logger) {
     switch self {
-    case .failed(let error): logger.critical("changes of the home can't be stored now: \(error)")
+    case .failed(let error): logger.critical("changes of the home can't be stored and will be retried: \(error)")
     case .recovered: logger.notice("changes of the home are stored again")
-    case .lost(let error): logger.critical("changes of the home are lost, because they can't be stored: \(error)")
+    case .lost(let error): logger.critical("changes of the home are lost, because too many can't be stored: \(error)")
     }
   }
 }
