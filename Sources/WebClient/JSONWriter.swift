@@ -57,7 +57,7 @@ struct JSONWriter {
   }
 }
 
-extension JSONValue {
+extension JSONValue: CustomStringConvertible {
   /// The JSON text in UTF-8.
   package var bytes: ByteBuffer {
     var writer = JSONWriter()
