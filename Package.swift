@@ -54,6 +54,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess.git", exact: "1.0.2"),
+    .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
   ],
   targets: [
     .systemLibrary(
@@ -99,8 +101,11 @@ let package = Package(
     + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
     + module(
       "HomeAutomation",
-      imports: ["HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb] + nio,
-      tests: nil)
+      imports: [
+        "HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb,
+        .product(name: "Subprocess", package: "swift-subprocess"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ] + nio, tests: nil)
     + module(
       "CloudLink",
       imports: [
