@@ -56,6 +56,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess.git", exact: "1.0.2"),
+    .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
   ],
   targets: [
     .systemLibrary(
@@ -105,11 +107,14 @@ let package = Package(
         "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], tests: nil)
-    + module("WebClient", imports: [], tests: nil)
+    + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
     + module(
       "HomeAutomation",
-      imports: ["HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb] + nio,
-      tests: nil)
+      imports: [
+        "HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb,
+        .product(name: "Subprocess", package: "swift-subprocess"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ] + nio, tests: nil)
     + module(
       "CloudLink",
       imports: [
@@ -125,8 +130,9 @@ let package = Package(
     + module(
       "Hub",
       imports: [
-        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "MatterController", "Runtime",
-        "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
+        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient", "MatterController",
+        "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV",
+        log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
       tests: ["HearthHome", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])

@@ -7,6 +7,7 @@ import NIOPosix
 import Runtime
 import Synchronization
 import Testing
+import WebClient
 
 @testable import HearthHome
 @testable import HomeControl

@@ -67,8 +67,6 @@ public actor HomeController {
   var newSessions: Set<NodeID> = []
   /// The cloud accounts in use, by name; all accounts if the devices are followed.
   package var clouds: [String: CloudConnection] = [:]
-  /// The number of the last started load of the accounts, and of the load that was applied last.
-  var cloudLoads = (started: 0, applied: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -159,9 +157,9 @@ public actor HomeController {
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
     interfaceFollower?.stop()
-    endClouds()
     let ending = center.take()
     await ending?.end()
+    endClouds()
     let drops = drops
     if !drops.isEmpty {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

@@ -4,6 +4,7 @@ internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
+internal import WebClient
 
 // Events of the standard API.
 extension HubServer {

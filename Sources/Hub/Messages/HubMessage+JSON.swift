@@ -3,6 +3,7 @@ internal import HomeControl
 internal import HomeModel
 internal import MatterModel
 package import NIOCore
+internal import WebClient
 
 /// The coders of messages with the prefix `hearth_`.
 enum HubJSON {

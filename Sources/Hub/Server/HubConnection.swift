@@ -3,6 +3,7 @@ internal import HomeModel
 internal import NIOCore
 internal import NIOSSL
 internal import NIOWebSocket
+internal import WebClient
 
 /// A connection before its upgrade to WebSocket. Confined to the event loop of the server.
 final class HubHandshake {

@@ -8,6 +8,7 @@ internal import MatterModel
 internal import NIOCore
 internal import NIOWebSocket
 internal import Runtime
+internal import WebClient
 
 // The identification of clients, and their commands with the prefix `hearth_`.
 extension HubServer {

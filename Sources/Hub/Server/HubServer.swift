@@ -9,6 +9,7 @@ internal import MatterProtocol
 public import NIOCore
 internal import NIOWebSocket
 internal import Runtime
+internal import WebClient
 
 /// Serves a home over WebSocket: with the published API of the Matter server that Home Assistant uses, schema 13,
 /// minimum 11, and with additions of this package, whose commands and events have the prefix `hearth_`.

@@ -1,4 +1,4 @@
-internal import NIOCore
+package import NIOCore
 
 /// Appends JSON text to a buffer, without blanks.
 struct JSONWriter {
@@ -57,13 +57,13 @@ struct JSONWriter {
   }
 }
 
-extension JSONValue {
+extension JSONValue: CustomStringConvertible {
   /// The JSON text in UTF-8.
-  var bytes: ByteBuffer {
+  package var bytes: ByteBuffer {
     var writer = JSONWriter()
     writer.write(self)
     return writer.buffer
   }
 
-  var description: String { String(buffer: bytes) }
+  package var description: String { String(buffer: bytes) }
 }

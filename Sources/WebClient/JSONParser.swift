@@ -1,15 +1,15 @@
 /// Parses JSON text (RFC 8259) with a bounded nesting depth. The caller bounds the size.
-struct JSONParser {
+package struct JSONParser {
   /// The maximum number of nested arrays and objects.
-  static let maximumDepth = 32
+  package static let maximumDepth = 32
 
   /// The text is not JSON, or nests too deep.
-  struct Failure: Error, Hashable, CustomStringConvertible {
-    var reason: String
+  package struct Failure: Error, Hashable, CustomStringConvertible {
+    package var reason: String
     /// The offset in bytes.
-    var offset: Int
+    package var offset: Int
 
-    var description: String { "\(reason) at byte \(offset)" }
+    package var description: String { "\(reason) at byte \(offset)" }
   }
 
   private let bytes: [UInt8]
@@ -18,7 +18,7 @@ struct JSONParser {
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Parses a text that is exactly one value.
-  static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONValue {
+  package static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONValue {
     var parser = JSONParser(bytes)
     let value = try parser.value(depth: 0)
     parser.skipBlanks()
