@@ -119,7 +119,9 @@ extension HomeController: HomeBackend {
       // The task runs on the event loop of the actor.
       assumeIsolated { controller in
         controller.edge.value.host.perform { engine, now in engine.retryNow(node, at: now) }
-        if node.isTemporaryLocal { for link in controller.clouds.values { link.assumeIsolated { $0.pollSoon(for: node) } } }
+        if node.isTemporaryLocal {
+          for link in controller.clouds.values { link.assumeIsolated { $0.pollSoon(for: node) } }
+        }
       }
     }
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }
