@@ -59,6 +59,12 @@ package struct DeviceRecord: Hashable, Sendable {
   /// The same by the first of its ways of which that is true; nil: it is true of none.
   package func by(where isMeant: (DeviceSource) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
 
+  /// Returns the same device by the first source that serves a cluster, if the selected one does not.
+  package func serving(_ cluster: ClusterID) -> DeviceRecord {
+    if endpoint(serving: cluster) != nil { return self }
+    return by { $0.endpoints.contains { $0.servers.contains(cluster) } } ?? self
+  }
+
   /// Whether the device is bridged.
   package var isBridged: Bool { mainEndpoint != .root }
 

@@ -82,8 +82,7 @@ package struct DeviceCondition: Sendable {
     let expected = try AttributeUnits.parse(
       value, cluster: cluster, attribute: concrete.attribute, raw: false, named: name)
     let hasUnit = Int(value) == nil && AttributeUnits.text(concrete, expected) != nil
-    let way = SourceID(target.device.nodeID, target.device.mainEndpoint)
-    return .attribute(concrete, by: way, value: expected, hasUnit: hasUnit)
+    return .attribute(concrete, by: path.target.device.way, value: expected, hasUnit: hasUnit)
   }
 
   /// The one cluster of a device that has an attribute of this name.

@@ -75,7 +75,8 @@ extension HomeRegistry {
       target: target, endpoint: target.endpoint, cluster: cluster,
       element: try element(parts[1], of: cluster, .attribute))
     guard path.endpoint == nil, let cluster else { return path }
-    path.endpoint = target.device.endpoint(serving: cluster)
+    path.target.device = target.device.serving(cluster)
+    path.endpoint = path.target.device.endpoint(serving: cluster)
     if path.endpoint == nil, !target.device.endpoints.isEmpty { throw missing(cluster, of: target) }
     return path
   }
@@ -117,7 +118,8 @@ extension HomeRegistry {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
       if path.endpoint == nil, endpoint == nil, let clusterID {
-        let found = target.device.endpoint(serving: clusterID)
+        path.target.device = target.device.serving(clusterID)
+        let found = path.target.device.endpoint(serving: clusterID)
         // One of all devices may lack it; a device that was named may not.
         if found == nil, !target.device.endpoints.isEmpty {
           if selection.isSeveral { continue }

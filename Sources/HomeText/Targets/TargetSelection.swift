@@ -39,8 +39,10 @@ extension HomeRegistry {
   package func resolveAll(
     _ text: String, serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
-    let selection = try select(text)
-    guard let cluster, selection.isSeveral else { return selection.targets }
+    var selection = try select(text)
+    guard let cluster else { return selection.targets }
+    selection.targets = selection.targets.map { $0.endpoint == nil ? Target($0.device.serving(cluster)) : $0 }
+    guard selection.isSeveral else { return selection.targets }
     let serving = selection.targets.filter { target in
       target.endpoint.map { id in target.device.endpoints.contains { $0.id == id && $0.servers.contains(cluster) } }
         ?? (target.device.endpoint(serving: cluster) != nil)
