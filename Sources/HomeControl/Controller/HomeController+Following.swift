@@ -2,7 +2,9 @@ internal import HomeAutomation
 public import HomeModel
 package import HomeStore
 internal import Logging
+internal import MatterController
 internal import MatterModel
+package import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
@@ -71,6 +73,20 @@ extension HomeController {
       engine.stopWaiting(for: Set(nodes).sorted(), at: now)
     }
   }
+
+  // MARK: Silence
+
+  // For a caller on the event loop.
+
+  /// The time for which no device has sent a message although one has not acknowledged a message; zero: no message is
+  /// unacknowledged.
+  package nonisolated var silence: Duration { edge.value.host.perform { engine, now in engine.silence(at: now) } }
+
+  /// The time of the last message of any device.
+  package nonisolated var lastContact: Instant? { edge.value.perform { engine, _ in engine.lastContact } }
+
+  /// Sends probes to devices that are not silent.
+  package nonisolated func probeSilence() { edge.value.host.perform { engine, now in engine.probeSilence(at: now) } }
 
   // MARK: Changing
 

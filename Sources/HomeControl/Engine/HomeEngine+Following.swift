@@ -165,7 +165,7 @@ extension HomeEngine {
     sendProbe(to: node, timeout: .seconds(10), at: now)
   }
 
-  private func isOnline(_ node: NodeID) -> Bool {
+  func isOnline(_ node: NodeID) -> Bool {
     reducer.status(of: node).connectivity.connectivityState == .online
   }
 }

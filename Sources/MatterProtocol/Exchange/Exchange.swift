@@ -44,6 +44,8 @@ struct Exchange: Sendable {
   struct Unacknowledged: Sendable {
     let counter: UInt32
     let bytes: [UInt8]
+    /// The time of the first transmission.
+    let sentAt: Instant
     /// The number of transmissions so far.
     var transmissions: Int
     var deadline: Instant
@@ -90,7 +92,8 @@ struct Exchange: Sendable {
     if isReliable {
       let deadline =
         now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitter))
-      unacknowledged = Unacknowledged(counter: sent.counter, bytes: sent.bytes, transmissions: 1, deadline: deadline)
+      unacknowledged = Unacknowledged(
+        counter: sent.counter, bytes: sent.bytes, sentAt: now, transmissions: 1, deadline: deadline)
     }
     responseDeadline = nil
     switch next {
