@@ -218,7 +218,7 @@ public final class Home: HomeEditing {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
     let task = Tasks.start {
       do {
-        for try await event in await self.backend.subscribe(device.nodeID, request) { continuation.yield(event) }
+        for try await event in self.backend.subscribe(device.nodeID, request) { continuation.yield(event) }
         continuation.finish()
       } catch {
         continuation.finish(throwing: HomeError(error).about(device))

@@ -66,7 +66,7 @@ import VirtualDevices
     }
     try await watch.follow()
     let subscriber = try await Home(options)
-    let stream = await subscriber.backend.subscribe(
+    let stream = subscriber.backend.subscribe(
       node, SubscriptionRequest(paths: [AttributePath(OnOff.onOff.path(on: 1))], events: [EventPath(isUrgent: true)]))
     let reports = Mutex(0)
     let listening = Task { [stream] in

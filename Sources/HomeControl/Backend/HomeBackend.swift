@@ -35,12 +35,6 @@ package protocol HomeBackend: HomeAccess, Actor {
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
   ) async throws(HomeError) -> HomeReply
 
-  func read(
-    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool, timeout: Duration?
-  ) async throws(HomeError) -> ReassembledReport
-  func write(_ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) -> [AttributeStatus]
-  func invoke(_ node: NodeID, _ command: CommandData, isTimed: Bool) async throws(HomeError) -> CommandData?
-  func subscribe(_ node: NodeID, _ request: SubscriptionRequest) -> AsyncThrowingStream<SubscriptionEvent, any Error>
   /// Stores values of a device that it has not reported itself.
   func store(_ report: NodeReport)
   /// Marks these devices as offline if they have not answered yet.
@@ -176,6 +170,10 @@ extension HomeBackend {
     }
   }
 
+  package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
+    try await setName(name, of: device, origin: nil)
+  }
+
   package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
     let wasCut = try await edit([.renameDevice(id: device, name: name)], origin: origin).first?.wasCut ?? false
     let reducer = view.reducer
@@ -207,8 +205,7 @@ extension HomeBackend {
     }
   }
 
-  /// See ``HomeAccess/reports(of:)``.
-  package nonisolated func observedReports(of device: String) -> DeviceReports {
+  package nonisolated func reports(of device: String) -> DeviceReports {
     let slot = DeviceReports.Slot()
     let reader = DeviceReports.Reader()
     let loop = eventLoop

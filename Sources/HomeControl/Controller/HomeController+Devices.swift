@@ -57,12 +57,6 @@ extension HomeController: HomeBackend {
     }
   }
 
-  package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
-    try await setName(name, of: device, origin: nil)
-  }
-
-  package nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
-
   private typealias TraitPath = (path: ClusterPath, attribute: AttributeID?)
 
   /// Returns the source that traits come from now, and their paths there.

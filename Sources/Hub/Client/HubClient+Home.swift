@@ -65,12 +65,6 @@ extension HubClient: HomeBackend {
       .writeDevice(device: device, source: way, writes: writes, isTimed: isTimed, timeout: timeout))
   }
 
-  package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
-    try await setName(name, of: device, origin: nil)
-  }
-
-  package nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
-
   // MARK: The log
 
   private func knownSamples(

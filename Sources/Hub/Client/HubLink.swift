@@ -469,7 +469,7 @@ actor HubLink: RouteLink {
     } onCancel: {
       eventLoop.execute { [self] in
         assumeIsolated { link in
-          if link.pending[id] != nil { link.send(.cancel(HubCancellation(id: id))) }
+          if link.pending[id] != nil { link.send(.cancel(id: id)) }
           link.answer(id, .failure(HomeError(.interrupted, "cancelled")))
         }
       }

@@ -93,7 +93,7 @@ extension HubServer {
     case "get_node": return try node(arguments)
     case "diagnostics", "server_diagnostics":
       let visibility = RoleVisibility.of(arguments.role)
-      let events = recentEvents.filter { visibility.contains($0.data) }.map { NodeEventObject.make($0.node, $0.data) }
+      let events = recentEvents.filter { visibility.contains($0.data) }.map { NodeObject.event($0.node, $0.data) }
       return ["info": serverInfo, "nodes": .array(nodeObjects(for: arguments.role)), "events": .array(events)]
     case "get_vendor_names": return try vendorNames(arguments)
     case "get_loglevel": return logLevels

@@ -76,7 +76,7 @@ extension HubServer {
       case .event(let node, let data):
         recentEvents.append((node, data))
         if recentEvents.count > Limits.recentEvents { recentEvents.removeFirst() }
-        enqueue("node_event") { $0.contains(data) ? NodeEventObject.make(node, data) : nil }
+        enqueue("node_event") { $0.contains(data) ? NodeObject.event(node, data) : nil }
       }
     }
     // One write to the socket for all events of an update.

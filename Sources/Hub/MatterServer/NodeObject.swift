@@ -3,9 +3,10 @@ internal import HomeControl
 internal import HomeModel
 internal import MatterClusters
 internal import MatterModel
+internal import MatterProtocol
 internal import WebClient
 
-/// The JSON form of a node.
+/// The JSON forms of a node and of its events.
 enum NodeObject {
   /// - Parameters:
   ///   - commissioned: the time when the node was commissioned, in microseconds since 1970.
@@ -62,5 +63,21 @@ enum NodeObject {
     }
     return "\(digits(Int(parts.tm_year) + 1900, 4))-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
       + "T\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2)).\(digits(fraction, 6))"
+  }
+
+  static func event(_ node: NodeID, _ data: EventData) -> JSONValue {
+    let declared = DeclaredElements.event(data.path.event, of: data.path.cluster)
+    let payload = data.payload.flatMap { try? ValueEncoder.fields($0, declared?.payload) }
+    let (time, type): (UInt64, Int) =
+      switch data.timestamp {
+      case .system(let time), .deltaSystem(let time): (time, 0)
+      case .epoch(let time), .deltaEpoch(let time): (time, 1)
+      }
+    return [
+      "node_id": .int(node.rawValue), "endpoint_id": .int(data.path.endpoint.rawValue),
+      "cluster_id": .int(data.path.cluster.rawValue), "event_id": .int(data.path.event.rawValue),
+      "event_number": .int(data.number), "priority": .int(data.priority.rawValue),
+      "timestamp": .int(time), "timestamp_type": .int(type), "data": payload ?? .null,
+    ]
   }
 }

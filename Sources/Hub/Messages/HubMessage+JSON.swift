@@ -47,7 +47,8 @@ extension HubMessage {
     if command == Self.start {
       self = .start(try HubJSON.decode(from: message["args"] ?? .null))
     } else if command == Self.cancel {
-      self = .cancel(try HubJSON.decode(from: message["args"] ?? .null))
+      guard let id = message["args"]?["id"]?.text else { throw invalid }
+      self = .cancel(id: id)
     } else {
       self = .request(
         id: id, try HomeRequest(command: command, message["args"]), origin: message["origin"]?.text,
@@ -57,29 +58,25 @@ extension HubMessage {
 
   package var text: ByteBuffer {
     get throws {
+      func text(_ id: String, _ command: String, _ arguments: JSONValue, _ others: [JSONValue.Member] = [])
+        -> ByteBuffer
+      {
+        JSONValue.object(
+          [.init("message_id", .string(id)), .init("command", .string(command)), .init("args", arguments)] + others
+        ).bytes
+      }
       switch self {
-      case .start(let start):
-        return JSONValue.object([
-          .init("message_id", .string(Self.start)), .init("command", .string(Self.start)),
-          .init("args", try HubJSON.value(of: start)),
-        ]).bytes
-      case .cancel(let cancellation):
-        return JSONValue.object([
-          .init("message_id", .string(Self.cancel)), .init("command", .string(Self.cancel)),
-          .init("args", try HubJSON.value(of: cancellation)),
-        ]).bytes
+      case .start(let start): return text(Self.start, Self.start, try HubJSON.value(of: start))
+      case .cancel(let id): return text(Self.cancel, Self.cancel, ["id": .string(id)])
       case .request(let id, let request, let origin, let options):
         // A request is encoded as an object with one member, which is named like the case.
         guard let member = try HubJSON.value(of: request).members?.first else {
           throw EncodingError.invalidValue(request, .init(codingPath: [], debugDescription: "not an object"))
         }
-        var members: [JSONValue.Member] = [
-          .init("message_id", .string(id)), .init("command", .string(HubJSON.prefix + member.name)),
-          .init("args", member.value),
-        ]
-        if let origin { members.append(.init("origin", .string(origin))) }
-        if options != RequestOptions() { members.append(.init("options", try HubJSON.value(of: options))) }
-        return JSONValue.object(members).bytes
+        var others: [JSONValue.Member] = []
+        if let origin { others.append(.init("origin", .string(origin))) }
+        if options != RequestOptions() { others.append(.init("options", try HubJSON.value(of: options))) }
+        return text(id, HubJSON.prefix + member.name, member.value, others)
       }
     }
   }

@@ -14,7 +14,7 @@ package enum HubMessage: Sendable {
   ///   - options: the options of the client.
   case request(id: String, HomeRequest, origin: String?, options: RequestOptions = RequestOptions())
   /// Cancels a request, which is replied to nevertheless.
-  case cancel(HubCancellation)
+  case cancel(id: String)
 }
 
 /// The arguments of `hearth_start`.
@@ -27,14 +27,6 @@ package struct HubStart: Hashable, Sendable, Codable {
   package init(version: Int = hubVersion, name: String, position: HubPosition? = nil) {
     (self.version, self.name, self.position) = (version, name, position)
   }
-}
-
-/// The arguments of `hearth_cancel`.
-package struct HubCancellation: Hashable, Sendable, Codable {
-  /// The id of the request.
-  var id: String
-
-  package init(id: String) { self.id = id }
 }
 
 /// A position in the updates of a hub; valid until the hub ends.

@@ -70,9 +70,7 @@ final class HubConnection {
   /// The requests that were not started yet, in order of arrival.
   var requests: [Request] = []
   /// The running requests that can be cancelled, by id.
-  var running: [String: Task<Void, Never>] = [:]
-  /// Those of them that have no end of their own.
-  var endless: [String: Task<Void, Never>] = [:]
+  var running: [String: (task: Task<Void, Never>, isEndless: Bool)] = [:]
   /// The requests for the log. They are performed one after another, each when the client has read the reply to the one
   /// before, because replies are large.
   var reads: [Request] = []

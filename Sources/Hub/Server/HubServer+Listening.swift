@@ -264,7 +264,7 @@ extension HubServer {
   func closed(_ number: Int) {
     guard let connection = connections.removeValue(forKey: number) else { return }
     connection.close(.normalClosure)
-    for task in connection.running.values { task.cancel() }
+    for running in connection.running.values { running.task.cancel() }
     noteEnd()
     logger.info(
       "client disconnected", metadata: ["name": "\(connection.client.name)", "role": "\(connection.role)"])

@@ -122,7 +122,7 @@ extension HubServer {
       case .start(let start): self.start(connection, id, start)
       case .request(let id, let request, let origin, let options):
         receive(.init(id: id, request: request, origin: origin, options: options), connection, number)
-      case .cancel(let cancellation): connection.running[cancellation.id]?.cancel()
+      case .cancel(let id): connection.running[id]?.task.cancel()
       }
     } catch {
       reply(id, .failure(HomeError(.badArguments, "malformed request: \(error)")), to: connection)
@@ -171,9 +171,8 @@ extension HubServer {
     else { return refuse(.badArguments, "the request is too large") }
     connection.ownOutstanding += 1
     if request.request.isLong {
-      let task = controller.options.machine.task { await self.performLong(request, of: number) }
-      connection.running[request.id] = task
-      if request.request.isEndless { connection.endless[request.id] = task }
+      let task = controller.options.machine.task { await self.perform(request, of: number) }
+      connection.running[request.id] = (task, request.request.isEndless)
     } else if case .samples = request.request {
       connection.reads.append(request)
       readNext(connection, number)
@@ -186,14 +185,11 @@ extension HubServer {
 
   private func performNext(of number: Int) async {
     guard let connection = connections[number], !connection.requests.isEmpty else { return }
-    let request = connection.requests.removeFirst()
-    let result = await perform(request, connection)
-    connection.ownOutstanding -= 1
-    reply(request.id, result, to: connection)
-    noteEnd()
+    await perform(connection.requests.removeFirst(), of: number)
   }
 
-  private func performLong(_ request: HubConnection.Request, of number: Int) async {
+  /// Performs a request and sends the reply.
+  private func perform(_ request: HubConnection.Request, of number: Int) async {
     guard let connection = connections[number] else { return }
     let result = await perform(request, connection) { [self] progress in
       assumeIsolated { server in
@@ -203,9 +199,13 @@ extension HubServer {
         connection.channel.flush()
       }
     }
-    (connection.running[request.id], connection.endless[request.id]) = (nil, nil)
+    connection.running[request.id] = nil
     connection.ownOutstanding -= 1
-    reply(request.id, result, to: connection)
+    if let text = encode(.reply(id: request.id, result)) {
+      let sent = connection.send(text)
+      // A part of the log is large.
+      if case .samples = request.request { try? await sent.get() }
+    }
     noteEnd()
   }
 
@@ -218,18 +218,14 @@ extension HubServer {
 
   private func readLog(for number: Int) async {
     guard let connection = connections[number], !connection.reads.isEmpty else { return }
-    let request = connection.reads.removeFirst()
-    let result = await perform(request, connection)
-    connection.ownOutstanding -= 1
-    if let text = encode(.reply(id: request.id, result)) { try? await connection.send(text).get() }
-    noteEnd()
+    await perform(connection.reads.removeFirst(), of: number)
     connection.isReading = false
     readNext(connection, number)
   }
 
   private func perform(
     _ request: HubConnection.Request, _ connection: HubConnection,
-    progress: @escaping HomeProgress.Handler = { _ in }
+    progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
     let role = connection.role
     do throws(HomeError) {

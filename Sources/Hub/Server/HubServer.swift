@@ -225,7 +225,7 @@ public actor HubServer {
   private static let endingTime = TimeAmount.seconds(10)
 
   private func waitForRequests() async {
-    for connection in connections.values { for task in connection.endless.values { task.cancel() } }
+    for running in connections.values.flatMap(\.running.values) where running.isEndless { running.task.cancel() }
     guard isBusy else { return }
     let timer = eventLoop.scheduleTask(in: Self.endingTime) { [weak self] in
       self?.assumeIsolated { $0.idleWaiter.take()?.resume() }
