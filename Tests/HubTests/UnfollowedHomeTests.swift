@@ -1,4 +1,6 @@
+import MatterController
 import MatterModel
+import MatterProtocol
 import Testing
 
 @testable import HearthHome
@@ -52,6 +54,23 @@ import Testing
     // The client becomes the owner, and has not reached the lamp.
     #expect(await eventually { try await connectivity(client) == [.unknown, .unknown] })
     await client.close()
+  }
+
+  @Test func subscriptionMakesOwnerFollow() async throws {
+    let (owner, scratch) = try await owner()
+    let client = try await Home(ServedHome.options(scratch))
+    let record = try #require(await client.registry.devices.first)
+    let request = SubscriptionRequest(paths: [AttributePath(ServedHome.level)])
+    var events = client.subscribe(record, request).makeAsyncIterator()
+    let controller = try owner.controller
+    #expect(await eventually { await controller.isFollowing })
+    await controller.take(.established(5, deadline: .max))
+    guard case .attribute(ServedHome.level, [0x04, 1])? = try await events.next() else {
+      Issue.record("no first value")
+      return
+    }
+    await client.close()
+    await owner.close()
   }
 
   @Test func followingStartsWithUnknownConnectivity() async throws {

@@ -22,7 +22,7 @@ enum Prose {
   /// Paths that are not counted: files of the home that are being rewritten, and inputs of the fuzzer.
   static let excluded = [
     "Sources/HomeAutomation/ObserverCenter", "Sources/HomeControl/Controller/", "Sources/HomeStore/HomeDatabase+Wishes",
-    "Sources/Hub/Client/", "Sources/HomeText/", "Sources/HearthHome/Registry/", "Tests/Fuzz/",
+    "Sources/HomeText/", "Sources/HearthHome/Registry/", "Tests/Fuzz/",
   ]
 
   /// The phrases by their first word. Words are packed into integers, so that a search of all texts takes a second in a

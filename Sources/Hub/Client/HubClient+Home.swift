@@ -17,10 +17,11 @@ extension HubClient: HomeBackend {
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
   ) async throws(HomeError) -> HomeReply {
     switch request {
-    // The hub has subscribed to the device.
     case .subscribe(let node, let request):
+      // The hub has one subscription to each device; another owner begins to follow the devices.
+      try await follow()
       do {
-        for try await news in subscription(node, request) { progress(.subscription(news: news)) }
+        for try await event in HubSubscription.events(of: node, request, self) { progress(.subscription(news: event)) }
         return .done
       } catch { throw HomeError(error) }
     case .anchor:
@@ -33,18 +34,7 @@ extension HubClient: HomeBackend {
     }
   }
 
-  private func subscription(
-    _ node: NodeID, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
-    let feed = HubSubscription(node, request, of: self, continuation)
-    feed.begin()
-    let bound = NIOLoopBound(feed, eventLoop: eventLoop)
-    continuation.onTermination = { [eventLoop] _ in eventLoop.execute { bound.value.end() } }
-    return stream
-  }
-
-  /// The hub hears it itself.
+  /// Does nothing: the hub receives the report itself.
   package func store(_ report: NodeReport) {}
   package func stopWaiting(for devices: Set<String>) {}
 

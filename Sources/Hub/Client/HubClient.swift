@@ -9,7 +9,7 @@ internal import MatterProtocol
 package import NIOCore
 public import Runtime
 
-/// A home used through routes, of which the nearest working one is active. An actor on its own event loop.
+/// A home used through the nearest route that works. An actor on its own event loop.
 public actor HubClient {
   /// The routes of a client, and their timeouts.
   public struct Options: Sendable {
@@ -138,19 +138,19 @@ public actor HubClient {
   package func open() async throws(HomeError) {
     box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
     for (index, route) in options.routes.enumerated() {
-      let tell: RouteListener = { [weak self] news in
+      let report: RouteListener = { [weak self] event in
         guard let self else { return }
-        assumeIsolated { $0.take(news, from: index) }
+        assumeIsolated { $0.handle(event, from: index) }
       }
       let check = { @Sendable [weak self] (found: String) throws(HomeError) -> Void in
         try self?.checkNow(found, at: route.place)
       }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, tell: tell)
-        case .shared(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, tell: tell)
+        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, report: report)
+        case .shared(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, report: report)
         case .local(let address), .remote(let address):
-          HubLink(address, options, on: eventLoop, check: check, tell: tell)
+          HubLink(address, options, on: eventLoop, check: check, report: report)
         }
       routes.append(Route(link: link, locality: route.locality))
     }
@@ -266,7 +266,7 @@ public actor HubClient {
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
     if try isTrue(self) { return }
-    let wait = PendingWork.begin("the hub to be there")
+    let wait = PendingWork.begin("the hub to answer")
     defer { wait?.end() }
     let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
     var timer: Scheduled<Void>?
@@ -305,15 +305,15 @@ public actor HubClient {
 
   // MARK: Events of routes
 
-  private func take(_ news: RouteNews, from index: Int) {
+  private func handle(_ event: RouteEvent, from index: Int) {
     guard !isClosed, routes[index].isStarted else { return }
     let locality = routes[index].locality
-    switch news {
-    case .loaded(let home): loaded(home, isReload: false, from: index)
-    case .reloaded(let home): loaded(home, isReload: true, from: index)
+    switch event {
+    case .loaded(let home): add(home, isReload: false, from: index)
+    case .reloaded(let home): add(home, isReload: true, from: index)
     case .resumed:
       // The state of another route was used in the meantime.
-      guard source == index else { return routes[index].link.forgetNow() }
+      guard source == index else { return routes[index].link.reloadNow() }
       selection.succeeded(index, at: now)
       guard selection.active == index else { return applySelection() }
       active = index
@@ -324,17 +324,17 @@ public actor HubClient {
       applySelection()
     case .update(let update, let contacts):
       if index == active {
-        tell(update, contacts, by: locality)
+        apply(update, contacts, by: locality)
       } else {
-        routes[index].standby?.take(update, contacts, at: time)
+        routes[index].standby?.apply(update, contacts, at: time)
       }
     case .contacts(let contacts):
-      if index == active { know(contacts) } else { routes[index].standby?.take(contacts) }
+      if index == active { apply(contacts) } else { routes[index].standby?.apply(contacts) }
     case .settling(let settling):
       if index == active {
         reduce(.settling(settling, by: locality))
       } else {
-        routes[index].standby?.take(settling, at: time)
+        routes[index].standby?.apply(settling, at: time)
       }
     case .hub(let state):
       if index == active { box.value.stream.publish(state) } else { routes[index].standby?.hub = state }
@@ -342,18 +342,18 @@ public actor HubClient {
       selection.noteSilence(silence, of: index, at: now)
       applySelection()
     case .down(let error):
-      options.logger.info("route down", metadata: ["route": "\(locality)", "why": "\(error)"])
+      options.logger.info("route down", metadata: ["route": "\(locality)", "reason": "\(error)"])
       failure = error
-      if source != index { routes[index].link.forgetNow() }
+      if source != index { routes[index].link.reloadNow() }
       routes[index].standby = nil
       selection.failed(index, at: now)
       applySelection()
     }
   }
 
-  /// Uses a home that was loaded if its route is selected, and keeps it otherwise.
+  /// Uses a home that was loaded if its route is selected, otherwise stores it.
   /// - Parameter isReload: whether changes since the last event of the route are unknown.
-  private func loaded(_ home: ToldHome, isReload: Bool, from index: Int) {
+  private func add(_ home: ReceivedHome, isReload: Bool, from index: Int) {
     let locality = routes[index].locality
     selection.succeeded(index, at: now)
     guard selection.active == index else {
@@ -379,15 +379,15 @@ public actor HubClient {
   }
 
   private func begin(_ index: Int, _ hub: HubState) {
-    if let source, source != index { routes[source].link.forgetNow() }
+    if let source, source != index { routes[source].link.reloadNow() }
     (active, source) = (index, index)
     routes[index].standby = nil
     box.value.stream.publish(hub)
   }
 
   /// Replaces the home, and notifies the observers of the differences.
-  private func move(to home: ToldHome, by locality: DataSourceLocality) {
-    know(home.contacts)
+  private func move(to home: ReceivedHome, by locality: DataSourceLocality) {
+    apply(home.contacts)
     reduce(.home(home.state, home.settling, by: locality))
     // The differences don't include changes that were reverted.
     for query in queries.values { query.signal() }
@@ -395,7 +395,7 @@ public actor HubClient {
   }
 
   /// Replaces the home, and notifies the observers of a reload, because the changes are unknown.
-  private func reload(_ home: ToldHome, by locality: DataSourceLocality) {
+  private func reload(_ home: ReceivedHome, by locality: DataSourceLocality) {
     let (view, time) = (box.value, time)
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
@@ -405,14 +405,14 @@ public actor HubClient {
     wakeUp()
   }
 
-  private func know(_ contacts: [NodeID: Contact]) {
+  private func apply(_ contacts: [NodeID: Contact]) {
     box.value.reducer.take(contacts)
     box.value.stream.publish(contacts)
   }
 
   /// Applies an update, and notifies the observer queries that match it.
-  private func tell(_ update: HomeUpdate, _ contacts: [NodeID: Contact], by locality: DataSourceLocality) {
-    know(contacts)
+  private func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact], by locality: DataSourceLocality) {
+    apply(contacts)
     guard !queries.isEmpty else { return reduce(.update(update, by: locality)) }
     let before = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
     reduce(.update(update, by: locality))
@@ -441,9 +441,7 @@ public actor HubClient {
 
   private func reduce(_ input: RouteInput) {
     let (view, time) = (box.value, time)
-    if let told = view.reducer.reduce(.route(input), at: time) {
-      view.stream.publish(told, view.reducer)
-    }
+    if let update = view.reducer.reduce(.route(input), at: time) { view.stream.publish(update, view.reducer) }
     settle()
   }
 

@@ -31,7 +31,7 @@ actor HubLink: RouteLink {
   /// The options of all requests.
   private let requestOptions: RequestOptions
   private let check: @Sendable (String) throws(HomeError) -> Void
-  private let tell: RouteListener
+  private let report: RouteListener
   private var phase = Phase.stopped
   private var channel: (any Channel)?
   /// The number of attempts; messages of earlier ones are ignored.
@@ -44,7 +44,7 @@ actor HubLink: RouteLink {
   private var failure: HomeError?
 
   /// The received parts of the home.
-  private var told = ToldHome()
+  private var home = ReceivedHome()
   private var position: HubPosition?
   /// Whether the client has the home of an earlier connection.
   private var wasLoaded = false
@@ -66,18 +66,18 @@ actor HubLink: RouteLink {
   /// - Parameters:
   ///   - requestOptions: the options of all requests; nil: the timeout of the client.
   ///   - check: checks the identity of the home; called on the event loop.
-  ///   - tell: called on the event loop.
+  ///   - report: called on the event loop.
   init(
     _ address: HubAddress, _ options: HubClient.Options, _ requestOptions: RequestOptions? = nil,
     on eventLoop: any EventLoop,
-    check: @escaping @Sendable (String) throws(HomeError) -> Void, tell: @escaping RouteListener
+    check: @escaping @Sendable (String) throws(HomeError) -> Void, report: @escaping RouteListener
   ) {
     self.address = address
     self.check = check
     self.options = options
     self.requestOptions = requestOptions ?? RequestOptions(timeout: options.timeout)
     self.eventLoop = eventLoop
-    self.tell = tell
+    self.report = report
     pause = options.firstPause
   }
 
@@ -101,24 +101,24 @@ actor HubLink: RouteLink {
 
   func retire() { if !isStopped { drain(isStopping: true) } }
 
-  func forget() {
+  func reload() {
     (position, wasLoaded) = (nil, false)
     if phase == .greeting || isConnected { drain(isStopping: false) }
   }
 
   private func close() {
     phase = .stopped
-    disconnect(HomeError(.interrupted, "the route to the hub is no longer used"))
+    disconnect(HomeError(.interrupted, "the route to the hub was left"))
   }
 
   private func drain(isStopping: Bool) {
     (position, wasLoaded) = (nil, false)
     phase = .draining(isStopping: isStopping)
-    drained()
+    closeIfDrained()
   }
 
-  /// Closes a connection that is no longer used if no request is outstanding.
-  private func drained() {
+  /// Closes a draining connection if no request is outstanding.
+  private func closeIfDrained() {
     guard case .draining(let isStopping) = phase, pending.isEmpty else { return }
     close()
     if !isStopping { start() }
@@ -148,7 +148,7 @@ actor HubLink: RouteLink {
       guard number == attempt, case .connecting = phase else { return }
       let known = (error as? HomeError) ?? tls?.meaning(of: error)
       if let known, known.code == .accessDenied { failure = known }
-      broke(known ?? unreachable(error))
+      fail(known ?? unreachable(error))
     }
   }
 
@@ -219,7 +219,7 @@ actor HubLink: RouteLink {
   func refused(_ error: HomeError, _ number: Int) {
     guard number == attempt else { return }
     failure = error
-    broke(error)
+    fail(error)
   }
 
   private func unreachable(_ error: any Error) -> HomeError {
@@ -247,10 +247,10 @@ actor HubLink: RouteLink {
     let silence = interval * silentChecks
     silentChecks += 1
     if silence >= options.silence {
-      return broke(HomeError(.unreachable, "the hub at \(address) no longer answers"))
+      return fail(HomeError(.unreachable, "the hub at \(address) no longer answers"))
     }
     guard options.probeInterval != nil, case .up = phase, let channel else { return }
-    if silence > .zero { tell(.silent(silence)) }
+    if silence > .zero { report(.silent(silence)) }
     let ping = WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer())
     channel.writeAndFlush(ping, promise: nil)
   }
@@ -265,7 +265,7 @@ actor HubLink: RouteLink {
     // The scope of a link-local address is not part of its bytes.
     let local = channel?.localAddress?.ipAddress.flatMap { IPAddress(String($0.prefix { $0 != "%" }))?.bytes }
     guard let local, removed.contains(where: { $0.bytes == local }) else { return }
-    broke(HomeError(.unreachable, "the connection to the hub at \(address) used an address that was removed"))
+    fail(HomeError(.unreachable, "the connection to the hub at \(address) used an address that was removed"))
   }
 
   private func disconnect(_ error: HomeError) {
@@ -278,7 +278,7 @@ actor HubLink: RouteLink {
   }
 
   /// Ends an attempt or a connection, and schedules the next attempt.
-  private func broke(_ error: HomeError) {
+  private func fail(_ error: HomeError) {
     guard !isStopped else {
       phase = .stopped
       return disconnect(Self.lost)
@@ -287,7 +287,7 @@ actor HubLink: RouteLink {
     if case .up = phase { pause = options.firstPause }
     phase = .waiting
     disconnect(Self.lost)
-    tell(.down(error))
+    report(.down(error))
     if failure != nil { pause = options.longestPause }
     let number = attempt
     timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
@@ -300,11 +300,11 @@ actor HubLink: RouteLink {
   func ended(_ number: Int) {
     guard number == attempt else { return }
     for id in pending.keys.sorted() { answer(id, .failure(HubServer.ending)) }
-    broke(HubServer.ending)
+    fail(HubServer.ending)
   }
 
   func disconnected(_ number: Int) {
-    if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
+    if number == attempt { fail(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
   }
 
   // MARK: Receiving
@@ -327,56 +327,56 @@ actor HubLink: RouteLink {
     guard number == attempt else { return }
     let wasSilent = silentChecks > 1
     silentChecks = 0
-    if wasSilent, options.probeInterval != nil, case .up = phase { tell(.silent(.zero)) }
+    if wasSilent, options.probeInterval != nil, case .up = phase { report(.silent(.zero)) }
   }
 
   func received(_ text: [UInt8], _ number: Int) {
     guard number == attempt, channel != nil else { return }
     do {
-      take(try HubNews(text))
+      handle(try HubNews(text))
     } catch {
-      broke(HomeError(.internalError, "the hub at \(address) sent a malformed message", cause: error))
+      fail(HomeError(.internalError, "the hub at \(address) sent a malformed message", cause: error))
     }
   }
 
-  private func take(_ news: HubNews) {
+  private func handle(_ news: HubNews) {
     switch (news, phase) {
     case (.welcome(let welcome), .greeting):
       do throws(HomeError) {
         try check(welcome.home)
       } catch {
         failure = error
-        return broke(error)
+        return fail(error)
       }
       ownIDs = ownIDs.suffix(Self.mostOwnIDs - 1) + [welcome.client]
       phase = .up
       // The missed updates follow, or `reset`.
-      if welcome.isResumed { tell(.resumed) } else { position = nil }
+      if welcome.isResumed { report(.resumed) } else { position = nil }
     case (.refused(let error), _):
       failure = error
       position = nil
-      broke(error)
+      fail(error)
     case (.reset, .draining), (.synchronized, .draining): break
     case (.reset, _):
       phase = .loading
-      told = ToldHome()
-    case (.part(let changes), .loading): for change in changes { told.state.apply(change) }
-    case (.contacts(let news), .loading): told.contacts.merge(news) { $1 }
-    case (.contacts(let news), _): tell(.contacts(news))
-    case (.settling(let settling), .loading): told.settling = settling
-    case (.settling(let settling), .up): tell(.settling(settling))
+      home = ReceivedHome()
+    case (.part(let changes), .loading): for change in changes { home.state.apply(change) }
+    case (.contacts(let news), .loading): home.contacts.merge(news) { $1 }
+    case (.contacts(let news), _): report(.contacts(news))
+    case (.settling(let settling), .loading): home.settling = settling
+    case (.settling(let settling), .up): report(.settling(settling))
     case (.synchronized(let position), .loading):
       self.position = position
       phase = .up
-      tell(wasLoaded ? .reloaded(told) : .loaded(told))
+      report(wasLoaded ? .reloaded(home) : .loaded(home))
       wasLoaded = true
-      told = ToldHome()
+      home = ReceivedHome()
     case (.synchronized(let position), _): self.position = position
     case (.update(let update), .up):
       position = update.position
       var changes = update.update
-      changes.origin = changes.origin.flatMap { own($0) }
-      tell(.update(changes, update.contacts))
+      changes.origin = changes.origin.flatMap { ownOrigin($0) }
+      report(.update(changes, update.contacts))
     case (.progress(let value), _): pending[value.id]?.progress(value.progress)
     case (.reply(let id, let result), _): answer(id, result)
     // Updates of the home before a reset are void.
@@ -385,7 +385,7 @@ actor HubLink: RouteLink {
   }
 
   /// Returns an origin as the callers of this process know it: for changes of this client, the caller within it.
-  private func own(_ origin: String) -> String? {
+  private func ownOrigin(_ origin: String) -> String? {
     for id in ownIDs {
       if origin == id { return nil }
       if origin.hasPrefix(id + "/") { return String(origin.dropFirst(id.count + 1)) }
@@ -430,11 +430,11 @@ actor HubLink: RouteLink {
     guard let asked = pending.removeValue(forKey: id) else { return }
     asked.timer.cancel()
     asked.continuation.resume(returning: result)
-    drained()
+    closeIfDrained()
   }
 
   /// Schedules the end of a request without a reply.
-  private func giveUp(_ id: String, after limit: Duration) -> Scheduled<Void> {
+  private func scheduleTimeout(_ id: String, after limit: Duration) -> Scheduled<Void> {
     eventLoop.scheduleTask(in: .nanoseconds(min(limit, .seconds(86_400)).nanoseconds)) { [weak self] in
       guard let self else { return }
       assumeIsolated {
@@ -463,7 +463,7 @@ actor HubLink: RouteLink {
           return continuation.resume(
             returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
         }
-        pending[id] = Pending(continuation: continuation, progress: progress, timer: giveUp(id, after: limit))
+        pending[id] = Pending(continuation: continuation, progress: progress, timer: scheduleTimeout(id, after: limit))
         send(text)
       }
     } onCancel: {

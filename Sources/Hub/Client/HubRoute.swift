@@ -18,7 +18,7 @@ public enum HubRoute: Sendable {
   /// follows them, and its data is `remote` on any route.
   case remote(HubAddress)
 
-  /// Where it leads, for messages.
+  /// The address or the state directory, for messages.
   var place: String {
     switch self {
     case .peer(let options), .shared(let options): options.state.root
@@ -26,7 +26,7 @@ public enum HubRoute: Sendable {
     }
   }
 
-  /// Whether it leads over the network of this host.
+  /// Whether the route uses the network of this host.
   var isOnNetwork: Bool {
     switch self {
     case .peer, .shared, .local(.socket), .remote(.socket): false
@@ -37,7 +37,7 @@ public enum HubRoute: Sendable {
   /// The locality of data through this route.
   public var locality: DataSourceLocality {
     switch self {
-    // To a client on the same state directory the data is as to the owner.
+    // A client on the same state directory has the same data as the owner.
     case .peer, .shared: .peer
     case .local: .local
     case .remote: .remote
@@ -46,7 +46,7 @@ public enum HubRoute: Sendable {
 }
 
 /// A whole home as received from a route.
-struct ToldHome: Sendable {
+struct ReceivedHome: Sendable {
   var state = HomeState()
   var contacts: [NodeID: Contact] = [:]
   var settling = DebouncerState()
@@ -55,11 +55,11 @@ struct ToldHome: Sendable {
 }
 
 /// An event of a route for its client.
-enum RouteNews: Sendable {
+enum RouteEvent: Sendable {
   /// The current home.
-  case loaded(ToldHome)
+  case loaded(ReceivedHome)
   /// The current home. The changes since the last event of this route are unknown.
-  case reloaded(ToldHome)
+  case reloaded(ReceivedHome)
   /// The connection was restored; the missed updates follow.
   case resumed
   case update(HomeUpdate, [NodeID: Contact])
@@ -82,9 +82,9 @@ protocol RouteLink: Actor {
   func retire()
   /// Disconnects finally, and returns when all resources are released.
   func end() async
-  /// Connects again when the outstanding requests are answered, and requests the whole home, because the client uses the
-  /// state of another route.
-  func forget()
+  /// Reports the whole home again, because the client uses the state of another route. A connection is established again for
+  /// this when the outstanding requests are answered.
+  func reload()
   /// The addresses of this host changed.
   func addressesChanged(removed: Set<IPAddress>)
   /// - Parameters:
@@ -109,8 +109,8 @@ extension RouteLink {
   nonisolated func addressesChangedNow(removed: Set<IPAddress>) {
     assumeIsolated { $0.addressesChanged(removed: removed) }
   }
-  nonisolated func forgetNow() { assumeIsolated { $0.forget() } }
+  nonisolated func reloadNow() { assumeIsolated { $0.reload() } }
 }
 
-/// Tells the client; on its event loop, in order.
-typealias RouteListener = @Sendable (RouteNews) -> Void
+/// Receives the events of a route in order, on the event loop of the client.
+typealias RouteListener = @Sendable (RouteEvent) -> Void

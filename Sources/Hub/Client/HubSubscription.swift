@@ -7,63 +7,76 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// What a subscription to a device would tell, made of what the hub tells of the home: the hub has one subscription with each
-/// device, to everything, for all its clients. Confined to the event loop.
+/// A subscription to a device through a hub, which itself has one subscription to everything of each device for all its
+/// clients: the events are derived from the changes of the home. Confined to the event loop.
 ///
-/// The first values are those that the hub has; what it lacks, and events of before, it is asked for. The longest time without a
-/// report is the hub's own.
+/// The first values are those of the home. Missing values and earlier events are requested from the hub. The maximum interval
+/// without a report is that of the hub.
 final class HubSubscription {
   typealias Continuation = AsyncThrowingStream<SubscriptionEvent, any Error>.Continuation
 
   private let node: NodeID
   private let request: SubscriptionRequest
-  private weak var client: HubClient?
-  private let eventLoop: any EventLoop
+  private let client: HubClient
   private let continuation: Continuation
   private var listener: Int?
   private var isOver = false
-  /// Whether the device is online, and has ever been.
-  private var isUp = false, wasUp = false
-  private var isLossTold = false
-  /// What happens while the first values are not all there; nil: they are, or nobody has asked for them yet.
+  /// The last reported connectivity of the device; nil: none, or unknown since.
+  private var isOnline: Bool?
+  /// Whether the first values were sent or requested.
+  private var isPrimed = false
+  /// The events that follow the first values, while these are incomplete.
   private var held: [SubscriptionEvent]?
-  /// What comes too soon behind the last report, and where in it each attribute is.
-  private var waiting: [SubscriptionEvent] = []
-  private var places: [ConcreteAttributePath: Int] = [:]
-  private var lastReport: NIODeadline?
-  private var timer: Scheduled<Void>?
+  /// The events of the next report, which the minimum interval delays, and the indices of the attributes.
+  private var delayed: [SubscriptionEvent] = []
+  private var indices: [ConcreteAttributePath: Int] = [:]
+  private var lastReport = NIODeadline.distantPast
+  private var flushing: Scheduled<Void>?
   private var timeout: Scheduled<Void>?
 
-  init(_ node: NodeID, _ request: SubscriptionRequest, of client: HubClient, _ continuation: Continuation) {
-    self.node = node
-    self.request = request
-    self.client = client
-    self.continuation = continuation
-    eventLoop = client.eventLoop
+  private init(
+    _ node: NodeID, _ request: SubscriptionRequest, of client: HubClient, _ continuation: Continuation
+  ) {
+    (self.node, self.request, self.client, self.continuation) = (node, request, client, continuation)
   }
 
-  func begin() {
-    guard let client else { return }
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+  /// Returns the events until the iteration ends. To be called on the event loop of the client.
+  static func events(
+    of node: NodeID, _ request: SubscriptionRequest, _ client: HubClient
+  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
+    let subscription = HubSubscription(node, request, of: client, continuation)
+    subscription.start()
+    let (bound, loop) = (NIOLoopBound(subscription, eventLoop: client.eventLoop), client.eventLoop)
+    continuation.onTermination = { _ in loop.execute { bound.value.end() } }
+    return stream
+  }
+
+  private func start() {
     if !request.retriesFirstAttempt {
-      timeout = eventLoop.scheduleTask(in: .nanoseconds(client.options.timeout.nanoseconds)) {
-        bound.value.finish(HomeError(.timedOut, "did not come online in time"))
+      timeout = schedule(client.eventLoop.now + .nanoseconds(client.options.timeout.nanoseconds)) {
+        $0.finish(HomeError(.timedOut, "did not come online in time"))
       }
     }
     listener = client.view.stream.addListener { [self] event in
-      receive(event)
+      handle(event)
       return !isOver
     }
-    look(client.view.reducer)
+    check(client.view.reducer)
   }
 
-  /// Nobody listens any more.
-  func end() {
-    guard !isOver else { return }
+  private func schedule(_ deadline: NIODeadline, _ body: @escaping @Sendable (HubSubscription) -> Void) -> Scheduled<
+    Void
+  > {
+    let bound = NIOLoopBound(self, eventLoop: client.eventLoop)
+    return client.eventLoop.scheduleTask(deadline: deadline) { body(bound.value) }
+  }
+
+  private func end() {
     isOver = true
-    timer?.cancel()
+    flushing?.cancel()
     timeout?.cancel()
-    if let listener { client?.view.stream.removeListener(listener) }
+    if let listener { client.view.stream.removeListener(listener) }
   }
 
   private func finish(_ error: HomeError?) {
@@ -72,75 +85,76 @@ final class HubSubscription {
     continuation.finish(throwing: error)
   }
 
-  // MARK: Hearing
+  // MARK: The home
 
-  private func receive(_ event: HomeStream.Event) {
+  private func handle(_ event: HomeStream.Event) {
     guard !isOver else { return }
     switch event {
     case .update(let update, let reducer):
-      if wasUp { report(update.changes.compactMap { self.news(of: $0) }) }
-      look(reducer)
+      if isPrimed { report(update.changes.compactMap { self.event(of: $0) }) }
+      check(reducer)
     case .reloaded(let reducer, let old, _):
-      if wasUp {
-        report(
-          values(of: reducer).filter { old.state.value(node, $0.path) != $0.value }.map { .attribute($0, value: $1) })
+      if isPrimed {
+        report(values(of: reducer.state).filter { old.state.value(node, $0.path) != $0.value }.map(\.event))
       }
-      look(reducer)
+      check(reducer)
     case .hub, .contacts: break
     case .ended: finish(nil)
     }
   }
 
-  private func news(of change: HomeChange) -> SubscriptionEvent? {
+  private func event(of change: HomeChange) -> SubscriptionEvent? {
     switch change {
     case .attribute(node, let path, let value?) where request.paths.contains { $0.matches(path) }:
       .attribute(path, value: value)
-    case .event(node, let data) where isWanted(data): .event(data)
+    case .event(node, let data) where isRequested(data): .event(data)
     default: nil
     }
   }
 
-  private func isWanted(_ event: EventData) -> Bool {
+  private func isRequested(_ event: EventData) -> Bool {
     event.number >= request.eventMin ?? 0 && request.events.contains { $0.matches(event.path) }
   }
 
-  /// All that is asked for and known.
-  private func values(of reducer: HomeReducer) -> [(path: ConcreteAttributePath, value: [UInt8])] {
-    guard let known = reducer.state.values[node] else { return [] }
-    var all: [(ConcreteAttributePath, [UInt8])] = []
-    for endpoint in known.endpointIDs {
-      for (cluster, values) in known[endpoint].sorted(by: { $0.key < $1.key }) {
-        for entry in values.entries {
-          let path = ConcreteAttributePath(endpoint, cluster, entry.attribute)
-          if request.paths.contains(where: { $0.matches(path) }) { all.append((path, entry.value)) }
-        }
-      }
-    }
-    return all
+  private struct Value {
+    var path: ConcreteAttributePath
+    var value: [UInt8]
+    var event: SubscriptionEvent { .attribute(path, value: value) }
   }
 
-  /// Whether the device is there, or has come or gone.
-  private func look(_ reducer: HomeReducer) {
+  /// Returns the known values of the requested attributes.
+  private func values(of state: HomeState) -> [Value] {
+    guard let known = state.values[node] else { return [] }
+    return known.endpointIDs.flatMap { endpoint in
+      known[endpoint].sorted { $0.key < $1.key }.flatMap { cluster, values in
+        values.entries.map { Value(path: .init(endpoint, cluster, $0.attribute), value: $0.value) }
+      }
+    }.filter { value in request.paths.contains { $0.matches(value.path) } }
+  }
+
+  /// Reports a change of the device's connectivity.
+  private func check(_ reducer: HomeReducer) {
     guard let status = reducer.state.source(SourceID(node))?.status else {
       return finish(HomeError(.notFound, "no longer in the home"))
     }
     switch status.connectivity.connectivityState {
     case .online, .partiallyOnline:
-      guard !isUp else { return }
-      (isUp, isLossTold) = (true, false)
-      if wasUp { tell(.established(maxInterval: interval(reducer))) } else { tellFirst(reducer) }
+      guard isOnline != true else { return }
+      isOnline = true
+      if isPrimed { send(.established(maxInterval: interval(reducer))) } else { sendFirstValues(reducer) }
     case .offline:
       let error = HomeError(.unreachable, "offline: \((status.reason ?? .subscriptionLost).text)")
-      guard wasUp || request.retriesFirstAttempt else { return finish(error) }
-      guard !isLossTold else { return }
-      (isUp, isLossTold) = (false, true)
+      guard isPrimed || request.retriesFirstAttempt else { return finish(error) }
+      guard isOnline != false else { return }
+      isOnline = false
       flush()
-      tell(.lost(error, retryingIn: .zero))
-    case .unknown: isUp = false
+      send(.lost(error, retryingIn: .zero))
+    // A loss that was reported is not reported again.
+    case .unknown: if isOnline == true { isOnline = nil }
     }
   }
 
-  /// The time in which the hub hears of the device, or takes it for gone.
+  /// The time within which the hub receives a report of the device or notices its loss.
   private func interval(_ reducer: HomeReducer) -> Duration {
     guard let contact = reducer.contacts[node], let last = contact.last, let next = contact.nextReport,
       last >= 0, next > last, next - last < 86_400_000_000
@@ -148,95 +162,85 @@ final class HubSubscription {
     return .seconds((next - last) / 1_000_000)
   }
 
-  // MARK: The first values
+  // MARK: First values
 
-  private func tellFirst(_ reducer: HomeReducer) {
-    wasUp = true
+  private func sendFirstValues(_ reducer: HomeReducer) {
+    isPrimed = true
     timeout?.cancel()
-    let known = values(of: reducer)
-    for (path, value) in known { continuation.yield(.attribute(path, value: value)) }
+    let known = values(of: reducer.state)
+    for value in known { continuation.yield(value.event) }
     let paths = Set(known.map(\.path))
     let missing = request.paths.filter { path in path.concrete.map { !paths.contains($0) } ?? false }
-    let interval = interval(reducer)
-    guard let client, !missing.isEmpty || !request.events.isEmpty else { return toldFirst(interval) }
     held = []
-    let (node, lastEvent) = (node, reducer.state.lastEvents[node] ?? 0)
     let devices = Set(reducer.state.sources(of: node).compactMap { reducer.state.device(of: $0.id)?.id })
-    let (bound, loop, wantsEvents) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop, !request.events.isEmpty)
-    client.options.machine.task {
-      let answer =
-        missing.isEmpty
-        ? nil
-        : try? await client.perform(.read(node: node, paths: missing, isFabricFiltered: true, timeout: nil))
-      let events = wantsEvents ? await client.events(of: node, devices, until: lastEvent) : []
-      loop.execute { bound.value.take(answer, events, interval) }
+    let lastEvent = request.events.isEmpty ? nil : reducer.state.lastEvents[node]
+    let (bound, interval) = (NIOLoopBound(self, eventLoop: client.eventLoop), interval(reducer))
+    guard !missing.isEmpty || lastEvent != nil else { return completeFirstValues(nil, [], interval) }
+    client.options.machine.task { [node, client] in
+      let report = missing.isEmpty ? nil : try? await client.read(node, missing)
+      var events: [EventData] = []
+      if let lastEvent { events = await client.events(of: node, devices, until: lastEvent) }
+      client.eventLoop.execute { [events] in bound.value.completeFirstValues(report, events, interval) }
     }
   }
 
-  private func take(_ answer: HomeReply?, _ events: [EventData], _ interval: Duration) {
+  private func completeFirstValues(_ report: ReassembledReport?, _ events: [EventData], _ interval: Duration) {
     guard !isOver else { return }
-    if case .report(let attributes, let statuses)? = answer {
-      for attribute in attributes { continuation.yield(.attribute(attribute.path, value: attribute.value)) }
-      for status in statuses { continuation.yield(.status(status.path, status.status)) }
+    for attribute in report?.attributes ?? [] {
+      continuation.yield(.attribute(attribute.path, value: attribute.value))
     }
-    for event in events where isWanted(event) { continuation.yield(.event(event)) }
-    toldFirst(interval)
-  }
-
-  private func toldFirst(_ interval: Duration) {
+    for status in report?.statuses ?? [] { continuation.yield(.status(status.path, status.status)) }
+    for event in events where isRequested(event) { continuation.yield(.event(event)) }
     continuation.yield(.reportEnd)
     continuation.yield(.established(maxInterval: interval))
-    lastReport = eventLoop.now
-    let meanwhile = held ?? []
+    lastReport = client.eventLoop.now
+    for event in held ?? [] { continuation.yield(event) }
     held = nil
-    for news in meanwhile { continuation.yield(news) }
   }
 
-  // MARK: Telling
+  // MARK: Sending
 
-  private func tell(_ news: SubscriptionEvent) {
-    if held != nil { held?.append(news) } else { continuation.yield(news) }
+  private func send(_ event: SubscriptionEvent) {
+    if held != nil { held?.append(event) } else { continuation.yield(event) }
   }
 
-  /// Tells something now, or together with what follows it when the least time between reports has passed.
-  private func report(_ news: [SubscriptionEvent]) {
-    guard !news.isEmpty else { return }
-    for one in news {
-      if case .attribute(let path, _) = one {
-        if let place = places[path] {
-          waiting[place] = one
+  /// Sends a report, at once or together with the following ones after the minimum interval.
+  private func report(_ events: [SubscriptionEvent]) {
+    guard !events.isEmpty else { return }
+    for event in events {
+      if case .attribute(let path, _) = event {
+        if let index = indices[path] {
+          delayed[index] = event
           continue
         }
-        places[path] = waiting.count
+        indices[path] = delayed.count
       }
-      waiting.append(one)
+      delayed.append(event)
     }
-    let due = (lastReport ?? eventLoop.now) + .nanoseconds(request.minInterval.nanoseconds)
-    guard request.minInterval > .zero, held == nil, due > eventLoop.now else { return flush() }
-    guard timer == nil else { return }
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    timer = eventLoop.scheduleTask(deadline: due) { bound.value.flush() }
+    let due = lastReport + .nanoseconds(request.minInterval.nanoseconds)
+    guard request.minInterval > .zero, held == nil, due > client.eventLoop.now else { return flush() }
+    if flushing == nil { flushing = schedule(due) { $0.flush() } }
   }
 
   private func flush() {
-    timer?.cancel()
-    timer = nil
-    guard !waiting.isEmpty, !isOver else { return }
-    for news in waiting { tell(news) }
-    tell(.reportEnd)
-    (waiting, places) = ([], [:])
-    lastReport = eventLoop.now
+    flushing?.cancel()
+    flushing = nil
+    guard !delayed.isEmpty, !isOver else { return }
+    for event in delayed { send(event) }
+    send(.reportEnd)
+    (delayed, indices) = ([], [:])
+    lastReport = client.eventLoop.now
   }
 }
 
 extension HubClient {
-  /// The events of a node that the hub's log has, up to a number.
+  /// Returns the events of a node in the hub's log, up to a number.
   fileprivate func events(of node: NodeID, _ devices: Set<String>, until last: UInt64) async -> [EventData] {
     var events: [EventData] = []
     var anchor: Anchor?
     while true {
       let page = try? await samples(after: anchor, SampleFilter(.event, devices: devices), limit: 1000)
-      // A log that was made shorter has no beginning: what came before now is not told then.
+      // A compacted log has no beginning; its earlier events are omitted.
       guard case .samples(let samples, let next, let isComplete)? = page else { return events }
       for case .event(node, let data) in samples.map(\.change) where data.number <= last { events.append(data) }
       if isComplete { return events }

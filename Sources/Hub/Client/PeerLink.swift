@@ -6,7 +6,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// A controller of this process as a way to the home. It works as long as any device can be reached by it.
+/// The route through a controller of this process. It works as long as the controller reaches any device.
 actor PeerLink: RouteLink {
   nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -14,45 +14,46 @@ actor PeerLink: RouteLink {
   private let client: HubClient.Options
   private nonisolated let eventLoop: any EventLoop
   private let check: @Sendable (String) throws(HomeError) -> Void
-  private let tell: RouteListener
+  private let report: RouteListener
   private(set) var controller: HomeController?
-  /// Counts attempts: what is heard of an earlier one is void.
+  /// The reporter of the controller's home; completes on the event loop of the controller.
+  private var watch: EventLoopFuture<NIOLoopBound<PeerWatch>>?
+  /// The number of attempts; events of earlier ones are ignored.
   private var attempt = 0
   private var isStarted = false
-  /// Before the home is opened again that could not be.
+  /// The delay of the next attempt.
   private var pause: Duration
   private var timer: Scheduled<Void>?
-  /// What is under way: a home is being opened, or stores what waits before it is closed.
-  private var work: [Int: Task<Void, Never>] = [:]
-  private var lastWork = 0
+  private var work: SerialWork
 
   /// - Parameters:
-  ///   - client: says how long to wait for the first device, and between attempts to open the home.
-  ///   - eventLoop: of the client, which is told there.
+  ///   - client: the timeouts of the client.
+  ///   - eventLoop: the event loop of the client, on which events are reported.
   ///   - check: checks the identity of the home; called on the event loop.
   init(
     _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
-    check: @escaping @Sendable (String) throws(HomeError) -> Void, tell: @escaping RouteListener
+    check: @escaping @Sendable (String) throws(HomeError) -> Void, report: @escaping RouteListener
   ) {
     self.options = options
     self.client = client
     self.eventLoop = eventLoop
     self.check = check
-    self.tell = tell
+    self.report = report
     pause = client.firstPause
+    work = SerialWork(options.machine)
   }
 
   func start() {
     guard !isStarted else { return }
     isStarted = true
     pause = client.firstPause
-    begin()
+    connect()
   }
 
-  private func begin() {
+  private func connect() {
     attempt += 1
     let number = attempt
-    perform { await self.open(number) }
+    work.add { await self.open(number) }
   }
 
   private func open(_ number: Int) async {
@@ -64,73 +65,59 @@ actor PeerLink: RouteLink {
       let identity = try await controller.withDatabase { $0.identity }
       guard number == attempt else { return }
       try check(identity)
-      // What is stored is how the devices were when somebody followed them last.
+      // The stored states of the devices may be out of date.
       try await controller.follow()
       guard number == attempt else { return }
-      watch(controller, number)
+      startWatch(controller, number)
     } catch {
-      if number == attempt { failed(error) }
+      if number == attempt { retry(after: error) }
     }
   }
 
-  /// It could not be opened, or not be followed: tries again later.
-  private func failed(_ error: HomeError) {
-    letGo()
+  private func startWatch(_ controller: HomeController, _ number: Int) {
+    let watch = PeerWatch.Options(
+      heartbeat: client.heartbeat, deviceTimeout: client.connectTimeout, probeInterval: client.probeInterval)
+    let loop = eventLoop
+    self.watch = PeerWatch.start(controller, watch) { [weak self] event in
+      guard let self else { return }
+      loop.execute { self.assumeIsolated { if number == $0.attempt { $0.report(event) } } }
+    }
+  }
+
+  /// Reports that the home can't be opened or followed, and schedules the next attempt.
+  private func retry(after error: HomeError) {
+    close()
     let number = attempt
     timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
-      guard let self else { return }
-      assumeIsolated { if number == $0.attempt, $0.isStarted { $0.begin() } }
+      self?.assumeIsolated { if number == $0.attempt, $0.isStarted { $0.connect() } }
     }
     pause = min(pause * 2, client.longestPause)
-    // Not before whoever started this has returned.
-    eventLoop.execute { [tell] in tell(.down(error)) }
+    // After the caller that started the route has returned.
+    eventLoop.execute { [report] in report(.down(error)) }
   }
 
   func stop() {
     isStarted = false
     timer?.cancel()
-    letGo()
+    close()
   }
 
   func end() async {
     stop()
-    while let task = work.values.first { await task.value }
+    while let task = work.takeLast() { await task.value }
   }
 
-  private func letGo() {
+  private func close() {
     attempt += 1
+    watch = nil
     guard let controller else { return }
     self.controller = nil
-    perform { await controller.close() }
+    work.add { await controller.close() }
   }
 
-  private func perform(_ body: @escaping @Sendable () async -> Void) {
-    lastWork += 1
-    let number = lastWork
-    work[number] = options.machine.task {
-      await body()
-      await self.ended(number)
-    }
-  }
+  func reload() { watch?.whenSuccess { $0.value.reload() } }
 
-  private func ended(_ number: Int) { work[number] = nil }
-
-  /// It tells the whole each time that it works again.
-  func forget() {}
-
-  private func take(_ news: RouteNews, of number: Int) { if number == attempt { tell(news) } }
-
-  private func watch(_ controller: HomeController, _ number: Int) {
-    let loop = eventLoop
-    PeerWatch.begin(
-      controller, needsDevice: true, heartbeat: client.heartbeat, giveUpAfter: client.connectTimeout
-    ) { [weak self] news in
-      guard let self else { return }
-      loop.execute { self.assumeIsolated { $0.take(news, of: number) } }
-    }
-  }
-
-  /// What the home asks of a device has a limit of its own.
+  /// The timeouts of the controller apply.
   func send(
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
@@ -139,4 +126,23 @@ actor PeerLink: RouteLink {
       return .success(try await controller.perform(request, origin: origin, progress: progress))
     } catch { return .failure(error) }
   }
+}
+
+/// Tasks that run one after another.
+struct SerialWork {
+  private let machine: any Machine
+  private var last: Task<Void, Never>?
+
+  init(_ machine: any Machine) { self.machine = machine }
+
+  mutating func add(_ body: @escaping @Sendable () async -> Void) {
+    let previous = last
+    last = machine.task {
+      await previous?.value
+      await body()
+    }
+  }
+
+  /// Returns the last task, for a caller that waits for it; nil if none was added since.
+  mutating func takeLast() -> Task<Void, Never>? { last.take() }
 }

@@ -7,48 +7,97 @@ internal import Runtime
 
 /// Reports the home of a controller in this process as a route. Confined to the event loop of the controller.
 final class PeerWatch {
+  struct Options {
+    /// The interval of reports of contacts.
+    var heartbeat: Duration
+    /// The time after which the route counts as failed if no device was reachable.
+    var deviceTimeout: Duration
+    /// The interval at which the devices are checked for silence; nil: never.
+    var probeInterval: Duration?
+  }
+
   private let controller: HomeController
-  /// Whether the route works only while a device is reachable.
-  private let needsDevice: Bool
+  private let options: Options
   private let report: RouteListener
   private var isUp = false
-  private var isGivenUp = false
+  /// Whether the route was reported as failed before any device was reachable.
+  private var hasFailed = false
   private var grace: Duration?
-  private var toldContacts: [NodeID: Contact] = [:]
-  private var heartbeat: RepeatedTask?
+  private var reportedContacts: [NodeID: Contact] = [:]
+  /// The number of consecutive checks at which a device was silent.
+  private var silentChecks = 0
+  /// The time of the last contact when the client left the route because of silence. The home is reported after a later
+  /// one.
+  private var awaitsContactAfter: Instant?
+  private var tasks: [RepeatedTask] = []
 
-  private init(_ controller: HomeController, needsDevice: Bool, _ report: @escaping RouteListener) {
-    (self.controller, self.needsDevice, self.report) = (controller, needsDevice, report)
+  private init(_ controller: HomeController, _ options: Options, _ report: @escaping RouteListener) {
+    (self.controller, self.options, self.report) = (controller, options, report)
   }
 
   /// Starts to report, until the home is closed.
-  /// - Parameters:
-  ///   - heartbeat: the interval of reports of contacts.
-  ///   - giveUpAfter: the time after which the route counts as failed if no device was reachable; nil: never.
-  static func begin(
-    _ controller: HomeController, needsDevice: Bool, heartbeat: Duration, giveUpAfter: Duration? = nil,
-    _ report: @escaping RouteListener
-  ) {
-    controller.eventLoop.execute {
-      let watch = PeerWatch(controller, needsDevice: needsDevice, report)
-      watch.beginBeating(each: heartbeat)
-      controller.view.stream.addListener { event in
-        switch event {
-        case .update(let update, let reducer): watch.take(update, reducer)
-        case .reloaded(let reducer, _, _): watch.reload(reducer)
-        case .contacts: break
-        case .hub(let state): watch.take(state)
-        case .ended:
-          watch.end()
-          return false
-        }
-        return true
-      }
-      watch.look(controller.view.reducer)
-      guard let giveUpAfter else { return }
-      let bound = NIOLoopBound(watch, eventLoop: controller.eventLoop)
-      controller.eventLoop.scheduleTask(in: .nanoseconds(giveUpAfter.nanoseconds)) { bound.value.giveUp() }
+  static func start(
+    _ controller: HomeController, _ options: Options, _ report: @escaping RouteListener
+  ) -> EventLoopFuture<NIOLoopBound<PeerWatch>> {
+    controller.eventLoop.submit {
+      let watch = PeerWatch(controller, options, report)
+      watch.start()
+      return NIOLoopBound(watch, eventLoop: controller.eventLoop)
     }
+  }
+
+  private func start() {
+    schedule(each: options.heartbeat) { $0.sendHeartbeat() }
+    if let interval = options.probeInterval { schedule(each: interval) { $0.checkSilence(interval) } }
+    controller.view.stream.addListener { [self] event in
+      switch event {
+      case .update(let update, let reducer): handle(update, reducer)
+      case .reloaded(let reducer, _, _):
+        let wasUp = isUp
+        isUp = false
+        check(reducer, isKnown: !wasUp)
+      case .contacts: break
+      case .hub(let state): if isUp { report(.hub(state)) }
+      case .ended:
+        for task in tasks { task.cancel() }
+        return false
+      }
+      return true
+    }
+    check(controller.view.reducer)
+    let bound = NIOLoopBound(self, eventLoop: controller.eventLoop)
+    controller.eventLoop.scheduleTask(in: .nanoseconds(options.deviceTimeout.nanoseconds)) { bound.value.fail() }
+  }
+
+  private func schedule(each interval: Duration, _ body: @escaping @Sendable (PeerWatch) -> Void) {
+    let (bound, loop) = (NIOLoopBound(self, eventLoop: controller.eventLoop), controller.eventLoop)
+    let time = TimeAmount.nanoseconds(interval.nanoseconds)
+    tasks.append(loop.scheduleRepeatedTask(initialDelay: time, delay: time) { _ in body(bound.value) })
+  }
+
+  // MARK: Changes
+
+  private func handle(_ update: HomeUpdate, _ reducer: HomeReducer) {
+    let wasUp = isUp
+    check(reducer)
+    guard wasUp, isUp else { return }
+    let nodes = Set(update.changes.compactMap(\.node))
+    if !update.changes.isEmpty {
+      let contacts = reducer.contacts.filter { nodes.contains($0.key) }
+      reportedContacts.merge(contacts) { $1 }
+      report(.update(update, contacts))
+    }
+    if reducer.grace != grace { report(.settling(settling(reducer))) }
+  }
+
+  /// Reports contacts and the grace time, which are not changes.
+  private func sendHeartbeat() {
+    guard isUp else { return }
+    let reducer = controller.view.reducer
+    let changed = reducer.contacts.filter { reportedContacts[$0.key] != $0.value }
+    reportedContacts = reducer.contacts
+    if !changed.isEmpty { report(.contacts(changed)) }
+    if reducer.grace != grace { report(.settling(settling(reducer))) }
   }
 
   private func settling(_ reducer: HomeReducer) -> DebouncerState {
@@ -56,75 +105,64 @@ final class PeerWatch {
     return controller.settling
   }
 
-  func take(_ update: HomeUpdate, _ reducer: HomeReducer) {
-    let wasUp = isUp
-    look(reducer)
-    guard wasUp, isUp else { return }
-    let update = reducer.shown(update)
-    if reducer.isRestored, !update.settled.isEmpty { grace = nil }
-    let nodes = Set(update.changes.compactMap(\.node))
-    if !update.changes.isEmpty {
-      let contacts = reducer.contacts.filter { nodes.contains($0.key) }
-      toldContacts.merge(contacts) { $1 }
-      report(.update(update, contacts))
-    }
-    if reducer.grace != grace { report(.settling(settling(reducer))) }
-  }
-
-  func take(_ state: HubState) { if isUp { report(.hub(state)) } }
-
-  // MARK: From time to time
-
-  /// Contacts and the grace time are not changes; they are reported periodically, as by a hub.
-  func beginBeating(each period: Duration) {
-    let (bound, loop) = (NIOLoopBound(self, eventLoop: controller.eventLoop), controller.eventLoop)
-    let pause = TimeAmount.nanoseconds(period.nanoseconds)
-    heartbeat = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in bound.value.beat() }
-  }
-
-  private func beat() {
-    guard isUp else { return }
-    let reducer = controller.view.reducer
-    let news = reducer.contacts.filter { toldContacts[$0.key] != $0.value }
-    toldContacts = reducer.contacts
-    if !news.isEmpty { report(.contacts(news)) }
-    if reducer.grace != grace { report(.settling(settling(reducer))) }
-  }
-
-  func end() { heartbeat?.cancel() }
-
   // MARK: Working
 
-  /// Everything may be different.
-  func reload(_ reducer: HomeReducer) {
-    let wasUp = isUp
-    isUp = false
-    look(reducer, isKnown: !wasUp)
-  }
-
-  /// - Parameter isKnown: whether all is known that happened since the home was told.
-  func look(_ reducer: HomeReducer, isKnown: Bool = true) {
+  /// Reports the home if the route begins to work, and its failure if it ends to work.
+  /// - Parameter isKnown: whether all changes since the last report of the home were reported.
+  private func check(_ reducer: HomeReducer, isKnown: Bool = true) {
+    guard awaitsContactAfter == nil else { return }
     let states = reducer.state.devices.values.map { $0.active?.status.connectivity.connectivityState }
-    let works = !needsDevice || states.isEmpty || states.contains(.online) || states.contains(.partiallyOnline)
-    if works {
-      if !isUp {
-        let told = ToldHome(
-          state: reducer.shown(reducer.state), contacts: reducer.contacts, settling: settling(reducer),
-          hub: controller.view.stream.hubState)
-        toldContacts = reducer.contacts
-        report(isKnown ? .loaded(told) : .reloaded(told))
-      }
-    } else if isUp || (!isGivenUp && !states.contains(.unknown)) {
-      isGivenUp = true
-      report(.down(HomeError(.unreachable, "no device answers")))
+    let works = states.isEmpty || states.contains(.online) || states.contains(.partiallyOnline)
+    if works, !isUp {
+      isUp = true
+      let home = ReceivedHome(
+        state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
+        hub: controller.view.stream.hubState)
+      reportedContacts = reducer.contacts
+      report(isKnown ? .loaded(home) : .reloaded(home))
+    } else if !works {
+      if isUp || !states.contains(.unknown) { fail(isUp: isUp) }
+      isUp = false
     }
-    isUp = works
   }
 
-  /// It took too long.
-  func giveUp() {
-    guard !isUp, !isGivenUp else { return }
-    isGivenUp = true
+  /// Reports that no device answers.
+  /// - Parameter isUp: whether the route worked until now.
+  private func fail(isUp wasUp: Bool = false) {
+    guard wasUp || !isUp && !hasFailed else { return }
+    hasFailed = true
     report(.down(HomeError(.unreachable, "no device answers")))
+  }
+
+  // MARK: Silence
+
+  /// Reports for how long a device has not acknowledged a message while no other device sent one. Probes other devices, so that
+  /// a single unreachable device is not a failure of the route.
+  private func checkSilence(_ interval: Duration) {
+    if let last = awaitsContactAfter {
+      guard let contact = controller.lastContact, contact > last else { return }
+      awaitsContactAfter = nil
+      return check(controller.view.reducer)
+    }
+    guard isUp else { return }
+    let silence = controller.silence
+    if silence > .zero {
+      // Time in which this process was stopped does not count.
+      silentChecks += 1
+      report(.silent(min(silence, interval * silentChecks)))
+      if silence >= interval * 2 { controller.probeSilence() }
+    } else if silentChecks > 0 {
+      silentChecks = 0
+      report(.silent(.zero))
+    }
+  }
+
+  /// Reports the home again, because the client uses another route: at once, or when a device answers if none does now.
+  func reload() {
+    guard isUp else { return }
+    isUp = false
+    if silentChecks > 0 { awaitsContactAfter = controller.lastContact ?? .zero }
+    silentChecks = 0
+    check(controller.view.reducer)
   }
 }

@@ -7,15 +7,15 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// The route to a home whose files other processes of this user may own: a connection to the owner or, if there is none, this
-/// process as the owner.
+/// The route to a home that another process of this user may own: a connection to the owner. If there is none, this process
+/// becomes the owner, and is connected with itself like any other client.
 actor SharedLink: RouteLink {
   nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   private let options: HomeController.Options
   private let client: HubClient.Options
   private nonisolated let eventLoop: any EventLoop
-  private let tell: RouteListener
+  private let report: RouteListener
   /// The connection to the owner.
   private let link: HubLink
   /// The home if this process owns it.
@@ -27,32 +27,32 @@ actor SharedLink: RouteLink {
   private var isUp = false
   /// The number of times that requests could be sent again.
   private var upCount = 0
-  /// Whether the devices are to be followed, also by this process if it becomes the owner.
+  /// Whether the owner follows the devices, also if this process becomes the owner.
   private var isFollowing = false
   private var isElecting = false
   /// The last error of an attempt to own the home.
   private var failure: HomeError?
-  /// Reports that the owner does not answer.
+  /// Reports periodically that the owner does not answer.
   private var deadline: Scheduled<Void>?
   /// The callers that wait until requests can be sent.
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  private var work: [Int: Task<Void, Never>] = [:]
-  private var lastWork = 0
+  private var work: SerialWork
 
   /// - Parameters:
   ///   - check: checks the identity of the home; called on the event loop.
-  ///   - tell: called on the event loop.
+  ///   - report: called on the event loop.
   init(
     _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
-    check: @escaping @Sendable (String) throws(HomeError) -> Void, tell: @escaping RouteListener
+    check: @escaping @Sendable (String) throws(HomeError) -> Void, report: @escaping RouteListener
   ) {
-    (self.options, self.client, self.eventLoop, self.tell) = (options, client, eventLoop, tell)
+    (self.options, self.client, self.eventLoop, self.report) = (options, client, eventLoop, report)
+    work = SerialWork(options.machine)
     let relay = Relay()
     let requestOptions = RequestOptions(
       timeout: client.timeout, address: options.address,
       addresses: options.addresses.isEmpty ? nil : options.addresses)
     link = HubLink(.socket(options.state.hubSocket), client, requestOptions, on: eventLoop, check: check) {
-      relay.link?.receiveNow($0)
+      relay.link?.handleNow($0)
     }
     eventLoop.execute { relay.link = self }
   }
@@ -62,7 +62,7 @@ actor SharedLink: RouteLink {
     weak var link: SharedLink?
   }
 
-  private nonisolated func receiveNow(_ news: RouteNews) { assumeIsolated { $0.receive(news) } }
+  private nonisolated func handleNow(_ event: RouteEvent) { assumeIsolated { $0.handle(event) } }
 
   /// The controller of the home if this process owns it.
   var ownController: HomeController? { owner?.controller }
@@ -86,28 +86,17 @@ actor SharedLink: RouteLink {
     link.stopNow()
     if let owner {
       self.owner = nil
-      perform { await owner.close() }
+      work.add { await owner.close() }
     }
     wakeUp()
   }
 
   func end() async {
     stop()
-    while let task = work.values.first { await task.value }
+    while let task = work.takeLast() { await task.value }
   }
 
-  func forget() { link.forgetNow() }
-
-  private func perform(_ body: @escaping @Sendable () async -> Void) {
-    lastWork += 1
-    let number = lastWork
-    work[number] = options.machine.task {
-      await body()
-      await self.ended(number)
-    }
-  }
-
-  private func ended(_ number: Int) { work[number] = nil }
+  func reload() { link.reloadNow() }
 
   /// Limits the time without an owner that answers.
   private func setDeadline() {
@@ -116,7 +105,7 @@ actor SharedLink: RouteLink {
       self?.assumeIsolated { link in
         link.deadline = nil
         guard link.isStarted, !link.isUp else { return }
-        link.tell(.down(link.failure ?? OwnerLock.held(link.options.state)))
+        link.report(.down(link.failure ?? OwnerLock.held(link.options.state)))
         link.setDeadline()
       }
     }
@@ -124,22 +113,22 @@ actor SharedLink: RouteLink {
 
   // MARK: The connection
 
-  private func receive(_ news: RouteNews) {
-    guard isStarted, owner == nil else { return }
-    switch news {
+  private func handle(_ event: RouteEvent) {
+    guard isStarted else { return }
+    switch event {
     case .down:
       isUp = false
       setDeadline()
-      elect()
+      if owner == nil { elect() }
     case .loaded, .reloaded, .resumed:
-      up()
-      tell(news)
-      continueFollowing()
-    default: tell(news)
+      setUp()
+      report(event)
+      if owner == nil { continueFollowing() } else if isFollowing { report(.hub(.thisProcess)) }
+    default: report(event)
     }
   }
 
-  private func up() {
+  private func setUp() {
     isUp = true
     upCount += 1
     failure = nil
@@ -151,14 +140,14 @@ actor SharedLink: RouteLink {
   /// Asks a new owner to follow the devices.
   private func continueFollowing() {
     guard isFollowing else { return }
-    perform { [link, client] in
+    work.add { [link, client] in
       _ = await link.send(.follow, origin: nil, within: client.timeout, progress: { _ in })
     }
   }
 
   // MARK: Ownership
 
-  /// Becomes the owner if there is none. Otherwise the connection is established again after a pause.
+  /// Starts to become the owner if there is none. Otherwise the connection is established again after a pause.
   private func elect() {
     guard !isElecting else { return }
     let lock: OwnerLock
@@ -170,10 +159,9 @@ actor SharedLink: RouteLink {
       return
     }
     isElecting = true
-    // Otherwise it could connect to the server of this process.
     link.stopNow()
     let turn = turn
-    perform { await self.becomeOwner(lock, turn) }
+    work.add { await self.becomeOwner(lock, turn) }
   }
 
   private func becomeOwner(_ lock: OwnerLock, _ turn: Int) async {
@@ -193,25 +181,15 @@ actor SharedLink: RouteLink {
       if isStarted { link.startNow() }
       return
     }
-    guard let found else {
+    owner = found
+    guard found != nil else {
       eventLoop.scheduleTask(in: .nanoseconds(client.longestPause.nanoseconds)) { [weak self] in
         self?.assumeIsolated { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
       }
       return
     }
-    owner = found
     options.logger.info("this process owns the home now", metadata: ["state": "\(options.state.root)"])
-    let (loop, controller) = (eventLoop, found.controller)
-    PeerWatch.begin(controller, needsDevice: false, heartbeat: client.heartbeat) { [weak self] news in
-      guard let self else { return }
-      loop.execute { self.assumeIsolated { $0.receive(news, ofOwner: turn) } }
-    }
-  }
-
-  private func receive(_ news: RouteNews, ofOwner turn: Int) {
-    guard turn == self.turn, owner != nil else { return }
-    tell(news)
-    if !isUp { up() }
+    link.startNow()
   }
 
   // MARK: Requests
@@ -219,21 +197,19 @@ actor SharedLink: RouteLink {
   func send(
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
-    if case .follow = request { isFollowing = true }
+    if case .follow = request {
+      isFollowing = true
+      if owner != nil { report(.hub(.thisProcess)) }
+    }
     let deadline = eventLoop.now + .nanoseconds(min(max(limit, client.reachTimeout), .seconds(86_400)).nanoseconds)
     while true {
       guard await waitUntilUp(before: deadline) else { return .failure(failure ?? OwnerLock.held(options.state)) }
-      if let owner {
-        do throws(HomeError) {
-          return .success(try await owner.controller.perform(request, origin: origin, progress: progress))
-        } catch { return .failure(error) }
-      }
       let count = upCount
       let result = await link.send(request, origin: origin, within: limit, progress: progress)
       guard case .failure(let error) = result, isStarted, !Task.isCancelled else { return result }
-      // The owner is ending and has not started it, or it can be repeated.
+      // The owner is ending and has not started the request, or the request can be repeated.
       guard HubLink.isNotStarted(error) || HubLink.isLost(error) && request.isRepeatable else { return result }
-      // The connection is about to be lost, if it isn't a new one.
+      // The connection is about to be lost, unless it is a new one.
       if count == upCount { isUp = false }
     }
   }

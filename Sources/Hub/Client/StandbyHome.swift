@@ -8,7 +8,7 @@ struct StandbyHome {
   /// The process that follows the devices.
   var hub: HubState
 
-  init(_ home: ToldHome, by locality: DataSourceLocality, at time: Int64) {
+  init(_ home: ReceivedHome, by locality: DataSourceLocality, at time: Int64) {
     self.locality = locality
     hub = home.hub
     reducer.take(home.contacts)
@@ -16,21 +16,21 @@ struct StandbyHome {
   }
 
   /// Returns the current home.
-  func home(at time: Int64) -> ToldHome {
+  func home(at time: Int64) -> ReceivedHome {
     var reducer = reducer
     _ = reducer.advance(to: time)
-    return ToldHome(
+    return ReceivedHome(
       state: reducer.state, contacts: reducer.contacts, settling: reducer.settlingState(at: time), hub: hub)
   }
 
-  mutating func take(_ update: HomeUpdate, _ contacts: [NodeID: Contact], at time: Int64) {
+  mutating func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact], at time: Int64) {
     reducer.take(contacts)
     _ = reducer.reduce(.route(.update(update, by: locality)), at: time)
   }
 
-  mutating func take(_ contacts: [NodeID: Contact]) { reducer.take(contacts) }
+  mutating func apply(_ contacts: [NodeID: Contact]) { reducer.take(contacts) }
 
-  mutating func take(_ settling: DebouncerState, at time: Int64) {
+  mutating func apply(_ settling: DebouncerState, at time: Int64) {
     _ = reducer.reduce(.route(.settling(settling, by: locality)), at: time)
   }
 
