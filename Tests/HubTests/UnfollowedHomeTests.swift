@@ -2,6 +2,7 @@ import MatterController
 import MatterModel
 import MatterProtocol
 import Testing
+import WebClient
 
 @testable import HearthHome
 @testable import HomeControl
