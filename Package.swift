@@ -12,8 +12,10 @@ let strict: [SwiftSetting] = [
 
 /// A target and its tests. `imports` lists all modules that the target may import; `Tests/RepositoryTests` checks it.
 /// Without `tests`, the tests of another target cover it.
-func module(_ name: String, imports: [Target.Dependency], tests: [Target.Dependency]? = []) -> [Target] {
-  let target = Target.target(name: name, dependencies: imports, swiftSettings: strict)
+func module(
+  _ name: String, imports: [Target.Dependency], tests: [Target.Dependency]? = [], plugins: [Target.PluginUsage] = []
+) -> [Target] {
+  let target = Target.target(name: name, dependencies: imports, swiftSettings: strict, plugins: plugins)
   guard let tests else { return [target] }
   return [
     target,
@@ -62,12 +64,19 @@ let package = Package(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Without pkg-config: the package manager warns about its flags for this library. The module map links it.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    // Generates Swift from Sources/MatterClusters/Clusters when MatterClusters and HearthHome are built.
+    .executableTarget(name: "CatalogueGenerator", swiftSettings: strict),
+    .testTarget(
+      name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "MatterModel"], swiftSettings: strict),
+    .plugin(
+      name: "CataloguePlugin", capability: .buildTool(), dependencies: ["CatalogueGenerator"],
+      path: "Sources/CataloguePlugin"),
   ]
     + module("MatterTLV", imports: [])
     + module("MatterCrypto", imports: ["COpenSSL"])
     + module("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
     + module("MatterModel", imports: ["MatterTLV"])
-    + module("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"])
+    + module("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"], plugins: ["CataloguePlugin"])
     + module("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
     + module(
       "MatterDevice",
@@ -133,7 +142,7 @@ let package = Package(
         "Hub", "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient",
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-      ] + nio, tests: ["HomeText", grdb])
+      ] + nio, tests: ["HomeText", grdb], plugins: ["CataloguePlugin"])
     + module(
       "HomeText",
       imports: ["HearthHome", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel"],

@@ -39,7 +39,7 @@ extension Home {
 
   /// Adds an endpoint of a device to a group, or removes it.
   package func change(_ group: GroupRecord, _ target: Target, isMember: Bool) async throws(HomeError) -> GroupRecord {
-    let endpoint = try target.endpoint(serving: Groups.id, named: "Groups")
+    let endpoint = try target.endpoint(serving: Groups.id)
     let node = target.device.nodeID
     return try await with(target.device) { () async throws(HomeError) in
       let request: HomeRequest =

@@ -28,8 +28,8 @@ extension Home {
   /// Commissions a device, reads its description, and names it.
   /// - Parameters:
   ///   - name: the name; nil: the name that the device reports.
-  ///   - room: is created in the primary structure if there is none of this name; `structure/room` for another
-  ///     structure.
+  ///   - room: the name of the room, or `structure/room` for another structure than the primary one. The room is created
+  ///     if it doesn't exist.
   ///   - trust: additional attestation roots and declaration signers, besides the public test roots.
   public func pair(
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil, trust: TrustStore? = nil,
@@ -51,7 +51,7 @@ extension Home {
     }
     let known = await registry.device(result.nodeID)
     return PairedDevice(
-      device: known ?? device.by { $0.id == SourceID(result.nodeID) } ?? device, result: result)
+      device: known ?? device.with { $0.id == SourceID(result.nodeID) } ?? device, result: result)
   }
 
   /// Returns the result of the device's attestation at its pairing; nil if unknown.
@@ -75,8 +75,8 @@ extension Home {
     _ device: DeviceRecord, force: Bool, origin: String? = nil
   ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     let isNode = !device.isBridged && !device.nodeID.isTemporaryLocal
-    guard let device = isNode ? device : device.by(where: { !$0.id.isBridged && !$0.id.isCloud }) else {
-      if device.ways.allSatisfy(\.id.isCloud) {
+    guard let device = isNode ? device : device.with(source: { !$0.id.isBridged && !$0.id.isCloud }) else {
+      if device.entry.sources.allSatisfy(\.id.isCloud) {
         let account = try await cloudAccounts.first { $0.devices.contains(device.id) }?.name ?? ""
         throw HomeError(
           .badArguments,
@@ -96,8 +96,8 @@ extension Home {
     return (device, removal)
   }
 
-  /// The nodes of the fabric whose descriptions have not been read yet, as the devices that they will be, and the home
-  /// with them.
+  /// Returns preliminary devices for the nodes of the fabric whose descriptions have not been read yet, and the home with
+  /// these devices.
   package func awaited() async -> (devices: [HomeDevice], home: HomeState) { await backend.awaited() }
 
   // MARK: Discovery

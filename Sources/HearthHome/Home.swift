@@ -16,7 +16,7 @@ internal import Runtime
 ///     for await devices in home.devices().batched() { … }
 ///
 /// Several processes may have one home open at the same time. One of them owns it and serves the others.
-public final class Home: Sendable {
+public final class Home: HomeEditing {
   package let backend: any HomeBackend
   /// Nil if the home is used through another process.
   package let owner: HomeOwner?
@@ -123,31 +123,10 @@ public final class Home: Sendable {
     try await backend.setName(name, of: device)
   }
 
-  /// Moves a device to a room; nil removes it from its room.
-  public func move(_ device: String, to roomID: String?) async throws(HomeError) {
-    try await perform([.moveDevice(id: device, roomID: roomID)])
-  }
-
-  /// Adds a room.
-  /// - Parameter structureID: the structure; nil: the primary one, which is created if there is none.
-  public func addRoom(_ name: String, to structureID: String? = nil) async throws(HomeError) -> Room {
-    try await backend.addRoom(name, to: structureID)
-  }
-
-  /// Renames a room; the name is truncated to 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
-  ///   structure has the name.
-  public func renameRoom(_ id: String, to name: String) async throws(HomeError) {
-    try await perform([.renameRoom(id: id, name: name)])
-  }
-
-  /// Removes a room; its devices move to the room for the entire home.
-  public func removeRoom(_ id: String) async throws(HomeError) { try await perform([.removeRoom(id: id)]) }
-
   /// Adds a structure with an unused name, truncated to 60 Unicode code points.
   /// - Throws: ``HomeError`` `badArguments` if the name is in use or invalid.
   public func addStructure(_ name: String) async throws(HomeError) -> Structure {
-    try await backend.addStructure(name)
+    try await perform(.addStructure(name: name), \.structure)
   }
 
   /// Renames a structure; the name is truncated to 60 Unicode code points.
@@ -165,7 +144,6 @@ public final class Home: Sendable {
     try await perform([.choosePrimaryStructure(id: id)])
   }
 
-  /// Performs several edits in one step: all of them or, if it throws, none.
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
     try await backend.edit(edits)
@@ -215,6 +193,21 @@ public final class Home: Sendable {
       let answer = try await backend.invoke(device.nodeID, command, isTimed: isTimed)
       if let answer, let failure = CommandOutcome.failure(answer) { throw failure.answered(answer) }
       return answer
+    }
+  }
+
+  /// Invokes a command of a device by its declaration.
+  /// - Throws: also if the response command has an error status.
+  @discardableResult
+  package func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID,
+    of device: DeviceRecord
+  ) async throws(HomeError) -> Response {
+    try await with(device) { () async throws(HomeError) in
+      try command.response(
+        try await backend.invoke(
+          device.nodeID, CommandData(command.path(on: endpoint), fields: fields.tlv),
+          isTimed: command.details.quality.contains(.timed)))
     }
   }
 

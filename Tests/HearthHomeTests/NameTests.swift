@@ -196,7 +196,8 @@ final class ScratchDirectory: Sendable {
   }
 
   @Test func roundsPercentUpToOne() {
-    #expect([0, 1, 2, 102, 127, 253, 254, 255].map { HomeUnits.percent($0) } == [0, 1, 1, 40, 50, 100, 100, 100])
+    #expect(
+      [0, 1, 2, 102, 127, 253, 254, 255].map { LevelRange.standard.percent($0) } == [0, 1, 1, 40, 50, 100, 100, 100])
   }
 }
 

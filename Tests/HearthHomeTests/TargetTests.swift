@@ -29,9 +29,9 @@ import Testing
     state.apply(.topology(SourceID(12), Samples.light, DeviceIdentity()))
     func found(_ text: String) throws -> String {
       let target = try HomeRegistry(state).resolve(text)
-      let way = SourceID(target.device.nodeID, target.device.mainEndpoint)
+      let source = target.device.source.id
       let own = target.device.endpoints.map { "\($0.id)" }.joined(separator: "+")
-      return "\(target.device.id) by \(way) with \(own)" + (target.endpoint.map { " at \($0)" } ?? "")
+      return "\(target.device.id) by \(source) with \(own)" + (target.endpoint.map { " at \($0)" } ?? "")
     }
     #expect(try found("12") == "7/3 by 12 with 0+1")
     #expect(try found("0xC/1") == "7/3 by 12 with 0+1 at 1")
@@ -131,10 +131,10 @@ import Testing
 
   @Test func findsEndpointByCluster() throws {
     let target = try Samples.registry().resolve("ceiling")
-    #expect(try target.endpoint(serving: 0x06, named: "On/Off") == 1)
-    #expect(try target.endpoint(serving: 0x28, named: "Basic Information") == 0)
+    #expect(try target.endpoint(serving: 0x06) == 1)
+    #expect(try target.endpoint(serving: 0x28) == 0)
     #expect(
-      failure { () throws(HomeError) in _ = try target.endpoint(serving: 0x0300, named: "Color") }?.code == .notFound)
+      failure { () throws(HomeError) in _ = try target.endpoint(serving: 0x0300) }?.code == .notFound)
   }
 }
 
@@ -221,7 +221,7 @@ import Testing
     #expect(try nodes("Home/Kitchen") == ["1", "2"])
     #expect(try nodes("attic/*", serving: 0x06) == ["9"])
     #expect(error("attic", serving: 0x08)?.code == .notFound)
-    #expect(error("attic", serving: 0x08)?.message == "no device of “attic” has a LevelControl cluster")
+    #expect(error("attic", serving: 0x08)?.message == "no device of “attic” has a levelControl cluster")
     #expect(try nodes("group:den") == ["1/1", "9/2"] && nodes("group:7", serving: 0x08) == ["1/1"])
     // A named device is not left out: the command reports the missing cluster.
     #expect(try nodes("strip", serving: 0x08) == ["9"])
@@ -268,7 +268,7 @@ import Testing
   @Test("names the room if it has no device with the cluster") func roomWithoutCluster() throws {
     let registry = try Samples.registry()
     let error = failure { () throws(HomeError) in _ = try registry.paths("attic.levelControl.currentLevel") }
-    #expect(error?.code == .notFound && error?.message == "no device of “attic” has a LevelControl cluster")
+    #expect(error?.code == .notFound && error?.message == "no device of “attic” has a levelControl cluster")
   }
 
   @Test("suggests similar names for unknown rooms and groups") func unknown() {

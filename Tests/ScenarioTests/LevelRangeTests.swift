@@ -27,13 +27,13 @@ import VirtualDevices
       let path = LevelControl.currentLevel.path(on: 1)
       var levels: [UInt8?] = []
       for percent in [40.0, 100, 0.1] {
-        let part = try await home.dimAll(target, to: .percent(percent), over: 0)[0]
+        let part = try await home.dim(target, to: .percent(percent), over: 0)[0]
         let report = try await home.read(target.device, [AttributePath(path)])
         let level = report[path].flatMap { try? Nullable<UInt8>(tlv: $0.value) }?.wrapped
         #expect(part.level == level)
         levels.append(level)
       }
-      _ = try await home.dimAll(target, to: .percent(60), over: 0)
+      _ = try await home.dim(target, to: .percent(60), over: 0)
       try await world.simulation.sleep(for: .seconds(2))
       let text = try await home.devices().list().first { $0.name == "Speaker" }?.state.text
       return (levels, text)
@@ -57,14 +57,14 @@ import VirtualDevices
       let target = try await home.registry.resolve("speaker")
       for level in [5, 200] as [UInt8] {
         let error = await #expect(throws: HomeError.self) {
-          _ = try await home.dimAll(target, to: .wire(level), over: 0)
+          _ = try await home.dim(target, to: .encoded(level), over: 0)
         }
         #expect(error?.code == .badArguments)
         #expect(error?.message == "level \(level) is out of range; expected 0 or 20 to 100")
       }
       var levels: [UInt8?] = []
       for level in [20, 100, 0] as [UInt8] {
-        levels.append(try await home.dimAll(target, to: .wire(level), over: 0).first?.level)
+        levels.append(try await home.dim(target, to: .encoded(level), over: 0).first?.level)
       }
       return levels
     }
@@ -130,7 +130,7 @@ import VirtualDevices
       func labels(_ texts: String...) throws -> [String] {
         try registry.resolve(all: texts, serving: OnOff.id).map(\.device.label).sorted()
       }
-      for target in try registry.resolve(all: ["*"], serving: OnOff.id) { _ = try await home.turnAll(target, .off) }
+      for target in try registry.resolve(all: ["*"], serving: OnOff.id) { _ = try await home.turn(target, .off) }
       return (try labels("*"), try labels("den"), try labels("hall/*"))
     }
     let (all, den, hall) = try run.result.get()

@@ -101,9 +101,9 @@ import Testing
       let light = try #require(device.types.get(DimmableLightDeviceType.self))
       try await light.matterTraits.levelControlTrait?.moveToLevelWithOnOff(level: 1, transitionTime: 0)
       try await world.simulation.sleep(for: .seconds(5))
-      let target = Target(try #require(device.record(room: nil)))
+      let target = Target(try #require(device.record))
       let before = try await home.anchor()
-      try await home.dim(target, to: 254, over: 50)
+      try await home.dim(target, to: .encoded(254), over: 50)
       try await world.simulation.sleep(for: .seconds(20))
       guard case .samples(let samples, _, _) = try await home.results(of: AnchoredQuery(.all, after: before)) else {
         return [UInt8]()

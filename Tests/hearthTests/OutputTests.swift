@@ -180,7 +180,7 @@ import Testing
     let device = HomeDevice(
       entry, values: values, contact: Contact(last: 0), settled: SourceConnectivity(connectivity, locality),
       home: NoHome())
-    return DeviceRow(device: device, record: DeviceRecord(entry, room: "Kitchen") ?? DeviceRecord(nodeID: 7, name: ""))
+    return DeviceRow(device: device, record: DeviceRecord(entry, source, room: "Kitchen"))
   }
 
   /// A stub of a home, for values that require one.
@@ -302,7 +302,9 @@ import Testing
 
   @Test func matchesKindsByFamilyAndTypeName() {
     func isOfKind(_ type: DeviceTypeID, _ kind: String) -> Bool {
-      DeviceRecord(nodeID: 1, name: "X", endpoints: [.init(id: 1, deviceTypes: [type])]).isOfKind(kind)
+      var source = DeviceSource(SourceID(1))
+      source.endpoints = [.init(id: 1, deviceTypes: [type])]
+      return DeviceRecord(DeviceEntry(id: "1", name: "X", structureID: "home"), source, room: nil).isOfKind(kind)
     }
     #expect(isOfKind(0x0101, "light"))
     // A light switch is not a light.

@@ -40,12 +40,13 @@ import Testing
     arguments: [("0%", 0), ("0.1%", 1), ("1%", 3), ("40%", 102), ("50%", 127), ("100%", 254), ("40", 102)]
       as [(String, UInt8)])
   func readsLevels(_ text: String, level: UInt8) throws {
-    #expect(try LevelText.level(text, raw: false).level(in: .standard) == level)
+    #expect(try WantedLevel(text: text, raw: false).level(in: .standard) == level)
   }
 
   @Test func percentagesRoundTrip() throws {
     for percent in 0...100 {
-      #expect(HomeUnits.percent(try LevelText.level("\(percent)%", raw: false).level(in: .standard)) == percent)
+      #expect(
+        LevelRange.standard.percent(try WantedLevel(text: "\(percent)%", raw: false).level(in: .standard)) == percent)
     }
   }
 
@@ -54,13 +55,13 @@ import Testing
     ("nan%", false),
   ])
   func refusesLevels(_ text: String, raw: Bool) {
-    #expect(throws: HomeError.self) { try LevelText.level(text, raw: raw) }
+    #expect(throws: HomeError.self) { try WantedLevel(text: text, raw: raw) }
   }
 
   @Test func readsRawLevelsAndTransitionTimes() throws {
-    #expect(try LevelText.level("128", raw: true) == .wire(128))
-    #expect(try TransitionTime.tenths(.milliseconds(2000)) == 20)
-    #expect(throws: HomeError.self) { try TransitionTime.tenths(.seconds(7000)) }
+    #expect(try WantedLevel(text: "128", raw: true) == .encoded(128))
+    #expect(try Duration.milliseconds(2000).transitionTime() == 20)
+    #expect(throws: HomeError.self) { try Duration.seconds(7000).transitionTime() }
   }
 
   @Test(
@@ -139,7 +140,7 @@ import Testing
   @Test("maps percentages to the levels that the device has") func levelRanges() throws {
     let speaker = LevelRange(lowest: 0, highest: 100)
     func level(_ text: String, _ range: LevelRange) throws -> UInt8 {
-      try LevelText.level(text, raw: false).level(in: range)
+      try WantedLevel(text: text, raw: false).level(in: range)
     }
     #expect(try level("40%", speaker) == 40 && level("100%", speaker) == 100 && level("0%", speaker) == 0)
     #expect(

@@ -225,7 +225,7 @@ import Testing
 
   private static func holds(_ text: String, of target: String = "lamp", in state: HomeState = state()) throws -> Bool {
     let registry = HomeRegistry(state)
-    let condition = try DeviceCondition(parsing: text, of: try registry.resolve(target), in: registry)
+    let condition = try DeviceCondition(parsing: text, of: try registry.resolve(target))
     let device = state.devices["5"].map {
       HomeDevice(
         $0, values: state.values[5] ?? NodeValues(), contact: Contact(), settled: .unknown, home: OutputTests.NoHome())

@@ -119,12 +119,7 @@ extension Home {
   private func bindingEndpoints(of source: Target) throws(HomeError) -> [EndpointID] {
     if let endpoint = source.endpoint { return [endpoint] }
     let all = source.device.endpoints.filter { $0.servers.contains(Binding.id) }.map(\.id)
-    guard !all.isEmpty else {
-      throw HomeError(
-        .notFound, "no Binding cluster; `hearth describe` lists the clusters",
-        device: source.device.name)
-    }
-    return all
+    return all.isEmpty ? [try source.endpoint(serving: Binding.id)] : all
   }
 
   private func bindingEndpoint(of source: Target) throws(HomeError) -> EndpointID {

@@ -51,14 +51,7 @@ extension Home {
         .badArguments, "fabric \(index) is this home's own; use `hearth remove` to remove the device from it",
         device: device.name)
     }
-    let response = try await with(device) { () async throws(HomeError) in
-      try await backend.invoke(
-        OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: device.nodeID)
-    }
-    guard response.statusCode == .ok else {
-      let text = response.debugText.map { " (\($0))" } ?? ""
-      throw HomeError(.refused, "the device refused: \(response.statusCode)\(text)", device: device.name)
-    }
+    try await invoke(OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: device)
     return fabric
   }
 }

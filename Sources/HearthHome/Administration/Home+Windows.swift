@@ -17,7 +17,7 @@ package struct WindowState: Hashable, Sendable {
 
 extension Home {
   /// Opens a commissioning window for another controller.
-  /// - Parameter isEnhanced: uses a new passcode; else the passcode on the device's label.
+  /// - Parameter isEnhanced: whether to use a new passcode instead of the passcode on the device's label.
   /// - Throws: `refused` with `BUSY` if a window is already open.
   package func share(
     _ device: DeviceRecord, for duration: Duration, isEnhanced: Bool = true
@@ -52,9 +52,7 @@ extension Home {
   /// Closes the commissioning window, regardless of the fabric that opened it.
   package func closeWindow(of device: DeviceRecord) async throws(HomeError) {
     do throws(HomeError) {
-      try await with(device) { () async throws(HomeError) in
-        _ = try await backend.invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: device.nodeID)
-      }
+      try await invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: device)
     } catch {
       throw Self.windowError(error)
     }

@@ -4,53 +4,37 @@ public import MatterController
 
 // The edits of a client. The client receives the result of the call, all other clients are notified of the change. A call
 // that fails causes no notification.
-extension HomeManager {
+extension HomeManager: HomeEditing {
+  @discardableResult
+  public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+    try await home.backend.edit(edits, origin: id)
+  }
+
   // MARK: Homes
 
   /// Adds a home.
   /// - Throws: ``HomeError`` `badArguments` if the name is invalid or in use.
   @discardableResult
   public func addHome(_ name: String) async throws(HomeError) -> Structure {
-    try await home.backend.addStructure(name, origin: id)
+    try await perform(.addStructure(name: name), \.structure)
   }
 
   /// Renames a home; the name is truncated to 60 Unicode code points.
   /// - Throws: ``HomeError`` `notFound`; `badArguments` if another home has the name.
   public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
-    try await change(.renameStructure(id: homeID, name: name))
+    try await perform([.renameStructure(id: homeID, name: name)])
   }
 
   /// Selects the primary home.
   /// - Throws: ``HomeError`` `notFound`.
   public func updatePrimaryHome(_ homeID: String) async throws(HomeError) {
-    try await change(.choosePrimaryStructure(id: homeID))
+    try await perform([.choosePrimaryStructure(id: homeID)])
   }
 
   /// Removes a home with its rooms. If it was the primary home, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeHome(_ homeID: String) async throws(HomeError) {
-    try await change(.removeStructure(id: homeID))
-  }
-
-  // MARK: Rooms
-
-  /// Adds a room.
-  /// - Parameter homeID: the home; nil: the primary home, which is created if there is none.
-  @discardableResult
-  public func addRoom(_ name: String, to homeID: String? = nil) async throws(HomeError) -> Room {
-    try await home.backend.addRoom(name, to: homeID, origin: id)
-  }
-
-  /// Renames a room; the name is truncated to 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and if another room of the
-  ///   home has the name.
-  public func renameRoom(_ roomID: String, to name: String) async throws(HomeError) {
-    try await change(.renameRoom(id: roomID, name: name))
-  }
-
-  /// Removes a room; its devices move to the room for the entire home.
-  public func removeRoom(_ roomID: String) async throws(HomeError) {
-    try await change(.removeRoom(id: roomID))
+    try await perform([.removeStructure(id: homeID)])
   }
 
   // MARK: Devices
@@ -59,12 +43,6 @@ extension HomeManager {
   @discardableResult
   public func rename(_ accessory: String, to name: String) async throws(HomeError) -> HomeDevice {
     try await client.setName(name, of: accessory)
-  }
-
-  /// Moves a device to a room.
-  /// - Parameter roomID: the room; nil removes the device from its room.
-  public func move(_ accessory: String, to roomID: String?) async throws(HomeError) {
-    try await change(.moveDevice(id: accessory, roomID: roomID))
   }
 
   /// Commissions a device, reads its description, and names it.
@@ -81,9 +59,5 @@ extension HomeManager {
   /// - Throws: ``HomeError`` `badArguments` for a bridged device, which can't be removed separately.
   public func removeAccessory(_ accessory: String, force: Bool = false) async throws(HomeError) {
     try await home.remove(device: accessory, force: force, origin: id)
-  }
-
-  private func change(_ edit: HomeEdit) async throws(HomeError) {
-    _ = try await home.backend.edit(edit, origin: id)
   }
 }

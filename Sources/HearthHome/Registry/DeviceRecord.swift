@@ -1,84 +1,53 @@
 package import HomeModel
 package import MatterModel
 
-/// The names of a device, and the node and endpoints where it is reached.
+/// A device of the home with its names for users, and one of its sources.
 package struct DeviceRecord: Hashable, Sendable {
-  /// An endpoint, described by its Descriptor cluster.
-  package typealias Endpoint = DeviceEndpoint
-
-  /// A source of the device: a node, or an endpoint of a bridge.
-  package struct Way: Hashable, Sendable {
-    /// The node, and for a bridged device its endpoint.
-    package var id: SourceID
-    /// In the order of their ids.
-    package var endpoints: [Endpoint]
-    /// The identity reported by this source.
-    package var identity: DeviceIdentity
-  }
-
-  /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
-  package var id: String
-  package var nodeID: NodeID
-  /// `.root` for a node; for a bridged device its endpoint.
-  package var mainEndpoint: EndpointID = .root
-  /// The name in the home, which is not its NodeLabel.
-  package var name: String
-  /// The name for messages, with the room if another device of the home has the same name.
-  package var label: String
+  package var entry: DeviceEntry
+  /// The selected source: the active one, or the one that a text names.
+  package var source: DeviceSource
   /// The name of the room; nil: none.
   package var room: String?
-  /// In the order of their ids.
-  package var endpoints: [Endpoint]
-  package var identity = DeviceIdentity()
-  /// All sources, in the order of their ids; `nodeID` and `endpoints` are those of one of them.
-  package private(set) var ways: [Way]
+  /// The name for messages, with the room if another device of the home has the same name.
+  package var label: String
 
-  /// Creates a record of a node, whose label is its name.
-  package init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
-    id = SourceID(nodeID).description
-    self.nodeID = nodeID
-    (self.name, label) = (name, name)
-    self.room = room
-    self.endpoints = endpoints
-    ways = [Way(id: SourceID(nodeID), endpoints: endpoints, identity: identity)]
-  }
-
-  /// Creates a record of a device with its active source.
+  /// Creates a record with the active source.
   /// - Returns: nil for a device without a source.
   package init?(_ entry: DeviceEntry, room: String?) {
     guard let source = entry.active else { return nil }
-    id = entry.id
-    nodeID = source.id.node
-    mainEndpoint = source.mainEndpoint
-    (name, label) = (entry.name, entry.name)
-    self.room = room
-    endpoints = source.endpoints
-    identity = source.identity
-    ways = entry.sources.map { Way(id: $0.id, endpoints: $0.endpoints, identity: $0.identity) }
+    self.init(entry, source, room: room)
   }
 
-  /// The same device by another way.
-  package func by(_ way: Way) -> DeviceRecord {
-    var copy = self
-    (copy.nodeID, copy.mainEndpoint) = (way.id.node, way.id.endpoint)
-    (copy.endpoints, copy.identity) = (way.endpoints, way.identity)
-    return copy
+  package init(_ entry: DeviceEntry, _ source: DeviceSource, room: String?) {
+    (self.entry, self.source, self.room, label) = (entry, source, room, entry.name)
   }
 
-  /// The same by the first of its ways of which that is true; nil: it is true of none.
-  package func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
+  /// Returns the record with the first source that satisfies a condition; nil if none does.
+  package func with(source isIncluded: (DeviceSource) -> Bool) -> DeviceRecord? {
+    entry.sources.first(where: isIncluded).map {
+      var copy = self
+      copy.source = $0
+      return copy
+    }
+  }
 
-  /// Whether the device is bridged.
-  package var isBridged: Bool { mainEndpoint != .root }
-
-  /// The id of the selected source: `10`, or `7/3` for a bridged device. The device's id is that of its first source.
-  package var way: SourceID { SourceID(nodeID, mainEndpoint) }
-
+  /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
+  package var id: String { entry.id }
+  /// The name in the home, which is not its NodeLabel.
+  package var name: String { entry.name }
   /// The name with its room: `kitchen/lamp`.
   package var fullName: String { room.map { "\($0)/\(name)" } ?? name }
 
+  // MARK: The selected source
+
+  package var nodeID: NodeID { source.id.node }
+  /// `.root` for a node; for a bridged device its endpoint.
+  package var mainEndpoint: EndpointID { source.mainEndpoint }
+  package var isBridged: Bool { source.id.isBridged }
+  package var identity: DeviceIdentity { source.identity }
+  package var endpoints: [DeviceEndpoint] { source.endpoints }
   /// The application endpoints: all but the root.
-  package var applicationEndpoints: [Endpoint] { endpoints.filter { $0.id != .root } }
+  package var applicationEndpoints: [DeviceEndpoint] { endpoints.filter { $0.id != .root } }
 
   /// Returns the endpoint for commands of a cluster if none was named: the first that has it, with the root last.
   package func endpoint(serving cluster: ClusterID) -> EndpointID? {
@@ -87,8 +56,8 @@ package struct DeviceRecord: Hashable, Sendable {
 }
 
 extension HomeDevice {
-  /// Returns the record of the device with its names, nodes and endpoints.
-  package func record(room: String?) -> DeviceRecord? { DeviceRecord(entry, room: room) }
+  /// The record of the device; nil without a source.
+  package var record: DeviceRecord? { DeviceRecord(entry, room: room.flatMap { $0.id == roomID ? $0.name : nil }) }
 }
 
 extension HomeError {

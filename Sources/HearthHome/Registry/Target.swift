@@ -3,7 +3,6 @@ package import MatterModel
 
 /// A resolved target: a device, and the endpoint if one was named.
 package struct Target: Hashable, Sendable {
-  /// The device that the text identifies unambiguously.
   package var device: DeviceRecord
   package var endpoint: EndpointID?
 
@@ -14,18 +13,20 @@ package struct Target: Hashable, Sendable {
 
   /// Returns the endpoint to use for a cluster.
   /// - Throws: `notFound` if the device has no such cluster.
-  package func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
-    if let endpoint { return endpoint }
-    if let found = device.endpoint(serving: cluster) { return found }
-    throw HomeError(.notFound, "no \(name) cluster; `hearth describe` lists the clusters", device: device.name)
+  package func endpoint(serving cluster: ClusterID) throws(HomeError) -> EndpointID {
+    guard let found = endpoint ?? device.endpoint(serving: cluster) else {
+      throw HomeError(
+        .notFound, "no \(ElementNames.cluster(cluster)) cluster; `hearth describe` lists the clusters",
+        device: device.name)
+    }
+    return found
   }
 
   /// Returns the endpoints for a command to the whole device: the named one, else all that have the cluster.
   /// - Throws: `notFound` if there is none: also for a bridge, because its bridged devices are separate devices.
-  package func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
+  package func endpoints(serving cluster: ClusterID) throws(HomeError) -> [EndpointID] {
     let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
-    guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
-    return all
+    return endpoint == nil && all.count > 1 ? all : [try endpoint(serving: cluster)]
   }
 }
 

@@ -24,13 +24,13 @@ public import MatterModel
   // MARK: Global attributes. Matter Core § 7.13.
 
   /// FeatureMap: the bits of the supported features. Matter Core § 7.13.
-  public var featureMap: UInt32? { trait.featureMap }
+  public var featureMap: UInt32? { trait.value(GlobalAttribute.featureMap) }
   /// ClusterRevision. Matter Core § 7.13.
-  public var clusterRevision: UInt16? { trait.clusterRevision }
+  public var clusterRevision: UInt16? { trait.value(GlobalAttribute.clusterRevision) }
   /// AttributeList: the supported attributes. Matter Core § 7.13.
-  public var attributeList: [AttributeID]? { trait.attributeList }
+  public var attributeList: [AttributeID]? { trait.value(GlobalAttribute.attributeList) }
   /// AcceptedCommandList: the accepted commands. Matter Core § 7.13.
-  public var acceptedCommandList: [CommandID]? { trait.acceptedCommandList }
+  public var acceptedCommandList: [CommandID]? { trait.value(GlobalAttribute.acceptedCommandList) }
   /// GeneratedCommandList: the response commands. Matter Core § 7.13.
-  public var generatedCommandList: [CommandID]? { trait.generatedCommandList }
+  public var generatedCommandList: [CommandID]? { trait.value(GlobalAttribute.generatedCommandList) }
 }

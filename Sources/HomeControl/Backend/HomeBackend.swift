@@ -110,25 +110,6 @@ extension HomeBackend {
     try await ask(.edit(edits: edits), origin: origin) { if case .edited(let results) = $0 { results } else { nil } }
   }
 
-  package func edit(_ edit: HomeEdit, origin: String? = nil) async throws(HomeError) -> HomeEdit.Result {
-    guard let result = try await self.edit([edit], origin: origin).first else { throw .unexpectedReply }
-    return result
-  }
-
-  package func addRoom(_ name: String, to structureID: String?, origin: String? = nil) async throws(HomeError) -> Room {
-    guard let room = try await edit(.addRoom(name: name, structureID: structureID), origin: origin).room else {
-      throw .unexpectedReply
-    }
-    return room
-  }
-
-  package func addStructure(_ name: String, origin: String? = nil) async throws(HomeError) -> Structure {
-    guard let structure = try await edit(.addStructure(name: name), origin: origin).structure else {
-      throw .unexpectedReply
-    }
-    return structure
-  }
-
   package func read(
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
@@ -196,7 +177,7 @@ extension HomeBackend {
   }
 
   package func setName(_ name: String, of device: String, origin: String?) async throws(HomeError) -> HomeDevice {
-    let wasCut = try await edit(.renameDevice(id: device, name: name), origin: origin).wasCut
+    let wasCut = try await edit([.renameDevice(id: device, name: name)], origin: origin).first?.wasCut ?? false
     let reducer = view.reducer
     guard var entry = reducer.state.devices[device] else {
       throw HomeError(.notFound, "there is no device \(device) in the home")
@@ -285,10 +266,13 @@ extension HomeBackend {
 extension HomeReducer {
   /// Returns the value of a device, which sends its requests through `home`.
   package func device(_ entry: DeviceEntry, through home: any HomeAccess) -> HomeDevice {
-    let entry = isRestored ? shown(entry) : entry
+    let entry = shown(entry)
     let source = entry.active
+    var others: [NodeID: NodeValues] = [:]
+    for other in entry.sources where other.id != source?.id { others[other.id.node] = state.values[other.id.node] }
     return HomeDevice(
-      entry, values: source.flatMap { state.values[$0.id.node] } ?? NodeValues(), contact: contact(by: source),
-      settled: settledConnectivity(of: entry.id), structures: state.structures, rooms: state.rooms, home: home)
+      entry, values: source.flatMap { state.values[$0.id.node] } ?? NodeValues(), others: others,
+      contact: contact(by: source), settled: settledConnectivity(of: entry.id), structures: state.structures,
+      rooms: state.rooms, home: home)
   }
 }

@@ -12,52 +12,22 @@ extension Home {
   package func color(
     _ target: Target, _ color: LightColor, over tenths: UInt16
   ) async throws(HomeError) -> DeviceState.Part {
-    let endpoint = try target.endpoint(serving: ColorControl.id, named: "Color Control")
-    let (device, node) = (target.device, target.device.nodeID)
-    let light = try await colorRange(of: device, endpoint)
-    let values: [AttributeData]
-    if case .kelvin(let kelvin) = color, light.can(ColorControl.colortemperature) {
-      let mireds = UInt16(clamping: Int((1_000_000 / Double(kelvin)).rounded()))
-      let request = ColorControl.MoveToColorTemperatureRequest(
-        colorTemperatureMireds: min(max(mireds, light.mireds.lowerBound), light.mireds.upperBound),
-        transitionTime: tenths, optionsMask: .executeIfOff, optionsOverride: .executeIfOff)
-      try await told(device) { () async throws(HomeError) in
-        _ = try await backend.invoke(ColorControl.moveToColorTemperature, request, on: endpoint, of: node)
-      }
-      values = [
-        .init(
-          ColorControl.colorTemperatureMireds.path(on: endpoint), dataVersion: 0,
-          value: request.colorTemperatureMireds.tlv)
-      ]
-    } else if light.can(ColorControl.enhancedHue) || light.can(ColorControl.hueAndSaturation) {
-      values = try await polar(color, over: tenths, device, endpoint, light)
-    } else if light.can(ColorControl.xy) {
-      let place = color.chromaticity
-      let request = ColorControl.MoveToColorRequest(
-        colorX: UInt16(clamping: Int((place.x * 65536).rounded())),
-        colorY: UInt16(clamping: Int((place.y * 65536).rounded())), transitionTime: tenths,
-        optionsMask: .executeIfOff, optionsOverride: .executeIfOff)
-      try await told(device) { () async throws(HomeError) in
-        _ = try await backend.invoke(ColorControl.moveToColor, request, on: endpoint, of: node)
-      }
-      values = [
-        .init(ColorControl.currentX.path(on: endpoint), dataVersion: 0, value: request.colorX.tlv),
-        .init(ColorControl.currentY.path(on: endpoint), dataVersion: 0, value: request.colorY.tlv),
-      ]
-    } else {
+    let device = target.device
+    let endpoint = try target.endpoint(serving: ColorControl.id)
+    guard let change = ColorChange(color, over: tenths, on: endpoint, try await colorSupport(of: device, endpoint))
+    else {
       throw HomeError(.notFound, "supports only color temperatures; expected one such as 2700K", device: device.name)
     }
-    let mode = values.first.flatMap { DeviceState.colorMode(of: $0.path.attribute) }
-    let told =
-      values + (mode.map { [.init(ColorControl.colorMode.path(on: endpoint), dataVersion: 0, value: $0.tlv)] } ?? [])
-    await heard(from: node, told)
-    // Where another process follows the device, the home has it when that one was told.
-    var known = await backend.state.values[node] ?? NodeValues()
-    for attribute in told { known[attribute.path] = attribute.value }
+    _ = try await invoke(device, change.command, isTimed: false)
+    await store(change.values, of: device)
+    // The state of the home may be older than the command.
+    var known = await backend.state.values[device.nodeID] ?? NodeValues()
+    for attribute in change.values { known[attribute.path] = attribute.value }
     return DeviceState(known, [DeviceEndpoint(id: endpoint)]).parts.first ?? DeviceState.Part(endpoint: endpoint)
   }
 
-  /// The targets of texts for a color: of a wildcard, a room or a group, the lights that can show it.
+  /// Resolves the target texts of a color command. Of a wildcard, a room or a group, only lights that support the color
+  /// are targets.
   package func targets(_ texts: [String], showing color: LightColor) async throws(HomeError) -> [Target] {
     let registry = await registry
     let all = try registry.resolve(all: texts, serving: ColorControl.id)
@@ -71,7 +41,7 @@ extension Home {
     return try registry.resolve(all: texts, serving: ColorControl.id, where: { !unable.contains($0) })
   }
 
-  /// Whether the light's features include the color; true if the light does not tell them. A light without color
+  /// Returns whether the light supports the color; true if it does not report its features. A light without color
   /// temperatures shows them as colors.
   private func canShow(_ color: LightColor, on target: Target) async -> Bool {
     guard let endpoint = target.endpoint ?? target.device.endpoint(serving: ColorControl.id) else { return true }
@@ -84,58 +54,13 @@ extension Home {
     return features & able != 0
   }
 
-  /// By hue and saturation, as finely as the light has it.
-  private func polar(
-    _ color: LightColor, over tenths: UInt16, _ device: DeviceRecord, _ endpoint: EndpointID, _ light: ColorRange
-  ) async throws(HomeError) -> [AttributeData] {
-    let polar = color.hueAndSaturation
-    let saturation = UInt8(clamping: Int((polar.saturation * 254).rounded()))
-    var values: [AttributeData] = [
-      .init(ColorControl.currentSaturation.path(on: endpoint), dataVersion: 0, value: saturation.tlv)
-    ]
-    if light.can(ColorControl.enhancedHue) {
-      let hue = UInt16(clamping: Int((polar.hue * 65536).rounded()))
-      let request = ColorControl.EnhancedMoveToHueAndSaturationRequest(
-        enhancedHue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
-        optionsOverride: .executeIfOff)
-      try await told(device) { () async throws(HomeError) in
-        _ = try await backend.invoke(
-          ColorControl.enhancedMoveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
-      }
-      values.append(.init(ColorControl.enhancedCurrentHue.path(on: endpoint), dataVersion: 0, value: hue.tlv))
-    } else {
-      let hue = UInt8(clamping: Int((polar.hue * 254).rounded()))
-      let request = ColorControl.MoveToHueAndSaturationRequest(
-        hue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
-        optionsOverride: .executeIfOff)
-      try await told(device) { () async throws(HomeError) in
-        _ = try await backend.invoke(ColorControl.moveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
-      }
-      values.append(.init(ColorControl.currentHue.path(on: endpoint), dataVersion: 0, value: hue.tlv))
-    }
-    return values
-  }
-
-  private func told(_ device: DeviceRecord, _ body: () async throws(HomeError) -> Void) async throws(HomeError) {
-    try await with(device, body)
-  }
-
-  // MARK: What the light can do
-
-  private struct ColorRange {
-    var features: UInt32
-    var mireds: ClosedRange<UInt16>
-
-    func can(_ feature: Feature) -> Bool { features & feature.mask != 0 }
-  }
-
-  private func colorRange(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> ColorRange {
+  private func colorSupport(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> ColorSupport {
     let featureMap = ConcreteAttributePath(endpoint, ColorControl.id, GlobalAttribute.featureMap)
     let (least, most) = (
       ColorControl.colorTempPhysicalMinMireds.path(on: endpoint),
       ColorControl.colorTempPhysicalMaxMireds.path(on: endpoint)
     )
-    // A wildcard for the endpoint: what a light without temperatures does not have is left out, and no error.
+    // Read with a wildcard for the endpoint, so that unsupported attributes are omitted.
     let report = try await read(
       device, [featureMap, least, most].map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
     func number(_ path: ConcreteAttributePath) -> UInt64? { (report[path]?.value).flatMap { try? UInt64(tlv: $0) } }
@@ -144,7 +69,87 @@ extension Home {
     }
     let coldest = UInt16(clamping: max(number(least) ?? 1, 1))
     let warmest = UInt16(clamping: number(most) ?? 65279)
-    return ColorRange(
+    return ColorSupport(
       features: UInt32(truncatingIfNeeded: features), mireds: coldest...max(coldest, warmest))
+  }
+}
+
+/// The features and the color temperatures of a light.
+private struct ColorSupport {
+  var features: UInt32
+  var mireds: ClosedRange<UInt16>
+
+  func has(_ feature: Feature) -> Bool { features & feature.mask != 0 }
+}
+
+/// The command that sets a color, and the resulting attributes.
+private struct ColorChange {
+  let command: CommandData
+  let values: [AttributeData]
+
+  /// Selects the most precise command that the light supports; nil if it supports none for the color.
+  init?(_ color: LightColor, over tenths: UInt16, on endpoint: EndpointID, _ light: ColorSupport) {
+    func command<Request: ModelStruct>(
+      _ command: Command<ColorControl, Request, NoFields>, _ fields: Request
+    ) -> CommandData { CommandData(command.path(on: endpoint), fields: fields.tlv) }
+
+    let (polar, point) = (color.hueAndSaturation, color.chromaticity)
+    let saturation = UInt8(clamping: Int((polar.saturation * 254).rounded()))
+    if let wanted = color.mireds, light.has(ColorControl.colortemperature) {
+      let mireds = min(max(wanted, light.mireds.lowerBound), light.mireds.upperBound)
+      self.command = command(
+        ColorControl.moveToColorTemperature,
+        .init(
+          colorTemperatureMireds: mireds, transitionTime: tenths, optionsMask: .executeIfOff,
+          optionsOverride: .executeIfOff))
+      values = [
+        ColorControl.colorTemperatureMireds.data(mireds, on: endpoint),
+        ColorControl.colorMode.data(.colorTemperatureMireds, on: endpoint),
+      ]
+    } else if light.has(ColorControl.enhancedHue) {
+      let hue = UInt16(clamping: Int((polar.hue * 65536).rounded()))
+      self.command = command(
+        ColorControl.enhancedMoveToHueAndSaturation,
+        .init(
+          enhancedHue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
+          optionsOverride: .executeIfOff))
+      values = [
+        ColorControl.enhancedCurrentHue.data(hue, on: endpoint),
+        ColorControl.currentSaturation.data(saturation, on: endpoint),
+        ColorControl.colorMode.data(.currentHueAndCurrentSaturation, on: endpoint),
+      ]
+    } else if light.has(ColorControl.hueAndSaturation) {
+      let hue = UInt8(clamping: Int((polar.hue * 254).rounded()))
+      self.command = command(
+        ColorControl.moveToHueAndSaturation,
+        .init(
+          hue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
+          optionsOverride: .executeIfOff))
+      values = [
+        ColorControl.currentHue.data(hue, on: endpoint),
+        ColorControl.currentSaturation.data(saturation, on: endpoint),
+        ColorControl.colorMode.data(.currentHueAndCurrentSaturation, on: endpoint),
+      ]
+    } else if light.has(ColorControl.xy) {
+      let x = UInt16(clamping: Int((point.x * 65536).rounded()))
+      let y = UInt16(clamping: Int((point.y * 65536).rounded()))
+      self.command = command(
+        ColorControl.moveToColor,
+        .init(
+          colorX: x, colorY: y, transitionTime: tenths, optionsMask: .executeIfOff, optionsOverride: .executeIfOff))
+      values = [
+        ColorControl.currentX.data(x, on: endpoint), ColorControl.currentY.data(y, on: endpoint),
+        ColorControl.colorMode.data(.currentXAndCurrentY, on: endpoint),
+      ]
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Attribute {
+  /// Returns a value of the attribute on an endpoint, as in a report.
+  func data(_ value: Value, on endpoint: EndpointID) -> AttributeData {
+    AttributeData(path(on: endpoint), dataVersion: 0, value: value.tlv)
   }
 }

@@ -13,8 +13,8 @@ package struct StoredScene: Hashable, Sendable {
   package var transitionTime: UInt32
 }
 
-/// Scenes are stored by the devices themselves, for our fabric and without a group (group 0), so that no membership is needed.
-/// Application Clusters § 1.4.
+/// Scenes are stored by the devices, for the fabric of the home and without a group (group 0), so that no membership is
+/// required. Application Clusters § 1.4.
 extension Home {
   /// The maximum length of a scene's name, in bytes. Application Clusters § 1.4.9.2.
   package static let sceneNameLimit = 16
@@ -24,7 +24,9 @@ extension Home {
   /// - Throws: ``HomeError`` `notFound` if it has no Scenes Management cluster.
   package func scenes(of target: Target) async throws(HomeError) -> [StoredScene] {
     var scenes: [StoredScene] = []
-    for endpoint in try sceneEndpoints(of: target) { scenes += try await self.scenes(of: target.device, endpoint) }
+    for endpoint in try target.endpoints(serving: ScenesManagement.id) {
+      scenes += try await self.scenes(of: target.device, endpoint)
+    }
     return scenes
   }
 
@@ -38,7 +40,7 @@ extension Home {
     var taken: Set<UInt8> = []
     for target in targets {
       guard let scenes = try? await scenes(of: target) else { continue }
-      if let known = scenes.first(where: { Self.isName($0.name, name) }) { return known.number }
+      if let known = scenes.first(where: { HomeNames.same($0.name, name) }) { return known.number }
       taken.formUnion(scenes.map(\.number))
     }
     guard let free = (1...254).first(where: { !taken.contains($0) }) else {
@@ -55,23 +57,18 @@ extension Home {
   package func storeScene(
     _ name: String, number: UInt8, of target: Target, transition: UInt32 = 0
   ) async throws(HomeError) -> [StoredScene] {
-    let node = target.device.nodeID
     var stored: [StoredScene] = []
-    for endpoint in try sceneEndpoints(of: target) {
-      let known = try await scenes(of: target.device, endpoint).first { Self.isName($0.name, name) }
+    for endpoint in try target.endpoints(serving: ScenesManagement.id) {
+      let known = try await scenes(of: target.device, endpoint).first { HomeNames.same($0.name, name) }
       let id = known?.number ?? number
-      try await with(target.device) { () async throws(HomeError) in
-        // The name and the time come with an empty scene, which the next command fills.
-        let added = try await backend.invoke(
-          ScenesManagement.addScene,
-          .init(
-            groupID: Self.group, sceneID: id, transitionTime: transition, sceneName: name, extensionFieldSetStructs: []),
-          on: endpoint, of: node)
-        try Self.check(added.status)
-        let answer = try await backend.invoke(
-          ScenesManagement.storeScene, .init(groupID: Self.group, sceneID: id), on: endpoint, of: node)
-        try Self.check(answer.status)
-      }
+      // The name and the time are those of an empty scene, which the next command fills.
+      try await invoke(
+        ScenesManagement.addScene,
+        .init(
+          groupID: Self.group, sceneID: id, transitionTime: transition, sceneName: name, extensionFieldSetStructs: []),
+        on: endpoint, of: target.device)
+      try await invoke(
+        ScenesManagement.storeScene, .init(groupID: Self.group, sceneID: id), on: endpoint, of: target.device)
       stored.append(StoredScene(endpoint: endpoint, number: id, name: name, transitionTime: transition))
     }
     return stored
@@ -83,12 +80,10 @@ extension Home {
   @discardableResult
   package func recallScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
     let found = try await find(text, of: target)
-    try await with(target.device) { () async throws(HomeError) in
-      for scene in found {
-        _ = try await backend.invoke(
-          ScenesManagement.recallScene, .init(groupID: Self.group, sceneID: scene.number), on: scene.endpoint,
-          of: target.device.nodeID)
-      }
+    for scene in found {
+      try await invoke(
+        ScenesManagement.recallScene, .init(groupID: Self.group, sceneID: scene.number), on: scene.endpoint,
+        of: target.device)
     }
     return found
   }
@@ -98,61 +93,42 @@ extension Home {
   @discardableResult
   package func removeScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
     let found = try await find(text, of: target)
-    try await with(target.device) { () async throws(HomeError) in
-      for scene in found {
-        let answer = try await backend.invoke(
-          ScenesManagement.removeScene, .init(groupID: Self.group, sceneID: scene.number), on: scene.endpoint,
-          of: target.device.nodeID)
-        try Self.check(answer.status)
-      }
+    for scene in found {
+      try await invoke(
+        ScenesManagement.removeScene, .init(groupID: Self.group, sceneID: scene.number), on: scene.endpoint,
+        of: target.device)
     }
     return found
   }
 
-  // MARK: Parts
-
-  private func sceneEndpoints(of target: Target) throws(HomeError) -> [EndpointID] {
-    try target.endpoints(serving: ScenesManagement.id, named: "Scenes Management")
-  }
-
   private func scenes(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> [StoredScene] {
-    try await with(device) { () async throws(HomeError) in
-      let table = try await backend.invoke(
-        ScenesManagement.getSceneMembership, .init(groupID: Self.group), on: endpoint, of: device.nodeID)
-      try Self.check(table.status)
-      var scenes: [StoredScene] = []
-      for number in (table.sceneList ?? []).sorted() {
-        let scene = try await backend.invoke(
-          ScenesManagement.viewScene, .init(groupID: Self.group, sceneID: number), on: endpoint, of: device.nodeID)
-        // It may have been removed since.
-        guard scene.status == .success else { continue }
+    let table = try await invoke(
+      ScenesManagement.getSceneMembership, .init(groupID: Self.group), on: endpoint, of: device)
+    var scenes: [StoredScene] = []
+    for number in (table.sceneList ?? []).sorted() {
+      do throws(HomeError) {
+        let scene = try await invoke(
+          ScenesManagement.viewScene, .init(groupID: Self.group, sceneID: number), on: endpoint, of: device)
         scenes.append(
           StoredScene(
             endpoint: endpoint, number: number, name: scene.sceneName ?? "", transitionTime: scene.transitionTime ?? 0))
+      } catch {
+        // The scene may have been removed meanwhile.
+        guard error.response(to: ScenesManagement.viewScene) != nil else { throw error }
       }
-      return scenes
     }
+    return scenes
   }
 
   private func find(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
     let all = try await scenes(of: target)
-    let named = all.filter { Self.isName($0.name, text) }
+    let named = all.filter { HomeNames.same($0.name, text) }
     let found = named.isEmpty ? all.filter { "\($0.number)" == text } : named
     guard found.isEmpty else { return found }
-    var names: [String] = []
-    for scene in all {
-      let name = scene.name.isEmpty ? "\(scene.number)" : scene.name
-      if !names.contains(name) { names.append(name) }
-    }
+    let names = unique(all.map { $0.name.isEmpty ? "\($0.number)" : $0.name })
     let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
     throw HomeError(
       .notFound, "no scene “\(text)”; \(known)", device: target.device.name,
       candidates: NearestName.suggestions(for: text, in: names))
-  }
-
-  private static func isName(_ name: String, _ text: String) -> Bool { name.lowercased() == text.lowercased() }
-
-  private static func check(_ status: StatusCode) throws(HomeError) {
-    guard status == .success else { throw HomeError(Status(status)) }
   }
 }

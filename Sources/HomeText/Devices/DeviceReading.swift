@@ -16,7 +16,7 @@ extension DeviceState {
 }
 
 extension DeviceState.Reading {
-  /// What is known of an endpoint, in the order in which a table shows it.
+  /// Returns the known readings of an endpoint, in the order of a table.
   package static func all(of endpoint: DeviceEndpoint, _ values: NodeValues) -> [DeviceState.Reading] {
     var source = ReadingSource(endpoint: endpoint, values: values)
     source.addSensors()
@@ -34,7 +34,7 @@ private struct ReadingSource {
   let values: NodeValues
   var readings: [DeviceState.Reading] = []
 
-  /// - Parameter text: nil leaves the reading out.
+  /// - Parameter text: returns the text; nil omits the reading.
   private mutating func add<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ text: (Value) -> String?
   ) {
@@ -43,22 +43,22 @@ private struct ReadingSource {
     readings.append(.init(cluster: C.id, attribute: attribute.id, value: bytes, text: words))
   }
 
-  /// A reading with its unit.
+  /// Adds a reading with its unit.
   private mutating func add<C: Cluster, Value: ModelValue>(
-    _ attribute: Attribute<C, Nullable<Value>>, prefix: String = "", suffix: String = ""
+    _ attribute: Attribute<C, Value>, prefix: String = "", suffix: String = ""
   ) {
     let path = attribute.path(on: endpoint.id)
-    add(attribute) { value in
-      value.wrapped == nil ? nil : AttributeUnits.text(path, value.tlv).map { prefix + $0 + suffix }
-    }
+    add(attribute) { value in AttributeUnits.text(path, value.tlv).map { prefix + $0 + suffix } }
   }
 
   private func value<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Value? {
     values.value(attribute, on: endpoint.id)
   }
 
-  private static func words(_ name: String) -> String {
-    camelCase(name).reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
+  /// Returns the name of a code as words; the kind and number of an unknown one.
+  private static func words(_ code: some WireCode, _ kind: String) -> String {
+    guard code.isKnown else { return "\(kind) \(code.rawValue)" }
+    return camelCase(code.description).reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
   }
 
   mutating func addSensors() {
@@ -86,56 +86,47 @@ private struct ReadingSource {
   }
 
   mutating func addLock() {
-    add(DoorLock.lockState) { state in
-      state.wrapped.map { DoorLock.LockState.names[UInt64($0.rawValue)].map(Self.words) ?? "lock state \($0.rawValue)" }
-    }
-    add(DoorLock.doorState) { state in
-      state.wrapped.map { DoorLock.DoorState.names[UInt64($0.rawValue)].map(Self.words) ?? "door state \($0.rawValue)" }
-    }
+    add(DoorLock.lockState) { $0.wrapped.map { Self.words($0, "lock state") } }
+    add(DoorLock.doorState) { $0.wrapped.map { Self.words($0, "door state") } }
   }
 
   mutating func addThermostat() {
     add(Thermostat.localTemperature)
     guard let mode = value(Thermostat.systemMode) else { return }
-    add(Thermostat.systemMode) {
-      Thermostat.SystemMode.names[UInt64($0.rawValue)].map(Self.words) ?? "mode \($0.rawValue)"
-    }
+    add(Thermostat.systemMode) { Self.words($0, "mode") }
     let heats = mode == .heat || mode == .emergencyHeat || mode == .auto
     let cools = mode == .cool || mode == .precooling || mode == .auto
-    if heats { setpoint(Thermostat.occupiedHeatingSetpoint, mode == .auto ? "heat to " : "to ") }
-    if cools { setpoint(Thermostat.occupiedCoolingSetpoint, mode == .auto ? "cool to " : "to ") }
-  }
-
-  private mutating func setpoint(_ attribute: Attribute<Thermostat, Int16>, _ prefix: String) {
-    let path = attribute.path(on: endpoint.id)
-    add(attribute) { value in AttributeUnits.text(path, value.tlv).map { prefix + $0 } }
+    if heats { add(Thermostat.occupiedHeatingSetpoint, prefix: mode == .auto ? "heat to " : "to ") }
+    if cools { add(Thermostat.occupiedCoolingSetpoint, prefix: mode == .auto ? "cool to " : "to ") }
   }
 
   mutating func addCovering() {
-    /// 100% is closed. Application Clusters § 5.3.6.
-    func closed(_ percent: Double) -> String {
+    addPosition(WindowCovering.currentPositionLiftPercent100ths, WindowCovering.currentPositionLiftPercentage)
+    addPosition(
+      WindowCovering.currentPositionTiltPercent100ths, WindowCovering.currentPositionTiltPercentage, prefix: "tilt ")
+  }
+
+  /// Adds a position, by the more precise attribute if it is known. 100% is closed. Application Clusters § 5.3.6.
+  private mutating func addPosition(
+    _ precise: Attribute<WindowCovering, Nullable<UInt16>>, _ coarse: Attribute<WindowCovering, Nullable<UInt8>>,
+    prefix: String = ""
+  ) {
+    func text(_ percent: Double) -> String {
       switch percent {
-      case ...0: "open"
-      case 100...: "closed"
-      default: "\(Int(percent.rounded()))% closed"
+      case ...0: "\(prefix)open"
+      case 100...: "\(prefix)closed"
+      default: "\(prefix)\(Int(percent.rounded()))% closed"
       }
     }
-    if value(WindowCovering.currentPositionLiftPercent100ths)?.wrapped != nil {
-      add(WindowCovering.currentPositionLiftPercent100ths) { $0.wrapped.map { closed(Double($0) / 100) } }
+    if value(precise)?.wrapped != nil {
+      add(precise) { $0.wrapped.map { text(Double($0) / 100) } }
     } else {
-      add(WindowCovering.currentPositionLiftPercentage) { $0.wrapped.map { closed(Double($0)) } }
-    }
-    if value(WindowCovering.currentPositionTiltPercent100ths)?.wrapped != nil {
-      add(WindowCovering.currentPositionTiltPercent100ths) { $0.wrapped.map { "tilt " + closed(Double($0) / 100) } }
-    } else {
-      add(WindowCovering.currentPositionTiltPercentage) { $0.wrapped.map { "tilt " + closed(Double($0)) } }
+      add(coarse) { $0.wrapped.map { text(Double($0)) } }
     }
   }
 
   mutating func addFan() {
-    add(FanControl.fanMode) {
-      "fan " + (FanControl.FanMode.names[UInt64($0.rawValue)].map(Self.words) ?? "mode \($0.rawValue)")
-    }
+    add(FanControl.fanMode) { "fan " + Self.words($0, "mode") }
     guard value(FanControl.fanMode) != .off else { return }
     add(FanControl.percentCurrent) { "\($0)%" }
   }

@@ -46,7 +46,7 @@ package struct DeviceState: Hashable, Sendable {
   /// The parts, in the order of their endpoints.
   package var parts: [Part]
 
-  /// - Parameter endpoints: those that count.
+  /// - Parameter endpoints: the endpoints to include.
   package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
     parts = endpoints.sorted { $0.id < $1.id }.compactMap { endpoint in
       let id = endpoint.id
@@ -59,7 +59,7 @@ package struct DeviceState: Hashable, Sendable {
     }
   }
 
-  /// The colour by those attributes that count.
+  /// Returns the color, by the attributes of the current color mode.
   private static func color(of endpoint: EndpointID, _ values: NodeValues) -> LightColor? {
     switch values.value(ColorControl.colorMode, on: endpoint) {
     case .currentHueAndCurrentSaturation?:
@@ -79,17 +79,6 @@ package struct DeviceState: Hashable, Sendable {
     }
   }
 
-  /// The mode in which an attribute counts.
-  static func colorMode(of attribute: AttributeID) -> ColorControl.ColorMode? {
-    switch attribute {
-    case ColorControl.currentX.id, ColorControl.currentY.id: .currentXAndCurrentY
-    case ColorControl.colorTemperatureMireds.id: .colorTemperatureMireds
-    case ColorControl.currentHue.id, ColorControl.enhancedCurrentHue.id, ColorControl.currentSaturation.id:
-      .currentHueAndCurrentSaturation
-    default: nil
-    }
-  }
-
   /// "on 40%", "on 40% 2700K", "off", "on, off"; empty if nothing is known.
   package var text: String { parts.map(\.text).joined(separator: ", ") }
 }
@@ -97,6 +86,6 @@ package struct DeviceState: Hashable, Sendable {
 extension HomeDevice {
   /// The current state of the device; while it is offline, the last known one.
   package var state: DeviceState {
-    DeviceState(values, source?.endpoints.filter { $0.id != .root } ?? [])
+    DeviceState(values, parts.endpoints.filter { $0.id != .root })
   }
 }

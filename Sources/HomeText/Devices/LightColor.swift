@@ -8,7 +8,7 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
   /// The color temperature of a white, in kelvin.
   case kelvin(Int)
 
-  /// The color temperatures that commands accept; the wire allows more, but no light supports them.
+  /// The accepted color temperatures. The encoding allows more, but no light supports them.
   public static let temperatures = 1000...40_000
 
   /// Parses `#ff8800`, `#f80` or `2700K`.
@@ -16,10 +16,12 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
   public init(text: String) throws(HomeError) {
     let word = text.lowercased().filter { !$0.isWhitespace }
     if word.hasPrefix("#"), let color = Self.hexadecimal(word.dropFirst()) {
-      guard color != .rgb(red: 0, green: 0, blue: 0) else {
+      guard color > 0 else {
         throw HomeError(.badArguments, "black is not a light color; switch the light off instead")
       }
-      self = color
+      self = .rgb(
+        red: UInt8(truncatingIfNeeded: color >> 16), green: UInt8(truncatingIfNeeded: color >> 8),
+        blue: UInt8(truncatingIfNeeded: color))
     } else if word.hasSuffix("k"), let number = Int(word.dropLast()), word.first?.isNumber == true {
       guard Self.temperatures.contains(number) else {
         throw HomeError(.badArguments, "“\(text)” is out of range; expected 1000K to 40000K")
@@ -30,19 +32,10 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private static func hexadecimal(_ digits: Substring) -> LightColor? {
-    var values: [UInt8] = []
-    for digit in digits {
-      guard let value = digit.hexDigitValue else { return nil }
-      values.append(UInt8(value))
-    }
-    switch values.count {
-    case 3: return .rgb(red: values[0] * 17, green: values[1] * 17, blue: values[2] * 17)
-    case 6:
-      return .rgb(
-        red: values[0] << 4 | values[1], green: values[2] << 4 | values[3], blue: values[4] << 4 | values[5])
-    default: return nil
-    }
+  /// Returns the number with six digits, or with three that stand for two each.
+  private static func hexadecimal(_ digits: Substring) -> UInt32? {
+    guard digits.count == 3 || digits.count == 6, digits.allSatisfy(\.isHexDigit) else { return nil }
+    return UInt32(digits.count == 6 ? String(digits) : digits.map { "\($0)\($0)" }.joined(), radix: 16)
   }
 
   /// "#ff8800", "2700K".
@@ -65,10 +58,16 @@ extension LightColor {
 
   package init?(mireds: UInt16) {
     guard mireds > 0 else { return nil }
-    self = .kelvin(HomeUnits.kelvin(mireds: mireds))
+    let kelvin = 1_000_000 / Double(mireds)
+    // Rounded to tens, because one mired is more than that.
+    self = .kelvin(kelvin > 1000 ? Int((kelvin / 10).rounded()) * 10 : Int(kelvin.rounded()))
   }
 
-  /// The same in the units of Color Control.
+  /// The color temperature in mireds; nil for a color.
+  var mireds: UInt16? {
+    if case .kelvin(let kelvin) = self { UInt16(clamping: Int((1_000_000 / Double(kelvin)).rounded())) } else { nil }
+  }
+
   var hueAndSaturation: HueAndSaturation {
     switch self {
     case .kelvin: HueAndSaturation(chromaticity)

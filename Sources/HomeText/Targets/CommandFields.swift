@@ -1,15 +1,15 @@
 package import HearthHome
 package import MatterModel
 
-/// The fields of a command, as a user writes them.
+/// The fields of a command, as written by users.
 package enum CommandFields {
   /// Encodes `field=value` arguments, or one argument `{…}` as in JSON, as a structure.
   /// - Parameters:
-  ///   - info: nil for a command that is not known by name, whose fields are numbers with typed values (`0=i16:500`).
+  ///   - info: the declaration; nil for an undeclared command, whose fields are numbers with typed values (`0=i16:500`).
   ///   - cluster: the cluster of the command, for the units of its fields.
-  ///   - raw: whether all values are the wire's.
+  ///   - raw: whether all values are encoded values, without units.
   ///   - levels: the levels of the device, for percentages.
-  /// - Throws: ``HomeError/Code-swift.enum/badArguments`` for an argument that is no field, or a value of another type.
+  /// - Throws: ``HomeError`` `badArguments` for an unknown field, or a value of another type.
   package static func encode(
     _ arguments: [String], _ info: CommandInfo?, of cluster: ClusterID, raw: Bool = false,
     levels: LevelRange = .standard
@@ -19,8 +19,8 @@ package enum CommandFields {
     var members: [Schema.Member] = []
     if case .structure(let declared) = schema { members = declared }
     var syntax = try fields(arguments, members, named: name)
-    if !raw { syntax = try AttributeUnits.wire(syntax, schema, of: cluster, named: name, levels: levels) }
-    let whole = completed(syntax, members)
+    if !raw { syntax = try AttributeUnits.encoded(syntax, schema, of: cluster, named: name, levels: levels) }
+    let whole = addingDefaults(syntax, members)
     return try HomeError.naming(name) { () throws(ValueTextError) in try schema.encode(whole) }
   }
 
@@ -58,8 +58,8 @@ package enum CommandFields {
     return (cluster, element, encoded)
   }
 
-  /// Adds what may be left out: a nullable field is null, a bitmap is empty.
-  private static func completed(_ syntax: ValueSyntax, _ members: [Schema.Member]) -> ValueSyntax {
+  /// Adds the omitted fields that have a default: null for a nullable field, 0 for a bitmap.
+  private static func addingDefaults(_ syntax: ValueSyntax, _ members: [Schema.Member]) -> ValueSyntax {
     guard case .object(var fields) = syntax else { return syntax }
     for member in members where !member.isOptional && !fields.contains(where: { member.isNamed($0.name) }) {
       switch member.schema {

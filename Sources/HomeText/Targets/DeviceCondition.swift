@@ -2,25 +2,25 @@ package import HearthHome
 internal import MatterClusters
 package import MatterModel
 
-/// Something that may hold of a device: `onOff=true`, `levelControl.currentLevel=40%`, `connectivity=online`.
+/// A condition on a device: `onOff=true`, `levelControl.currentLevel=40%`, `connectivity=online`.
 package struct DeviceCondition: Sendable {
   package enum Kind: Hashable, Sendable {
     case connectivity(ConnectivityState)
-    /// That lasted for the home's grace time.
+    /// Connectivity that lasted for the home's grace time.
     case settledConnectivity(ConnectivityState)
     case locality(DataSourceLocality)
     /// - Parameters:
-    ///   - by: the way to the device that numbers its endpoints so.
-    ///   - hasUnit: whether it is the value for people that counts, which stands for several of the wire's.
+    ///   - by: the source that the path belongs to.
+    ///   - hasUnit: whether the texts with units are compared: different encoded values may have the same text.
     case attribute(ConcreteAttributePath, by: SourceID, value: [UInt8], hasUnit: Bool)
   }
 
-  /// What was found when it was looked.
+  /// The result of a check.
   package struct Finding: Sendable {
     package var holds: Bool
-    /// What is the case.
+    /// The actual value.
     package var actual: String
-    /// What was wanted, in the words of ``actual``; nil: as it was written.
+    /// The expected value in the same format as ``actual``; nil: as it was written.
     package var wanted: String?
 
     package init(_ holds: Bool, _ actual: String, wanted: String? = nil) {
@@ -29,7 +29,7 @@ package struct DeviceCondition: Sendable {
   }
 
   package var kind: Kind
-  /// As it was written.
+  /// The name and the value as they were written.
   package var name: String
   package var value: String
 
@@ -37,18 +37,13 @@ package struct DeviceCondition: Sendable {
     (self.kind, self.name, self.value) = (kind, name, value)
   }
 
-  /// - Throws: ``HomeError`` `badArguments` or `notFound` with what may have been meant.
-  package init(parsing text: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
+  /// Parses `name=value`.
+  /// - Throws: ``HomeError`` `badArguments`, or `notFound` with similar names.
+  package init(parsing text: String, of target: Target) throws(HomeError) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
       throw HomeError(.badArguments, "“\(text)” is not a condition; write name=value, as in onOff=true")
     }
-    try self.init(
-      String(text[..<equals]), is: String(text[text.index(after: equals)...]), of: target, in: registry)
-  }
-
-  /// - Throws: ``HomeError`` `badArguments` or `notFound` with what may have been meant.
-  package init(_ name: String, is value: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
-    (self.name, self.value) = (name, value)
+    (name, value) = (String(text[..<equals]), String(text[text.index(after: equals)...]))
     switch name.lowercased() {
     case "connectivity": kind = .connectivity(try Self.one(of: ConnectivityState.allCases, value, "connectivity"))
     case "settledconnectivity":
@@ -82,11 +77,10 @@ package struct DeviceCondition: Sendable {
     let expected = try AttributeUnits.parse(
       value, cluster: cluster, attribute: concrete.attribute, raw: false, named: name)
     let hasUnit = Int(value) == nil && AttributeUnits.text(concrete, expected) != nil
-    let way = SourceID(target.device.nodeID, target.device.mainEndpoint)
-    return .attribute(concrete, by: way, value: expected, hasUnit: hasUnit)
+    return .attribute(concrete, by: target.device.source.id, value: expected, hasUnit: hasUnit)
   }
 
-  /// The one cluster of a device that has an attribute of this name.
+  /// Returns the name of the only cluster of a device that has an attribute of this name.
   private static func cluster(having name: String, _ target: Target) throws(HomeError) -> String {
     let endpoints = target.device.endpoints.filter { target.endpoint == nil || $0.id == target.endpoint }
     var found: [String] = []
@@ -109,9 +103,9 @@ package struct DeviceCondition: Sendable {
       device: target.device.name, candidates: found.map { "\($0).\(name)" })
   }
 
-  // MARK: Looking
+  // MARK: Checking
 
-  /// What is the case, condition by condition.
+  /// Checks conditions on a device.
   package static func check(
     _ conditions: [DeviceCondition], of device: String, in session: Home
   ) async -> [Finding] {
@@ -120,9 +114,9 @@ package struct DeviceCondition: Sendable {
     return conditions.map { $0.check(entry, state) }
   }
 
-  /// Whether it holds, and what is the case.
+  /// Checks the condition.
   package func check(_ device: HomeDevice?, _ state: HomeState) -> Finding {
-    guard let device, let source = device.source else { return Finding(false, "gone") }
+    guard let device, device.source != nil else { return Finding(false, "gone") }
     let connectivity = device.sourceConnectivity
     switch kind {
     case .connectivity(let wanted):
@@ -133,30 +127,30 @@ package struct DeviceCondition: Sendable {
       return Finding(now == wanted, now.rawValue)
     case .locality(let wanted):
       let now = connectivity.dataSourceLocality
-      // What was near before it went away is not there.
+      // The locality of an offline device is stale.
       let isOffline = connectivity.connectivityState == .offline
       return Finding(now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
-    case .attribute(let asked, let way, let wanted, let hasUnit):
+    case .attribute(let asked, let original, let wanted, let hasUnit):
       let cluster = ClusterPath(asked.endpoint, asked.cluster)
-      // By another way it has another endpoint, or none.
-      guard let place = try? state.path(cluster, asked.attribute, of: device.entry, by: way, now: source) else {
-        return Finding(false, "not known by the active source")
-      }
+      // The source of the trait may have other endpoints.
+      guard let (source, places) = try? state.place(of: [(cluster, asked.attribute)], of: device.entry, by: original),
+        let place = places.first
+      else { return Finding(false, "not known by any source") }
       let path = ConcreteAttributePath(place.endpoint, place.cluster, asked.attribute)
       guard let value = state.value(source.id.node, path) else { return Finding(false, "not known") }
-      // A part of it may be away that its bridge does not reach.
+      // A bridged device may be offline while its bridge is online.
       let own = source.connectivity(of: path.endpoint, state.values[source.id.node] ?? NodeValues()).connectivityState
       let levels = state.levels(of: source.id.node, on: path.endpoint)
-      let told = AttributeUnits.told(wanted, beside: value, path, levels: levels)
+      let texts = AttributeUnits.texts(wanted: wanted, actual: value, path, levels: levels)
       guard own == .online else {
-        return Finding(false, "(\(told.actual)), stale, device is \(own.rawValue)", wanted: told.wanted)
+        return Finding(false, "(\(texts.actual)), stale, device is \(own.rawValue)", wanted: texts.wanted)
       }
       let schema = ElementNames.schema(path)
       let holds =
         hasUnit
         ? AttributeUnits.text(path, value, levels: levels) == AttributeUnits.text(path, wanted)
         : schema.json(of: value) == schema.json(of: wanted)
-      return Finding(holds, told.actual, wanted: told.wanted)
+      return Finding(holds, texts.actual, wanted: texts.wanted)
     }
   }
 }

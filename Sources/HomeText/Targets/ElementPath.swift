@@ -14,9 +14,6 @@ package struct ElementPath: Hashable, Sendable {
   package var attributePath: AttributePath {
     AttributePath(endpoint: endpoint, cluster: cluster, attribute: element.map { AttributeID($0) })
   }
-
-  /// Whether the path is without wildcards.
-  package var isConcrete: Bool { endpoint != nil && cluster != nil && element != nil }
 }
 
 /// The kind of element in the last part of a path.
@@ -28,18 +25,18 @@ extension HomeRegistry {
   /// Parses a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` is a wildcard; numbers,
   /// decimal or with `0x`, and names can be mixed. A target alone means all of its attributes.
   ///
-  /// Without an endpoint, it is the first one that has the cluster.
+  /// Without an endpoint, the path is for the first endpoint that has the cluster.
   /// - Parameter isForOne: whether a target that stands for several devices is an error.
-  /// - Returns: one path for each device of the target, which are several for `*`, a room and a group; for a bridged
-  ///   device, one for each of its endpoints if none is named.
+  /// - Returns: a path for each device of the target; for a bridged device, one for each of its endpoints if none is
+  ///   named.
   package func paths(
     _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
   ) throws(HomeError) -> [ElementPath] {
-    let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    if byStroke.count >= 4 {
+    let bySlash = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    if bySlash.count >= 4 {
       return try paths(
-        target: byStroke.dropLast(3).joined(separator: "/"), endpoint: byStroke[byStroke.count - 3],
-        cluster: byStroke[byStroke.count - 2], element: byStroke[byStroke.count - 1], kind, isForOne: isForOne)
+        target: bySlash.dropLast(3).joined(separator: "/"), endpoint: bySlash[bySlash.count - 3],
+        cluster: bySlash[bySlash.count - 2], element: bySlash[bySlash.count - 1], kind, isForOne: isForOne)
     }
     let byDot = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if byDot.count >= 3 {
@@ -49,10 +46,9 @@ extension HomeRegistry {
         isForOne: isForOne)
     }
     if kind == .attribute {
-      // A target by itself, if it is one.
       do throws(HomeError) {
         return try resolveAll(text).flatMap {
-          Self.spread(ElementPath(target: $0, endpoint: $0.endpoint, cluster: nil, element: nil))
+          Self.expanded(ElementPath(target: $0, endpoint: $0.endpoint, cluster: nil, element: nil))
         }
       } catch {
         if byDot.count == 1 { throw error }
@@ -64,30 +60,28 @@ extension HomeRegistry {
     )
   }
 
-  /// Reads `levelControl.currentLevel` of a target that was found before.
+  /// Parses `levelControl.currentLevel`, an attribute of a resolved target.
   package static func path(_ text: String, of target: Target) throws(HomeError) -> ElementPath {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else {
       throw HomeError(.badArguments, "“\(text)” is not an attribute; write cluster.attribute, as in onOff.onOff")
     }
     let cluster = try cluster(parts[0])
-    var path = ElementPath(
-      target: target, endpoint: target.endpoint, cluster: cluster,
-      element: try element(parts[1], of: cluster, .attribute))
-    guard path.endpoint == nil, let cluster else { return path }
-    path.endpoint = target.device.endpoint(serving: cluster)
-    if path.endpoint == nil, !target.device.endpoints.isEmpty { throw missing(cluster, of: target) }
+    let element = try element(parts[1], of: cluster, .attribute)
+    return try withEndpoint(
+      ElementPath(target: target, endpoint: target.endpoint, cluster: cluster, element: element))
+  }
+
+  /// Returns the path with the first endpoint that has its cluster, if it has no endpoint.
+  private static func withEndpoint(_ path: ElementPath) throws(HomeError) -> ElementPath {
+    guard path.endpoint == nil, let cluster = path.cluster, !path.target.device.endpoints.isEmpty else { return path }
+    var path = path
+    path.endpoint = try path.target.endpoint(serving: cluster)
     return path
   }
 
-  private static func missing(_ cluster: ClusterID, of target: Target) -> HomeError {
-    HomeError(
-      .notFound, "no \(name(of: cluster)) cluster; `hearth describe` lists the clusters",
-      device: target.device.name)
-  }
-
-  /// What is behind a bridge has some of its node's endpoints: all of the device is not all of the node.
-  private static func spread(_ path: ElementPath) -> [ElementPath] {
+  /// Returns a path for each endpoint of a bridged device, because a wildcard includes all endpoints of the bridge.
+  private static func expanded(_ path: ElementPath) -> [ElementPath] {
     let device = path.target.device
     guard path.endpoint == nil, device.isBridged, !device.endpoints.isEmpty else { return [path] }
     let serving = device.endpoints.filter { endpoint in path.cluster.map(endpoint.servers.contains) ?? true }
@@ -116,21 +110,18 @@ extension HomeRegistry {
     for target in selection.targets {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
-      if path.endpoint == nil, endpoint == nil, let clusterID {
-        let found = target.device.endpoint(serving: clusterID)
-        // One of all devices may lack it; a device that was named may not.
-        if found == nil, !target.device.endpoints.isEmpty {
+      if endpoint == nil {
+        do throws(HomeError) {
+          path = try Self.withEndpoint(path)
+        } catch {
+          // Only a named device must have the cluster.
           if selection.isSeveral { continue }
-          throw Self.missing(clusterID, of: target)
+          throw error
         }
-        path.endpoint = found
       }
-      result += Self.spread(path)
+      result += Self.expanded(path)
     }
-    guard !result.isEmpty else {
-      throw HomeError(
-        .notFound, "no device of “\(target)” has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")
-    }
+    guard !result.isEmpty else { throw Self.missing(clusterID, target) }
     return result
   }
 
@@ -157,7 +148,7 @@ extension HomeRegistry {
   {
     if text == "*" { return nil }
     if let number = number(text) { return number }
-    let global = GlobalNames.attribute(named: text)
+    let global = OnOff.globalAttributes.first { NormalizedName($0.name) == NormalizedName(text) }?.id
     guard let cluster else {
       if kind == .attribute, let global { return global.rawValue }
       throw HomeError(.badArguments, "“\(text)” is not in every cluster; name the cluster, or use the number")
@@ -180,19 +171,7 @@ extension HomeRegistry {
       candidates: NearestName.suggestions(for: text, in: names).map { camelCase($0) })
   }
 
-  /// Returns a cluster's name, or its number if it is unknown.
-  package static func name(of cluster: ClusterID) -> String {
-    ClusterCatalogue.cluster(cluster)?.name ?? "\(cluster)"
-  }
-
   package static func number(_ text: String) -> UInt32? {
     text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
-  }
-}
-
-/// The attributes that every cluster has, by name.
-private enum GlobalNames {
-  static func attribute(named name: String) -> AttributeID? {
-    OnOff.globalAttributes.first { NormalizedName($0.name) == NormalizedName(name) }?.id
   }
 }

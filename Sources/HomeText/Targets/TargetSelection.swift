@@ -11,75 +11,74 @@ package struct TargetSelection {
 extension Target {
   /// Returns each target once, without the endpoints of devices that are targets as a whole.
   package static func unique(_ all: [Target]) -> [Target] {
-    var targets: [Target] = []
-    for target in all where !targets.contains(target) { targets.append(target) }
-    return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
+    HomeText.unique(all.filter { $0.endpoint == nil || !all.contains(Target($0.device)) })
   }
 }
 
 extension HomeRegistry {
-  /// What begins the name of a group.
+  /// The prefix of a group's name or number in a target text.
   private static let groupPrefix = "group:"
 
   /// Resolves the target texts of a command without duplicates: all devices for `*`, those of a room for its name or
   /// `ROOM/*`, the members of a group for `group:NAME`, else the named device.
   /// - Parameters:
   ///   - cluster: the cluster that a device of a wildcard, a room or a group must serve; nil: none.
-  ///   - isAble: whether a device can be a target of a wildcard, a room or a group.
+  ///   - isIncluded: whether a device of a wildcard, a room or a group is a target.
   /// - Throws: ``HomeError`` `notFound` with similar names; `ambiguousTarget` with all matches.
   package func resolve(
-    all texts: [String], serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
+    all texts: [String], serving cluster: ClusterID? = nil, where isIncluded: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
     var targets: [Target] = []
-    for text in texts { targets += try resolveAll(text, serving: cluster, where: isAble) }
+    for text in texts { targets += try resolveAll(text, serving: cluster, where: isIncluded) }
     return Target.unique(targets)
   }
 
   /// Resolves one text; see ``resolve(all:serving:where:)``.
   package func resolveAll(
-    _ text: String, serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
+    _ text: String, serving cluster: ClusterID? = nil, where isIncluded: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
     let selection = try select(text)
     guard let cluster, selection.isSeveral else { return selection.targets }
     let serving = selection.targets.filter { target in
-      target.endpoint.map { id in target.device.endpoints.contains { $0.id == id && $0.servers.contains(cluster) } }
+      target.endpoint.map { target.device.source.endpoint($0)?.servers.contains(cluster) == true }
         ?? (target.device.endpoint(serving: cluster) != nil)
     }
-    guard !serving.isEmpty else {
-      throw HomeError(.notFound, "no device of “\(text)” has a \(Self.name(of: cluster)) cluster")
-    }
-    let able = serving.filter(isAble)
-    guard !able.isEmpty else { throw HomeError(.notFound, "no device of “\(text)” can do this") }
-    return able
+    guard !serving.isEmpty else { throw Self.missing(cluster, text) }
+    let included = serving.filter(isIncluded)
+    guard !included.isEmpty else { throw HomeError(.notFound, "no device of “\(text)” supports this") }
+    return included
   }
 
-  /// The devices that a wildcard, a room or a group stands for; nil for any other text.
+  /// Returns the error for a text that stands for devices without a cluster.
+  static func missing(_ cluster: ClusterID?, _ text: String) -> HomeError {
+    let name = cluster.map { ElementNames.cluster($0) } ?? "such"
+    return HomeError(.notFound, "no device of “\(text)” has a \(name) cluster")
+  }
+
+  /// Returns the devices that a wildcard, a room or a group stands for; nil for any other text.
   package func several(_ text: String) throws(HomeError) -> TargetSelection? {
     if text == "*" || text.hasSuffix("/*") || text.lowercased().hasPrefix(Self.groupPrefix) { return try select(text) }
     return try room(text) == nil ? nil : select(text)
   }
 
-  /// The error for a text that stands for several devices where one is expected.
+  /// Returns the error for a text that stands for several devices where one is expected.
   func oneExpected(_ text: String, _ selection: TargetSelection) -> HomeError {
-    var names: [String] = []
-    for target in selection.targets.map({ name(of: $0.device) }) where !names.contains(target) { names.append(target) }
-    return HomeError(
+    HomeError(
       .ambiguousTarget, "“\(text)” stands for several devices, but one is expected; name one of them",
-      candidates: names)
+      candidates: unique(selection.targets.map { name(of: $0.device) }))
   }
 
   package func select(_ text: String) throws(HomeError) -> TargetSelection {
     if text == "*" {
-      guard !devices.isEmpty else {
-        throw HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
-      }
+      guard !devices.isEmpty else { throw Self.noDevices }
       return TargetSelection(targets: devices.map { Target($0) }, isSeveral: true)
     }
     if text.hasSuffix("/*") {
       let name = String(text.dropLast(2))
       if let room = try room(name) { return try select(room) }
       throw HomeError(
-        .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms))
+        .notFound, "there is no room “\(name)”",
+        candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
     }
     let device = try exact(text)
     if let room = try room(text) {
@@ -93,7 +92,7 @@ extension HomeRegistry {
   }
 
   private func select(_ room: RoomTarget) throws(HomeError) -> TargetSelection {
-    guard !room.devices.isEmpty else { throw HomeError(.notFound, "there is no device in \(room.name)") }
+    guard !room.devices.isEmpty else { throw HomeError(.notFound, "no devices in the room \(room.name)") }
     return TargetSelection(targets: room.devices.map { Target($0) }, isSeveral: true)
   }
 
@@ -101,7 +100,7 @@ extension HomeRegistry {
     guard let groups else {
       throw HomeError(.badArguments, "groups are not known through a hub; name the devices, or a room")
     }
-    let found = groups.filter { Self.same($0.name, text) || "\($0.number)" == text }
+    let found = groups.filter { HomeNames.same($0.name, text) || "\($0.number)" == text }
     guard let group = found.first else {
       throw HomeError(
         .notFound, "there is no group “\(text)”",
@@ -110,13 +109,13 @@ extension HomeRegistry {
     guard found.count == 1 else {
       throw Self.ambiguous(text, found.map { "\(Self.groupPrefix)\($0.number) (\($0.name))" })
     }
-    guard !group.members.isEmpty else { throw HomeError(.notFound, "there is no device in the group \(group.name)") }
+    guard !group.members.isEmpty else { throw HomeError(.notFound, "no devices in the group \(group.name)") }
     return TargetSelection(targets: group.members, isSeveral: true)
   }
 
-  /// The room of this name, in any case, or of this name behind its structure's.
+  /// Returns the room with this name, or with this name of a structure and room: `Cottage/Kitchen`. Ignores case.
   package func room(_ text: String) throws(HomeError) -> RoomTarget? {
-    let found = roomTargets.filter { Self.same($0.name, text) || Self.same($0.fullName, text) }
+    let found = rooms.filter { HomeNames.same($0.name, text) || HomeNames.same($0.fullName, text) }
     guard found.count > 1 else { return found.first }
     throw Self.ambiguous(text, found.map { "\($0.fullName)/*" })
   }

@@ -82,6 +82,7 @@ final class HubConnection {
     var id: String
     var request: HomeRequest
     var origin: String?
+    var options: RequestOptions
   }
 
   /// The time for sending a close frame.

@@ -57,7 +57,7 @@ extension ScenarioReader {
     case "remove": return device(of: words, node).map { .remove($0) }
     case "level":
       guard words.count > 1, let targets = targets(of: words.dropLast(), node) else { return nil }
-      return (try? LevelText.level(last, raw: false)).map { .level(targets, $0) }
+      return (try? WantedLevel(text: last, raw: false)).map { .level(targets, $0) }
     case "color":
       guard words.count > 1, let color = try? LightColor(text: last) else { return nil }
       return targets(of: words.dropLast(), node).map { .color($0, color) }

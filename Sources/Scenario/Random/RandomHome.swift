@@ -248,7 +248,7 @@ struct RandomRun {
       guard let device = await home.registry.devices.first(where: { $0.identity.uniqueID == id }) else { return }
       switch act {
       case .toggle: _ = try? await home.turn(Target(device), .toggle)
-      case .dim(let level): _ = try? await home.dim(Target(device), to: level, over: nil)
+      case .dim(let level): _ = try? await home.dim(Target(device), to: .encoded(level), over: nil)
       case .rename(let name): _ = try? await home.rename(device.id, to: "Name \(name)")
       default: break
       }

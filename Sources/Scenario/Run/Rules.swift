@@ -15,8 +15,8 @@ enum Fact: Sendable {
   func check(_ subject: Claim.Subject, since count: Int) -> DeviceCondition.Finding {
     switch (self, subject) {
     case (.value(let value?), .actual(_, let place, let wanted)):
-      let text = AttributeUnits.told(
-        wanted, beside: value, place.path, levels: place.levels, wantedLevels: place.levels)
+      let text = AttributeUnits.texts(
+        wanted: wanted, actual: value, place.path, levels: place.levels, wantedLevels: place.levels)
       return .init(value == wanted, text.actual, wanted: text.wanted)
     case (.messages(let messages), .messages(_, let comparison)):
       return .init(comparison.holds(messages - count), "\(messages - count)")

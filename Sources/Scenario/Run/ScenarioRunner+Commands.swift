@@ -11,10 +11,10 @@ extension ScenarioRunner {
     let home = try await stage.home
     switch command {
     case .turn(let names, let action):
-      try await forEach(try await targets(names, OnOff.id, home)) { _ = try await home.turnAll($0, action) }
+      try await forEach(try await targets(names, OnOff.id, home)) { _ = try await home.turn($0, action) }
     case .level(let names, let level):
       try await forEach(try await targets(names, LevelControl.id, home)) {
-        _ = try await home.dimAll($0, to: level, over: nil)
+        _ = try await home.dim($0, to: level, over: nil)
       }
     case .color(let names, let color):
       try await forEach(try await targets(names, ColorControl.id, home)) { try await home.color($0, color, over: 0) }
@@ -49,7 +49,7 @@ extension ScenarioRunner {
 
   private static func endpoint(of target: Target, serving cluster: ClusterID) throws -> EndpointID {
     try target.device.endpoints.first { $0.servers.contains(cluster) }?.id
-      ?? target.endpoint(serving: cluster, named: ElementNames.cluster(cluster))
+      ?? target.endpoint(serving: cluster)
   }
 
   private func target(_ device: String, _ home: Home) async throws -> Target {

@@ -87,7 +87,7 @@ struct CompetingController {
   }
 
   private func record(of device: String, in competitor: Home) async throws -> DeviceRecord {
-    guard let known = try await competitor.devices().list().first, let record = known.record(room: nil) else {
+    guard let known = try await competitor.devices().list().first, let record = known.record else {
       throw HomeError(.notFound, "the second administrator has lost \(device)")
     }
     return record

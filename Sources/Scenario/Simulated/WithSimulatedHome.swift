@@ -63,7 +63,7 @@ public func withSimulatedHome<R: Sendable>(
 public func simulate<R: Sendable>(
   _ definition: HomeDefinition, seed: UInt64, limit: Duration = .seconds(7 * 86_400),
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
-) async -> Simulation.Run<R> {
+) async -> VirtualTime.Run<R> {
   let keepsTrace = options.keepsTrace
   return await VirtualTime.run(
     seed: seed, limit: limit, timeout: options.timeout, prepare: { $0.trace.keepsEntries = keepsTrace }

@@ -42,7 +42,9 @@ struct Remove: AsyncParsableCommand {
   }
 
   /// Returns the sources through which a device remains in the home after its node was removed.
-  static func rest(of device: DeviceRecord) -> [SourceID] { device.ways.map(\.id).filter { $0.node != device.nodeID } }
+  static func rest(of device: DeviceRecord) -> [SourceID] {
+    device.entry.sources.map(\.id).filter { $0.node != device.nodeID }
+  }
 
   static func note(_ rest: [SourceID]) -> String {
     rest.isEmpty ? "" : "; it remains in the home as \(rest.map { "\($0)" }.joined(separator: ", "))"

@@ -23,7 +23,7 @@ struct Describe: AsyncParsableCommand {
       // The device may have become part of another one in the meantime.
       var found = try await session.device(id: record.id).list().first
       if found == nil { found = await session.awaited().devices.first { $0.id == record.id } }
-      guard let found, let now = found.record(room: record.room) else {
+      guard let found, let now = found.record else {
         throw HomeError(.notFound, "no longer in the home", device: record.name)
       }
       let row = DeviceRow(device: found, record: now)
@@ -58,7 +58,7 @@ enum DeviceDescription {
     let identity = device.identity
     let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
     var rows: [(String, String?)] = [
-      ("Name", device.name), ("Room", device.room ?? "–"), ("Node", "\(device.way)"),
+      ("Name", device.name), ("Room", device.room ?? "–"), ("Node", "\(device.source.id)"),
       ("Other sources", otherSources(row)),
       ("Types", device.typeNames.joined(separator: ", ")),
       ("Vendor", named(identity.vendorName, identity.vendorID?.description)),

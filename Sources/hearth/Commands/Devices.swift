@@ -95,7 +95,7 @@ struct Devices: AsyncParsableCommand {
     var reports: [DeviceRow] = []
     for device in devices + awaited.devices.filter({ !known.contains($0.id) }) {
       let ownRoom = device.roomID.flatMap { state.room($0) ?? awaited.home.room($0) }
-      guard let record = device.record(room: ownRoom?.name),
+      guard let record = DeviceRecord(device.entry, room: ownRoom?.name),
         isWanted(record, in: device.roomID, room),
         !offline || device.sourceConnectivity.connectivityState == .offline
       else { continue }

@@ -138,7 +138,7 @@ struct Pair: AsyncParsableCommand {
   private func text(_ paired: PairedDevice) -> String {
     let device = paired.device
     let types = device.typeNames.joined(separator: ", ")
-    return "Paired \(device.fullName)\(types.isEmpty ? "" : " (\(types))") as node \(device.way) in "
+    return "Paired \(device.fullName)\(types.isEmpty ? "" : " (\(types))") as node \(device.source.id) in "
       + TimeSpan.text(paired.result.duration)
   }
 }

@@ -176,7 +176,7 @@ struct Rename: AsyncParsableCommand {
     let (names, results) = try await options.names.edit { state throws(HomeError) in
       let old = try HomeRegistry(state).resolve(device).device
       var new = old
-      new.name = try HomeNames.checked(name).name
+      new.entry.name = try HomeNames.checked(name).name
       return ([.renameDevice(id: old.id, name: name)], (old: old, new: new))
     }
     options.output.result(

@@ -40,7 +40,7 @@ struct Toggle: AsyncParsableCommand {
 extension HomeOptions {
   fileprivate func turn(_ targets: [String], _ action: SwitchAction) async throws {
     try await forEach(targets, serving: OnOff.id) { session, target in
-      let parts = try await session.turnAll(target, action)
+      let parts = try await session.turn(target, action)
       let states = parts.map { $0.isOn == true }
       var json = target.device.jsonNames.adding("endpoint", parts.first.map { .integer($0.endpoint.rawValue) } ?? .null)
         .adding("onOff", .bool(states.first == true))
@@ -75,11 +75,11 @@ struct Level: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let level = try LevelText.level(arguments[arguments.count - 1], raw: raw)
-    let tenths = try over.map { try TransitionTime.tenths($0.duration) }
+    let level = try WantedLevel(text: arguments[arguments.count - 1], raw: raw)
+    let tenths = try over.map { try $0.duration.transitionTime() }
     let isRaw = raw
     try await home.forEach(Array(arguments.dropLast()), serving: LevelControl.id) { session, target in
-      let parts = try await session.dimAll(target, to: level, over: tenths)
+      let parts = try await session.dim(target, to: level, over: tenths)
       let (part, reached, percent) = (parts[0], parts[0].level ?? 0, parts[0].percent ?? 0)
       return (
         target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue))
@@ -111,7 +111,7 @@ struct Color: AsyncParsableCommand {
 
   func run() async throws {
     let color = try LightColor(text: arguments[arguments.count - 1])
-    let tenths = try over.map { try TransitionTime.tenths($0.duration) } ?? 0
+    let tenths = try over.map { try $0.duration.transitionTime() } ?? 0
     let texts = Array(arguments.dropLast())
     try await home.forEach({ try await $0.targets(texts, showing: color) }) { session, target in
       let part = try await session.color(target, color, over: tenths)

@@ -36,7 +36,7 @@ struct Wait: AsyncParsableCommand {
     try await home.withHomeUntilInterrupted(options) { session in
       let registry = await session.registry
       let target = try registry.resolve(target)
-      let conditions = try conditions.map { try DeviceCondition(parsing: $0, of: target, in: registry) }
+      let conditions = try conditions.map { try DeviceCondition(parsing: $0, of: target) }
       // Created before the first check, so that no change in between is missed.
       let updates = session.updates()
       try await session.follow()

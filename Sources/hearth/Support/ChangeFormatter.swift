@@ -111,7 +111,7 @@ struct ChangeFormatter {
   ///   - anchor: the anchor of the last logged change.
   /// - Returns: nil if the device has no record.
   func settled(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
-    guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
+    guard let record = record(of: device) else { return nil }
     let state = device.settledConnectivity.connectivityState.rawValue
     return (
       [
@@ -129,7 +129,7 @@ struct ChangeFormatter {
   ///   - anchor: the anchor of the last logged change.
   /// - Returns: nil if the device has no record or source.
   func routed(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
-    guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }), let source = device.source
+    guard let record = record(of: device), let source = device.source
     else { return nil }
     let formatted = Self.format(.connectivity(source.id, source.status), nil, record, raw: raw, names)
     let json: JSON = [
@@ -145,7 +145,7 @@ struct ChangeFormatter {
 
   /// Returns a device with all its known attributes.
   private func snapshot(_ device: HomeDevice) -> JSON? {
-    guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
+    guard let record = record(of: device) else { return nil }
     let values = device.traits.flatMap { trait in
       trait.knownAttributes.compactMap { id -> JSON? in
         guard let value = trait.value(id) else { return nil }
@@ -156,6 +156,10 @@ struct ChangeFormatter {
       }
     }
     return DeviceTable.json(DeviceRow(device: device, record: record)).adding("attributes", .array(values))
+  }
+
+  private func record(of device: HomeDevice) -> DeviceRecord? {
+    DeviceRecord(device.entry, room: device.roomID.flatMap { names.room($0)?.name })
   }
 
   private static func line(_ time: Int64, _ anchor: Anchor, _ text: String) -> String {
@@ -183,9 +187,9 @@ struct ChangeFormatter {
 
   /// Returns a record for a device that has no source, or was removed before the formatter was created.
   private static func unknown(_ id: String, name: String, room: String?) -> DeviceRecord {
-    var record = DeviceRecord(nodeID: SourceID(id.prefix { $0 != "-" })?.node ?? NodeID(0), name: name, room: room)
-    record.id = id
-    return record
+    let node = SourceID(id.prefix { $0 != "-" })?.node ?? NodeID(0)
+    return DeviceRecord(
+      DeviceEntry(id: id, name: name, structureID: ""), DeviceSource(SourceID(node)), room: room)
   }
 
   /// Returns the name of the room or structure that a change is about.
@@ -262,7 +266,7 @@ struct ChangeFormatter {
     }
     var device = device
     // The node of the change, which may belong to an inactive source.
-    if let node = change.node { device.nodeID = node }
+    if let node = change.node { device.source.id.node = node }
     switch change {
     case .attribute(let node, let path, let value?):
       let value = AttributeValue(

@@ -31,7 +31,7 @@ enum DeviceCompletion {
       if twins.count == 1 { names.append(device.name) }
       if device.room != nil { names.append(device.fullName) }
     }
-    names += registry.rooms.map { "\($0)/*" }
+    names += registry.rooms.map { "\($0.name)/*" }
     let wanted = prefix.lowercased()
     return names.filter { $0.lowercased().hasPrefix(wanted) }.sorted()
   }
