@@ -150,12 +150,8 @@ extension HomeDatabase {
   /// Removes a background delivery.
   /// - Throws: ``HomeError`` `notFound`.
   public func removeBackgroundDelivery(_ id: Int64) throws(HomeError) {
-    try alter(id, "DELETE FROM observer WHERE id = ?")
-  }
-
-  private func alter(_ id: Int64, _ sql: String) throws(HomeError) {
     try write { database in
-      try database.execute(sql: sql, arguments: [id])
+      try database.execute(sql: "DELETE FROM observer WHERE id = ?", arguments: [id])
       guard database.changesCount > 0 else { throw HomeError(.notFound, "there is no observer \(id)") }
     }
   }
@@ -176,23 +172,16 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores the earliest time of the next delivery, before the delivery, so that it survives a kill of this process.
-  package func record(earliest: Int64, of id: Int64) throws(HomeError) {
-    try write { try $0.execute(sql: "UPDATE observer SET earliest = ? WHERE id = ?", arguments: [earliest, id]) }
-  }
-
   /// Stores the begin of an attempt. Until its end is stored it counts as failed, see ``BackgroundDelivery/begun``.
-  package func record(begun: Int64, earliest: Int64?, of id: Int64) throws(HomeError) {
+  /// - Parameters:
+  ///   - begun: nil: the attempt was withdrawn, which is not a failure of the target.
+  ///   - earliest: the earliest time of the next delivery; nil: unchanged.
+  package func record(begun: Int64?, earliest: Int64? = nil, of id: Int64) throws(HomeError) {
     try write { database in
       try database.execute(
         sql: "UPDATE observer SET begun = ?, earliest = coalesce(?, earliest) WHERE id = ?",
         arguments: [begun, earliest, id])
     }
-  }
-
-  /// Stores that the attempt was withdrawn, which is not a failure of the target.
-  func recordWithdrawal(of id: Int64) throws(HomeError) {
-    try write { try $0.execute(sql: "UPDATE observer SET begun = NULL WHERE id = ?", arguments: [id]) }
   }
 
   private func delivery(_ row: Row, _ database: Database) throws -> BackgroundDelivery {

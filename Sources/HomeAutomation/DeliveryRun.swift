@@ -3,10 +3,6 @@ internal import HomeModel
 internal import HomeStore
 internal import WebClient
 
-#if canImport(FoundationNetworking)
-  internal import FoundationNetworking
-#endif
-
 /// The content of a notification: no data, but the anchors between which there are changes.
 struct DeliveryNotice: Hashable, Sendable, Codable {
   var observer: Int64
@@ -33,32 +29,22 @@ enum DeliveryRun {
   ) async -> String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    guard let body = try? encoder.encode(notice) else { return "the notice can't be written" }
+    guard let body = try? [UInt8](encoder.encode(notice)) else { return "the notice can't be written" }
     switch target {
-    case .command(let arguments): return await run(arguments, notice, body, state, gracePeriod)
+    case .command(let arguments):
+      return await RunningCommand.run(
+        arguments,
+        variables: [
+          StateDirectory.variable: state, "HEARTH_OBSERVER": "\(notice.observer)", "HEARTH_AFTER": "\(notice.after)",
+          "HEARTH_UNTIL": "\(notice.until)", "HEARTH_ATTEMPT": "\(notice.attempt)",
+        ], input: body + [UInt8(ascii: "\n")], gracePeriod: gracePeriod)
     case .webhook(let address): return await post(body, to: address)
     }
   }
 
-  private static func run(
-    _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String, _ gracePeriod: Duration
-  ) async -> String? {
-    await RunningCommand.run(
-      arguments,
-      variables: [
-        StateDirectory.variable: state, "HEARTH_OBSERVER": "\(notice.observer)", "HEARTH_AFTER": "\(notice.after)",
-        "HEARTH_UNTIL": "\(notice.until)", "HEARTH_ATTEMPT": "\(notice.attempt)",
-      ], input: [UInt8](body + Data("\n".utf8)), gracePeriod: gracePeriod)
-  }
-
-  private static func post(_ body: Data, to address: String) async -> String? {
-    guard let url = URL(string: address) else { return "“\(address)” is not an address" }
-    var request = URLRequest(url: url)
-    request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.httpBody = body
+  private static func post(_ body: [UInt8], to address: String) async -> String? {
     do {
-      let status = try await WebTransport.send(request, limit: 1 << 20).status
+      let status = try await WebTransport.post(body, to: address, limit: 1 << 20).status
       return (200..<300).contains(status) ? nil : "\(address) answered with \(status)"
     } catch CloudTransportError.tooLarge {
       return "\(address) answered with more than 1 MB"

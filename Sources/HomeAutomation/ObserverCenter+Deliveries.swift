@@ -156,7 +156,7 @@ extension ObserverCenter {
     guard let task = entry.task else { return }
     task.cancel()
     if recording, entry.schedule.isRunning {
-      _ = worker.submit(on: eventLoop) { [database, id = entry.delivery.id] in try database.recordWithdrawal(of: id) }
+      _ = worker.submit(on: eventLoop) { [database, id = entry.delivery.id] in try database.record(begun: nil, of: id) }
     }
   }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 #if canImport(FoundationNetworking)
-  package import FoundationNetworking
+  internal import FoundationNetworking
 #endif
 
 /// Posts to clouds over HTTP. Redirections are not followed, because the token must be sent to the account's own
@@ -11,26 +11,28 @@ package struct WebTransport: CloudTransport {
   package init() {}
 
   package func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
-    guard let url = URL(string: address) else {
-      throw CloudTransportError.unreachable("“\(address)” is not an address")
-    }
-    if url.scheme?.lowercased() == "http",
+    if let url = URL(string: address), url.scheme?.lowercased() == "http",
       Self.isSentElsewhere(url.host ?? "", ProcessInfo.processInfo.environment)
     {
       throw CloudTransportError.unreachable("a proxy is set in the environment, which would get the token")
     }
+    return try await Self.post(body, to: address, token: token, limit: limit)
+  }
+
+  /// Posts JSON without following redirections.
+  /// - Parameter limit: the maximum size of the answer in bytes.
+  /// - Throws: `CloudTransportError`.
+  package static func post(
+    _ body: [UInt8], to address: String, token: String? = nil, limit: Int
+  ) async throws -> CloudReply {
+    guard let url = URL(string: address) else {
+      throw CloudTransportError.unreachable("“\(address)” is not an address")
+    }
     var request = URLRequest(url: url)
     request.httpMethod = "POST"
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
     request.httpBody = Data(body)
-    return try await Self.send(request, limit: limit)
-  }
-
-  /// Sends a request without following redirections.
-  /// - Parameter limit: the maximum size of the answer in bytes.
-  /// - Throws: `CloudTransportError`.
-  package static func send(_ request: URLRequest, limit: Int) async throws -> CloudReply {
     let exchange = WebExchange(limit: limit)
     let session = URLSession(configuration: .ephemeral, delegate: exchange, delegateQueue: nil)
     defer { session.invalidateAndCancel() }

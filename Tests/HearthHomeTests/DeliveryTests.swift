@@ -207,7 +207,7 @@ import Testing
     await center.stop()
     // Half of the period elapses between the two runs.
     let begin = HostClock.unixMicroseconds()
-    try database.record(earliest: begin + 3_600_000_000, of: delivery.id)
+    try database.record(begun: nil, earliest: begin + 3_600_000_000, of: delivery.id)
     try database.commit([light(false)])
     // Reopen the database, as another process would.
     let again = try scratch.open()
@@ -262,7 +262,7 @@ import Testing
     await center.stop()
     try await until("the delivery is withdrawn") { try database.backgroundDeliveries()[0].begun == nil }
     // After the clock was set back by a day, the delay is still limited to the period.
-    try database.record(earliest: HostClock.unixMicroseconds() + 86_400_000_000, of: one.id)
+    try database.record(begun: nil, earliest: HostClock.unixMicroseconds() + 86_400_000_000, of: one.id)
     let later = try self.center(database)
     try await later.start(inBackground: true)
     #expect(try #require(await later.pause(ofDelivery: one.id)) <= .seconds(3600))

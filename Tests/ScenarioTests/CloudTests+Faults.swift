@@ -50,6 +50,26 @@ extension CloudTests {
     }
   }
 
+  @Test func removalDropsResponseInProgress() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    try await run(cloud) { home, world in
+      cloud.addLamp("q", name: "Quay")
+      cloud.with { $0.behavior = .slow(.seconds(5)) }
+      async let refreshed: Void = home.refreshCloudAccount("Acme")
+      try await world.simulation.sleep(for: .seconds(1))
+      #expect(try await home.removeCloudAccount("Acme").devices == ["Porch"])
+      do {
+        try await refreshed
+        Issue.record("the request continued")
+      } catch {
+        #expect(HomeError(error).code == .notFound)
+      }
+      try await world.simulation.sleep(for: .seconds(60))
+      #expect(try await home.devices().list().map(\.name) == ["Lamp"])
+    }
+  }
+
   @Test(arguments: [429, 503]) func honorsRetryAfter(_ status: Int) async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
