@@ -245,13 +245,14 @@ import WebClient
     let client = try await served.client(token: try served.invite("Ada", .owner))
     let start = try await client.anchor()
     let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
-    for count in 0..<40 {
+    // More than a page of 4 MB.
+    for count in 0..<16 {
       let data = AttributeData(path, dataVersion: 0, value: [UInt8](repeating: UInt8(count), count: 300_000))
       try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
     // Each reader gets all samples.
     let counts = try await withThrowingTaskGroup(of: [Int].self) { group in
-      for _ in 0..<4 {
+      for _ in 0..<3 {
         group.addTask {
           var (anchor, pages) = (start, [Int]())
           while case .samples(let samples, let next, let isComplete) = try await client.samples(after: anchor) {
@@ -264,7 +265,7 @@ import WebClient
       }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(counts.allSatisfy { $0.reduce(0, +) == 40 && $0.count >= 3 })
+    #expect(counts.allSatisfy { $0.reduce(0, +) == 16 && $0.count >= 2 })
     await client.close()
     await served.close()
   }

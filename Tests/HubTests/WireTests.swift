@@ -100,7 +100,7 @@ import WebClient
   /// - Returns: the values that were reported before the level.
   private func fill(_ served: ServedHome) async throws -> [[UInt8]] {
     var reported: [[UInt8]] = []
-    var rest = 200
+    var rest = 60
     while rest > 0, reported.count < 1500 {
       if try await served.hub.isAnybodyBehind { rest -= 1 }
       reported.append([UInt8](repeating: UInt8(reported.count % 100), count: 8000))

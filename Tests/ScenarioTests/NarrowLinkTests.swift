@@ -21,7 +21,7 @@ import Testing
   /// A subscription lasts with small messages; after a restart of the home it can't be established again.
   @Test(arguments: [120, 152, 300]) func keepsSubscriptionButEstablishesNone(_ size: Int) async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-      async let scored = world.score(for: .seconds(1200))
+      async let scored = world.score(for: .seconds(1200), every: .seconds(2))
       try await world.simulation.sleep(for: .seconds(10))
       try await inject(world, size)
       try await world.simulation.sleep(for: .seconds(300))
@@ -108,7 +108,7 @@ import Testing
       try await inject(world, size)
       #expect(await world.truth().map(\.isReachable) == [isKept])
       // Ten times the interval of reports.
-      let card = try await world.score(for: .seconds(600))
+      let card = try await world.score(for: .seconds(600), every: .seconds(2))
       #expect(await world.truth().map(\.isReachable) == [isKept])
       #expect(try await isSaidOnline(world) == isKept)
       return card

@@ -32,7 +32,7 @@ import Testing
     #expect(simple != whole)
   }
 
-  @Test(arguments: 1...3) func agreesAndIsReproducible(_ seed: UInt64) async {
+  @Test(arguments: 1...2) func agreesAndIsReproducible(_ seed: UInt64) async {
     let first = await RandomHome.run(RandomPlan(seed: seed))
     #expect(first.failure == nil)
     let second = await RandomHome.run(RandomPlan(seed: seed))

@@ -10,6 +10,7 @@ import Testing
   ///   - cost: the duration of a write, in milliseconds.
   /// - Returns: the times of the writes.
   private func writes(_ changes: [Int64], each cost: Int64, until end: Int64) -> [Int64] {
+    let changes = Set(changes)
     var throttle = WriteThrottle()
     var starts: [Int64] = []
     var pauseEnd: Int64?
@@ -22,7 +23,7 @@ import Testing
         pauseEnd = nil
         if throttle.pauseEnded() { start(now) }
       }
-      for change in changes where change == now && throttle.requestWrite() { start(now) }
+      if changes.contains(now), throttle.requestWrite() { start(now) }
     }
     return starts
   }

@@ -56,11 +56,13 @@ import Testing
 
   @Test func parsesShellExamples() {
     var count = 0
+    var checked: Set<[String]> = []
     for text in Self.documents {
       for block in text.components(separatedBy: "\n```").enumerated().filter({ $0.offset % 2 == 1 }).map(\.element) {
         for line in block.split(separator: "\n") where line.contains("hearth ") {
           guard line.hasPrefix("$ "), let arguments = Self.arguments(line) else { continue }
           count += 1
+          guard checked.insert(arguments).inserted else { continue }
           if let fault = Self.fault(arguments, isWhole: true) { Issue.record("\(line): \(fault)") }
         }
       }
@@ -70,11 +72,13 @@ import Testing
 
   @Test func parsesMentionedCommands() {
     var count = 0
+    var checked: Set<[String]> = []
     for text in Self.documents {
       for code in text.split(separator: "\n").flatMap({ $0.split(separator: "`", omittingEmptySubsequences: false) })
       where code.hasPrefix("hearth ") && !code.contains("$") {
         guard let arguments = Self.arguments(code) else { continue }
         count += 1
+        guard checked.insert(arguments).inserted else { continue }
         if let fault = Self.fault(arguments, isWhole: false) { Issue.record("\(code): \(fault)") }
       }
     }
