@@ -52,11 +52,18 @@ enum CloudMapping {
     var result = Mapped()
     if type == DeviceTypes.speaker.id {
       // On/Off mutes a speaker, and its level is the volume. Device Library § 10.2.
-      if traits.levelControlTrait != nil { result.volume(isMutable: traits.onOffTrait != nil) }
+      if traits.levelControlTrait != nil {
+        result.names.insert("Volume")
+        result.attributes.volumeMaxLevel = 100
+        result.attributes.volumeCanMuteAndUnmute = traits.onOffTrait != nil
+      }
       return (result.names, result.attributes)
     }
     if traits.onOffTrait != nil { result.onOff() }
-    if traits.levelControlTrait != nil { result.brightness() }
+    if traits.levelControlTrait != nil {
+      result.names.insert("Brightness")
+      result.attributes.commandOnlyBrightness = false
+    }
     if let color = traits.colorControlTrait { result.color(color, type) }
     if let covering = traits.windowCoveringTrait { result.covering(covering) }
     if traits.doorLockTrait != nil { result.names.insert("LockUnlock") }
@@ -64,7 +71,10 @@ enum CloudMapping {
     if let fan = traits.fanControlTrait { result.fan(fan) }
     if let occupancy = traits.occupancySensingTrait { result.occupancy(occupancy) }
     if let temperature = traits.temperatureMeasurementTrait { result.temperature(temperature) }
-    if traits.relativeHumidityMeasurementTrait != nil { result.humidity() }
+    if traits.relativeHumidityMeasurementTrait != nil {
+      result.names.insert("HumiditySetting")
+      result.attributes.queryOnlyHumiditySetting = true
+    }
     if traits.booleanStateTrait != nil { result.booleanState(type) }
     if let alarm = traits.traits.first(where: { $0.id.cluster == smokeCoAlarm }) { result.alarm(alarm) }
     if traits.traits.contains(airQuality) {
@@ -97,17 +107,6 @@ private struct Mapped {
   mutating func onOff() {
     names.insert("OnOff")
     attributes.commandOnlyOnOff = false
-  }
-
-  mutating func brightness() {
-    names.insert("Brightness")
-    attributes.commandOnlyBrightness = false
-  }
-
-  mutating func volume(isMutable: Bool) {
-    names.insert("Volume")
-    attributes.volumeMaxLevel = 100
-    attributes.volumeCanMuteAndUnmute = isMutable
   }
 
   mutating func color(_ trait: ColorControlTrait, _ type: DeviceTypeID) {
@@ -208,11 +207,6 @@ private struct Mapped {
     attributes.queryOnlyTemperatureControl = true
     attributes.temperatureUnitForUX = "C"
     attributes.temperatureRange = Self.range(trait.attributes.minMeasuredValue, trait.attributes.maxMeasuredValue)
-  }
-
-  mutating func humidity() {
-    names.insert("HumiditySetting")
-    attributes.queryOnlyHumiditySetting = true
   }
 
   /// Adds the trait of a Boolean state, whose meaning depends on the device type. Application Clusters § 1.7.
