@@ -12,8 +12,10 @@ let strict: [SwiftSetting] = [
 
 /// A target and its tests. `imports` lists all modules that the target may import; `Tests/RepositoryTests` checks it.
 /// Without `tests`, the tests of another target cover it.
-func module(_ name: String, imports: [Target.Dependency], tests: [Target.Dependency]? = []) -> [Target] {
-  let target = Target.target(name: name, dependencies: imports, swiftSettings: strict)
+func module(
+  _ name: String, imports: [Target.Dependency], tests: [Target.Dependency]? = [], plugins: [Target.PluginUsage] = []
+) -> [Target] {
+  let target = Target.target(name: name, dependencies: imports, swiftSettings: strict, plugins: plugins)
   guard let tests else { return [target] }
   return [
     target,
@@ -54,18 +56,27 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess.git", exact: "1.0.2"),
+    .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
   ],
   targets: [
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Without pkg-config: the package manager warns about its flags for this library. The module map links it.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    // Generates Swift from Sources/MatterClusters/Clusters when MatterClusters and HearthHome are built.
+    .executableTarget(name: "CatalogueGenerator", swiftSettings: strict),
+    .testTarget(
+      name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "MatterModel"], swiftSettings: strict),
+    .plugin(
+      name: "CataloguePlugin", capability: .buildTool(), dependencies: ["CatalogueGenerator"],
+      path: "Sources/CataloguePlugin"),
   ]
     + module("MatterTLV", imports: [])
     + module("MatterCrypto", imports: ["COpenSSL"])
     + module("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
     + module("MatterModel", imports: ["MatterTLV"])
-    + module("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"])
+    + module("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"], plugins: ["CataloguePlugin"])
     + module("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
     + module(
       "MatterDevice",
@@ -96,11 +107,14 @@ let package = Package(
         "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], tests: nil)
-    + module("WebClient", imports: [], tests: nil)
+    + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
     + module(
       "HomeAutomation",
-      imports: ["HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb] + nio,
-      tests: nil)
+      imports: [
+        "HomeStore", "HomeModel", "WebClient", "Runtime", "MatterProtocol", "MatterModel", grdb,
+        .product(name: "Subprocess", package: "swift-subprocess"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ] + nio, tests: nil)
     + module(
       "CloudLink",
       imports: [
@@ -116,8 +130,9 @@ let package = Package(
     + module(
       "Hub",
       imports: [
-        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "MatterController", "Runtime",
-        "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV", log,
+        "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient", "MatterController",
+        "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterCertificates", "MatterTLV",
+        log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
       tests: ["HearthHome", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
@@ -127,7 +142,7 @@ let package = Package(
         "Hub", "HomeControl", "CloudLink", "HomeAutomation", "HomeStore", "HomeModel", "WebClient",
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-      ] + nio, tests: ["HomeText", grdb])
+      ] + nio, tests: ["HomeText", grdb], plugins: ["CataloguePlugin"])
     + module(
       "HomeText",
       imports: ["HearthHome", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel"],

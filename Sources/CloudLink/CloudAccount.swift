@@ -61,15 +61,8 @@ extension CloudAccount {
 package struct StoredCloudAccount: Hashable, Sendable {
   package var account: CloudAccount
   package var token: String
-  /// Incremented with each edit of the account by the user.
+  /// Another number after each edit of the account by the user.
   package var revision: Int64
-  /// The number of commands that all processes have sent through it.
-  package var orders: Int64
 
   package var name: String { account.name }
-
-  /// Whether requests of both are equal, so that an answer to one also applies to the other.
-  package func isSame(as other: StoredCloudAccount) -> Bool {
-    (account.address, token, revision) == (other.account.address, other.token, other.revision)
-  }
 }

@@ -1,4 +1,5 @@
 package import HomeModel
+package import WebClient
 
 /// A failure of a request to a cloud.
 package enum CloudFailure: Error, Hashable, Sendable {
@@ -17,7 +18,7 @@ package enum CloudFailure: Error, Hashable, Sendable {
   case error(String)
   /// The request queue is full, or the request waited for too long.
   case busy
-  /// The account is no longer used.
+  /// The account was removed, or its address or token changed.
   case ended
 
   /// The offline reason for the devices of the account.
@@ -43,7 +44,7 @@ package enum CloudFailure: Error, Hashable, Sendable {
     case .unreadable(let detail): "gave an unreadable answer: \(detail)"
     case .error(let code): "answered with the error \(code)"
     case .busy: "has too many pending requests; try again"
-    case .ended: "is no longer in the home"
+    case .ended: "was removed or changed"
     }
   }
 
@@ -69,44 +70,41 @@ package enum CloudIntent {
   static let mostDevices = 1000
 
   /// A request with one intent.
-  package static func request(_ intent: String, _ payload: CloudJSON? = nil, id: String) -> CloudJSON {
-    var input: [String: CloudJSON] = ["intent": .text("action.devices.\(intent)")]
-    input["payload"] = payload
-    return ["requestId": .text(id), "inputs": .array([.object(input)])]
+  package static func request(_ intent: String, _ payload: JSONValue? = nil, id: String) -> JSONValue {
+    let input: JSONValue = .present(["intent": .string("action.devices.\(intent)"), "payload": payload])
+    return ["requestId": .string(id), "inputs": [input]]
   }
 
   /// Returns the devices of a SYNC response, and descriptions of the ignored ones.
-  package static func devices(_ answer: CloudJSON) throws(CloudFailure) -> (parts: [CloudPart], problems: [String]) {
-    guard let devices = try payload(answer)["devices"]?.array else { throw .unreadable("it lists no devices") }
-    var parts: [CloudPart] = []
+  package static func devices(_ answer: JSONValue) throws(CloudFailure) -> (devices: [CloudDevice], problems: [String])
+  {
+    guard let listed = try payload(answer)["devices"]?.array else { throw .unreadable("it lists no devices") }
+    var devices: [CloudDevice] = []
     var problems: [String] = []
     var ids: Set<String> = []
-    for device in devices.prefix(mostDevices) {
+    for description in listed.prefix(mostDevices) {
       do throws(CloudDeviceProblem) {
-        let part = try CloudPart(device)
-        // The id must be unique.
-        guard ids.insert(part.device.id).inserted else {
-          throw CloudDeviceProblem(device: part.device.id, "another one has its id")
+        let device = try CloudDevice(description)
+        guard ids.insert(device.id).inserted else {
+          throw CloudDeviceProblem(device: device.id, reason: "another one has its id")
         }
-        parts.append(part)
+        devices.append(device)
       } catch {
         problems.append("\(error)")
       }
     }
-    if devices.count > mostDevices {
-      problems.append("\(devices.count - mostDevices) more than \(mostDevices) devices")
-    }
-    return (parts, problems)
+    if listed.count > mostDevices { problems.append("\(listed.count - mostDevices) more than \(mostDevices) devices") }
+    return (devices, problems)
   }
 
   /// The states of devices, by their ids.
-  package static func states(_ answer: CloudJSON) throws(CloudFailure) -> [String: CloudJSON] {
-    guard let devices = try payload(answer)["devices"]?.object else { throw .unreadable("it has no device states") }
-    return devices
+  package static func states(_ answer: JSONValue) throws(CloudFailure) -> [String: JSONValue] {
+    guard let devices = try payload(answer)["devices"]?.members else { throw .unreadable("it has no device states") }
+    return Dictionary(devices.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }
 
   /// Returns the result of a command for a device.
-  package static func outcome(_ answer: CloudJSON, of id: String) throws(CloudFailure) -> CloudJSON {
+  package static func outcome(_ answer: JSONValue, of id: String) throws(CloudFailure) -> JSONValue {
     let outcomes = (try payload(answer)["commands"]?.array ?? []).filter { $0["ids"]?.texts?.contains(id) == true }
     // If there are several, a failure takes precedence.
     guard let outcome = outcomes.first(where: { $0["status"]?.text != "SUCCESS" }) ?? outcomes.first else {
@@ -115,7 +113,7 @@ package enum CloudIntent {
     return outcome
   }
 
-  private static func payload(_ answer: CloudJSON) throws(CloudFailure) -> CloudJSON {
+  private static func payload(_ answer: JSONValue) throws(CloudFailure) -> JSONValue {
     // Some clouds report the error beside the payload.
     for code in [answer["payload"]?["errorCode"], answer["errorCode"]] {
       // Some clouds include the field with an empty value.
@@ -126,10 +124,10 @@ package enum CloudIntent {
   }
 
   /// Whether the state of a device says that its cloud reaches it.
-  package static func isOnline(_ state: CloudJSON) -> Bool {
+  package static func isOnline(_ state: JSONValue) -> Bool {
     switch state["status"]?.text {
     case "OFFLINE", "ERROR": false
-    default: state["online"]?.isTrue ?? true
+    default: state["online"]?.bool ?? true
     }
   }
 
@@ -139,9 +137,9 @@ package enum CloudIntent {
   }
 
   /// Throws if the result of a command is a failure.
-  package static func check(_ outcome: CloudJSON, account: String) throws(HomeError) {
+  package static func check(_ outcome: JSONValue, account: String) throws(HomeError) {
     // Some clouds report success for an offline device.
-    let isOffline = outcome["states"]?["online"]?.isTrue == false
+    let isOffline = outcome["states"]?["online"]?.bool == false
     switch outcome["status"]?.text {
     case let status where isOffline || status == "OFFLINE":
       throw away(account)
@@ -149,7 +147,7 @@ package enum CloudIntent {
     // The command succeeded with an exception; without a state of the device, it failed.
     case "EXCEPTIONS" where outcome["states"] != nil: return
     case let status:
-      let code = Self.displayText(outcome["errorCode"] ?? .text(status ?? "no status"))
+      let code = Self.displayText(outcome["errorCode"] ?? .string(status ?? "no status"))
       // The device already is in the requested state.
       if code.hasPrefix("already") || code == "targetAlreadyReached" { return }
       throw HomeError(Self.code(code), "the cloud account “\(account)” refused: \(code)")
@@ -157,7 +155,7 @@ package enum CloudIntent {
   }
 
   /// A text of the cloud, without characters other than letters, digits and spaces.
-  private static func displayText(_ json: CloudJSON) -> String {
+  private static func displayText(_ json: JSONValue) -> String {
     let letters = (json.text ?? "").unicodeScalars.filter {
       $0 == " " || $0.properties.isAlphabetic || (48...57) ~= $0.value
     }

@@ -6,11 +6,10 @@ package import MatterModel
 package import MatterProtocol
 package import NIOCore
 package import Runtime
+internal import WebClient
 
 /// A cloud account of a home: sends its requests one after the other, and reports the devices and states to the home.
-/// An actor on the event loop of the home's controller.
-///
-/// Only the process that follows the devices polls the account; any process may send commands.
+/// An actor on the event loop of the home's controller. The account is polled only if the devices are followed.
 package actor CloudConnection {
   package nonisolated let eventLoop: any EventLoop
   package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -20,8 +19,7 @@ package actor CloudConnection {
   private let logger: Logger
   private let machine: any Machine
   private var random: any RandomSource
-  /// The account as last loaded.
-  package private(set) var account: StoredCloudAccount
+  package nonisolated let account: StoredCloudAccount
   /// The nodes that are devices of the home.
   package private(set) var nodes: [NodeID: CloudNode]
   /// The ids of devices that the account no longer lists, and when this was detected.
@@ -42,8 +40,8 @@ package actor CloudConnection {
   /// The stored time of contact, and the stored failure.
   private var stored: (contact: Int64?, failure: String?)
 
-  /// The request in progress; the callers of further ones wait in the queue.
-  private var exchange: NIOLoopBound<CloudExchange>?
+  /// Ends the request in progress; the callers of further ones wait in the queue.
+  private var endExchange: (() -> Void)?
   private var isBusy = false
   private var queue: [CheckedContinuation<Void, Never>] = []
   private static let mostWaiting = CloudIntent.mostDevices
@@ -73,35 +71,20 @@ package actor CloudConnection {
     schedulePoll(in: .zero)
   }
 
-  /// Applies the changes of the account by another process.
-  package func update(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
-    let old = self.account
-    self.account = account
-    stored = (account.account.lastContact, account.account.failure)
-    if !isFollowing { self.nodes = nodes.filter(\.value.isDevice) }
-    guard isFollowing else { return }
-    if !account.isSame(as: old) {
-      (lastSync, failures, notBefore) = (nil, 0, nil)
-      schedulePoll(in: .zero)
-    } else if account.orders != old.orders {
-      schedulePoll(in: settings.settlingTime)
-    }
-  }
-
   /// Stops polling. Pending requests fail.
   package func end() {
     isEnded = true
     isFollowing = false
     next?.cancel()
     next = nil
-    exchange?.value.end(.failure(.ended))
+    endExchange?()
     let waiting = queue
     queue = []
     for waiter in waiting { waiter.resume() }
   }
 
   /// Polls soon for a device that a caller waits for, regardless of the back-off.
-  func pollSoon(for node: NodeID) {
+  package func pollSoon(for node: NodeID) {
     guard isFollowing, nodes[node] != nil, lastPoll.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
     schedulePoll(in: .zero)
   }
@@ -131,7 +114,7 @@ package actor CloudConnection {
     guard !isPolling else { return schedulePoll(in: settings.settlingTime) }
     isPolling = true
     defer { isPolling = false }
-    let (start, revision) = (eventLoop.now, account.revision)
+    let start = eventLoop.now
     lastPoll = start
     do throws(CloudFailure) {
       let period = TimeAmount.nanoseconds(settings.syncInterval.nanoseconds)
@@ -147,9 +130,7 @@ package actor CloudConnection {
       storeStatus(nil)
       schedulePoll(in: settings.queryInterval)
     } catch {
-      // The result of a request with an outdated address or token is ignored.
       guard isFollowing, error != .ended else { return }
-      guard revision == account.revision else { return schedulePoll(in: .zero) }
       // A full queue says nothing about the devices.
       guard error != .busy else { return schedulePoll(in: settings.settlingTime) }
       failed(error)
@@ -167,7 +148,7 @@ package actor CloudConnection {
     schedulePoll(in: min(settings.queryInterval * (1 << doublings), max(settings.longestRetry, settings.queryInterval)))
   }
 
-  /// Stores the status of the account for other processes.
+  /// Stores the status of the account.
   private func storeStatus(_ failure: CloudFailure?) {
     let now = machine.unixMicroseconds()
     let contact = failure == nil ? now : nil
@@ -178,7 +159,7 @@ package actor CloudConnection {
     _ = host.value.perform { [account] in try $0.note(contact: contact, failure: failure?.text, of: account) }
   }
 
-  /// Requests devices and states once, even if another process polls.
+  /// Requests devices and states once.
   package func refresh() async throws(HomeError) {
     do throws(CloudFailure) {
       try await sync()
@@ -195,7 +176,6 @@ package actor CloudConnection {
   /// Requests the list of devices. A device that is no longer listed is offline, and removed after a day, because the
   /// list may be incomplete for a while.
   private func sync() async throws(CloudFailure) {
-    let requested = account
     let (listed, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in
       try CloudIntent.devices(answer)
     }
@@ -204,20 +184,20 @@ package actor CloudConnection {
     }
     // A cloud may report fewer traits of an offline device, so that no cluster corresponds to it: it counts as not
     // listed.
-    let represented = Set(nodes.values.flatMap(\.parts.values).filter(\.hasClusters).map(\.device.id))
-    let parts = listed.filter { $0.hasClusters || !represented.contains($0.device.id) }
+    let represented = Set(nodes.values.flatMap(\.parts.values).filter { !$0.clusters.isEmpty }.map(\.id))
+    let parts = listed.filter { !$0.clusters.isEmpty || !represented.contains($0.id) }
     let kept: [NodeID: CloudNode]?
     do {
-      kept = try await host.value.perform { try $0.keep(parts, of: requested) }.get()
+      kept = try await host.value.perform { [account] in try $0.keep(parts, of: account) }.get()
     } catch {
       throw .unreadable("its devices can't be stored: \(HomeError(error))")
     }
     guard !isEnded, var kept else { throw .ended }
-    let known = Set(kept.values.flatMap(\.parts.values).map(\.device.id))
-    if parts.contains(where: { !known.contains($0.device.id) }) {
+    let known = Set(kept.values.flatMap(\.parts.values).map(\.id))
+    if parts.contains(where: { !known.contains($0.id) }) {
       logger.warning("the cloud account “\(account.name)” has too many devices; the rest are ignored")
     }
-    updateMissing(known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
+    updateMissing(known.subtracting(parts.map(\.id)), isAll: parts.isEmpty)
     let removed = missing.filter { $0.value + .nanoseconds(settings.removalDelay.nanoseconds) <= eventLoop.now }.keys
       .sorted()
     kept = kept.mapValues { $0.without(removed) }
@@ -227,7 +207,7 @@ package actor CloudConnection {
     // Removed after its node, so that each device of the home belongs to an account.
     if !removed.isEmpty {
       for id in removed { missing[id] = nil }
-      _ = host.value.perform { try $0.forget(removed, of: requested.name) }
+      _ = host.value.perform { [name = account.name] in try $0.forget(removed, of: name) }
     }
     for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
       host.value.take(.node(node))
@@ -250,8 +230,8 @@ package actor CloudConnection {
   package func query(_ wanted: [NodeID]) async throws(CloudFailure) -> [NodeID: [AttributeData]] {
     let known = wanted.sorted().compactMap { nodes[$0] }
     guard !known.isEmpty else { return [:] }
-    let listed = known.flatMap(\.orderedParts).map(\.part).filter { missing[$0.device.id] == nil }
-    var states: [String: CloudJSON] = [:]
+    let listed = known.flatMap { $0.orderedParts.map(\.value) }.filter { missing[$0.id] == nil }
+    var states: [String: JSONValue] = [:]
     if !listed.isEmpty {
       states = try await send("QUERY", ["devices": .array(listed.map(\.request))]) { answer throws(CloudFailure) in
         try CloudIntent.states(answer)
@@ -266,7 +246,7 @@ package actor CloudConnection {
   /// Reports the states of a node's devices to the home; a device without a state is offline.
   /// - Returns: the attributes; nil if all devices are offline.
   @discardableResult
-  private func report(_ states: [String: CloudJSON], of node: CloudNode) -> [AttributeData]? {
+  private func report(_ states: [String: JSONValue], of node: CloudNode) -> [AttributeData]? {
     guard let attributes = node.attributes(states) else {
       host.value.take(.lost(node.node, .cloudSaysUnreachable))
       return nil
@@ -285,24 +265,26 @@ package actor CloudConnection {
   // MARK: EXECUTE
 
   /// Sends a command to a device.
-  package func execute(_ order: CloudOrder, on endpoint: EndpointID, of node: NodeID) async throws(HomeError) {
+  package func execute(_ order: CloudOrder, of node: NodeID) async throws(HomeError) {
+    let endpoint = order.endpoint
     guard let known = nodes[node], let part = known.parts[endpoint] else {
       throw HomeError(.notFound, "the cloud account “\(account.name)” no longer has this device")
     }
     guard !order.executions.isEmpty else { return }
-    let command: CloudJSON = ["devices": [part.request], "execution": .array(order.executions)]
-    let id = part.device.id
-    let outcome: CloudJSON
+    let command: JSONValue = ["devices": [part.request], "execution": .array(order.executions)]
+    let id = part.id
+    let outcome: JSONValue
     do throws(CloudFailure) {
       outcome = try await send("EXECUTE", ["commands": [command]]) { answer throws(CloudFailure) in
         try CloudIntent.outcome(answer, of: id)
       }
     } catch {
       // The command may have been executed.
-      if error.isAfterSending { pollAfterCommand() }
+      if error.isAfterSending { schedulePoll(in: settings.settlingTime) }
       throw error.homeError(of: account.name)
     }
-    pollAfterCommand()
+    // The command may not be completed yet.
+    schedulePoll(in: settings.settlingTime)
     // The account may have been removed meanwhile. If one of several devices is offline, the next poll detects it.
     guard !isEnded, nodes[node] != nil else { return try CloudIntent.check(outcome, account: account.name) }
     let isOffline = outcome["status"]?.text == "OFFLINE" || outcome["states"].map { !CloudIntent.isOnline($0) } ?? false
@@ -314,21 +296,12 @@ package actor CloudConnection {
     try CloudIntent.check(outcome, account: account.name)
   }
 
-  /// Polls soon after a command, which may not be completed yet, or whose result the cloud does not know.
-  private func pollAfterCommand() {
-    if isFollowing {
-      schedulePoll(in: settings.settlingTime)
-    } else {
-      _ = host.value.perform { [name = account.name] in try $0.noteOrder(through: name) }
-    }
-  }
-
   // MARK: Requests
 
   /// Sends a request after the previous ones, and decodes the answer. A request that waited longer than the timeout, or
   /// whose task was canceled, is dropped, because a late command is not expected any longer.
   private func send<Answer: Sendable>(
-    _ intent: String, _ payload: CloudJSON?, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
+    _ intent: String, _ payload: JSONValue?, _ read: @escaping @Sendable (JSONValue) throws(CloudFailure) -> Answer
   ) async throws(CloudFailure) -> Answer {
     guard queue.count < Self.mostWaiting else { throw .busy }
     let wait = PendingWork.begin("the cloud account \(account.name) to answer \(intent)")
@@ -339,42 +312,38 @@ package actor CloudConnection {
     guard !isEnded else { throw .ended }
     guard !Task.isCancelled, eventLoop.now <= start + .nanoseconds(settings.timeout.nanoseconds) else { throw .busy }
     let id = hexadecimal(random.bytes(16))
-    let answer = await post(CloudIntent.request(intent, payload, id: id), read)
-    if case .failure(.status(_, after: let pause?)) = answer {
-      notBefore = eventLoop.now + .nanoseconds(pause.nanoseconds)
+    do {
+      return try await post(CloudIntent.request(intent, payload, id: id), read)
+    } catch {
+      if case .status(_, after: let pause?) = error { notBefore = eventLoop.now + .nanoseconds(pause.nanoseconds) }
+      throw error
     }
-    return try answer.get()
   }
 
+  /// Sends a request and decodes the answer, off the event loop. Ends with the answer, the timeout, or the end of the
+  /// account.
   private func post<Answer: Sendable>(
-    _ request: CloudJSON, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
-  ) async -> Result<Answer, CloudFailure> {
-    let (settings, account) = (settings, account)
-    let result = await withCheckedContinuation { continuation in
-      let exchange = NIOLoopBound(CloudExchange(continuation), eventLoop: eventLoop)
-      self.exchange = exchange
-      let task = machine.task { [eventLoop, machine] in
-        let result = await CloudExchange.run(
-          request, account, settings, time: { machine.unixMicroseconds() }, read)
-        eventLoop.execute { exchange.value.end(result.map { $0 as any Sendable }) }
+    _ request: JSONValue, _ read: @escaping @Sendable (JSONValue) throws(CloudFailure) -> Answer
+  ) async throws(CloudFailure) -> Answer {
+    let promise = eventLoop.makePromise(of: Answer.self)
+    let task = machine.task { [account, settings, machine] in
+      do throws(CloudFailure) {
+        promise.succeed(try read(await CloudExchange.post(request, account, settings, machine)))
+      } catch {
+        promise.fail(error)
       }
-      exchange.value.begin(
-        task,
-        timer: eventLoop.scheduleTask(in: .nanoseconds(settings.timeout.nanoseconds)) {
-          exchange.value.end(.failure(.timedOut))
-        })
     }
-    exchange = nil
-    return result.flatMap { ($0 as? Answer).map { .success($0) } ?? .failure(.unreadable("it is another's")) }
-  }
-}
-
-// Synchronous calls for the controller, which is on the event loop.
-extension CloudConnection {
-  package nonisolated func followNow() { assumeIsolated { $0.follow() } }
-  package nonisolated func endNow() { assumeIsolated { $0.end() } }
-  package nonisolated func hurryNow(for node: NodeID) { assumeIsolated { $0.pollSoon(for: node) } }
-  package nonisolated func updateNow(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
-    assumeIsolated { $0.update(account, nodes) }
+    let timer = eventLoop.scheduleTask(in: .nanoseconds(settings.timeout.nanoseconds)) {
+      promise.fail(CloudFailure.timedOut)
+    }
+    endExchange = { promise.fail(CloudFailure.ended) }
+    defer {
+      endExchange = nil
+      timer.cancel()
+      task.cancel()
+    }
+    do { return try await promise.futureResult.get() } catch {
+      throw error as? CloudFailure ?? .unreachable("\(error)")
+    }
   }
 }

@@ -1,90 +1,113 @@
-/// A device in a SYNC response.
-package struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
-  /// The ``HomeDevice/id``; with `:` and an endpoint for the second and further cloud devices of one device, such as a
-  /// power strip.
-  package var id: String
-  /// The device type, such as `action.devices.types.LIGHT`.
-  package var type: String
-  /// The traits, such as `action.devices.traits.OnOff`, in the order of their names.
-  package var traits: [String]
-  package var name: Name
-  /// Whether changes are reported without a request; always true for a home.
-  package var willReportState: Bool
-  /// The name of the room; nil for the room for the entire home.
-  package var roomHint: String?
-  package var attributes: CloudAttributes
-  /// Manufacturer, model and versions of the device.
-  package var deviceInfo: Info
-  /// The vendor id, such as `0xfff1`; empty if unknown.
-  package var matterOriginalVendorID: String
-  /// The product id, such as `0x8000`; empty if unknown.
-  package var matterOriginalProductID: String
-  /// The unique id assigned by the manufacturer; nil: there is none, and the device can't be matched.
-  package var matterUniqueID: String?
-  /// The local sources of the device: `5`, `7/3`; with `:` and an endpoint as in ``id``, so that each belongs to one
-  /// cloud device only.
-  package var otherDeviceIDs: [OtherID]
+package import HomeModel
+internal import MatterModel
+internal import NIOCore
+package import WebClient
 
-  /// The names of a device.
-  package struct Name: Hashable, Sendable, Codable {
-    /// The name in the home.
-    package var name: String
-    /// The product names given by the manufacturer.
-    package var defaultNames: [String]
-    /// The NodeLabel, if it differs from the name.
-    package var nicknames: [String]
+/// A device of a cloud account, as a SYNC response describes it.
+/// https://developers.home.google.com/cloud-to-cloud/intents/sync
+package struct CloudDevice: Hashable, Sendable {
+  /// The used members of the description.
+  package let json: JSONValue
+  package let id: String
+  package let name: String
+  /// `LIGHT` of `action.devices.types.LIGHT`.
+  let kind: String
+  private let traits: Set<String>
+  /// The clusters of its endpoint; empty if no cluster corresponds.
+  package private(set) var clusters: [CloudCluster] = []
 
-    package init(name: String, defaultNames: [String], nicknames: [String]) {
-      self.name = name
-      self.defaultNames = defaultNames
-      self.nicknames = nicknames
+  /// Limits for one device, so that a cloud can't fill the database.
+  private static let longestID = 256, longestCustomData = 4096, longestDescription = 16_384
+
+  /// Decodes a device of a SYNC response. The id, type, traits and name are required; other members may be missing or
+  /// invalid.
+  package init(_ description: JSONValue) throws(CloudDeviceProblem) {
+    let names = description["name"]
+    guard let id = description["id"]?.text, !id.isEmpty, id.utf8.count <= Self.longestID else {
+      throw CloudDeviceProblem(device: names?["name"]?.text ?? "a device", reason: "it has no id")
+    }
+    guard let type = description["type"]?.text, let traits = description["traits"]?.texts else {
+      throw CloudDeviceProblem(device: id, reason: "it has no type or no traits")
+    }
+    guard let name = names?["name"]?.text ?? names?["defaultNames"]?.texts?.first else {
+      throw CloudDeviceProblem(device: id, reason: "it has no name")
+    }
+    json = .object((description.members ?? []).compactMap(Self.used))
+    guard json.bytes.readableBytes <= Self.longestDescription else {
+      throw CloudDeviceProblem(device: id, reason: "its description is too long")
+    }
+    (self.id, self.name, self.traits) = (id, name, Set(traits))
+    kind = type.split(separator: ".").last.map { String($0) } ?? type
+    clusters = makeClusters()
+  }
+
+  /// A device whose stored description can't be decoded, until its cloud is queried again.
+  init(unreadable id: String) {
+    (json, self.id, name, kind, traits) = (["id": .string(id)], id, "", "", [])
+  }
+
+  /// Returns a member of a description without its unused parts; nil if it is not used.
+  private static func used(_ member: JSONValue.Member) -> JSONValue.Member? {
+    switch member.name {
+    case "id", "type", "traits", "name", "deviceInfo", "matterOriginalVendorId", "matterOriginalProductId",
+      "matterUniqueId":
+      member
+    case "attributes": .init(member.name, .object((member.value.members ?? []).filter { attributes.contains($0.name) }))
+    case "customData" where member.value.bytes.readableBytes <= longestCustomData: member
+    default: nil
     }
   }
 
-  /// The manufacturer and versions of a device.
-  package struct Info: Hashable, Sendable, Codable {
-    /// VendorName of Basic Information.
-    package var manufacturer: String?
-    /// ProductName of Basic Information.
-    package var model: String?
-    /// HardwareVersionString; nil if unknown.
-    package var hwVersion: String?
-    /// SoftwareVersionString; nil if unknown.
-    package var swVersion: String?
+  private static let attributes: Set<String> = [
+    "colorModel", "colorTemperatureRange", "availableThermostatModes", "thermostatTemperatureRange",
+    "supportsFanSpeedPercent", "discreteOnlyOpenClose", "queryOnlyOpenClose", "queryOnlyTemperatureControl",
+    "queryOnlyHumiditySetting", "sensorStatesSupported", "isRechargeable",
+  ]
 
-    package init(
-      manufacturer: String? = nil, model: String? = nil, hwVersion: String? = nil, swVersion: String? = nil
-    ) {
-      self.manufacturer = manufacturer
-      self.model = model
-      self.hwVersion = hwVersion
-      self.swVersion = swVersion
+  /// Whether it has a trait: `OnOff`.
+  func has(_ trait: String) -> Bool { traits.contains("action.devices.traits.\(trait)") }
+
+  func attribute(_ name: String) -> JSONValue? { json["attributes"]?[name] }
+
+  /// The device in a request, with `customData` of the SYNC response.
+  package var request: JSONValue { .present(["id": .string(id), "customData": json["customData"]]) }
+
+  /// The identity as far as the cloud reports it. Vendor and product ids are texts such as `0xfff1`; some clouds report 0
+  /// for unknown ones.
+  package var identity: DeviceIdentity {
+    func number(_ name: String) -> UInt16? {
+      guard let text = json[name]?.text?.lowercased(), text.hasPrefix("0x") else { return nil }
+      return UInt16(text.dropFirst(2), radix: 16).flatMap { $0 == 0 ? nil : $0 }
     }
+    var identity = DeviceIdentity()
+    identity.vendorID = number("matterOriginalVendorId").map { VendorID($0) }
+    identity.productID = number("matterOriginalProductId")
+    identity.uniqueID = json["matterUniqueId"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    return identity
   }
 
-  /// The id of the device at another agent, here a controller in the local network.
-  package struct OtherID: Hashable, Sendable, Codable {
-    /// The agent of the id; nil: the agent that answers the request.
-    package var agentID: String?
-    /// `5`, or `7/3` for a bridged device; `5:2` for one of several cloud devices of a device.
-    package var deviceID: String
+  /// Whether the light has colors.
+  var hasColors: Bool { has("ColorSetting") && attribute("colorModel")?.text != nil }
 
-    package init(agentID: String?, deviceID: String) {
-      self.agentID = agentID
-      self.deviceID = deviceID
-    }
-
-    package enum CodingKeys: String, CodingKey {
-      case agentID = "agentId"
-      case deviceID = "deviceId"
-    }
+  /// The color temperatures in kelvin; nil: none. A missing limit is a common one of lamps.
+  var temperatures: ClosedRange<Double>? {
+    guard has("ColorSetting"), let range = attribute("colorTemperatureRange"), range.members?.isEmpty == false,
+      let low = (range["temperatureMinK"] ?? 2000).number, let high = (range["temperatureMaxK"] ?? 6500).number
+    else { return nil }
+    return min(low, high)...max(low, high)
   }
 
-  package enum CodingKeys: String, CodingKey {
-    case id, type, traits, name, willReportState, roomHint, attributes, deviceInfo
-    case matterOriginalVendorID = "matterOriginalVendorId"
-    case matterOriginalProductID = "matterOriginalProductId"
-    case matterUniqueID = "matterUniqueId"
-    case otherDeviceIDs = "otherDeviceIds"
+  /// The modes of a thermostat. Some clouds report a text with commas.
+  var thermostatModes: [String] {
+    let modes = attribute("availableThermostatModes")
+    return modes?.texts ?? modes?.text?.split(separator: ",").map { String($0) } ?? []
   }
+}
+
+/// The reason why a device of a SYNC response is ignored.
+package struct CloudDeviceProblem: Error, CustomStringConvertible {
+  var device: String
+  var reason: String
+
+  package var description: String { "\(device): \(reason)" }
 }

@@ -1,81 +1,63 @@
 internal import MatterClusters
-package import MatterModel
-package import MatterProtocol
+internal import MatterModel
+internal import MatterProtocol
+internal import WebClient
 
 // The conversion of states in QUERY and EXECUTE responses to attributes of Matter.
-
-extension CloudNode {
-  /// The attributes of the node for the states of its devices, by their ids; nil if all are offline. If one of several
-  /// is offline, its Reachable attribute says so.
-  package func attributes(_ states: [String: CloudJSON]) -> [AttributeData]? {
-    func isOnline(_ part: CloudPart) -> Bool { states[part.device.id].map(CloudIntent.isOnline) ?? false }
-    guard parts.values.contains(where: isOnline) else { return nil }
-    var table = CloudAttributeTable()
-    var attributes: [AttributeData] = []
-    for (endpoint, part) in orderedParts {
-      if parts.count > 1 { table.set(BridgedDeviceBasicInformation.reachable, isOnline(part), on: endpoint) }
-      guard isOnline(part), let state = states[part.device.id] else { continue }
-      attributes += self.attributes(state, of: part, on: endpoint)
-    }
-    return table.attributes + attributes
-  }
-
-  /// The attributes for the state of one of its devices.
-  package func attributes(_ state: CloudJSON, of part: CloudPart, on endpoint: EndpointID) -> [AttributeData] {
-    let all = part.attributes(state, on: endpoint)
-    return endpoint == batteryEndpoint ? all : all.filter { $0.path.cluster != PowerSource.id }
-  }
-}
-
-extension CloudPart {
+extension CloudDevice {
   /// The attributes for a state; members without a counterpart, and invalid ones, are ignored.
-  package func attributes(_ state: CloudJSON, on endpoint: EndpointID) -> [AttributeData] {
-    var table = CloudAttributeTable()
-    for cluster in device.matter.clusters {
+  func attributes(_ state: JSONValue, on endpoint: EndpointID) -> [AttributeData] {
+    var report = CloudReport(endpoint)
+    for cluster in clusters {
       switch cluster.id {
-      case OnOff.id: if let isOn = state["on"]?.isTrue { table.set(OnOff.onOff, isOn, on: endpoint) }
+      case OnOff.id: report.set(OnOff.onOff, state["on"]?.bool)
       case LevelControl.id:
         // Some clouds report no brightness for a light that is off; its level is unchanged.
-        guard let percent = state["brightness"]?.number, percent > 0 else { break }
-        table.set(LevelControl.currentLevel, Nullable(CloudUnits.level(percent)), on: endpoint)
-      case ColorControl.id: state["color"].map { table.color($0, of: device, on: endpoint) }
-      case DoorLock.id: table.lock(state, on: endpoint)
-      case Thermostat.id: table.thermostat(state, on: endpoint)
+        let percent = state["brightness"]?.number.flatMap { $0 > 0 ? $0 : nil }
+        report.set(LevelControl.currentLevel, percent.map { UInt8(rounding: $0 * 2.54, in: 1...254) })
+      case ColorControl.id: if let color = state["color"] { setColor(color, &report) }
+      case DoorLock.id:
+        let locked: DoorLock.LockState? = state["isLocked"]?.bool.map { $0 ? .locked : .unlocked }
+        report.set(DoorLock.lockState, state["isJammed"]?.bool == true ? .notFullyLocked : locked)
+      case Thermostat.id: setThermostat(state, &report)
       case FanControl.id:
-        guard let percent = state["currentFanSpeedPercent"]?.number else { break }
-        table.set(FanControl.percentSetting, Nullable(CloudUnits.percent(percent)), on: endpoint)
-        table.set(FanControl.percentCurrent, CloudUnits.percent(percent), on: endpoint)
+        let percent = state["currentFanSpeedPercent"]?.number.map { UInt8(rounding: $0, in: 0...100) }
+        report.set(FanControl.percentSetting, percent)
+        report.set(FanControl.percentCurrent, percent)
       case WindowCovering.id:
         // Matter's 100 % is closed. Application Clusters § 5.3.
-        guard let open = state.openPercent else { break }
-        table.set(
-          WindowCovering.currentPositionLiftPercent100ths, Nullable(CloudUnits.hundredths(percent: 100 - open)),
-          on: endpoint)
-      case BooleanState.id: booleanState(state).map { table.set(BooleanState.stateValue, $0, on: endpoint) }
+        report.set(
+          WindowCovering.currentPositionLiftPercent100ths,
+          Self.openPercent(state).map { UInt16(rounding: (100 - $0) * 100, in: 0...10_000) })
+      case BooleanState.id: report.set(BooleanState.stateValue, booleanState(state))
       case OccupancySensing.id:
         switch state["occupancy"]?.text {
-        case "OCCUPIED": table.set(OccupancySensing.occupancy, .init(rawValue: 1), on: endpoint)
-        case "UNOCCUPIED": table.set(OccupancySensing.occupancy, [], on: endpoint)
+        case "OCCUPIED": report.set(OccupancySensing.occupancy, .init(rawValue: 1))
+        case "UNOCCUPIED": report.set(OccupancySensing.occupancy, [])
         default: break
         }
       case TemperatureMeasurement.id:
-        guard let celsius = state["temperatureAmbientCelsius"]?.number else { break }
-        table.set(TemperatureMeasurement.measuredValue, Nullable(CloudUnits.hundredths(celsius)), on: endpoint)
+        report.set(
+          TemperatureMeasurement.measuredValue, state["temperatureAmbientCelsius"]?.number.map(Self.hundredths))
       case RelativeHumidityMeasurement.id:
-        guard let percent = state["humidityAmbientPercent"]?.number else { break }
-        table.set(
-          RelativeHumidityMeasurement.measuredValue, Nullable(CloudUnits.hundredths(percent: percent)), on: endpoint)
+        report.set(
+          RelativeHumidityMeasurement.measuredValue,
+          state["humidityAmbientPercent"]?.number.map { UInt16(rounding: $0 * 100, in: 0...10_000) })
       default: break
       }
     }
-    if device.has("EnergyStorage") { table.battery(state) }
-    return table.attributes
+    return report.attributes
+  }
+
+  /// The position of a device that opens in one or several directions.
+  private static func openPercent(_ state: JSONValue) -> Double? {
+    state["openPercent"]?.number ?? state["openState"]?.array?.first?["openPercent"]?.number
   }
 
   /// The state, whose meaning depends on the device type. Application Clusters § 1.7.
-  private func booleanState(_ state: CloudJSON) -> Bool? {
+  private func booleanState(_ state: JSONValue) -> Bool? {
     // True is a closed contact.
-    if device.has("OpenClose") { return state.openPercent.map { $0 == 0 } }
+    if has("OpenClose") { return Self.openPercent(state).map { $0 == 0 } }
     for sensor in state["currentSensorStateData"]?.array ?? [] {
       switch (sensor["name"]?.text, sensor["currentSensorState"]?.text) {
       case ("WaterLeak", "leak"), ("RainDetection", "rain detected"): return true
@@ -85,26 +67,15 @@ extension CloudPart {
     }
     return nil
   }
-}
 
-extension CloudJSON {
-  /// The position of a device that opens in one or several directions.
-  fileprivate var openPercent: Double? {
-    self["openPercent"]?.number ?? self["openState"]?.array?.first?["openPercent"]?.number
-  }
-}
-
-extension CloudAttributeTable {
   /// Sets the color, which has one of three forms; some clouds use the member names of commands.
-  fileprivate mutating func color(_ color: CloudJSON, of device: CloudDevice, on endpoint: EndpointID) {
+  private func setColor(_ color: JSONValue, _ report: inout CloudReport) {
     let place: HueAndSaturation
-    if let kelvin = color["temperatureK"]?.number ?? color["temperature"]?.number {
-      let range = device.attributes.colorTemperatureRange
+    if let kelvin = (color["temperatureK"] ?? color["temperature"])?.number {
       // A white mixed from colors has any temperature; the attribute is limited to the range.
-      let least = Double(range?.temperatureMinK ?? 0)
-      let white = min(max(kelvin, least), max(least, Double(range?.temperatureMaxK ?? 1_000_000)))
-      set(ColorControl.colorTemperatureMireds, CloudUnits.mireds(white), on: endpoint)
-      return set(ColorControl.colorMode, .colorTemperatureMireds, on: endpoint)
+      let white = temperatures.map { min(max(kelvin, $0.lowerBound), $0.upperBound) } ?? kelvin
+      report.set(ColorControl.colorTemperatureMireds, Self.mireds(white))
+      return report.set(ColorControl.colorMode, .colorTemperatureMireds)
     } else if let hsv = color["spectrumHsv"] ?? color["spectrumHSV"] {
       guard let degrees = hsv["hue"]?.number, let saturation = hsv["saturation"]?.number else { return }
       place = HueAndSaturation(hue: degrees / 360, saturation: saturation)
@@ -116,56 +87,57 @@ extension CloudAttributeTable {
     } else {
       return
     }
-    set(ColorControl.currentHue, CloudUnits.eighth(place.hue), on: endpoint)
-    set(ColorControl.currentSaturation, CloudUnits.eighth(place.saturation), on: endpoint)
-    set(ColorControl.colorMode, .currentHueAndCurrentSaturation, on: endpoint)
+    report.set(ColorControl.currentHue, UInt8(rounding: place.hue * 254, in: 0...254))
+    report.set(ColorControl.currentSaturation, UInt8(rounding: place.saturation * 254, in: 0...254))
+    report.set(ColorControl.colorMode, .currentHueAndCurrentSaturation)
   }
 
-  fileprivate mutating func lock(_ state: CloudJSON, on endpoint: EndpointID) {
-    if state["isJammed"]?.isTrue == true {
-      set(DoorLock.lockState, Nullable(.notFullyLocked), on: endpoint)
-    } else if let isLocked = state["isLocked"]?.isTrue {
-      set(DoorLock.lockState, Nullable(isLocked ? .locked : .unlocked), on: endpoint)
-    }
-  }
-
-  fileprivate mutating func thermostat(_ state: CloudJSON, on endpoint: EndpointID) {
-    if let ambient = state["thermostatTemperatureAmbient"]?.number {
-      set(Thermostat.localTemperature, Nullable(CloudUnits.hundredths(ambient)), on: endpoint)
-    }
+  private func setThermostat(_ state: JSONValue, _ report: inout CloudReport) {
+    func celsius(_ name: String) -> Int16? { state["thermostatTemperature\(name)"]?.number.map(Self.hundredths) }
     let mode = state["thermostatMode"]?.text
-    if let mode, let known = CloudThermostat.modes[mode] { set(Thermostat.systemMode, known, on: endpoint) }
-    let heating =
-      state["thermostatTemperatureSetpointLow"]?.number
-      ?? (mode == "heat" ? state["thermostatTemperatureSetpoint"]?.number : nil)
-    let cooling =
-      state["thermostatTemperatureSetpointHigh"]?.number
-      ?? (mode == "cool" ? state["thermostatTemperatureSetpoint"]?.number : nil)
-    if let heating { set(Thermostat.occupiedHeatingSetpoint, CloudUnits.hundredths(heating), on: endpoint) }
-    if let cooling { set(Thermostat.occupiedCoolingSetpoint, CloudUnits.hundredths(cooling), on: endpoint) }
+    report.set(Thermostat.localTemperature, celsius("Ambient"))
+    report.set(Thermostat.systemMode, mode.flatMap { Self.systemModes[$0] })
+    report.set(
+      Thermostat.occupiedHeatingSetpoint, celsius("SetpointLow") ?? (mode == "heat" ? celsius("Setpoint") : nil))
+    report.set(
+      Thermostat.occupiedCoolingSetpoint, celsius("SetpointHigh") ?? (mode == "cool" ? celsius("Setpoint") : nil))
   }
 
-  /// Sets the battery of the node.
-  fileprivate mutating func battery(_ state: CloudJSON) {
-    let percents = (state["capacityRemaining"]?.array ?? []).filter { $0["unit"]?.text == "PERCENTAGE" }
-    if let percent = percents.first?["rawValue"]?.number {
-      set(PowerSource.batPercentRemaining, Nullable(CloudUnits.halves(percent: percent)), on: .root)
-    }
-    switch state["descriptiveCapacityRemaining"]?.text {
-    case "CRITICALLY_LOW": set(PowerSource.batChargeLevel, .critical, on: .root)
-    case "LOW": set(PowerSource.batChargeLevel, .warning, on: .root)
-    case "MEDIUM", "HIGH", "FULL": set(PowerSource.batChargeLevel, .ok, on: .root)
-    default: break
-    }
-    if let isCharging = state["isCharging"]?.isTrue {
-      set(PowerSource.batChargeState, isCharging ? .isCharging : .isNotCharging, on: .root)
-    }
-  }
-}
-
-/// The names of thermostat modes.
-enum CloudThermostat {
-  static let modes: [String: Thermostat.SystemMode] = [
+  /// The names of thermostat modes.
+  static let systemModes: [String: Thermostat.SystemMode] = [
     "off": .off, "heat": .heat, "cool": .cool, "heatcool": .auto, "auto": .auto, "fan-only": .fanOnly, "dry": .dry,
   ]
+
+  /// The attributes of the node for the state of its battery.
+  static func battery(_ state: JSONValue) -> [AttributeData] {
+    var report = CloudReport(.root)
+    let percent = state["capacityRemaining"]?.array?.first { $0["unit"]?.text == "PERCENTAGE" }?["rawValue"]?.number
+    report.set(PowerSource.batPercentRemaining, percent.map { UInt8(rounding: $0 * 2, in: 0...200) })
+    switch state["descriptiveCapacityRemaining"]?.text {
+    case "CRITICALLY_LOW": report.set(PowerSource.batChargeLevel, .critical)
+    case "LOW": report.set(PowerSource.batChargeLevel, .warning)
+    case "MEDIUM", "HIGH", "FULL": report.set(PowerSource.batChargeLevel, .ok)
+    default: break
+    }
+    report.set(PowerSource.batChargeState, state["isCharging"]?.bool.map { $0 ? .isCharging : .isNotCharging })
+    return report.attributes
+  }
+
+  // MARK: Units
+
+  /// Converts kelvin to mireds.
+  static func mireds(_ kelvin: Double) -> UInt16 {
+    kelvin > 0 ? UInt16(rounding: 1_000_000 / kelvin, in: 1...65279) : 65279
+  }
+
+  /// Converts degrees Celsius to hundredths.
+  static func hundredths(_ celsius: Double) -> Int16 { Int16(rounding: celsius * 100, in: -27315...32767) }
+}
+
+extension FixedWidthInteger {
+  /// Rounds a number, and limits it to a range.
+  init(rounding value: Double, in limits: ClosedRange<Self>) {
+    let value = Swift.min(Swift.max(value.rounded(), Double(limits.lowerBound)), Double(limits.upperBound))
+    self = Self(exactly: value) ?? limits.lowerBound
+  }
 }

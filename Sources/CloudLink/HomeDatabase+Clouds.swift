@@ -3,6 +3,7 @@ internal import GRDB
 package import HomeModel
 package import HomeStore
 package import MatterModel
+internal import WebClient
 
 // The cloud accounts. Tokens are stored in plain text, because requests contain them; only the user can read the file.
 extension HomeDatabase {
@@ -10,11 +11,8 @@ extension HomeDatabase {
   /// - Parameters:
   ///   - address: the URL of its cloud-to-cloud fulfillment: `https://…`, or `http://` on this machine.
   ///   - token: is sent with each request as `Authorization: Bearer`.
-  /// - Returns: the account, and whether it existed before.
   /// - Throws: ``HomeError`` `badArguments` for an invalid name, address or token.
-  package func addCloudAccount(
-    _ name: String, address: String, token: String
-  ) throws(HomeError) -> (account: CloudAccount, wasThere: Bool) {
+  package func addCloudAccount(_ name: String, address: String, token: String) throws(HomeError) -> CloudAccount {
     let name = try HomeNames.checked(name).name
     let (address, token) = (try CloudAccount.checked(address: address), try CloudAccount.checked(token: token))
     return try write { database in
@@ -34,7 +32,7 @@ extension HomeDatabase {
       guard let now = try self.cloudAccounts(database).first(where: { HomeNames.same($0.name, name) }) else {
         throw DamagedBlob()
       }
-      return (now.account, known != nil)
+      return now.account
     }
   }
 
@@ -50,12 +48,12 @@ extension HomeDatabase {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
-          SELECT name, address, token, revision, orders, contact, failure FROM cloud_account ORDER BY name
+          SELECT name, address, token, revision, contact, failure FROM cloud_account ORDER BY name
           """))
     while let row = try rows.next() {
       var account = CloudAccount(
-        name: try row.text(0), address: try row.text(1), lastContact: try row.optionalNumber(5),
-        failure: try row.optionalText(6))
+        name: try row.text(0), address: try row.text(1), lastContact: try row.optionalNumber(4),
+        failure: try row.optionalText(5))
       account.devices = try Row.fetchAll(
         database.cachedStatement(
           sql: """
@@ -64,24 +62,16 @@ extension HomeDatabase {
             """), arguments: [account.name]
       ).map { try $0.text(0) }
       accounts.append(
-        StoredCloudAccount(
-          account: account, token: try row.text(2), revision: try row.number(3),
-          orders: try row.number(4)))
+        StoredCloudAccount(account: account, token: try row.text(2), revision: try row.number(3)))
     }
     return accounts
   }
 
-  /// Removes an account from the home, with its sources of devices. A device with another source remains.
+  /// Removes an account from the home, with its sources of devices, in one transaction. A device with another source
+  /// remains.
   /// - Parameter time: now, in microseconds since 1970.
   /// - Returns: the account, and the names of the removed devices.
   /// - Throws: ``HomeError`` `notFound` with similar names.
-  package func removeCloudAccount(_ name: String, at time: Int64) throws(HomeError) -> (
-    account: CloudAccount, devices: [String]
-  ) {
-    try removeCloudAccount(name, origin: nil, at: time).result
-  }
-
-  /// Removes the account and its devices in one transaction, so that no device without an account remains.
   package func removeCloudAccount(
     _ name: String, origin: String?, at time: Int64
   ) throws(HomeError) -> (update: HomeUpdate, result: (account: CloudAccount, devices: [String])) {
@@ -112,13 +102,13 @@ extension HomeDatabase {
   private func cloudNodes(_ database: Database) throws -> [String: [NodeID: CloudNode]] {
     var accounts: [String: [NodeID: CloudNode]] = [:]
     let rows = try Row.fetchCursor(
-      database.cachedStatement(sql: "SELECT account, node, endpoint, description FROM cloud_device"))
+      database.cachedStatement(sql: "SELECT account, node, endpoint, device, description FROM cloud_device"))
     while let row = try rows.next() {
       let node = Self.node(try row.number(1))
-      // A device whose description can't be decoded remains in the account, and the cloud is queried again.
-      let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try row.optionalBytes(3) ?? []))
+      let device = try? CloudDevice(JSONParser.parse(row.optionalBytes(4) ?? []))
       let endpoint = EndpointID(try row.number(2))
-      accounts[try row.text(0), default: [:]][node, default: CloudNode(node: node)].parts[endpoint] = part
+      accounts[try row.text(0), default: [:]][node, default: CloudNode(node: node)].parts[endpoint] =
+        try device ?? CloudDevice(unreadable: row.text(3))
     }
     return accounts
   }
@@ -128,29 +118,29 @@ extension HomeDatabase {
   /// becomes a new node. Devices beyond the limits are ignored.
   /// - Returns: the account's nodes, with unlisted ones unchanged; nil if the account was removed or replaced since
   ///   the request.
-  package func keep(_ parts: [CloudPart], of account: StoredCloudAccount) throws(HomeError) -> [NodeID: CloudNode]? {
+  package func keep(
+    _ devices: [CloudDevice], of account: StoredCloudAccount
+  ) throws(HomeError) -> [NodeID: CloudNode]? {
     try write { database in
-      guard try self.cloudAccounts(database).contains(where: { $0.name == account.name && $0.isSame(as: account) })
-      else {
-        return nil
-      }
+      let accounts = try self.cloudAccounts(database)
+      guard accounts.contains(where: { $0.name == account.name && $0.revision == account.revision }) else { return nil }
       var nodes = try self.cloudNodes(database)[account.name] ?? [:]
-      var endpoints = try self.cloudEndpoints(database, of: account.name)
-      for part in parts {
-        let id = part.device.id
-        guard
-          let endpoint = try endpoints.endpoint(
-            of: part, nodes,
-            draw: {
-              .temporaryLocal(UInt32(truncatingIfNeeded: try Self.drawCloudNumber(database)))
-            })
-        else { continue }
-        if let before = endpoints.updateValue(endpoint, forKey: id), before != endpoint {
-          nodes[before.node]?.parts[before.endpoint] = nil
-          if !endpoints.values.contains(where: { $0.node == before.node }) { nodes[before.node] = nil }
+      var endpoints = nodes.values.reduce(into: [String: CloudEndpoint]()) { endpoints, node in
+        for (endpoint, device) in node.parts {
+          endpoints[device.id] = CloudEndpoint(node: node.node, endpoint: endpoint)
         }
-        if nodes[endpoint.node]?.parts[endpoint.endpoint] == part { continue }
-        nodes[endpoint.node, default: CloudNode(node: endpoint.node)].parts[endpoint.endpoint] = part
+      }
+      for device in devices {
+        let endpoint = try endpoints.endpoint(of: device, nodes) {
+          .temporaryLocal(UInt32(truncatingIfNeeded: try Self.drawCloudNumber(database)))
+        }
+        guard let endpoint else { continue }
+        if let before = endpoints.updateValue(endpoint, forKey: device.id), before != endpoint {
+          nodes[before.node]?.parts[before.endpoint] = nil
+          if nodes[before.node]?.parts.isEmpty == true { nodes[before.node] = nil }
+        }
+        if nodes[endpoint.node]?.parts[endpoint.endpoint] == device { continue }
+        nodes[endpoint.node, default: CloudNode(node: endpoint.node)].parts[endpoint.endpoint] = device
         try database.execute(
           sql: """
             INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES (?, ?, ?, ?, ?)
@@ -158,25 +148,12 @@ extension HomeDatabase {
             SET node = excluded.node, endpoint = excluded.endpoint, description = excluded.description
             """,
           arguments: [
-            account.name, id, Self.stored(endpoint.node), Int(endpoint.endpoint.rawValue),
-            try JSONEncoder().encode(part),
+            account.name, device.id, Self.stored(endpoint.node), Int(endpoint.endpoint.rawValue),
+            Data(device.json.description.utf8),
           ])
       }
       return nodes
     }
-  }
-
-  /// Returns the nodes and endpoints of an account's devices, also of those whose description can't be decoded.
-  private func cloudEndpoints(_ database: Database, of account: String) throws -> [String: CloudEndpoint] {
-    var endpoints: [String: CloudEndpoint] = [:]
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(sql: "SELECT device, node, endpoint FROM cloud_device WHERE account = ?"),
-      arguments: [account])
-    while let row = try rows.next() {
-      endpoints[try row.text(0)] = CloudEndpoint(
-        node: Self.node(try row.number(1)), endpoint: EndpointID(try row.number(2)))
-    }
-    return endpoints
   }
 
   /// Returns a number that was never drawn before.
@@ -207,13 +184,6 @@ extension HomeDatabase {
         arguments: [contact, failure, account.name, account.revision])
     }
   }
-
-  /// Counts a command sent through an account, so that the process that polls the account does so soon.
-  func noteOrder(through account: String) throws(HomeError) {
-    try write {
-      try $0.execute(sql: "UPDATE cloud_account SET orders = orders + 1 WHERE name = ?", arguments: [account])
-    }
-  }
 }
 
 /// The node and endpoint of a cloud device.
@@ -226,13 +196,13 @@ extension [String: CloudEndpoint] {
   /// Returns the node and endpoint for a device of an account; nil if it would exceed the limit of devices.
   /// - Parameter draw: draws the id of a new node.
   fileprivate func endpoint(
-    of part: CloudPart, _ nodes: [NodeID: CloudNode], draw: () throws -> NodeID
+    of device: CloudDevice, _ nodes: [NodeID: CloudNode], draw: () throws -> NodeID
   ) rethrows -> CloudEndpoint? {
-    let known = self[part.device.id]
+    let known = self[device.id]
     // A device on a node with several endpoints keeps its endpoint, regardless of its description.
     if let known, values.contains(where: { $0.node == known.node && $0 != known }) { return known }
     let others = nodes.values.filter { other in
-      other.node != known?.node && other.parts.values.contains { $0.isSameDevice(as: part) }
+      other.node != known?.node && other.parts.values.contains { $0.identity.isSameDevice(as: device.identity) }
     }
     guard let other = others.map(\.node).min() else {
       if known == nil, count >= CloudIntent.mostDevices { return nil }

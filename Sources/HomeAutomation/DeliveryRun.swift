@@ -43,14 +43,12 @@ enum DeliveryRun {
   private static func run(
     _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String, _ gracePeriod: Duration
   ) async -> String? {
-    var environment = ProcessInfo.processInfo.environment
-    environment[StateDirectory.variable] = state
-    environment["HEARTH_OBSERVER"] = "\(notice.observer)"
-    environment["HEARTH_AFTER"] = "\(notice.after)"
-    environment["HEARTH_UNTIL"] = "\(notice.until)"
-    environment["HEARTH_ATTEMPT"] = "\(notice.attempt)"
-    return await RunningCommand.run(
-      arguments, environment: environment, input: [UInt8](body + Data("\n".utf8)), gracePeriod: gracePeriod)
+    await RunningCommand.run(
+      arguments,
+      variables: [
+        StateDirectory.variable: state, "HEARTH_OBSERVER": "\(notice.observer)", "HEARTH_AFTER": "\(notice.after)",
+        "HEARTH_UNTIL": "\(notice.until)", "HEARTH_ATTEMPT": "\(notice.attempt)",
+      ], input: [UInt8](body + Data("\n".utf8)), gracePeriod: gracePeriod)
   }
 
   private static func post(_ body: Data, to address: String) async -> String? {

@@ -89,7 +89,7 @@ enum HomeSchema {
   /// - `client`: `token` is a hash; `created` is in seconds since 1970.
   /// - `trial`: devices whose connectivity differs from the settled one, which is stored here, and since when.
   /// - `wish`: the requested name and room of nodes that were commissioned and have not yet reported their topology.
-  /// - `cloud_account`: `revision` changes with the address or token; `orders` counts the commands that were sent.
+  /// - `cloud_account`: `revision` changes with the address or token.
   /// - `cloud_number`: the last number drawn for a revision or the id of a cloud node; numbers are never reused.
   private static let tables = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -141,7 +141,7 @@ enum HomeSchema {
     ) WITHOUT ROWID;
     CREATE TABLE cloud_account (
       name TEXT PRIMARY KEY COLLATE NOCASE, address TEXT NOT NULL, token TEXT NOT NULL,
-      revision INTEGER NOT NULL, orders INTEGER NOT NULL DEFAULT 0, contact INTEGER, failure TEXT
+      revision INTEGER NOT NULL, contact INTEGER, failure TEXT
     ) WITHOUT ROWID;
     CREATE TABLE cloud_device (
       account TEXT NOT NULL COLLATE NOCASE, device TEXT NOT NULL, node INTEGER NOT NULL, endpoint INTEGER NOT NULL,

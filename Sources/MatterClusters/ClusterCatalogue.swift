@@ -1,20 +1,7 @@
 public import MatterModel
 
-/// The declared clusters, with look-up by id and name.
+/// The clusters that the files of the folder Clusters declare, with look-up by id and name.
 public enum ClusterCatalogue {
-  /// Sorted by id.
-  public static let all: [any Cluster.Type] = [
-    Identify.self, Groups.self, OnOff.self, LevelControl.self, Descriptor.self, Binding.self, AccessControl.self,
-    BasicInformation.self, OtaSoftwareUpdateRequestor.self, LocalizationConfiguration.self,
-    TimeFormatLocalization.self, UnitLocalization.self, PowerSource.self, GeneralCommissioning.self,
-    NetworkCommissioning.self, GeneralDiagnostics.self, SoftwareDiagnostics.self, EthernetNetworkDiagnostics.self,
-    TimeSynchronization.self, BridgedDeviceBasicInformation.self, Switch.self, AdministratorCommissioning.self,
-    OperationalCredentials.self, GroupKeyManagement.self, FixedLabel.self, UserLabel.self, BooleanState.self,
-    IcdManagement.self, ScenesManagement.self, DoorLock.self, WindowCovering.self, Thermostat.self, FanControl.self,
-    ColorControl.self, IlluminanceMeasurement.self, TemperatureMeasurement.self, RelativeHumidityMeasurement.self,
-    OccupancySensing.self,
-  ]
-
   /// Returns the cluster with this id; nil if it is not declared.
   public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? { byID[id] }
 

@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import Runtime
 import Testing
+import WebClient
 
 @testable import HearthHome
 @testable import HomeControl

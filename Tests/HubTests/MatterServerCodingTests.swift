@@ -1,6 +1,7 @@
 import MatterModel
 import MatterTLV
 import Testing
+import WebClient
 
 @testable import Hub
 

@@ -3,6 +3,7 @@ import MatterModel
 import MatterProtocol
 import NIOCore
 import Testing
+import WebClient
 
 @testable import Hub
 

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import Runtime
 import Synchronization
+import WebClient
 
 @testable import Hub
 

@@ -51,7 +51,7 @@ final class SilentHub: Sendable {
   }
 
   /// The requests of all clients, with their ids.
-  var requests: [(id: String, request: HomeRequest)] { received.all.withLock { $0 } }
+  var requests: [(id: String, request: HomeRequest, options: RequestOptions)] { received.all.withLock { $0 } }
 
   /// Answers no pings from now on.
   func stopAnswering() { received.answersPings.withLock { $0 = false } }
@@ -75,7 +75,7 @@ final class SilentHub: Sendable {
 
 private final class ReceivedRequests: Sendable {
   let answersPings = Mutex(true)
-  let all = Mutex<[(id: String, request: HomeRequest)]>([])
+  let all = Mutex<[(id: String, request: HomeRequest, options: RequestOptions)]>([])
 }
 
 private final class Greeter: ChannelInboundHandler {
@@ -102,7 +102,7 @@ private final class Greeter: ChannelInboundHandler {
     case .start:
       for one in greeting { context.channel.writeAndFlush(one.frame, promise: nil) }
       onStart(context.channel)
-    case .request(let id, let request, _): received.all.withLock { $0.append((id, request)) }
+    case .request(let id, let request, _, let options): received.all.withLock { $0.append((id, request, options)) }
     case .cancel, nil: break
     }
   }

@@ -55,6 +55,29 @@ import Testing
     await hub.close()
   }
 
+  /// The process that owns the home needs some time until it accepts connections.
+  @Test func clientOfOwnerSendsItsOptions() async throws {
+    let scratch = Scratch()
+    let lock = try #require(try OwnerLock.acquire(scratch.state))
+    try Files.makeDirectory(scratch.state.run)
+    let address = SocketAddress(.loopback4, port: 5540)
+    var options = ServedHome.options(scratch)
+    (options.timeout, options.address, options.addresses) = (.milliseconds(50), address, [6: address])
+    let opening = Task { [options] in try await Home(options) }
+    // The timeout of requests does not limit the connection to the owner.
+    try await Task.sleep(for: .milliseconds(500))
+    let owner = try await SilentHub(scratch.state.hubSocket, greeting: [SilentHub.welcome] + SilentHub.home)
+    let client = try await opening.value
+    #expect(await code { _ = try await client.anchor() } == .timedOut)
+    #expect(
+      owner.requests.map(\.options) == [
+        RequestOptions(timeout: .milliseconds(50), address: address, addresses: [6: address])
+      ])
+    await client.close()
+    await owner.close()
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func requestLimitIncludesDeviceTimeout() {
     let write = HomeRequest.writeDevice(device: "5", source: nil, writes: [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))

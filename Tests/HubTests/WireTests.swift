@@ -7,6 +7,7 @@ import NIOPosix
 import Runtime
 import Synchronization
 import Testing
+import WebClient
 
 @testable import HearthHome
 @testable import HomeControl
@@ -201,7 +202,7 @@ import Testing
   func roundTripsRequests(_ request: HomeRequest) throws {
     let text = try HubMessage.request(id: "7", request, origin: "me").text
     let bytes = Array(text.readableBytesView)
-    guard case .request("7", let read, "me") = try HubMessage(bytes) else {
+    guard case .request("7", let read, "me", RequestOptions()) = try HubMessage(bytes) else {
       Issue.record("another message")
       return
     }
@@ -222,10 +223,27 @@ import Testing
       node: 5, writes: [AttributeWrite(AttributePath(ServedHome.level), value: [4, 9])], isTimed: false)
     #expect(String(buffer: try HubMessage.request(id: "1", write, origin: nil).text).contains("\"BAk=\""))
     let short = Array(#"{"message_id":"1","command":"hearth_anchor"}"#.utf8)
-    guard case .request("1", .anchor, nil) = try HubMessage(short) else {
+    guard case .request("1", .anchor, nil, _) = try HubMessage(short) else {
       Issue.record("another message")
       return
     }
+  }
+
+  @Test func requestHasOptionsOfClient() throws {
+    let address = SocketAddress(.loopback6, port: 5540)
+    let options = RequestOptions(timeout: .seconds(2), address: address, addresses: [5: address])
+    let text = try HubMessage.request(id: "1", .anchor, origin: nil, options: options).text
+    let message = try JSONParser.parse(Array(text.readableBytesView))
+    #expect(message["options"]?["timeout"] == 2000 && message["options"]?["address"]?["ip"] == "::1")
+    #expect(message["options"]?["addresses"]?["5"]?["port"] == 5540)
+    guard case .request("1", .anchor, nil, options) = try HubMessage(message) else {
+      Issue.record("another message")
+      return
+    }
+    // Only owners may set addresses, to which the hub sends.
+    #expect(options.limited(to: .member) == RequestOptions(timeout: .seconds(2)))
+    #expect(options.limited(to: .owner) == options && options.limited(to: nil) == options)
+    #expect(RequestOptions(timeout: .seconds(9999)).limited(to: .owner).timeout == .seconds(600))
   }
 
   @Test func roundTripsNewsAndReplies() throws {

@@ -118,7 +118,7 @@ import Testing
         try AttestationChain.verify(dac: try X509Certificate(der: flipped), pai: made.pai, trustedRoots: [paa])
       }
     }
-    for flipped in bitFlips(of: made.pai.der) {
+    for flipped in bitFlips(of: made.pai.der, everyBit: false) {
       #expect(throws: (any Error).self) {
         try AttestationChain.verify(dac: made.dac, pai: try X509Certificate(der: flipped), trustedRoots: [paa])
       }

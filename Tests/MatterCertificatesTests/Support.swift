@@ -9,8 +9,9 @@ func bytes(_ text: String) -> [UInt8] {
 }
 
 /// Returns every encoding that differs from `original` in one bit.
-func bitFlips(of original: [UInt8]) -> some Sequence<[UInt8]> {
-  (0..<original.count * 8).lazy.map { bit in
+func bitFlips(of original: [UInt8], everyBit: Bool = true) -> some Sequence<[UInt8]> {
+  // Otherwise one bit of each byte.
+  stride(from: 0, to: original.count * 8, by: everyBit ? 1 : 9).lazy.map { bit in
     var flipped = original
     flipped[bit / 8] ^= 1 << UInt8(bit % 8)
     return flipped

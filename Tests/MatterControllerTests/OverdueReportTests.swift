@@ -151,15 +151,19 @@ import Testing
     world.run(for: .seconds(20))
     if isRestarted { world.devices[0].reboot() } else { world.devices[0].holdBack = ["Toggle"] }
     world.run(for: .seconds(40))
-    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    // A command is not repeated.
+    let id =
+      isRestarted
+      ? world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+      : world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
     world.run(for: .milliseconds(3500))
-    // The new subscription is established, and the command is not answered yet.
+    // The new subscription is established, and the request is not answered yet.
     #expect(summary(world, handle).contains("established"))
-    #expect(world.completion(of: invoke) == nil)
+    #expect(world.completion(of: id) == nil)
     if !isRestarted { #expect(world.devices[0].answerHeld(at: world.now) == 1) }
     world.run(for: .seconds(20))
-    #expect(throws: Never.self) { try #require(world.completion(of: invoke)).get() }
-    #expect(world.devices[0].log.count { $0 == "Toggle" } == 1)
+    #expect(throws: Never.self) { try #require(world.completion(of: id)).get() }
+    #expect(world.devices[0].log.count { $0 == (isRestarted ? "Read" : "Toggle") } == 1)
     #expect(losses(world, handle) == 0)
     #expect(sessions(world) == [1, 1])
   }

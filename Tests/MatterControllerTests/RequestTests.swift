@@ -113,15 +113,46 @@ import Testing
     device.core = NodeCore(random: device.random, fabrics: fabrics)
   }
 
-  @Test func repeatsInvokeOnceAfterDeviceRestart() throws {
+  @Test("repeats a read after a restart of the device, but not a command") func repeatsReadsOnly() throws {
     var world = try commissioned()
-    restart(&world.devices[0])
-    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
-    _ = try #require(try world.result(of: invoke)?.get())
-    #expect(world.devices[0].log == ["Toggle"])
     restart(&world.devices[0])
     let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
     _ = try #require(try world.result(of: read)?.get())
+    restart(&world.devices[0])
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    #expect(world.error(of: invoke) == .unacknowledged)
+    #expect(world.devices[0].log == ["Read"])
+    // The next command opens a session.
+    let next = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: next)?.get())
+    #expect(world.devices[0].log == ["Read", "Toggle"])
+  }
+
+  @Test("repeats a command of which only the timed request was sent") func repeatsTimedRequest() throws {
+    var world = try commissioned()
+    restart(&world.devices[0])
+    let invoke = world.controller.invoke(1, [toggleLamp], timed: .seconds(1), at: world.now)
+    _ = try #require(try world.result(of: invoke)?.get())
+    #expect(world.devices[0].log == ["Timed", "Toggle"])
+  }
+
+  /// The answer to a command is lost because the path back changed; the device is reached over a new session.
+  @Test func doesNotRepeatCommandWithoutAcknowledgment() throws {
+    var world = try commissioned()
+    world.run(for: .seconds(1))
+    let first = world.datagramCount
+    world.loses = { $0 != first }
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.devices[0].onOff, "the command did not arrive")
+    world.devices[0].isDead = true
+    world.loses = { _ in false }
+    // Longer than all retransmissions, and shorter than the timeout of the command.
+    world.run(for: .seconds(8))
+    world.devices[0].isDead = false
+    #expect(world.error(of: invoke) == .unacknowledged)
+    world.run(for: .seconds(60))
+    #expect(world.devices[0].log == ["Toggle"] && world.devices[0].onOff)
   }
 
   @Test func doesNotRepeatAcknowledgedInvoke() throws {

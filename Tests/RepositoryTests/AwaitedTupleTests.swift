@@ -7,20 +7,23 @@ import Testing
 enum AwaitedTuple {
   /// Returns the lines on which such a tuple begins.
   static func lines(in text: String) -> [Int] {
-    let code = text.split(separator: "\n", omittingEmptySubsequences: false).map { Repository.code($0) }
+    if text.offsets(of: "return (").isEmpty { return [] }
+    let code = text.split(separator: "\n", omittingEmptySubsequences: false).map { SwiftFile.code($0) }
+    let hasTypedErrors = !text.offsets(of: "do throws(").isEmpty
     var result: [Int] = []
     // The brace depth of each open `do throws`.
     var typed: [Int] = []
     var depth = 0
     for (index, line) in code.enumerated() {
-      if line.contains("do throws(") { typed.append(depth) }
+      if hasTypedErrors, !line.offsets(of: "do throws(").isEmpty { typed.append(depth) }
       if let tuple = returned(code[index...]) {
         let isAwaited = tuple.contains("try await ")
         if isAwaited || !typed.isEmpty && tuple.contains("try ") { result.append(index + 1) }
       }
-      for character in line {
-        if character == "{" { depth += 1 }
-        if character == "}" {
+      guard hasTypedErrors else { continue }
+      for byte in line.utf8 {
+        if byte == UInt8(ascii: "{") { depth += 1 }
+        if byte == UInt8(ascii: "}") {
           depth -= 1
           if let last = typed.last, depth <= last { typed.removeLast() }
         }
@@ -31,11 +34,10 @@ enum AwaitedTuple {
 
   /// The tuple returned by the first line, up to its closing parenthesis; nil if it returns none.
   private static func returned(_ lines: ArraySlice<Substring>) -> String? {
+    guard let start = lines.first?.offsets(of: "return (").first else { return nil }
     let text = lines.prefix(12).joined(separator: "\n")
-    guard let first = lines.first, let start = first.firstRange(of: "return (") else { return nil }
-    let offset = first.distance(from: first.startIndex, to: start.upperBound)
     var (tuple, depth, isTuple) = ("", 1, false)
-    for character in text.dropFirst(offset) {
+    for character in text[text.index(utf8: start + 8)...] {
       if "([{".contains(character) { depth += 1 }
       if ")]}".contains(character) { depth -= 1 }
       if depth == 0 { break }
@@ -49,9 +51,9 @@ enum AwaitedTuple {
 @Suite("Awaited tuples") struct AwaitedTupleTests {
   @Test("no returned tuple awaits a result") func sources() {
     #expect(Repository.tests.count > 50, "the tests were not found below \(Repository.root.path)")
-    for (_, path, text) in Repository.sources + Repository.tests where !path.hasSuffix("AwaitedTupleTests.swift") {
-      for line in AwaitedTuple.lines(in: text) {
-        Issue.record("\(path):\(line): a release build may lose an element; store the result before the tuple")
+    for file in Repository.sources + Repository.tests where !file.path.hasSuffix("AwaitedTupleTests.swift") {
+      for line in AwaitedTuple.lines(in: file.text) {
+        Issue.record("\(file.path):\(line): a release build may lose an element; store the result before the tuple")
       }
     }
   }

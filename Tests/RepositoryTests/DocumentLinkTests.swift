@@ -68,18 +68,14 @@ import Testing
   }
 
   @Test("comments refer to existing articles") func commentsReferToArticles() {
-    let root = PackageManifest.root.appending(path: "Sources")
-    let files = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
     var articles: [String: Set<String>] = [:]
     for (path, _) in Self.documents where path.contains(".docc/") {
       articles[String(path.split(separator: "/")[1])] = Self.articles(besides: path)
     }
-    for file in files.sorted() where file.hasSuffix(".swift") {
-      guard let target = file.split(separator: "/").first.map(String.init),
-        let text = try? String(contentsOf: root.appending(path: file), encoding: .utf8), text.contains("<doc:")
-      else { continue }
-      for match in text.matches(of: #/<doc:([\w-]+)[^>]*>/#) {
-        #expect(articles[target, default: []].contains(String(match.1)), "\(file): \(match.0) points to no article")
+    for file in Repository.sources where !file.text.offsets(of: "<doc:").isEmpty {
+      for match in file.text.matches(of: #/<doc:([\w-]+)[^>]*>/#) {
+        #expect(
+          articles[file.target, default: []].contains(String(match.1)), "\(file.path): \(match.0) points to no article")
       }
     }
   }
@@ -110,13 +106,13 @@ import Testing
 
   @Test("ARCHITECTURE.md names existing types and files") func architectureNamesTypes() throws {
     let text = try #require(Self.documents.first { $0.path == "ARCHITECTURE.md" }?.text)
-    let root = PackageManifest.root
-    let files = FileManager.default.enumerator(atPath: root.appending(path: "Sources").path)
     var names = Set(PackageManifest.current.targets).union(["RepositoryTests", "SQLite", "TheHomeModel", "WebSocket"])
-    for file in files?.compactMap({ $0 as? String }) ?? [] where file.hasSuffix(".swift") {
-      let source = try String(contentsOf: root.appending(path: "Sources").appending(path: file), encoding: .utf8)
-      for match in source.matches(of: #/\b(?:struct|enum|class|actor|protocol|typealias) ([A-Z]\w+)/#) {
-        names.insert(String(match.1))
+    for file in Repository.sources {
+      for keyword in ["struct ", "enum ", "class ", "actor ", "protocol ", "typealias "] {
+        for offset in file.text.offsets(of: keyword) {
+          let rest = file.text[file.text.index(utf8: offset + keyword.utf8.count)...]
+          if rest.first?.isUppercase == true { names.insert(String(rest.prefix { $0.isLetter || $0.isNumber })) }
+        }
       }
     }
     // Compound names only: a single word may be prose.
@@ -126,7 +122,9 @@ import Testing
     }
     for match in text.matches(of: #/\b(?:Sources|Tests)\/[\w\/.+-]+/#) {
       let path = match.0.hasSuffix(".") ? match.0.dropLast() : match.0
-      #expect(FileManager.default.fileExists(atPath: root.appending(path: String(path)).path), "no file \(path)")
+      #expect(
+        FileManager.default.fileExists(atPath: PackageManifest.root.appending(path: String(path)).path),
+        "no file \(path)")
     }
   }
 }

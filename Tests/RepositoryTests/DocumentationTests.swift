@@ -12,12 +12,9 @@ struct Documentation {
     "enqueue(_:)", "inEventLoop", "execute(_:)", "scheduleTask(deadline:_:)", "scheduleTask(in:_:)", "submit(_:)",
   ]
 
-  /// Declarations with names from a specification, whose comment on the type or section has the reference: the clusters,
-  /// traits and device types of the standard, and the attributes of a SYNC response.
-  static let facts = [
-    "MatterClusters/", "HearthHome/Types/KnownDeviceType.swift", "HearthHome/Types/Matter.swift",
-    "CloudLink/CloudAttributes.swift",
-  ]
+  /// Declarations with names from a specification, whose comment on the type has the reference: the attributes of a SYNC
+  /// response. The declarations of clusters and device types are generated.
+  static let facts = ["CloudLink/CloudAttributes.swift"]
 
   private var files: [(path: String, source: SourceText)] = []
   private var conformances: [String: Set<String>] = [:]
@@ -152,7 +149,7 @@ struct Documentation {
 @Suite("Documentation") struct DocumentationTests {
   @Test func everyPublicDeclarationIsDocumented() {
     let documentation = Documentation(Repository.sources.map { ($0.path, $0.text) })
-    #expect(documentation.count > 5000, "the declarations were not found")
+    #expect(documentation.count > 3500, "the declarations were not found")
     for complaint in documentation.complaints { Issue.record("\(complaint)") }
   }
 

@@ -21,7 +21,7 @@ struct PackageManifest {
     for match in code.matches(of: #/let (\w+): \[?Target\.Dependency\]? = /#) {
       constants[String(match.1)] = modules(in: Self.prefix(of: code[match.range.upperBound...], upTo: "\n"))
     }
-    let declaration = #/(?:\bmodule|\.target|\.systemLibrary|\.executableTarget)\(\s*(?:name: )?"([\w-]+)"/#
+    let declaration = #/(?:\bmodule|\.target|\.systemLibrary|\.executableTarget|\.plugin)\(\s*(?:name: )?"([\w-]+)"/#
     for match in code.matches(of: declaration) {
       let name = String(match.1)
       targets.append(name)

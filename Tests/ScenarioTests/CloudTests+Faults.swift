@@ -17,7 +17,7 @@ extension CloudTests {
         defer { contents.devices = [] }
         return contents.devices
       }
-      try await world.simulation.sleep(for: .seconds(20_000))
+      try await world.simulation.sleep(for: .seconds(8_000))
       #expect(try await device("Pier", home).offlineReason == .cloudSaysUnreachable)
       // The absence time restarts for a device that was listed meanwhile.
       cloud.with { $0.devices = [entries[1]] }

@@ -145,9 +145,41 @@ import Testing
     }
     #expect(devices.map(\.name) == ["Lamp"] && devices.first?.isMatterDevice == true)
     #expect(devices.first?.sourceConnectivity == SourceConnectivity(.online, .peer))
-    let (online, remote) = (SourceConnectivity(.online, .peer), SourceConnectivity(.online, .remote))
-    #expect(seen == [online, remote, online])
+    // The cloud does not offer Identify, Groups and Scenes Management.
+    let (online, partly) = (SourceConnectivity(.online, .peer), SourceConnectivity(.partiallyOnline, .mixed))
+    #expect(seen == [online, partly, online])
     #expect(commands.count == 1)
+  }
+
+  /// The cloud offers color temperatures of a lamp that it does not offer over Matter.
+  @Test func addsTraitOfCloudToLocalDevice() async throws {
+    let cloud = FakeCloud()
+    try await run(cloud) { home, world in
+      let lamp = try await device("Lamp", home)
+      #expect(try light(lamp).colorControlTrait == nil)
+      cloud.add(
+        "l", name: "Cloud Lamp", type: "LIGHT", traits: ["OnOff", "Brightness", "ColorSetting"],
+        state: #""online":true,"on":true,"brightness":40,"color":{"temperatureK":4000}"#,
+        also: #","attributes":{"colorTemperatureRange":{"temperatureMinK":2000,"temperatureMaxK":6500}}"#
+          + identity(of: lamp))
+      try await world.simulation.sleep(for: .seconds(960))
+      let both = try await device("Lamp", home)
+      let traits = try light(both)
+      #expect(both.sourceConnectivity == SourceConnectivity(.online, .mixed))
+      #expect(traits.colorControlTrait?.attributes.colorTemperatureMireds == 250)
+      #expect(traits.colorControlTrait?.metadata.sourceConnectivity == SourceConnectivity(.online, .remote))
+      #expect(traits.onOffTrait?.metadata.sourceConnectivity == SourceConnectivity(.online, .peer))
+      try await traits.onOffTrait?.on()
+      #expect(cloud.commands.isEmpty)
+      try await traits.colorControlTrait?.moveToColorTemperature(colorTemperatureMireds: 200)
+      #expect(cloud.commands.count == 1 && cloud.commands.first?.contains(#""temperature":5000"#) == true)
+      try await world.cutPower(of: "Lamp")
+      try await world.simulation.sleep(for: .seconds(200))
+      let away = try await device("Lamp", home)
+      #expect(away.sourceConnectivity == SourceConnectivity(.partiallyOnline, .mixed))
+      #expect(away.traits[OnOffTrait.self]?.metadata.sourceConnectivity == SourceConnectivity(.online, .remote))
+      #expect(away.traits[IdentifyTrait.self]?.metadata.sourceConnectivity == SourceConnectivity(.offline, .peer))
+    }
   }
 
   // MARK: Faults
@@ -174,7 +206,7 @@ import Testing
       try await now(.answers(500, "no"))
       try await now(.answers(200, "{\"payload\":"))
       try await now(.answers(200, String(repeating: "[", count: 100_000)))
-      try await now(.answers(200, String(repeating: "[", count: 500) + String(repeating: "]", count: 500)))
+      try await now(.answers(200, String(repeating: "[", count: 300) + String(repeating: "]", count: 300)))
       try await now(.answers(200, "{\"payload\":{\"devices\":{}}}" + String(repeating: " ", count: 2 << 20)))
       try await now(.answers(200, "{\"payload\":{\"errorCode\":\"authExpired\"}}"))
       try await now(.slow(.seconds(3600)))

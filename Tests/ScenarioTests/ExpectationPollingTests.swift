@@ -78,7 +78,7 @@ import VirtualDevices
 
   /// Compares the runs to the nanosecond and to the byte, with changes at a pace, between two paces, at the end and
   /// never.
-  @Test(arguments: [1, 2, 3] as [UInt64]) func observesChangesAtTheSameTime(seed: UInt64) async throws {
+  @Test func observesChangesAtTheSameTime() async throws {
     let scenario = try ScenarioFileTests.load(
       ScenarioFileTests.lamp + """
         always: { messages: "< 100000" }
@@ -99,8 +99,8 @@ import VirtualDevices
           - expect: { plug.connectivity: online, lamp.locality: peer, within: 3m }
           - expect: { messages: "> 60", within: 15ms }
         """)
-    let before = try await play(scenario, seed: seed, checksAlways: true)
-    let now = try await play(scenario, seed: seed)
+    let before = try await play(scenario, seed: 1, checksAlways: true)
+    let now = try await play(scenario, seed: 1)
     #expect(now.outcome.message == before.outcome.message)
     #expect(now.outcome.lines == before.outcome.lines)
     let isSame = now.outcome == before.outcome

@@ -19,7 +19,10 @@ import VirtualDevices
   @Test func findsScenarios() { #expect(Self.files.count >= 10) }
 
   @Test(arguments: files) func passes(_ file: String) async throws {
-    for scenario in try ScenarioDefinition.variants("\(Self.folder)/\(file)") {
+    // `make scenarios` runs all variants.
+    let variants = try ScenarioDefinition.variants("\(Self.folder)/\(file)")
+    for index in stride(from: 0, to: variants.count, by: max(1, variants.count / 8)) {
+      let scenario = variants[index]
       let (result, _) = await scenario.simulate(seed: 1)
       #expect(result.isPassed, "\(result)")
     }

@@ -21,16 +21,16 @@ import Testing
   /// A subscription lasts with small messages; after a restart of the home it can't be established again.
   @Test(arguments: [120, 152, 300]) func keepsSubscriptionButEstablishesNone(_ size: Int) async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-      async let scored = world.score(for: .seconds(3600))
+      async let scored = world.score(for: .seconds(1200))
       try await world.simulation.sleep(for: .seconds(10))
       try await inject(world, size)
-      try await world.simulation.sleep(for: .seconds(1800))
+      try await world.simulation.sleep(for: .seconds(300))
       var truth = try #require(await world.truth().first)
       #expect(truth.isReachable && truth.isNarrow && truth.isSubscribed && truth.route == .ipv6)
       #expect(try await isSaidOnline(world))
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
-      try await world.simulation.sleep(for: .seconds(600))
+      try await world.simulation.sleep(for: .seconds(200))
       truth = try #require(await world.truth().first)
       #expect(!truth.isReachable && truth.isPowered && truth.route == .ipv6)
       #expect(try await !isSaidOnline(world))
@@ -107,7 +107,8 @@ import Testing
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       try await inject(world, size)
       #expect(await world.truth().map(\.isReachable) == [isKept])
-      let card = try await world.score(for: .seconds(3600))
+      // Ten times the interval of reports.
+      let card = try await world.score(for: .seconds(600))
       #expect(await world.truth().map(\.isReachable) == [isKept])
       #expect(try await isSaidOnline(world) == isKept)
       return card

@@ -11,11 +11,15 @@ import VirtualDevices
 
 @testable import Scenario
 
+/// Waits for an event that never occurs, until the task is cancelled.
+func waitForCancellation() async {
+  let (stream, _) = AsyncStream.makeStream(of: Void.self)
+  for await _ in stream {}
+}
+
 /// The detection of runs without progress. The reports and retries of a home never end, so a run must end although
 /// events occur; but not while the body itself has something scheduled.
 @Suite struct ProgressTests {
-  private static let never = { @Sendable in await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
-
   private func run<R: Sendable>(
     _ timeout: Duration, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
   ) async throws -> R {
@@ -25,9 +29,11 @@ import VirtualDevices
   }
 
   @Test func endsRunWithoutProgress() async throws {
-    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+    var options = SimulatedHomeOptions()
+    options.timeout = .seconds(7200)
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1, options) { _, world in
       try await world.simulation.sleep(for: .seconds(1000))
-      await world.simulation.naming("a missing event") { await Self.never() }
+      await world.simulation.naming("a missing event") { await waitForCancellation() }
     }
     let error = #expect(throws: SimulationError.self) { try run.result.get() }
     guard case .noProgress(let end, let since, ["a missing event"]) = error else {
@@ -35,7 +41,7 @@ import VirtualDevices
     }
     #expect((1000..<1100).contains(since.nanoseconds / 1_000_000_000))
     // Some event, at least the deadline of a report, occurs once an hour.
-    #expect(end - since > VirtualTime.usualTimeout && end - since < VirtualTime.usualTimeout + .seconds(3_601))
+    #expect(end - since > .seconds(7200) && end - since < .seconds(7200 + 3601))
     #expect(
       "\(SimulationError.noProgress(at: end, since: since, waiting: ["a missing event"]))".contains(
         "waits “a missing event”"))
@@ -43,32 +49,27 @@ import VirtualDevices
 
   @Test func doesNotEndSleepingBody() async throws {
     let now = try await run(.seconds(600)) { _, world in
-      async let _: Void = Self.neverOrCancelled()
-      try await world.simulation.sleep(for: .seconds(20_000))
+      async let _: Void = waitForCancellation()
+      try await world.simulation.sleep(for: .seconds(5_000))
       return await world.simulation.now
     }
-    #expect(now > .zero + .seconds(20_000))
-  }
-
-  private static func neverOrCancelled() async {
-    let (stream, _) = AsyncStream.makeStream(of: Void.self)
-    for await _ in stream {}
+    #expect(now > .zero + .seconds(5_000))
   }
 
   @Test func waitsForScheduledWork() async throws {
     let now = try await run(.seconds(600)) { _, world in
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let world = world.simulation.world.value
-        world.at(world.now + .seconds(20_000)) { _ in continuation.resume() }
+        world.at(world.now + .seconds(5_000)) { _ in continuation.resume() }
       }
       return await world.simulation.now
     }
-    #expect(now > .zero + .seconds(20_000))
+    #expect(now > .zero + .seconds(5_000))
   }
 
   @Test func waitsForTimeLimitOfCondition() async throws {
     let isMet = try await run(.seconds(600)) { _, world in
-      await world.simulation.wait(for: "a missing event", within: .seconds(20_000)) { _ in false }
+      await world.simulation.wait(for: "a missing event", within: .seconds(5_000)) { _ in false }
     }
     #expect(!isMet)
   }
@@ -100,7 +101,7 @@ import VirtualDevices
       await #expect(throws: SimulatedHomeFailure.self) {
         try await withSimulatedHome(file.path, seed: 1, limit: .seconds(3 * 86_400)) { _, world in
           try await world.switchPeriodically("Lamp", every: .seconds(3_600))
-          await world.simulation.naming("a missing event") { await Self.never() }
+          await world.simulation.naming("a missing event") { await waitForCancellation() }
         }
       })
     guard case .noProgress(_, _, let waiting) = failure.cause as? SimulationError else {
@@ -114,7 +115,7 @@ import VirtualDevices
     let scenario = try ScenarioFileTests.load(
       SimulatedHomeTests.lamp + "\nnever:\n  - { lamp.connectivity: offline }\nsteps:\n  - power: { lamp: off }\n")
     let timeline = Timeline()
-    let run = await VirtualTime.run(seed: 1, limit: .seconds(3 * 86_400)) { simulation in
+    let run = await VirtualTime.run(seed: 1, limit: .seconds(86_400), timeout: .seconds(7200)) { simulation in
       let home = try await SimulatedHome.start(scenario.home, SimulatedHomeOptions(), in: simulation)
       try await home.switchPeriodically("Lamp", every: .seconds(3_600))
       let failure = await ScenarioDefinition.play(scenario, on: StuckStage(stage: home), timeline)
@@ -169,9 +170,7 @@ private struct StuckStage: Stage {
   let stage: SimulatedHome
   var home: Home { get async throws(HomeError) { try await stage.home } }
 
-  func perform(_: ScenarioStep.Action) async throws {
-    await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
-  }
+  func perform(_: ScenarioStep.Action) async throws { await waitForCancellation() }
 
   var now: Duration { stage.now }
   func sleep(for time: Duration) async throws { try await stage.sleep(for: time) }

@@ -49,14 +49,12 @@ import VirtualDevices
   @Test func reportsEndOfRunWithSeed() async throws {
     let failure = try #require(
       await #expect(throws: SimulatedHomeFailure.self) {
-        try await run(limit: .seconds(3_600)) { _, world in
+        try await run(limit: .seconds(600)) { _, world in
           try await world.cutPower(of: "hub")
           try await world.restorePower(of: "hub")
           try await world.simulation.sleep(for: .seconds(30))
           try await world.cutPower(of: "Lamp")
-          await world.simulation.naming("a missing event") {
-            await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
-          }
+          await world.simulation.naming("a missing event") { await waitForCancellation() }
         }
       })
     #expect(failure.cause is SimulationError)

@@ -344,9 +344,7 @@ import VirtualDevices
   /// Subscriptions keep the run alive; at the time limit the pending operations are reported.
   @Test func reportsPendingOperationsAtTimeLimit() async throws {
     let run = await simulate(try Self.definition(), seed: 1, limit: .seconds(3_600)) { _, world in
-      await world.simulation.naming("a missing event") {
-        await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
-      }
+      await world.simulation.naming("a missing event") { await waitForCancellation() }
     }
     let error = #expect(throws: SimulationError.self) { try run.result.get() }
     guard case .timedOut(_, ["a missing event"]) = error else {
@@ -362,6 +360,22 @@ import VirtualDevices
     }
     let second = #expect(throws: SimulationError.self) { try unpaired.result.get() }
     #expect("\(String(describing: second))".contains("Lamp to be commissioned by the home on hub"))
+  }
+
+  /// A body that ignores its cancellation is abandoned after a limited number of further events.
+  @Test func endsRunOfUncancellableBody() async throws {
+    let run = await VirtualTime.run(seed: 1, limit: .seconds(60)) { simulation in
+      await simulation.perform { world in
+        @Sendable func tick(_ world: World) { world.at(world.now + .seconds(1), tick) }
+        tick(world)
+      }
+      await simulation.naming("a missing event") {
+        await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+      }
+    }
+    #expect(throws: SimulationError.timedOut(at: .zero + .seconds(60), waiting: ["a missing event"])) {
+      try run.result.get()
+    }
   }
 
   /// A loop of effects without progress of time ends the run.

@@ -7,9 +7,10 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// Random faults for half an hour of virtual time, then recovery on a perfect network.
+/// Random faults for half an hour of virtual time, then recovery on a perfect network. `hearth-bench random` runs many
+/// more seeds with whole homes.
 @Suite struct ChaosTests {
-  @Test(arguments: 1...12) func recoversFromRandomFaults(seed: UInt64) throws {
+  @Test(arguments: 1...4) func recoversFromRandomFaults(seed: UInt64) throws {
     let home = try SimulatedHome(seed: seed)
     try home.commission()
     try home.subscribe(AttributePath(OnOff.onOff.path(on: 1)), maxInterval: .seconds(20))

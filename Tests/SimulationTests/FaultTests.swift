@@ -111,6 +111,7 @@ import Testing
       let fabrics = try #require(home.light.engine).fabrics.count
       if case .success = result {
         #expect(fabrics == 1, "killed at effect \(effect)")
+        try home.reconnect()
         try home.toggle()
       } else if fabrics == 0 {
         #expect(home.light.engine?.isCommissionable == true, "killed at effect \(effect)")

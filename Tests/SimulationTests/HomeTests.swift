@@ -97,6 +97,7 @@ import Testing
     home.light.move(to: SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 99, scope: 0), port: 5540))
     home.light.powerOn()
     let state = home.isOn
+    try home.reconnect()
     try home.toggle()
     #expect(home.isOn == state.map { !$0 })
   }

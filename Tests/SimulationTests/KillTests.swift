@@ -57,6 +57,7 @@ import Testing
       home.light.restart()
       let state = try home.state()
       #expect(state == answered || state == asked, "killed at effect \(effect)")
+      try home.reconnect()
       try home.toggle()
       #expect(home.isOn == !state, "killed at effect \(effect)")
     }
@@ -151,6 +152,7 @@ import Testing
       #expect(home.isOn == state, "life \(life)")
       #expect(home.light.engine?.fabrics.count == 1)
     }
+    try home.reconnect()
     try home.toggle()
     #expect(home.light.life == 51)
   }

@@ -97,6 +97,7 @@ import Testing
     }
     try commissionSubscribeAndToggle(home)
     home.light.restart()
+    try home.reconnect()
     try home.toggle()
   }
 

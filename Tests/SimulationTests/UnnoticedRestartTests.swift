@@ -53,24 +53,38 @@ import Testing
     #expect(try home.run(for: .seconds(7)) { home.lampIsOn($0) == !isOn })
   }
 
-  /// The device restarts again at any point while it grants a new subscription.
-  @Test(arguments: stride(from: 1000, through: 1100, by: 2).map(Int64.init))
-  func handlesRestartWhileSubscribing(_ milliseconds: Int64) throws {
-    let home = try FollowedHome()
-    try home.start()
-    try home.world.run(for: .seconds(20))
-    let isOn = try home.lampState()
-    home.lamp.restart()
-    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
-    try home.world.run(for: .milliseconds(milliseconds))
-    home.lamp.restart()
-    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
-    let began = home.world.now
-    // The report of the first life, if there was one, is followed by that of the second.
-    try home.world.run(for: .seconds(7))
-    #expect(try home.lampState() == isOn)
-    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
-    #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn }, "\(home.world.now - began)")
+  /// The device restarts again at any point while it grants a new subscription: after each of its packets.
+  @Test func handlesRestartWhileSubscribing() throws {
+    func restarted() throws -> (FollowedHome, wasOn: Bool) {
+      let home = try FollowedHome()
+      try home.start()
+      try home.world.run(for: .seconds(20))
+      let isOn = try home.lampState()
+      home.lamp.restart()
+      home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+      return (home, isOn)
+    }
+    let (whole, _) = try restarted()
+    let first = whole.world.trace.entries.count
+    #expect(try whole.run(for: .seconds(3)) { _ in whole.home.engine?.probes.isEmpty == false })
+    #expect(try whole.run(for: .seconds(3)) { _ in whole.home.engine?.probes.isEmpty == true })
+    try whole.world.run(for: .milliseconds(100))
+    let entries = whole.world.trace.entries[first...]
+    let moments = Set(
+      entries.filter { $0.host == whole.lamp.id && [.sent, .received].contains($0.kind) }.map(\.at)
+    ).sorted()
+    #expect((8...40).contains(moments.count), "\(moments)")
+    for moment in moments {
+      let (home, isOn) = try restarted()
+      try home.world.run(until: moment)
+      home.lamp.restart()
+      home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
+      // The report of the first life, if there was one, is followed by that of the second.
+      try home.world.run(for: .seconds(7))
+      #expect(try home.lampState() == isOn, "\(moment)")
+      home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+      #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn }, "\(moment)")
+    }
   }
 
   /// The service record expired because its announcements were lost, or a host with the same name withdrew it. The

@@ -28,7 +28,7 @@ import Testing
     values[ConcreteAttributePath(2, 0x39, 0x11)] = [0x08]
     let device = HomeDevice(
       entry, values: values, contact: Contact(last: 1_000_000, nextReport: nextReport),
-      settled: settled ?? source.connectivity(values) { _ in true }, home: StubHome())
+      settled: settled ?? entry.connectivity(entry.parts, values: { _ in values }), home: StubHome())
     return DeviceRow(device: device, record: try #require(DeviceRecord(device.entry, room: "Kitchen")))
   }
 

@@ -23,6 +23,9 @@ import Testing
     let follower = try Follower(hearth, "subscribe", "lamp.onOff.onOff", "lamp.levelControl.currentLevel", "--json")
     #expect(await follower.waits(for: "\"initial\":true", times: 2))
     #expect(try await hearth("on", "den/lamp").output == "Lamp: on\n")
+    // It owns the home, and uses loopback only.
+    let elsewhere = try await hearth("on", "lamp", "--interface", "all")
+    #expect(elsewhere.status == 2 && elsewhere.errors.contains("--interface: process"), "\(elsewhere.errors)")
     #expect(try await hearth("level", "Lam", "40%").output == "Lamp: 40%\n")
     #expect(try await hearth("read", "lamp.levelControl.currentLevel").output == "40%\n")
     #expect(try await hearth("read", "1/1/8/0", "--raw").output == "102\n")

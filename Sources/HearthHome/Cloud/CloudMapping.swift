@@ -1,7 +1,7 @@
-internal import CloudLink
 internal import HomeModel
 internal import MatterClusters
 internal import MatterModel
+internal import WebClient
 
 // The table of Matter's device types and clusters and their counterparts in Google's cloud-to-cloud schemas.
 //
@@ -12,7 +12,11 @@ internal import MatterModel
 // - Identify, Groups, Scenes Management (a scene is a device in the cloud), Binding and the administrative clusters;
 // - the types and clusters of manufacturers.
 
-enum CloudMapping {
+/// The traits of a cloud device, with their attributes.
+struct CloudMapping {
+  private(set) var traits: Set<String> = []
+  private(set) var attributes: [String: JSONValue] = [:]
+
   /// Returns the type in the cloud; nil if it has no counterpart.
   static func type(of type: DeviceTypeID, _ traits: TraitCollection) -> String? {
     if type == DeviceTypes.windowCovering.id { return covering(traits) }
@@ -46,110 +50,94 @@ enum CloudMapping {
     }
   }
 
-  /// Returns the traits of an endpoint of a type, with their attributes; empty if none has a counterpart.
-  static func traits(of type: DeviceTypeID, _ traits: MatterTraits) -> (names: Set<String>, attributes: CloudAttributes)
-  {
-    var result = Mapped()
+  /// Creates the traits of an endpoint of a type; none if nothing has a counterpart.
+  init(of type: DeviceTypeID, _ traits: MatterTraits) {
     if type == DeviceTypes.speaker.id {
       // On/Off mutes a speaker, and its level is the volume. Device Library § 10.2.
       if traits.levelControlTrait != nil {
-        result.names.insert("Volume")
-        result.attributes.volumeMaxLevel = 100
-        result.attributes.volumeCanMuteAndUnmute = traits.onOffTrait != nil
+        add("Volume", ["volumeMaxLevel": 100, "volumeCanMuteAndUnmute": .bool(traits.onOffTrait != nil)])
       }
-      return (result.names, result.attributes)
+      return
     }
-    if traits.onOffTrait != nil { result.onOff() }
-    if traits.levelControlTrait != nil {
-      result.names.insert("Brightness")
-      result.attributes.commandOnlyBrightness = false
+    if traits.onOffTrait != nil { add("OnOff", ["commandOnlyOnOff": false]) }
+    if traits.levelControlTrait != nil { add("Brightness", ["commandOnlyBrightness": false]) }
+    if let color = traits.colorControlTrait { add(color, type) }
+    if let covering = traits.windowCoveringTrait { add(covering) }
+    if traits.doorLockTrait != nil { add("LockUnlock") }
+    if let thermostat = traits.thermostatTrait { add(thermostat) }
+    if let fan = traits.fanControlTrait { add(fan) }
+    if let occupancy = traits.occupancySensingTrait { add(occupancy) }
+    if let temperature = traits.temperatureMeasurementTrait?.attributes {
+      add(
+        "TemperatureControl",
+        [
+          "queryOnlyTemperatureControl": true, "temperatureUnitForUX": "C",
+          "temperatureRange": Self.range(temperature.minMeasuredValue, temperature.maxMeasuredValue),
+        ])
     }
-    if let color = traits.colorControlTrait { result.color(color, type) }
-    if let covering = traits.windowCoveringTrait { result.covering(covering) }
-    if traits.doorLockTrait != nil { result.names.insert("LockUnlock") }
-    if let thermostat = traits.thermostatTrait { result.thermostat(thermostat) }
-    if let fan = traits.fanControlTrait { result.fan(fan) }
-    if let occupancy = traits.occupancySensingTrait { result.occupancy(occupancy) }
-    if let temperature = traits.temperatureMeasurementTrait { result.temperature(temperature) }
-    if traits.relativeHumidityMeasurementTrait != nil {
-      result.names.insert("HumiditySetting")
-      result.attributes.queryOnlyHumiditySetting = true
-    }
-    if traits.booleanStateTrait != nil { result.booleanState(type) }
-    if let alarm = traits.traits.first(where: { $0.id.cluster == smokeCoAlarm }) { result.alarm(alarm) }
-    if traits.traits.contains(airQuality) {
-      result.sensor(
+    if traits.relativeHumidityMeasurementTrait != nil { add("HumiditySetting", ["queryOnlyHumiditySetting": true]) }
+    if traits.booleanStateTrait != nil { addBooleanState(type) }
+    if let alarm = traits.traits.first(where: { $0.id.cluster == Self.smokeCoAlarm }) { add(alarm: alarm) }
+    if traits.traits.contains(Self.airQuality) {
+      addSensor(
         "AirQuality",
         [
           "healthy", "moderate", "unhealthy", "unhealthy for sensitive groups", "very unhealthy", "hazardous",
           "unknown",
         ])
     }
-    return (result.names, result.attributes)
   }
 
-  /// Returns the battery of any endpoint; the only energy storage of Application Clusters § 2.7.
-  static func battery(_ device: HomeDevice) -> (name: String, isRechargeable: Bool)? {
+  /// Adds the battery of any endpoint; the only energy storage of Application Clusters § 2.7.
+  mutating func addBattery(of device: HomeDevice) {
     let batteries = device.traits.all(PowerSourceTrait.self).filter { $0.supports(PowerSource.battery) }
-    guard !batteries.isEmpty else { return nil }
-    return ("EnergyStorage", batteries.contains { $0.supports(PowerSource.rechargeable) })
+    guard !batteries.isEmpty else { return }
+    let isRechargeable = batteries.contains { $0.supports(PowerSource.rechargeable) }
+    add("EnergyStorage", ["queryOnlyEnergyStorage": true, "isRechargeable": .bool(isRechargeable)])
+  }
+
+  /// Adds the traits of another endpoint of the same device.
+  mutating func merge(_ other: Self) {
+    traits.formUnion(other.traits)
+    attributes.merge(other.attributes) { first, _ in first }
   }
 
   // Clusters that are not declared in this project. Application Clusters § 2.11 and § 2.9.
   private static let smokeCoAlarm: ClusterID = 0x005C, airQuality: ClusterID = 0x005B
-}
 
-/// Collects traits and their attributes.
-private struct Mapped {
-  var names: Set<String> = []
-  var attributes = CloudAttributes()
-
-  mutating func onOff() {
-    names.insert("OnOff")
-    attributes.commandOnlyOnOff = false
+  private mutating func add(_ trait: String, _ attributes: [String: JSONValue?] = [:]) {
+    traits.insert(trait)
+    self.attributes.merge(attributes.compactMapValues { $0 }) { _, new in new }
   }
 
-  mutating func color(_ trait: ColorControlTrait, _ type: DeviceTypeID) {
-    if trait.supports(ColorControl.hueAndSaturation) {
-      attributes.colorModel = "hsv"
-    } else if trait.supports(ColorControl.xy) || type == DeviceTypes.extendedColorLight.id {
-      // XY is mandatory for an extended color light, also before it is reported. Device Library § 4.4.
-      attributes.colorModel = "rgb"
-    }
+  private mutating func add(_ trait: ColorControlTrait, _ type: DeviceTypeID) {
+    // XY is mandatory for an extended color light, also before it is reported. Device Library § 4.4.
+    let hasXY = trait.supports(ColorControl.xy) || type == DeviceTypes.extendedColorLight.id
+    let model: JSONValue? = trait.supports(ColorControl.hueAndSaturation) ? "hsv" : hasXY ? "rgb" : nil
     // Mireds are 1,000,000 divided by kelvins: the minimum is the highest temperature.
+    var range: JSONValue?
     if let min = trait.attributes.colorTempPhysicalMinMireds, let max = trait.attributes.colorTempPhysicalMaxMireds,
       min > 0, max >= min
     {
-      attributes.colorTemperatureRange = .init(
-        temperatureMinK: Self.kelvins(max), temperatureMaxK: Self.kelvins(min))
+      func kelvins(_ mireds: UInt16) -> JSONValue { .int((1_000_000 + Int(mireds) / 2) / Int(mireds)) }
+      range = ["temperatureMaxK": kelvins(min), "temperatureMinK": kelvins(max)]
     }
     // The schema requires one of the two.
-    guard attributes.colorModel != nil || attributes.colorTemperatureRange != nil else { return }
-    names.insert("ColorSetting")
-    attributes.commandOnlyColorSetting = false
+    guard model != nil || range != nil else { return }
+    add("ColorSetting", ["commandOnlyColorSetting": false, "colorModel": model, "colorTemperatureRange": range])
   }
 
-  private static func kelvins(_ mireds: UInt16) -> Int { (1_000_000 + Int(mireds) / 2) / Int(mireds) }
-
-  mutating func covering(_ trait: WindowCoveringTrait) {
-    names.insert("OpenClose")
-    attributes.discreteOnlyOpenClose = !trait.supports(WindowCovering.positionAwareLift)
-    names.insert("StartStop")
-    attributes.pausable = false
+  private mutating func add(_ trait: WindowCoveringTrait) {
+    add("OpenClose", ["discreteOnlyOpenClose": .bool(!trait.supports(WindowCovering.positionAwareLift))])
+    add("StartStop", ["pausable": false])
     guard trait.supports(WindowCovering.positionAwareTilt) else { return }
-    names.insert("Rotation")
-    attributes.supportsDegrees = false
-    attributes.supportsPercent = true
+    add("Rotation", ["supportsDegrees": false, "supportsPercent": true])
   }
 
-  mutating func thermostat(_ trait: ThermostatTrait) {
-    names.insert("TemperatureSetting")
+  private mutating func add(_ trait: ThermostatTrait) {
     let heats = trait.supports(Thermostat.heating)
     let cools = trait.supports(Thermostat.cooling)
-    attributes.availableThermostatModes =
-      ["off"] + (heats ? ["heat"] : []) + (cools ? ["cool"] : [])
-      + (trait.supports(Thermostat.autoMode) ? ["heatcool"] : [])
-    attributes.thermostatTemperatureUnit = "C"
+    let isAuto = trait.supports(Thermostat.autoMode)
     let values = trait.attributes
     let lowest = [
       heats ? values.minHeatSetpointLimit ?? values.absMinHeatSetpointLimit : nil,
@@ -159,81 +147,88 @@ private struct Mapped {
       heats ? values.maxHeatSetpointLimit ?? values.absMaxHeatSetpointLimit : nil,
       cools ? values.maxCoolSetpointLimit ?? values.absMaxCoolSetpointLimit : nil,
     ].compactMap { $0 }.max()
-    attributes.thermostatTemperatureRange = Self.range(lowest, highest)
-    attributes.bufferRangeCelsius = values.minSetpointDeadBand.map { Double($0) / 10 }
+    add(
+      "TemperatureSetting",
+      [
+        "availableThermostatModes": .array(
+          ["off"] + (heats ? ["heat"] : []) + (cools ? ["cool"] : []) + (isAuto ? ["heatcool"] : [])),
+        "thermostatTemperatureUnit": "C", "thermostatTemperatureRange": Self.range(lowest, highest),
+        "bufferRangeCelsius": values.minSetpointDeadBand.map { .decimal(Double($0) / 10) },
+      ])
   }
 
   /// Converts from hundredths of a degree.
-  private static func range(_ lowest: Int16?, _ highest: Int16?) -> CloudAttributes.TemperatureRange? {
+  private static func range(_ lowest: Int16?, _ highest: Int16?) -> JSONValue? {
     guard let lowest, let highest, lowest <= highest else { return nil }
-    return .init(minThresholdCelsius: Double(lowest) / 100, maxThresholdCelsius: Double(highest) / 100)
+    return [
+      "maxThresholdCelsius": .decimal(Double(highest) / 100), "minThresholdCelsius": .decimal(Double(lowest) / 100),
+    ]
   }
 
-  mutating func fan(_ trait: FanControlTrait) {
+  private mutating func add(_ trait: FanControlTrait) {
     // FanMode includes off; an endpoint may also have On/Off.
-    onOff()
-    names.insert("FanSpeed")
-    attributes.commandOnlyFanSpeed = false
-    attributes.supportsFanSpeedPercent = true
-    attributes.reversible = trait.supports(FanControl.airflowDirectionFeature)
-    let speeds: [String] =
+    add("OnOff", ["commandOnlyOnOff": false])
+    let speeds: [JSONValue] =
       switch trait.attributes.fanModeSequence {
       case .offLowHigh, .offLowHighAuto: ["low", "high"]
       case .offHigh, .offHighAuto: ["high"]
       default: ["low", "medium", "high"]
       }
-    attributes.availableFanSpeeds = .init(
-      speeds: speeds.map { .init(name: $0, values: [.init(synonyms: [$0], language: "en")]) }, ordered: true)
+    add(
+      "FanSpeed",
+      [
+        "commandOnlyFanSpeed": false, "supportsFanSpeedPercent": true,
+        "reversible": .bool(trait.supports(FanControl.airflowDirectionFeature)),
+        "availableFanSpeeds": [
+          "ordered": true,
+          "speeds": .array(
+            speeds.map { ["speed_name": $0, "speed_values": [["lang": "en", "speed_synonym": [$0]]]] }),
+        ],
+      ])
   }
 
-  mutating func occupancy(_ trait: OccupancySensingTrait) {
-    names.insert("OccupancySensing")
-    var kinds: [String] = []
+  private mutating func add(_ trait: OccupancySensingTrait) {
+    var kinds: [JSONValue] = []
     if trait.supports(OccupancySensing.passiveInfrared) { kinds.append("PIR") }
     if trait.supports(OccupancySensing.ultrasonic) { kinds.append("ULTRASONIC") }
     if trait.supports(OccupancySensing.physicalContact) { kinds.append("PHYSICAL_CONTACT") }
     // The cloud has only these three; radar, vision and the others are reported as the most common one.
     if kinds.isEmpty { kinds = ["PIR"] }
-    let hold = trait.attributes.holdTime.map { Int($0) }
-    attributes.occupancySensorConfiguration = kinds.map {
-      .init(
-        occupancySensorType: $0, occupiedToUnoccupiedDelaySec: hold, unoccupiedToOccupiedDelaySec: hold.map { _ in 0 },
-        unoccupiedToOccupiedEventThreshold: hold.map { _ in 1 })
+    // The three delays are either all present or all absent.
+    let hold = trait.attributes.holdTime
+    let sensors = kinds.map { kind in
+      JSONValue.present([
+        "occupancySensorType": kind, "occupiedToUnoccupiedDelaySec": hold.map { .int($0) },
+        "unoccupiedToOccupiedDelaySec": hold.map { _ in 0 }, "unoccupiedToOccupiedEventThreshold": hold.map { _ in 1 },
+      ])
     }
-  }
-
-  mutating func temperature(_ trait: TemperatureMeasurementTrait) {
-    names.insert("TemperatureControl")
-    attributes.queryOnlyTemperatureControl = true
-    attributes.temperatureUnitForUX = "C"
-    attributes.temperatureRange = Self.range(trait.attributes.minMeasuredValue, trait.attributes.maxMeasuredValue)
+    add("OccupancySensing", ["occupancySensorConfiguration": .array(sensors)])
   }
 
   /// Adds the trait of a Boolean state, whose meaning depends on the device type. Application Clusters § 1.7.
-  mutating func booleanState(_ type: DeviceTypeID) {
+  private mutating func addBooleanState(_ type: DeviceTypeID) {
     switch type {
-    case DeviceTypes.contactSensor.id:
-      names.insert("OpenClose")
-      attributes.discreteOnlyOpenClose = true
-      attributes.queryOnlyOpenClose = true
-    case DeviceTypes.waterLeakDetector.id: sensor("WaterLeak", ["leak", "no leak", "unknown"])
-    case DeviceTypes.rainSensor.id: sensor("RainDetection", ["rain detected", "no rain detected", "unknown"])
+    case DeviceTypes.contactSensor.id: add("OpenClose", ["discreteOnlyOpenClose": true, "queryOnlyOpenClose": true])
+    case DeviceTypes.waterLeakDetector.id: addSensor("WaterLeak", ["leak", "no leak", "unknown"])
+    case DeviceTypes.rainSensor.id: addSensor("RainDetection", ["rain detected", "no rain detected", "unknown"])
     default: break
     }
   }
 
   /// Feature bit 0 is smoke, bit 1 carbon monoxide. Application Clusters § 2.11.4.
-  mutating func alarm(_ trait: AnyTrait) {
+  private mutating func add(alarm trait: AnyTrait) {
     if trait.supports(Feature(0, "SMOKE", "SmokeAlarm")) {
-      sensor("SmokeLevel", ["smoke detected", "no smoke detected", "unknown"])
+      addSensor("SmokeLevel", ["smoke detected", "no smoke detected", "unknown"])
     }
     if trait.supports(Feature(1, "CO", "COAlarm")) {
-      sensor("CarbonMonoxideLevel", ["carbon monoxide detected", "no carbon monoxide detected", "unknown"])
+      addSensor("CarbonMonoxideLevel", ["carbon monoxide detected", "no carbon monoxide detected", "unknown"])
     }
   }
 
-  mutating func sensor(_ name: String, _ states: [String]) {
-    names.insert("SensorState")
-    attributes.sensorStatesSupported = (attributes.sensorStatesSupported ?? []) + [.init(name, states)]
+  private mutating func addSensor(_ name: String, _ states: [JSONValue]) {
+    let sensor: JSONValue = [
+      "descriptiveCapabilities": ["availableStates": .array(states)], "name": .string(name),
+    ]
+    add("SensorState", ["sensorStatesSupported": .array((attributes["sensorStatesSupported"]?.array ?? []) + [sensor])])
   }
 }

@@ -84,11 +84,10 @@ struct HomeSnapshot: Sendable {
   }
 
   private func accessory(_ id: String) -> HomeDevice? {
-    devices[id].map {
-      HomeDevice(
-        $0.entry, values: $0.values, contact: HomeReducer.contact(by: $0.source, contacts),
-        settled: $0.settledConnectivity, structures: structures, rooms: rooms, home: client)
-    }
+    guard var device = devices[id] else { return nil }
+    device.contact = HomeReducer.contact(by: device.source, contacts)
+    (device.structures, device.rooms) = (structures, rooms)
+    return device
   }
 
   // MARK: Batches
@@ -110,9 +109,9 @@ struct HomeSnapshot: Sendable {
     for change in update.changes {
       if let node = change.node { contacts[node] = reducer.contacts[node] }
       guard withValues, case .attribute(let node, let path, let value) = change,
-        let id = state.deviceID(ofActive: node, path.endpoint), let known = devices[id]
+        let id = state.trait(of: ClusterPath(path.endpoint, path.cluster), on: node)?.device, let known = devices[id]
       else { continue }
-      let old = known.source?.id.node == node ? known.values[path] : nil
+      let old = known.path(of: path, on: node).flatMap { known.values[$0] }
       // Another process may have stored the same report.
       if update.isLogged && old == value { continue }
       let change = OwnRequests.Change(device: id, node: node, path: path, old: old, new: value)
@@ -148,8 +147,9 @@ struct HomeSnapshot: Sendable {
   /// Returns the messages about attributes.
   private func messages(of changes: [OwnRequests.Change]) -> [DelegateMessage] {
     changes.compactMap { change in
-      guard let accessory = accessory(change.device) else { return nil }
-      let value = AttributeValue(change.path, change.new)
+      guard let accessory = accessory(change.device), let path = accessory.path(of: change.path, on: change.node)
+      else { return nil }
+      let value = AttributeValue(path, change.new)
       return .accessory(accessory.id) { await $0.accessory(accessory, didUpdateValueFor: value) }
     }
   }
@@ -159,7 +159,9 @@ struct HomeSnapshot: Sendable {
   func delayedMessages(of changes: [OwnRequests.Change]) -> [DelegateMessage] {
     messages(
       of: changes.filter { change in
-        devices[change.device].map { $0.source?.id.node == change.node && $0.values[change.path] == change.new } == true
+        devices[change.device].flatMap { device in
+          device.path(of: change.path, on: change.node).map { device.values[$0] == change.new }
+        } == true
       })
   }
 
@@ -219,7 +221,7 @@ struct HomeSnapshot: Sendable {
       let room = now.roomID.flatMap { id in rooms.first { $0.id == id } } ?? home.roomForEntireHome
       messages.append(.room(home) { await $0.home(home, didUpdate: room, for: now) })
     }
-    if !HomeDevice.haveSameParts(old.source?.endpoints ?? [], now.source?.endpoints ?? []) {
+    if !old.hasSameParts(as: now) {
       messages.append(.detail(now) { await $0.accessoryDidUpdateServices(now) })
     }
     if old.isReachable != now.isReachable {

@@ -19,13 +19,13 @@ public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {
 
 /// The properties of a device type besides its traits: its rank on the device, and its connectivity.
 public struct DeviceTypeMetadata: Hashable, Sendable {
-  /// Whether this is the primary type of the device; true for one type of a device, or for none if it has only utility
-  /// types.
+  /// Whether this is the primary type of the device; true for exactly one type of a device.
   ///
   /// The primary type is the first listed application type of the lowest endpoint that has one: not Root Node, and not
   /// one of the utility types (Power Source, OTA Requestor, Bridged Node and the like), which describe an additional
   /// aspect of a device. An unknown type can't be distinguished from a utility type, so it is primary only if its
-  /// endpoint lists no known application type.
+  /// endpoint lists no known application type. If the device has only utility types, it is the first one of the lowest
+  /// endpoint.
   public var isPrimaryType: Bool
   /// The aggregate connectivity of all traits of its endpoint.
   public var sourceConnectivity: SourceConnectivity
@@ -58,14 +58,14 @@ public struct AnyDeviceType: Sendable, Identifiable {
   public var matterTraits: MatterTraits { MatterTraits(traits: traits) }
 
   public var metadata: DeviceTypeMetadata {
-    DeviceTypeMetadata(
-      isPrimaryType: isPrimaryOfEndpoint
-        && device.source?.endpoints.contains { $0.id < endpoint && $0.hasApplicationType } == false,
-      sourceConnectivity: device.connectivity { $0 == id.endpoint })
+    let primary = device.primaryEndpoint
+    return DeviceTypeMetadata(
+      isPrimaryType: primary?.id == endpoint && (primary?.primaryType ?? primary?.deviceTypes.first) == id.type,
+      sourceConnectivity: device.connectivity { $0 == endpoint })
   }
 
   /// Whether this is the primary type of its endpoint, as each outlet of a power strip has one.
-  var isPrimaryOfEndpoint: Bool { device.source?.endpoint(endpoint)?.primaryType == id.type }
+  var isPrimaryOfEndpoint: Bool { device.endpoint(endpoint)?.primaryType == id.type }
 
   /// Converts to a Swift type; nil for another type: `type.as(DimmableLightDeviceType.self)`.
   public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceTypeID ? T(self) : nil }
@@ -73,8 +73,7 @@ public struct AnyDeviceType: Sendable, Identifiable {
   /// Whether two are the same type with the same connectivity and the same set of traits.
   func hasSameMetadata(as other: Self) -> Bool {
     guard id == other.id, metadata == other.metadata else { return false }
-    let parts = (device.source?.endpoint(id.endpoint), other.device.source?.endpoint(id.endpoint))
-    return parts.0 == parts.1 || traits.ids == other.traits.ids
+    return device.endpoint(endpoint) == other.device.endpoint(endpoint) || traits.ids == other.traits.ids
   }
 
   /// Whether two have the same attributes as well.

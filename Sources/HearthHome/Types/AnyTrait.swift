@@ -28,16 +28,18 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let metadata: TraitMetadata
   package let values: ClusterValues
   package let home: any HomeAccess
-  /// The source that its endpoint belongs to; the device may have another active source now.
+  /// The source that it came from, and its endpoint there; now it may come from another one.
   package let way: SourceID
+  private let place: EndpointID
   /// The time for which its commands wait for an unreachable device; nil: they fail at once.
   package var timeout: Duration?
 
   init(
-    _ id: TraitID, by way: SourceID, _ metadata: TraitMetadata, _ values: ClusterValues, home: any HomeAccess
+    _ id: TraitID, by way: SourceID, on place: EndpointID, _ metadata: TraitMetadata, _ values: ClusterValues,
+    home: any HomeAccess
   ) {
     self.id = id
-    self.way = way
+    (self.way, self.place) = (way, place)
     self.metadata = metadata
     self.values = values
     self.home = home
@@ -95,13 +97,13 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   ///   - isTimed: whether to use a timed interaction.
   /// - Returns: the response command, or nil if the response is only a status.
   /// - Throws: ``HomeError`` `unreachable` at once if the device is unreachable, unless ``waiting(_:)`` was used;
-  ///   `refused` or `accessDenied` for an error status; `notFound` or `ambiguousTarget` if the device has another
-  ///   active source than at the time of this value, which has no certain counterpart of this trait.
+  ///   `refused` or `accessDenied` for an error status; `notFound` or `ambiguousTarget` if the trait came from another
+  ///   source at the time of this value, and no present source has a certain counterpart.
   @discardableResult
   public func invoke(
     _ command: CommandID, fields: [UInt8] = NoFields().tlv, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
-    let path = CommandPath(endpoint: id.endpoint, cluster: id.cluster, command: command)
+    let path = CommandPath(endpoint: place, cluster: id.cluster, command: command)
     return try await home.invoke(
       CommandData(path, fields: fields), isTimed: isTimed, of: id.device, by: way, timeout: timeout)
   }
@@ -112,7 +114,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public func write(_ values: [(AttributeID, [UInt8])], isTimed: Bool = false) async throws(HomeError) {
     guard !values.isEmpty else { return }
     let writes = values.map { attribute, value in
-      AttributeWrite(ConcreteAttributePath(id.endpoint, id.cluster, attribute), value: value)
+      AttributeWrite(ConcreteAttributePath(place, id.cluster, attribute), value: value)
     }
     try await home.write(writes, isTimed: isTimed, of: id.device, by: way, timeout: timeout)
   }

@@ -4,8 +4,7 @@ public import MatterModel
 /// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceTypeCollection: Sendable, Sequence {
   package let device: HomeDevice
-
-  private var endpoints: [DeviceEndpoint] { device.source?.endpoints.sorted { $0.id < $1.id } ?? [] }
+  private var endpoints: [DeviceEndpoint] { device.endpoints }
 
   /// Iterates in the order of endpoints, and of the types that an endpoint lists.
   public func makeIterator() -> IndexingIterator<[AnyDeviceType]> {

@@ -16,12 +16,25 @@ extension HomeDevice {
 
   // MARK: Parts
 
-  /// Returns a trait of the active source; nil without a source.
+  /// The endpoints, in order.
+  var endpoints: [DeviceEndpoint] { parts.endpoints.sorted { $0.id < $1.id } }
+
+  func endpoint(_ id: EndpointID) -> DeviceEndpoint? { parts.endpoints.first { $0.id == id } }
+
+  /// The lowest endpoint with an application type, else the lowest with a type.
+  var primaryEndpoint: DeviceEndpoint? {
+    parts.endpoints.lazy.filter(\.hasApplicationType).min { $0.id < $1.id }
+      ?? parts.endpoints.lazy.filter { !$0.deviceTypes.isEmpty }.min { $0.id < $1.id }
+  }
+
+  /// Returns a trait by its path on the device; nil without a source.
   package func trait(_ endpoint: EndpointID, _ cluster: ClusterID) -> AnyTrait? {
-    guard let source else { return nil }
+    let place = parts.additions[ClusterPath(endpoint, cluster)]
+    guard let source = place.map({ entry.source($0.source) }) ?? source else { return nil }
+    let number = place?.endpoint ?? endpoint
     return AnyTrait(
-      TraitID(device: id, endpoint: endpoint, cluster: cluster), by: source.id,
-      source.metadata(of: endpoint, values),
+      TraitID(device: id, endpoint: endpoint, cluster: cluster), by: source.id, on: number,
+      source.metadata(of: number, values(of: source.id.node) ?? NodeValues()),
       values[endpoint, cluster] ?? ClusterValues(), home: home)
   }
 }

@@ -11,9 +11,8 @@ public struct TraitCollection: Sendable, Sequence {
   package let endpoint: EndpointID?
 
   private var endpoints: [DeviceEndpoint] {
-    guard let source = device.source else { return [] }
-    guard let endpoint else { return source.endpoints.sorted { $0.id < $1.id } }
-    return source.endpoint(endpoint).map { [$0] } ?? []
+    guard let endpoint else { return device.endpoints }
+    return device.endpoint(endpoint).map { [$0] } ?? []
   }
 
   public func makeIterator() -> IndexingIterator<[AnyTrait]> {

@@ -266,10 +266,13 @@ extension HomeBackend {
 extension HomeReducer {
   /// Returns the value of a device, which sends its requests through `home`.
   package func device(_ entry: DeviceEntry, through home: any HomeAccess) -> HomeDevice {
-    let entry = isRestored ? shown(entry) : entry
+    let entry = shown(entry)
     let source = entry.active
+    var others: [NodeID: NodeValues] = [:]
+    for other in entry.sources where other.id != source?.id { others[other.id.node] = state.values[other.id.node] }
     return HomeDevice(
-      entry, values: source.flatMap { state.values[$0.id.node] } ?? NodeValues(), contact: contact(by: source),
-      settled: settledConnectivity(of: entry.id), structures: state.structures, rooms: state.rooms, home: home)
+      entry, values: source.flatMap { state.values[$0.id.node] } ?? NodeValues(), others: others,
+      contact: contact(by: source), settled: settledConnectivity(of: entry.id), structures: state.structures,
+      rooms: state.rooms, home: home)
   }
 }

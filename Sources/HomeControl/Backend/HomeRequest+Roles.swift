@@ -87,6 +87,12 @@ extension HomeRequest {
     }
   }
 
+  /// Limits the time that a request of another process may wait.
+  /// - Parameter role: the role of the client; nil: a caller in this process, whose time is not limited.
+  static func allowed(_ timeout: Duration?, to role: HomeRole?) -> Duration? {
+    role == nil ? timeout : timeout.map { min(max($0, .zero), .seconds(600)) }
+  }
+
   /// The timeout of requests that end only by cancellation.
   private static let unlimited: Duration = .seconds(1 << 31)
 }

@@ -22,10 +22,10 @@ package enum HomeRequest: Sendable, Codable {
   case invoke(node: NodeID, command: CommandData, isTimed: Bool)
   /// Produces ``HomeProgress/subscription(news:)`` until it is cancelled.
   case subscribe(node: NodeID, request: SubscriptionRequest)
-  /// Writes to the active source of a device.
+  /// Writes to the source that a trait of a device comes from.
   /// - Parameter source: the source that the endpoints of the writes belong to.
   case writeDevice(device: String, source: SourceID?, writes: [AttributeWrite], isTimed: Bool, timeout: Duration?)
-  /// Invokes a command of the active source of a device.
+  /// Invokes a command of the source that a trait of a device comes from.
   case invokeDevice(device: String, source: SourceID?, command: CommandData, isTimed: Bool, timeout: Duration?)
   case openWindow(node: NodeID, duration: Duration, isEnhanced: Bool)
 

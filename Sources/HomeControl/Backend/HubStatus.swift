@@ -37,6 +37,8 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var devicesOnline: Int
   /// The addresses where the hub listens.
   public var addresses: [String]
+  /// The network interfaces that the process uses; `all`: every one; empty: loopback only.
+  public var interfaces: [String] = []
   /// The connected clients, in the order of connection.
   public var clients: [Client]
   /// Counts of messages that the controller dropped since the start, by reason.

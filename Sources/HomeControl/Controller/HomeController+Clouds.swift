@@ -9,50 +9,32 @@ internal import Runtime
 // Devices that are reached through a vendor's cloud. Accounts are polled only while the devices are followed. Requests
 // to a device are sent through its account.
 extension HomeController {
-  /// Loads the accounts and their devices from the database; creates, updates and ends connections accordingly. On
-  /// return the connections match the database at the time of the call, or a later state of it.
+  /// Loads the accounts and their devices from the database; creates and ends connections accordingly. A failed load
+  /// leaves the connections as they are.
   package func readClouds() async {
-    cloudLoads.started += 1
-    let load = cloudLoads.started
-    let loaded = try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }.get()
-    // A failed load leaves the connections as they are, and a result is dropped if a load that started later was
-    // applied.
-    guard let (accounts, nodes) = loaded, load > cloudLoads.applied else { return }
-    cloudLoads.applied = load
-    for (name, link) in clouds.sorted(by: { $0.key < $1.key }) where !accounts.contains(where: { $0.name == name }) {
-      clouds[name] = nil
-      link.endNow()
-    }
-    for account in accounts {
-      let nodes = nodes[account.name] ?? [:]
-      let link = clouds[account.name] ?? makeLink(account, nodes)
-      if clouds.updateValue(link, forKey: account.name) != nil { link.updateNow(account, nodes) }
-      if isFollowing { link.followNow() }
-    }
-    if isFollowing { await removeOrphans(keeping: nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
+    // Applied on the event loop, in the order of the calls.
+    try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }
+      .map { accounts, nodes in self.assumeIsolated { $0.connect(accounts, nodes) } }.get()
   }
 
-  private func makeLink(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) -> CloudConnection {
+  private func connect(_ accounts: [StoredCloudAccount], _ nodes: [String: [NodeID: CloudNode]]) {
+    guard !edge.value.host.isStopped else { return }
+    let revisions = Set(accounts.map(\.revision))
+    endClouds { !revisions.contains($0.account.revision) }
     let host = NIOLoopBound<any CloudHost>(edge.value, eventLoop: eventLoop)
-    return CloudConnection(account, nodes, host, options.clouds, logger: options.logger, machine: options.machine)
-  }
-
-  /// Removes cloud devices without an account: their account was removed while its response was processed.
-  /// - Parameter known: the nodes of all accounts.
-  private func removeOrphans(keeping known: Set<NodeID>) async {
-    let nodes = Set(state.devices.values.flatMap(\.sources).map(\.id.node))
-    let orphans = nodes.filter { $0.isTemporaryLocal && !known.contains($0) }
-    // A device is stored in its account before it is added to the home. `known` may be older than the device, so the
-    // accounts are loaded again.
-    guard !orphans.isEmpty, let now = try? await edge.value.keeper.perform({ try $0.cloudNodes() }).get() else {
-      return
+    for account in accounts {
+      let link =
+        clouds[account.name]
+        ?? CloudConnection(
+          account, nodes[account.name] ?? [:], host, options.clouds, logger: options.logger, machine: options.machine)
+      clouds[account.name] = link
+      if isFollowing { link.assumeIsolated { $0.follow() } }
     }
-    for node in orphans.sorted() where now.values.allSatisfy({ $0[node] == nil }) { take(.nodeRemoved(node)) }
   }
 
   /// See ``Home/addCloudAccount(_:address:token:)``.
   package func addCloudAccount(_ name: String, address: String, token: String) async throws(HomeError) -> CloudAccount {
-    let account = try await withDatabase { try $0.addCloudAccount(name, address: address, token: token).account }
+    let account = try await withDatabase { try $0.addCloudAccount(name, address: address, token: token) }
     await readClouds()
     return account
   }
@@ -68,27 +50,33 @@ extension HomeController {
   package func removeCloudAccount(
     _ name: String, origin: String?
   ) async throws(HomeError) -> (account: CloudAccount, devices: [String]) {
-    let removed = try await commit(origin: origin) { database, origin, time throws(HomeError) in
-      try database.removeCloudAccount(name, origin: origin, at: time)
+    // The connection ends first, so that a response in progress adds no device of the removed account.
+    endClouds { HomeNames.same($0.account.name, name) }
+    let removed: Result<(account: CloudAccount, devices: [String]), HomeError>
+    do throws(HomeError) {
+      removed = .success(
+        try await commit(origin: origin) { database, origin, time throws(HomeError) in
+          try database.removeCloudAccount(name, origin: origin, at: time)
+        })
+    } catch {
+      removed = .failure(error)
     }
     await readClouds()
-    return removed
+    return try removed.get()
   }
 
-  /// Ends all connections to clouds.
-  func endClouds() {
-    // Drops the results of loads in progress.
-    cloudLoads.applied = .max
-    let all = clouds
-    clouds = [:]
-    for (_, link) in all.sorted(by: { $0.key < $1.key }) { link.endNow() }
+  /// Ends the connections to clouds.
+  func endClouds(where isEnding: (CloudConnection) -> Bool = { _ in true }) {
+    for (name, link) in clouds.sorted(by: { $0.key < $1.key }) where isEnding(link) {
+      clouds[name] = nil
+      link.assumeIsolated { $0.end() }
+    }
   }
 
   /// Returns the connection of the account that a node belongs to.
   /// - Throws: ``HomeError`` `notFound` if no account has the node.
   package func cloud(of node: NodeID) async throws(HomeError) -> CloudConnection {
-    // While the devices are followed, the connections are up to date.
-    if !isFollowing || clouds.isEmpty { await readClouds() }
+    if clouds.isEmpty { await readClouds() }
     for (_, link) in clouds.sorted(by: { $0.key < $1.key }) { if await link.nodes[node] != nil { return link } }
     throw HomeError(.notFound, "no longer in a cloud account of the home; see `hearth home cloud list`")
   }
@@ -96,7 +84,7 @@ extension HomeController {
   /// Returns the connection of an account by its name, regardless of case.
   /// - Throws: ``HomeError`` `notFound` with similar names.
   package func cloud(named name: String) async throws(HomeError) -> CloudConnection {
-    await readClouds()
+    if clouds.isEmpty { await readClouds() }
     guard let known = clouds.first(where: { HomeNames.same($0.key, name) }) else {
       throw HomeError(
         .notFound, "there is no cloud account “\(name)”",
@@ -122,7 +110,7 @@ extension HomeController {
     // The values of an unreachable part are stale.
     let unreachable = values.endpointIDs.filter(values.isUnreachable)
     if paths.compactMap(\.endpoint).contains(where: unreachable.contains) {
-      throw await CloudIntent.away(link.account.name)
+      throw CloudIntent.away(link.account.name)
     }
     let all = values.attributes.filter { attribute in
       !unreachable.contains(attribute.path.endpoint) && paths.contains { $0.matches(attribute.path) }
@@ -138,9 +126,9 @@ extension HomeController {
   private func queriedValues(_ link: CloudConnection, _ node: NodeID) async throws(HomeError) -> NodeValues {
     let reported: [AttributeData]?
     do throws(CloudFailure) { reported = try await link.query([node])[node] } catch {
-      throw error.homeError(of: await link.account.name)
+      throw error.homeError(of: link.account.name)
     }
-    guard let reported else { throw await CloudIntent.away(link.account.name) }
+    guard let reported else { throw CloudIntent.away(link.account.name) }
     var values = state.values[node] ?? NodeValues()
     for attribute in reported { values[attribute.path] = attribute.value }
     return values
@@ -148,7 +136,7 @@ extension HomeController {
 
   func invokeCloud(_ node: NodeID, _ command: CommandData) async throws(HomeError) {
     let link = try await cloud(of: node)
-    guard let endpoint = command.path.endpoint, let part = await link.nodes[node]?.parts[endpoint] else {
+    guard let endpoint = command.path.endpoint, let device = await link.nodes[node]?.parts[endpoint] else {
       throw HomeError(.notFound, "no such endpoint in the vendor's cloud")
     }
     var values = state.values[node] ?? NodeValues()
@@ -156,10 +144,10 @@ extension HomeController {
     let isToggle = command.path.cluster == OnOff.id && command.path.command == OnOff.toggle.id
     if isToggle || command.path.cluster == LevelControl.id || command.path.cluster == ColorControl.id {
       values = try await queriedValues(link, node)
-      guard !values.isUnreachable(endpoint) else { throw await CloudIntent.away(link.account.name) }
+      guard !values.isUnreachable(endpoint) else { throw CloudIntent.away(link.account.name) }
     }
-    let order = try CloudOrder(command, on: endpoint, of: part.device, values)
-    try await link.execute(order, on: endpoint, of: node)
+    let order = try CloudOrder(command, on: endpoint, of: device, values)
+    try await link.execute(order, of: node)
   }
 
   func writeCloud(_ node: NodeID, _ writes: [AttributeWrite]) async throws(HomeError) -> [AttributeStatus] {
@@ -168,16 +156,16 @@ extension HomeController {
     let needsQuery = writes.contains { $0.path.cluster == Thermostat.id }
     var values = needsQuery ? try await queriedValues(link, node) : state.values[node] ?? NodeValues()
     // All writes are translated before the first is sent: if one is invalid, none is sent.
-    var orders: [(CloudOrder, EndpointID)] = []
+    var orders: [CloudOrder] = []
     for write in writes {
-      guard let endpoint = write.path.endpoint, let part = await link.nodes[node]?.parts[endpoint] else {
+      guard let endpoint = write.path.endpoint, let device = await link.nodes[node]?.parts[endpoint] else {
         throw HomeError(.notFound, "no such endpoint in the vendor's cloud")
       }
-      orders.append((try CloudOrder(write, on: endpoint, of: part.device, values), endpoint))
+      orders.append(try CloudOrder(write, on: endpoint, of: device, values))
       // The following writes are translated for the state after this one.
       if let path = write.path.concrete { values[path] = write.value }
     }
-    for (order, endpoint) in orders { try await link.execute(order, on: endpoint, of: node) }
+    for order in orders { try await link.execute(order, of: node) }
     return writes.map { AttributeStatus($0.path, status: Status(.success)) }
   }
 }

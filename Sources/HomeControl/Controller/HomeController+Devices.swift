@@ -33,27 +33,24 @@ extension HomeController: HomeBackend {
   package func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let (entry, source) = try await source(of: device, timeout: timeout)
+    let paths: [TraitPath] = command.path.endpoint.map { [(ClusterPath($0, command.path.cluster), nil)] } ?? []
+    let (source, found) = try await place(of: paths, of: device, by: way, timeout: timeout)
     var command = command
-    if let way, let endpoint = command.path.endpoint {
-      let path = try state.path(ClusterPath(endpoint, command.path.cluster), nil, of: entry, by: way, now: source)
-      (command.path.endpoint, command.path.cluster) = (path.endpoint, path.cluster)
-    }
+    if let path = found.first { (command.path.endpoint, command.path.cluster) = (path.endpoint, path.cluster) }
     return try await invoke(source.id.node, command, isTimed: isTimed)
   }
 
   package func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let (entry, source) = try await source(of: device, timeout: timeout)
+    let paths: [TraitPath] = writes.compactMap { write in
+      guard let endpoint = write.path.endpoint, let cluster = write.path.cluster else { return nil }
+      return (ClusterPath(endpoint, cluster), write.path.attribute)
+    }
+    let (source, found) = try await place(of: paths, of: device, by: way, timeout: timeout)
     var writes = writes
-    if let way {
-      for index in writes.indices {
-        guard let endpoint = writes[index].path.endpoint, let cluster = writes[index].path.cluster else { continue }
-        let path = try state.path(
-          ClusterPath(endpoint, cluster), writes[index].path.attribute, of: entry, by: way, now: source)
-        (writes[index].path.endpoint, writes[index].path.cluster) = (path.endpoint, path.cluster)
-      }
+    for (index, path) in zip(writes.indices.filter { writes[$0].path.cluster != nil }, found) {
+      (writes[index].path.endpoint, writes[index].path.cluster) = (path.endpoint, path.cluster)
     }
     for status in try await write(source.id.node, writes, isTimed: isTimed) where status.status.code != .success {
       throw HomeError(status.status, of: status.path.cluster)
@@ -66,44 +63,54 @@ extension HomeController: HomeBackend {
 
   package nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
-  /// Returns a device and its active source.
+  private typealias TraitPath = (path: ClusterPath, attribute: AttributeID?)
+
+  /// Returns the source that traits come from now, and their paths there.
   ///
   /// Fails early for an unreachable device only while the devices are followed. Otherwise the request is sent, because
   /// the stored connectivity may be stale.
-  /// - Parameter timeout: the time to wait for the device to come online, if the devices are followed; nil: no wait.
-  private func source(
-    of device: String, timeout: Duration?
-  ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
+  /// - Parameter timeout: the time to wait for the source to come online, if the devices are followed; nil: no wait.
+  private func place(
+    of paths: [TraitPath], of device: String, by way: SourceID?, timeout: Duration?
+  ) async throws(HomeError) -> (DeviceSource, [ClusterPath]) {
     let entry = try state.knownDevice(device)
-    guard let source = entry.active else {
-      throw HomeError(.notFound, "the device has no source", device: entry.name)
-    }
-    guard source.status.connectivity.connectivityState != .online else { return (entry, source) }
+    let (source, found) = try state.place(of: paths, of: entry, by: way)
+    guard source.status.connectivity.connectivityState != .online else { return (source, found) }
     guard let timeout, center != nil else {
       let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
       // Without a subscription, or after an earlier contact, the device may answer.
-      guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (entry, source) }
+      guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (source, found) }
       throw HomeError(
         .unreachable, "not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
-    guard await comesOnline(source.id.node, reports(of: device), within: timeout), let entry = state.devices[device],
-      let source = entry.active
-    else {
+    let isOnline = await comesOnline(source.id.node, reports(of: device), within: timeout) { [weak self] in
+      await self?.isOnline(paths, of: device, by: way) ?? false
+    }
+    guard isOnline, let entry = state.devices[device] else {
       throw HomeError(.timedOut, "did not come online in time", device: entry.name)
     }
-    return (entry, source)
+    return try state.place(of: paths, of: entry, by: way)
+  }
+
+  private func isOnline(_ paths: [TraitPath], of device: String, by way: SourceID?) -> Bool {
+    let place = state.devices[device].flatMap { try? state.place(of: paths, of: $0, by: way) }
+    return place?.source.status.connectivity.connectivityState == .online
   }
 
   /// The interval between attempts to reach a device that a request waits for.
   private static let waitingInterval = TimeAmount.seconds(2)
 
-  /// Waits for a device to come online; returns whether it did in time.
-  /// - Parameter node: the node of its active source.
-  private func comesOnline(_ node: NodeID, _ reports: DeviceReports, within time: Duration) async -> Bool {
+  /// Waits for a part of a device to come online; returns whether it did in time.
+  /// - Parameters:
+  ///   - node: the node of its source.
+  ///   - isOnline: called after each report of the device.
+  private func comesOnline(
+    _ node: NodeID, _ reports: DeviceReports, within time: Duration, isOnline: @escaping @Sendable () async -> Bool
+  ) async -> Bool {
     let found = Tasks.start { () -> Bool in
       var reports = reports.makeAsyncIterator()
-      while let report = await reports.report(isolation: nil) {
-        if report.device.source?.status.connectivity.connectivityState == .online { return true }
+      while await reports.report(isolation: nil) != nil {
+        if await isOnline() { return true }
       }
       return false
     }
@@ -112,7 +119,9 @@ extension HomeController: HomeBackend {
       // The task runs on the event loop of the actor.
       assumeIsolated { controller in
         controller.edge.value.host.perform { engine, now in engine.retryNow(node, at: now) }
-        if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow(for: node) } }
+        if node.isTemporaryLocal {
+          for link in controller.clouds.values { link.assumeIsolated { $0.pollSoon(for: node) } }
+        }
       }
     }
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }

@@ -39,7 +39,7 @@ extension HomeController {
   }
 
   private func leaveDeletedGroups(_ node: NodeID) async {
-    let timeout = options.timeout
+    let timeout = timeout
     for group in deletedGroups where group.holders.contains(node) {
       do throws(HomeError) {
         _ = try await run("a group change", node) { engine, now in
@@ -65,7 +65,7 @@ extension HomeController {
   package func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
-    let timeout = options.timeout
+    let timeout = timeout
     let outcome = try await run("a group change", node) { engine, now in
       engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
     }
@@ -76,7 +76,7 @@ extension HomeController {
   package func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {
-    let timeout = options.timeout
+    let timeout = timeout
     let outcome = try await run("a group change", node) { engine, now in
       engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
     }

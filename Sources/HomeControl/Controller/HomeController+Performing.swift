@@ -14,25 +14,39 @@ extension HomeController {
   package func perform(
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler
   ) async throws(HomeError) -> HomeReply {
-    try await perform(request, as: nil, origin: origin, progress: progress)
+    try await perform(request, as: nil, origin: origin, options: RequestOptions.current, progress: progress)
   }
 
   /// Performs a request of another process.
   /// - Parameters:
   ///   - role: the role of the client, which limits what it may do and see; nil: a caller in this process.
   ///   - origin: the id of the client, which is not notified of its own changes.
+  ///   - options: the options of the client, which apply within the limits of its role.
   ///   - progress: receives the values that precede the reply.
   /// - Throws: ``HomeError`` `accessDenied` if the role does not permit the request.
   package func perform(
-    _ request: HomeRequest, as role: HomeRole?, origin: String?, progress: @escaping HomeProgress.Handler
+    _ request: HomeRequest, as role: HomeRole?, origin: String?, options: RequestOptions = RequestOptions(),
+    progress: @escaping HomeProgress.Handler
   ) async throws(HomeError) -> HomeReply {
     if let role { try request.check(role) }
+    let result = await RequestOptions.$current.withValue(options.limited(to: role)) {
+      () async -> Result<HomeReply, HomeError> in
+      do throws(HomeError) {
+        return .success(try await carryOut(request, as: role, origin: origin, progress: progress))
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private func carryOut(
+    _ request: HomeRequest, as role: HomeRole?, origin: String?, progress: @escaping HomeProgress.Handler
+  ) async throws(HomeError) -> HomeReply {
     switch request {
     case .edit(let edits): return .edited(results: try await edit(edits, origin: origin))
 
     case .read(let node, let paths, let isFabricFiltered, let timeout):
       let report = try await read(
-        node, paths, isFabricFiltered: isFabricFiltered, timeout: Self.allowed(timeout, role))
+        node, paths, isFabricFiltered: isFabricFiltered, timeout: HomeRequest.allowed(timeout, to: role))
       return Self.reply(report, to: paths, role)
     case .write(let node, let writes, let isTimed):
       return .written(statuses: try await write(node, writes, isTimed: isTimed))
@@ -45,12 +59,14 @@ extension HomeController {
       }
       return .done
     case .writeDevice(let device, let source, let writes, let isTimed, let timeout):
-      try await write(writes, isTimed: isTimed, of: device, by: source, timeout: Self.allowed(timeout, role))
+      try await write(
+        writes, isTimed: isTimed, of: device, by: source, timeout: HomeRequest.allowed(timeout, to: role))
       return .done
     case .invokeDevice(let device, let source, let command, let isTimed, let timeout):
       return .invoked(
         response: try await invoke(
-          command, isTimed: isTimed, of: device, by: source, timeout: Self.allowed(timeout, role)))
+          command, isTimed: isTimed, of: device, by: source,
+          timeout: HomeRequest.allowed(timeout, to: role)))
     case .openWindow(let node, let duration, let isEnhanced):
       return .window(window: try await openWindow(node, for: duration, isEnhanced: isEnhanced))
 
@@ -134,20 +150,17 @@ extension HomeController {
 
   /// The status of this process.
   package var status: HubStatus {
-    let devices = state.devices.values
+    let reducer = edge.value.reducer
+    let devices = reducer.shown(reducer.state).devices.values
     var status = HubStatus(
       process: getpid(), isFollowing: isFollowing, since: since, devices: devices.count,
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
     status.home = edge.value.keeper.database.identity
+    status.interfaces = options.interfaces.names
     return status
   }
 
   // MARK: Limits for clients
-
-  /// Limits the time that a request of another process may wait.
-  private static func allowed(_ timeout: Duration?, _ role: HomeRole?) -> Duration? {
-    role == nil ? timeout : timeout.map { min(max($0, .zero), .seconds(600)) }
-  }
 
   /// Removes the attributes that the role may not read, with an error status for each path that was requested without
   /// wildcards.
@@ -187,7 +200,7 @@ extension HomeController {
       return .samples(visible, next: next, isComplete: isComplete)
     case .reset(let stored):
       var state = HomeState()
-      for change in visibility.changes(of: stored.state) { state.apply(change) }
+      for change in visibility.changes(of: edge.value.reducer.shown(stored.state)) { state.apply(change) }
       return .reset(StoredHome(state: state, contacts: stored.contacts, anchor: stored.anchor))
     }
   }

@@ -13,7 +13,7 @@ extension HomeController {
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     if node.isTemporaryLocal { return try await readCloud(node, paths) }
-    let timeout = timeout ?? options.timeout
+    let timeout = timeout ?? self.timeout
     let outcome = try await run("a read request", node) { engine, now in
       engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
     }
@@ -27,7 +27,7 @@ extension HomeController {
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
   ) async throws(HomeError) -> [AttributeStatus] {
     if node.isTemporaryLocal { return try await writeCloud(node, writes) }
-    let timeout = options.timeout
+    let timeout = timeout
     let outcome = try await run("a write request", node) { engine, now in
       engine.write(
         node, writes, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
@@ -46,7 +46,7 @@ extension HomeController {
       try await invokeCloud(node, command)
       return nil
     }
-    let timeout = options.timeout
+    let timeout = timeout
     let outcome = try await run(
       "\(ElementNames.cluster(command.path.cluster)).\(ElementNames.command(command.path.command, of: command.path.cluster))",
       node
@@ -90,7 +90,7 @@ extension HomeController {
   /// - Parameter force: whether to remove the node even if it can't be reached.
   /// - Returns: whether the device itself left the fabric.
   func removeFromFabric(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
-    let timeout = options.timeout
+    let timeout = timeout
     let outcome = try await run("its removal", node) { engine, now in
       engine.removeNode(node, force: force, timeout: timeout, at: now)
     }
@@ -103,7 +103,7 @@ extension HomeController {
   package func openWindow(
     _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
-    let timeout = options.timeout
+    let timeout = timeout
     let outcome = try await run("the opening of a commissioning window", node) { engine, now in
       engine.openCommissioningWindow(
         node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)

@@ -16,7 +16,8 @@ public actor HomeController {
   public struct Options: Sendable {
     /// The directory of the persistent state.
     public var state: StateDirectory
-    /// The network interfaces to use, and no others.
+    /// The network interfaces to use, and no others. If another process owns the home, its interfaces are used; see
+    /// ``HubStatus/interfaces``.
     public var interfaces = InterfaceSelection.loopback
     /// The address of the addressed device, which is then not resolved by DNS-SD.
     public var address: MatterProtocol.SocketAddress?
@@ -66,8 +67,6 @@ public actor HomeController {
   var newSessions: Set<NodeID> = []
   /// The cloud accounts in use, by name; all accounts if the devices are followed.
   package var clouds: [String: CloudConnection] = [:]
-  /// The number of the last started load of the accounts, and of the load that was applied last.
-  var cloudLoads = (started: 0, applied: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -158,9 +157,9 @@ public actor HomeController {
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
     interfaceFollower?.stop()
-    endClouds()
     let ending = center.take()
     await ending?.end()
+    endClouds()
     let drops = drops
     if !drops.isEmpty {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
@@ -286,9 +285,15 @@ public actor HomeController {
 
   func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
 
-  /// Passes the configured address of a node, if any, to the engine.
+  /// The timeout of a request: that of its caller, or of this process.
+  var timeout: Duration { RequestOptions.current.timeout ?? options.timeout }
+
+  /// Passes the address of a node, if the caller of the request or this process is configured with one, to the engine.
   package func setAddress(of node: NodeID) {
-    guard let address = options.address ?? options.addresses[node] else { return }
+    let caller = RequestOptions.current
+    guard
+      let address = caller.address ?? caller.addresses?[node] ?? options.address ?? options.addresses[node]
+    else { return }
     edge.value.perform { engine, _ in engine.setAddress(address, of: node) }
   }
 }

@@ -33,6 +33,7 @@ extension HomeError {
     case .handshake(let error): codeAndMessage(error)
     case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
     case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
+    case .unacknowledged: (.unreachable, "no answer; the request may or may not have been carried out")
     case .timedOut: (.timedOut, "timed out; --timeout allows more time")
     case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
     case .busy: (.refused, "the device is busy (BUSY); try again")
@@ -114,7 +115,7 @@ extension HomeError {
   /// The reason why a device is offline, in two or three words; nil if the error doesn't imply that it is.
   package var offlineReason: String? {
     switch cause as? ControllerError {
-    case .unreachable, .notFound, .handshake(.timedOut): "no answer"
+    case .unreachable, .notFound, .unacknowledged, .handshake(.timedOut): "no answer"
     case .handshake: "session refused"
     case .timedOut, .noResponse: "timed out"
     case .connectionLost: "connection lost"

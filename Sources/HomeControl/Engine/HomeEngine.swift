@@ -387,7 +387,7 @@ extension OfflineReason {
   init?(_ error: ControllerError, hasAddress: Bool) {
     switch error {
     case .unreachable, .notFound: self = hasAddress ? .timedOut : .noAddress
-    case .handshake(.timedOut), .timedOut, .noResponse: self = .timedOut
+    case .handshake(.timedOut), .unacknowledged, .timedOut, .noResponse: self = .timedOut
     case .handshake, .busy: self = .sessionRefused
     case .connectionLost: self = .subscriptionLost
     default: return nil

@@ -33,21 +33,15 @@ package struct AffectedObjects {
       case .sourceRemoved(let source): note(update.previousDevices[source], in: &self)
       case .topology(let source, _, _), .connectivity(let source, _): note(state.device(of: source)?.id, in: &self)
       case .attribute(let node, let path, _):
-        guard let id = state.deviceID(ofActive: node, path.endpoint) else { continue }
-        if isObserved(id) { clusters[id, default: []].insert(ClusterPath(path.endpoint, path.cluster)) }
         // Also affects the connectivity.
-        if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) { note(id, in: &self) }
+        if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) {
+          note(state.deviceID(of: node, path.endpoint), in: &self)
+        }
+        let trait = state.trait(of: ClusterPath(path.endpoint, path.cluster), on: node)
+        if let trait, isObserved(trait.device) { clusters[trait.device, default: []].insert(trait.path) }
       case .event: break
       }
     }
     for id in update.settled.sorted() { note(id, in: &self) }
-  }
-}
-
-extension HomeState {
-  /// Returns the id of the device that an endpoint belongs to, if the node is the device's active source.
-  package func deviceID(ofActive node: NodeID, _ endpoint: EndpointID) -> String? {
-    guard let id = deviceID(of: node, endpoint), devices[id]?.active?.id.node == node else { return nil }
-    return id
   }
 }

@@ -106,23 +106,15 @@ package final class HomeObservers {
     for (id, changed) in affected.clusters.sorted(by: { $0.key < $1.key }) { publishReport(of: id, changed, reducer) }
   }
 
-  /// Notifies all observers of the difference to a state that was loaded as a whole.
-  func reload(_ reducer: HomeReducer, from old: HomeReducer) {
+  /// Notifies all observers of a state that was loaded as a whole.
+  func reload(_ reducer: HomeReducer) {
     structures.publish(reducer.state.structures)
     rooms.publish(reducer.state.rooms)
     if !devices.isEmpty {
       let removed = published.keys.filter { reducer.state.devices[$0] == nil }.sorted()
       publishDevices(removed + reducer.state.orderedDevices.map(\.id), reducer)
     }
-    for id in reports.keys.sorted() {
-      let nodes = Set([old, reducer].compactMap { $0.state.devices[id]?.active?.id.node })
-      var changed: Set<ClusterPath> = []
-      for node in nodes {
-        let (before, after) = (old.state.values[node] ?? NodeValues(), reducer.state.values[node] ?? NodeValues())
-        changed.formUnion(after.clusters(differingFrom: before))
-      }
-      publishReport(of: id, changed, reducer)
-    }
+    for id in reports.keys.sorted() { publishReport(of: id, [], reducer) }
   }
 
   private func publishDevices(_ affected: [String], _ reducer: HomeReducer) {

@@ -73,7 +73,7 @@ package final class HomeStream {
   /// - Parameter time: now, in microseconds since 1970.
   package func reload(_ reducer: HomeReducer, from old: HomeReducer, at time: Int64) {
     notify(.reloaded(reducer, from: old, at: time))
-    observers.reload(reducer, from: old)
+    observers.reload(reducer)
   }
 
   package func publish(_ hub: HubState) {

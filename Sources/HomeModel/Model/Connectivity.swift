@@ -53,65 +53,25 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
 
   /// Aggregates the states of all parts; independent of their order, repetition and grouping.
   public init(of parts: some Sequence<SourceConnectivity>) {
-    var fold = Fold()
-    for part in parts { fold.add(part) }
-    self = fold.value
+    self = parts.reduce(nil) { $0?.merged(with: $1) ?? $1 } ?? .unknown
   }
 
-  /// An aggregate of connectivity. Parts are only inserted into sets, which makes the result independent of order,
-  /// repetition and grouping.
-  struct Fold: Hashable, Sendable {
-    private var hasUnknown = false, hasOnline = false, hasOffline = false, hasPartial = false
-    private var hasPeer = false, hasLocal = false, hasRemote = false, hasMixed = false
-
-    init() {}
-
-    mutating func add(_ part: SourceConnectivity) {
-      switch part.connectivityState {
-      case .unknown: hasUnknown = true
-      case .online: hasOnline = true
-      case .offline: hasOffline = true
-      case .partiallyOnline: hasPartial = true
+  /// Returns the aggregate of two parts.
+  func merged(with other: Self) -> Self {
+    let state: ConnectivityState =
+      switch (connectivityState, other.connectivityState) {
+      case (let state, other.connectivityState): state
+      case (.online, _), (_, .online), (.partiallyOnline, _), (_, .partiallyOnline): .partiallyOnline
+      // An offline part with an unknown one.
+      default: .unknown
       }
-      switch part.dataSourceLocality {
-      case .unspecified: break
-      case .peer: hasPeer = true
-      case .local: hasLocal = true
-      case .remote: hasRemote = true
-      case .mixed: hasMixed = true
-      }
-    }
-
-    mutating func add(_ other: Fold) {
-      hasUnknown = hasUnknown || other.hasUnknown
-      hasOnline = hasOnline || other.hasOnline
-      hasOffline = hasOffline || other.hasOffline
-      hasPartial = hasPartial || other.hasPartial
-      hasPeer = hasPeer || other.hasPeer
-      hasLocal = hasLocal || other.hasLocal
-      hasRemote = hasRemote || other.hasRemote
-      hasMixed = hasMixed || other.hasMixed
-    }
-
-    var value: SourceConnectivity { SourceConnectivity(state, locality) }
-
-    private var state: ConnectivityState {
-      if hasOnline || hasPartial {
-        return hasPartial || hasOffline || hasUnknown ? .partiallyOnline : .online
-      }
-      // Offline parts with unknown ones, and no parts, are unknown.
-      return hasOffline && !hasUnknown ? .offline : .unknown
-    }
-
-    private var locality: DataSourceLocality {
-      switch (hasPeer, hasLocal, hasRemote, hasMixed) {
-      case (false, false, false, false): .unspecified
-      case (true, false, false, false): .peer
-      case (false, true, false, false): .local
-      case (false, false, true, false): .remote
+    let locality: DataSourceLocality =
+      switch (dataSourceLocality, other.dataSourceLocality) {
+      case (let locality, .unspecified), (.unspecified, let locality): locality
+      case (let locality, other.dataSourceLocality): locality
       default: .mixed
       }
-    }
+    return Self(state, locality)
   }
 }
 

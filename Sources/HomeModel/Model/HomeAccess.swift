@@ -8,13 +8,12 @@ package protocol HomeAccess: AnyObject, Sendable {
   /// Invokes a command.
   /// - Parameters:
   ///   - command: the command with the endpoint in its path.
-  ///   - way: the source that the endpoint belongs to. If the device has another active source, the command is sent to
-  ///     the corresponding endpoint; nil: the active source.
+  ///   - way: the source that the endpoint belongs to. If the trait comes from another source now, the command is sent
+  ///     to the corresponding endpoint there; nil: the active source.
   ///   - timeout: the time to wait for an unreachable device; nil: in the process that follows the devices, the command
   ///     fails at once if the device was not reached yet. Other processes try to reach it.
   /// - Returns: the response command, or nil if the response is only a status.
-  /// - Throws: ``HomeError`` `notFound` or `ambiguousTarget` if the active source has no certain counterpart of the
-  ///   endpoint.
+  /// - Throws: ``HomeError`` `notFound` or `ambiguousTarget` if no source has a certain counterpart of the endpoint.
   func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData?
@@ -38,7 +37,8 @@ package protocol HomeAccess: AnyObject, Sendable {
 package final class DeviceReport: Sendable {
   /// The device after the update.
   package let device: HomeDevice
-  /// The clusters whose attributes changed; empty for the first value, and for other changes.
+  /// The clusters whose attributes changed, by their paths on the device; empty for the first value, and for other
+  /// changes.
   package let changed: Set<ClusterPath>
 
   package init(device: HomeDevice, changed: Set<ClusterPath>) { (self.device, self.changed) = (device, changed) }

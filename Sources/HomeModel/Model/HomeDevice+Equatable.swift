@@ -6,24 +6,19 @@ extension HomeDevice: Equatable {
   public static func == (left: Self, right: Self) -> Bool {
     left.id == right.id && left.name == right.name && left.roomID == right.roomID
       && left.structureID == right.structureID && left.sourceConnectivity == right.sourceConnectivity
-      && haveSameParts(left.source?.endpoints ?? [], right.source?.endpoints ?? [])
+      && left.hasSameParts(as: right)
   }
 
   /// Whether traits and types are the same, in any order.
-  package static func haveSameParts(_ left: [DeviceEndpoint], _ right: [DeviceEndpoint]) -> Bool {
-    if left == right { return true }
-    return traitSet(left) == traitSet(right) && typeSet(left) == typeSet(right)
+  package func hasSameParts(as other: HomeDevice) -> Bool {
+    parts.endpoints == other.parts.endpoints || sortedParts == other.sortedParts
   }
 
-  private static func traitSet(_ endpoints: [DeviceEndpoint]) -> Set<ClusterPath> {
-    Set(endpoints.lazy.flatMap { endpoint in endpoint.servers.lazy.map { ClusterPath(endpoint.id, $0) } })
-  }
-
-  private static func typeSet(_ endpoints: [DeviceEndpoint]) -> [EndpointID: Set<DeviceTypeID>] {
-    var types: [EndpointID: Set<DeviceTypeID>] = [:]
-    for endpoint in endpoints where !endpoint.deviceTypes.isEmpty {
-      types[endpoint.id, default: []].formUnion(endpoint.deviceTypes)
+  /// The traits and types of the endpoints.
+  private var sortedParts: [DeviceEndpoint] {
+    parts.endpoints.map {
+      DeviceEndpoint(id: $0.id, deviceTypes: $0.deviceTypes.sorted(), servers: $0.servers.sorted())
     }
-    return types
+    .sorted { $0.id < $1.id }
   }
 }

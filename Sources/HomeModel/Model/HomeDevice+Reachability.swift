@@ -13,7 +13,17 @@ extension HomeDevice {
 
   /// The connectivity, aggregated over the traits of the included endpoints.
   package func connectivity(where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
-    source?.connectivity(values, where: isIncluded) ?? .unknown
+    entry.connectivity(parts, values: { values(of: $0) }, where: isIncluded)
+  }
+
+  /// Returns the attributes of the node of a source.
+  package func values(of node: NodeID) -> NodeValues? { others[node] ?? (node == source?.id.node ? values : nil) }
+
+  /// Returns the path on the device of an attribute of a source's node; nil if the trait comes from another source.
+  package func path(of path: ConcreteAttributePath, on node: NodeID) -> ConcreteAttributePath? {
+    parts.path(of: ClusterPath(path.endpoint, path.cluster), on: node).map {
+      ConcreteAttributePath($0.endpoint, $0.cluster, path.attribute)
+    }
   }
 
   /// Returns the same value, which sends its requests through another connection.

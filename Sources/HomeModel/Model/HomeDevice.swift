@@ -1,30 +1,45 @@
+package import MatterModel
+
 /// A snapshot of a device: a value, never a live reference. See the article “The home model”, “Objects”.
 ///
 /// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes, the
 /// settled connectivity and the time of the last contact are not compared.
 public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   package let entry: DeviceEntry
-  /// The attributes of the node of the active source.
+  /// The endpoints, with the traits of all sources.
+  package let parts: DeviceParts
+  /// The attributes of the node of the active source, and of the traits of other sources at their endpoints on the
+  /// device.
   package let values: NodeValues
-  public let contact: Contact
+  /// The attributes of the nodes of the other sources.
+  package let others: [NodeID: NodeValues]
+  public package(set) var contact: Contact
   /// The connectivity that lasted at least for the home's grace time. Its changes are no reason for an
   /// update of the device.
   public let settledConnectivity: SourceConnectivity
   /// Whether the name that ``setName(_:)`` was called with was too long; false for devices from other calls.
   public package(set) var isNameTruncated = false
   package var home: any HomeAccess
-  private let structures: [Structure]
-  private let rooms: [Room]
+  package var structures: [Structure]
+  package var rooms: [Room]
 
   /// - Parameters:
+  ///   - values: the attributes of the node of the active source.
+  ///   - others: those of the nodes of the other sources.
   ///   - structures: the structures of the home, for ``room``.
   ///   - rooms: the rooms of the home.
   package init(
-    _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity,
-    structures: [Structure] = [], rooms: [Room] = [], home: any HomeAccess
+    _ entry: DeviceEntry, values: NodeValues, others: [NodeID: NodeValues] = [:], contact: Contact,
+    settled: SourceConnectivity, structures: [Structure] = [], rooms: [Room] = [], home: any HomeAccess
   ) {
     self.entry = entry
+    parts = entry.parts
+    var values = values
+    for (path, place) in parts.additions {
+      values[path.endpoint, path.cluster] = others[place.source.node]?[place.endpoint, path.cluster]
+    }
     self.values = values
+    self.others = others
     self.contact = contact
     settledConnectivity = settled
     self.home = home

@@ -96,6 +96,9 @@ extension HomeChange {
     }
   }
 
+  /// The node of the change; nil if it has none.
+  package var node: NodeID? { source?.node }
+
   /// The source of the change, with the endpoint of the attribute or event itself.
   package var source: SourceID? {
     switch self {

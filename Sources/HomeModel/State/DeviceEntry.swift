@@ -59,11 +59,13 @@ public struct DeviceEntry: Hashable, Sendable, Codable, Identifiable {
 
   /// The active source: the nearest reachable one, else the nearest of the others, else the first. A bridged source is
   /// farther than a direct one with the same locality.
-  public var active: DeviceSource? {
-    sources.min { left, right in
-      let ranks = (Self.rank(left), Self.rank(right))
-      return ranks.0 == ranks.1 ? left.id < right.id : ranks.0 < ranks.1
-    }
+  public var active: DeviceSource? { sources.min(by: Self.isNearer) }
+
+  /// The sources in the order of preference, the active one first.
+  package var nearestSources: [DeviceSource] { sources.sorted(by: Self.isNearer) }
+
+  private static func isNearer(_ left: DeviceSource, _ right: DeviceSource) -> Bool {
+    (rank(left), left.id) < (rank(right), right.id)
   }
 
   private static func rank(_ source: DeviceSource) -> Int {

@@ -18,25 +18,36 @@ extension Sequence<DeviceEndpoint> {
   }
 }
 
-extension DeviceSource {
-  /// Aggregates the connectivity over the traits of the included endpoints. All traits of an endpoint have the same
-  /// connectivity and repetition doesn't affect a fold, so one value is added for each endpoint.
-  /// - Parameter values: the values of its node.
-  package func connectivity(_ values: NodeValues, where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
-    let isOnline = status.connectivity.connectivityState == .online
-    let unreachable = isOnline ? endpoints.unreachable(values) : []
-    var fold = SourceConnectivity.Fold()
-    for endpoint in endpoints where !endpoint.servers.isEmpty && isIncluded(endpoint.id) {
-      fold.add(connectivity(of: endpoint.id, unreachable))
+extension DeviceEntry {
+  /// Aggregates the connectivity over the traits of the included endpoints. All traits of an endpoint of a source have
+  /// the same connectivity and repetition doesn't affect an aggregate, so one value is added for them.
+  /// - Parameters:
+  ///   - parts: the ``parts`` of the device.
+  ///   - values: returns the values of a node.
+  package func connectivity(
+    _ parts: DeviceParts, values: (NodeID) -> NodeValues?, where isIncluded: (EndpointID) -> Bool = { _ in true }
+  ) -> SourceConnectivity {
+    guard let active else { return .unknown }
+    let unreachable = active.unreachable(values(active.id.node) ?? NodeValues())
+    var whole: SourceConnectivity?
+    for endpoint in active.endpoints where !endpoint.servers.isEmpty && isIncluded(endpoint.id) {
+      let part = active.connectivity(of: endpoint.id, unreachable)
+      whole = whole?.merged(with: part) ?? part
     }
-    return fold.value
+    for (path, place) in parts.additions where isIncluded(path.endpoint) {
+      guard let source = source(place.source) else { continue }
+      let part = source.connectivity(of: place.endpoint, values(source.id.node) ?? NodeValues())
+      whole = whole?.merged(with: part) ?? part
+    }
+    return whole ?? .unknown
   }
+}
 
+extension DeviceSource {
   /// The connectivity of the traits of an endpoint: that of their subscription, or offline if the endpoint, or one that
   /// contains it, is a bridged device that is unreachable for its bridge.
   package func connectivity(of endpoint: EndpointID, _ values: NodeValues) -> SourceConnectivity {
-    let isOnline = status.connectivity.connectivityState == .online
-    return connectivity(of: endpoint, isOnline ? endpoints.unreachable(values) : [])
+    connectivity(of: endpoint, unreachable(values))
   }
 
   /// The same connectivity, with the offline reason.
@@ -46,7 +57,11 @@ extension DeviceSource {
     return TraitMetadata(sourceConnectivity: own, offlineReason: isPart ? .bridgeSaysUnreachable : status.reason)
   }
 
-  private func connectivity(of endpoint: EndpointID, _ unreachable: Set<EndpointID>) -> SourceConnectivity {
+  fileprivate func unreachable(_ values: NodeValues) -> Set<EndpointID> {
+    status.connectivity.connectivityState == .online ? endpoints.unreachable(values) : []
+  }
+
+  fileprivate func connectivity(of endpoint: EndpointID, _ unreachable: Set<EndpointID>) -> SourceConnectivity {
     unreachable.contains(endpoint)
       ? SourceConnectivity(.offline, status.connectivity.dataSourceLocality) : status.connectivity
   }

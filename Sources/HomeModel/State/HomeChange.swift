@@ -122,16 +122,3 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
     }
   }
 }
-
-extension HomeChange {
-  /// The node of the first change with one; nil if no change has a node.
-  package var node: NodeID? {
-    switch self {
-    case .sourceAdded(let source, _), .sourceRemoved(let source), .topology(let source, _, _),
-      .connectivity(let source, _):
-      source.node
-    case .attribute(let node, _, _), .event(let node, _): node
-    default: nil
-    }
-  }
-}

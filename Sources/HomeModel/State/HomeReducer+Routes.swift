@@ -42,9 +42,13 @@ extension HomeReducer {
   /// Whether no route leads to the home and its devices are marked as offline for this reason.
   package var isCutOff: Bool { beforeLoss != nil }
 
-  /// The state of the connectivity debouncer.
+  /// The state of the connectivity debouncer for the connectivity that users see.
   /// - Parameter time: now, in microseconds since 1970.
-  package func settlingState(at time: Int64) -> DebouncerState { settling.state(at: time) }
+  package func settlingState(at time: Int64) -> DebouncerState {
+    var result = settling.state(at: time)
+    result.trials = result.trials.filter { settledConnectivity(of: $0.key) == $0.value.settled }
+    return result
+  }
 
   /// Replaces the state with a complete home, if the changes since are unknown.
   /// - Parameter time: now, in microseconds since 1970.

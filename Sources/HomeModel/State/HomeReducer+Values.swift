@@ -2,27 +2,40 @@ package import MatterModel
 
 // Devices as presented to users.
 extension HomeReducer {
-  /// The nodes whose connectivity is up to date.
-  package struct Visibility: Sendable {
-    /// See ``HomeReducer/isRestored``.
-    package var isRestored = false
-    package var seen: Set<NodeID> = []
-
-    /// Returns the device with its stored connectivity replaced by unknown, unless it was confirmed since the restart.
-    package func shown(_ entry: DeviceEntry) -> DeviceEntry {
-      guard isRestored else { return entry }
-      var entry = entry
-      for index in entry.sources.indices where !seen.contains(entry.sources[index].id.node) {
-        entry.sources[index].status = SourceStatus(.unknown, lastContact: entry.sources[index].status.lastContact)
-      }
-      return entry
+  /// Returns the device with its stored connectivity replaced by unknown, unless it was confirmed since the restart.
+  package func shown(_ entry: DeviceEntry) -> DeviceEntry {
+    guard isRestored else { return entry }
+    var entry = entry
+    for index in entry.sources.indices where !seen.contains(entry.sources[index].id.node) {
+      entry.sources[index].status = SourceStatus(.unknown, lastContact: entry.sources[index].status.lastContact)
     }
+    return entry
   }
 
-  package var visibility: Visibility { Visibility(isRestored: isRestored, seen: seen) }
+  /// Returns a state of the home with the connectivity that users see.
+  package func shown(_ state: HomeState) -> HomeState {
+    guard isRestored else { return state }
+    var result = state
+    for source in state.devices.values.flatMap({ shown($0).sources }) {
+      result.apply(.connectivity(source.id, source.status))
+    }
+    return result
+  }
 
-  /// See ``Visibility/shown(_:)``.
-  package func shown(_ entry: DeviceEntry) -> DeviceEntry { visibility.shown(entry) }
+  /// Returns an update with the changes of the connectivity that users see.
+  package func shown(_ update: HomeUpdate) -> HomeUpdate {
+    guard isRestored else { return update }
+    var result = update
+    result.changes.removeAll { change in
+      if case .connectivity(let source, _) = change { !seen.contains(source.node) } else { false }
+    }
+    // The first answer of a node confirms its stored connectivity, which then is no change.
+    for source in update.settled.sorted().compactMap({ state.devices[$0] }).flatMap(\.sources)
+    where seen.contains(source.id.node) {
+      result.changes.append(.connectivity(source.id, source.status))
+    }
+    return result
+  }
 
   /// The times of contact with a device through a source. For a bridged device that is reachable, these are the times
   /// of its bridge.

@@ -484,7 +484,6 @@ package struct HomeReducer: Sendable {
 
   /// The connectivity of a device, aggregated over all traits.
   package func connectivity(of device: DeviceEntry) -> SourceConnectivity {
-    guard let source = device.active else { return .unknown }
-    return source.connectivity(state.values[source.id.node] ?? NodeValues()) { _ in true }
+    device.connectivity(device.parts, values: { state.values[$0] })
   }
 }

@@ -3,6 +3,38 @@ package import MatterModel
 
 // The sources of a device may have different endpoints: maps the endpoints of one source to those of another.
 extension HomeState {
+  /// Returns the device of a node's cluster, and its path on the device; nil if the device has the trait from another
+  /// source.
+  package func trait(of path: ClusterPath, on node: NodeID) -> (device: String, path: ClusterPath)? {
+    guard let id = deviceID(of: node, path.endpoint) else { return nil }
+    return devices[id]?.parts.path(of: path, on: node).map { (id, $0) }
+  }
+
+  /// Returns the source that the traits of a device come from now, and their paths there: the nearest source to which
+  /// all paths can be mapped.
+  /// - Parameters:
+  ///   - paths: the clusters, each with an attribute or, for a command, nil.
+  ///   - old: the source that the endpoints belong to; nil: the active one.
+  /// - Throws: ``HomeError`` as ``path(_:_:of:by:now:)``; `notFound` for a device without a source.
+  package func place(
+    of paths: [(path: ClusterPath, attribute: AttributeID?)], of device: DeviceEntry, by old: SourceID?
+  ) throws(HomeError) -> (source: DeviceSource, paths: [ClusterPath]) {
+    var failure: HomeError?
+    for source in device.nearestSources {
+      guard let old else { return (source, paths.map { $0.path }) }
+      do throws(HomeError) {
+        let found = try paths.map { (path, attribute) throws(HomeError) in
+          try self.path(path, attribute, of: device, by: old, now: source)
+        }
+        return (source, found)
+      } catch {
+        guard error.code == .notFound else { throw error }
+        failure = failure ?? error
+      }
+    }
+    throw failure ?? HomeError(.notFound, "the device has no source", device: device.name)
+  }
+
   /// Maps a cluster of one source of a device to another source.
   ///
   /// The corresponding endpoint has the cluster and an application type in common, and is the only such endpoint in
@@ -62,12 +94,4 @@ extension HomeState {
 extension DeviceSource {
   /// The cluster with the identity of the device.
   fileprivate var identityCluster: ClusterID { id.isBridged ? BridgedDeviceBasicInformation.id : BasicInformation.id }
-}
-
-extension DeviceEndpoint {
-  /// Whether both endpoints may be the same part of a device, regarding a cluster.
-  fileprivate func corresponds(to other: DeviceEndpoint, in cluster: ClusterID) -> Bool {
-    servers.contains(cluster) && other.servers.contains(cluster)
-      && applicationTypes.contains { other.applicationTypes.contains($0) }
-  }
 }

@@ -85,18 +85,6 @@ public struct NodeValues: Hashable, Sendable {
   /// The endpoints with known attributes, in order.
   public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
 
-  /// The clusters whose known attributes or values differ.
-  package func clusters(differingFrom other: NodeValues) -> Set<ClusterPath> {
-    var result: Set<ClusterPath> = []
-    for endpoint in Set(endpoints.keys).union(other.endpoints.keys) {
-      let (own, others) = (self[endpoint], other[endpoint])
-      for cluster in Set(own.keys).union(others.keys) where own[cluster] != others[cluster] {
-        result.insert(ClusterPath(endpoint, cluster))
-      }
-    }
-    return result
-  }
-
   /// Returns an attribute by its declaration; nil if it is unknown or of another type.
   public func value<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID) -> Value?
   {

@@ -45,8 +45,10 @@ struct Topology: Equatable {
 
   private static func endpoint(_ id: EndpointID, _ values: NodeValues) -> DeviceEndpoint? {
     guard let types = values.value(Descriptor.deviceTypeList, on: id) else { return nil }
+    var unique: [DeviceTypeID] = []
+    for type in types where !unique.contains(type.deviceType) { unique.append(type.deviceType) }
     return DeviceEndpoint(
-      id: id, deviceTypes: types.map(\.deviceType), servers: values.value(Descriptor.serverList, on: id) ?? [],
+      id: id, deviceTypes: unique, servers: values.value(Descriptor.serverList, on: id) ?? [],
       clients: values.value(Descriptor.clientList, on: id) ?? [],
       parts: values.value(Descriptor.partsList, on: id) ?? [])
   }

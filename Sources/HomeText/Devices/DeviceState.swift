@@ -86,6 +86,6 @@ package struct DeviceState: Hashable, Sendable {
 extension HomeDevice {
   /// The current state of the device; while it is offline, the last known one.
   package var state: DeviceState {
-    DeviceState(values, source?.endpoints.filter { $0.id != .root } ?? [])
+    DeviceState(values, parts.endpoints.filter { $0.id != .root })
   }
 }

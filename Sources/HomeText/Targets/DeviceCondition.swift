@@ -116,7 +116,7 @@ package struct DeviceCondition: Sendable {
 
   /// Checks the condition.
   package func check(_ device: HomeDevice?, _ state: HomeState) -> Finding {
-    guard let device, let source = device.source else { return Finding(false, "gone") }
+    guard let device, device.source != nil else { return Finding(false, "gone") }
     let connectivity = device.sourceConnectivity
     switch kind {
     case .connectivity(let wanted):
@@ -130,13 +130,13 @@ package struct DeviceCondition: Sendable {
       // The locality of an offline device is stale.
       let isOffline = connectivity.connectivityState == .offline
       return Finding(now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
-    case .attribute(let path, let original, let wanted, let hasUnit):
-      let cluster = ClusterPath(path.endpoint, path.cluster)
-      // The active source may have other endpoints.
-      guard let actual = try? state.path(cluster, path.attribute, of: device.entry, by: original, now: source) else {
-        return Finding(false, "not known by the active source")
-      }
-      let path = ConcreteAttributePath(actual.endpoint, actual.cluster, path.attribute)
+    case .attribute(let asked, let original, let wanted, let hasUnit):
+      let cluster = ClusterPath(asked.endpoint, asked.cluster)
+      // The source of the trait may have other endpoints.
+      guard let (source, places) = try? state.place(of: [(cluster, asked.attribute)], of: device.entry, by: original),
+        let place = places.first
+      else { return Finding(false, "not known by any source") }
+      let path = ConcreteAttributePath(place.endpoint, place.cluster, asked.attribute)
       guard let value = state.value(source.id.node, path) else { return Finding(false, "not known") }
       // A bridged device may be offline while its bridge is online.
       let own = source.connectivity(of: path.endpoint, state.values[source.id.node] ?? NodeValues()).connectivityState

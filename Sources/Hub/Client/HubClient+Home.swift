@@ -10,8 +10,7 @@ internal import NIOCore
 extension HubClient: HomeBackend {
   /// Hubs on the network follow the devices by themselves.
   package func follow() async throws(HomeError) {
-    let isShared = options.routes.contains { if case .shared = $0 { true } else { false } }
-    if isShared { _ = try await send(.follow) }
+    if options.usesOwner { _ = try await send(.follow) }
   }
 
   package func perform(

@@ -54,6 +54,13 @@ public actor HubClient {
     /// The interval at which a hub is probed while it sends nothing; nil with a single route.
     var probeInterval: Duration? { routes.count > 1 ? selectionTimes.timeout / 6 : nil }
 
+    /// Whether the client uses the files of the home through their owner, on this machine.
+    var usesOwner: Bool { routes.contains { if case .shared = $0 { true } else { false } } }
+
+    /// The time to wait for a working route. An owner has more time than its devices: its failure is reported after the
+    /// timeout of a connection attempt.
+    var reachTimeout: Duration { usesOwner ? max(timeout, connectTimeout * 2) : timeout }
+
     fileprivate var selectionTimes: RouteSelection.Times {
       .init(timeout: min(max(routeTimeout, .milliseconds(60)), .seconds(86_400)), stable: stableTime)
     }
@@ -150,7 +157,7 @@ public actor HubClient {
     selection.advance(to: now)
     applySelection()
     followInterfaces()
-    try await reach(within: options.timeout)
+    try await reach(within: options.reachTimeout)
   }
 
   package func close() async {
@@ -471,7 +478,7 @@ public actor HubClient {
     let limit = request.limit(options.timeout)
     var attempts = options.routes.count
     while true {
-      try await reach(within: options.timeout)
+      try await reach(within: options.reachTimeout)
       guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
       let route = routes[active]
       let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")

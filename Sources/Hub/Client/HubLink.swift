@@ -28,6 +28,8 @@ actor HubLink: RouteLink {
 
   private let address: HubAddress
   private let options: HubClient.Options
+  /// The options of all requests.
+  private let requestOptions: RequestOptions
   private let check: @Sendable (String) throws(HomeError) -> Void
   private let tell: RouteListener
   private var phase = Phase.stopped
@@ -62,15 +64,18 @@ actor HubLink: RouteLink {
   }
 
   /// - Parameters:
+  ///   - requestOptions: the options of all requests; nil: the timeout of the client.
   ///   - check: checks the identity of the home; called on the event loop.
   ///   - tell: called on the event loop.
   init(
-    _ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop,
+    _ address: HubAddress, _ options: HubClient.Options, _ requestOptions: RequestOptions? = nil,
+    on eventLoop: any EventLoop,
     check: @escaping @Sendable (String) throws(HomeError) -> Void, tell: @escaping RouteListener
   ) {
     self.address = address
     self.check = check
     self.options = options
+    self.requestOptions = requestOptions ?? RequestOptions(timeout: options.timeout)
     self.eventLoop = eventLoop
     self.tell = tell
     pause = options.firstPause
@@ -452,7 +457,7 @@ actor HubLink: RouteLink {
         guard !Task.isCancelled else {
           return continuation.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
         }
-        guard let text = try? HubMessage.request(id: id, request, origin: origin).text,
+        guard let text = try? HubMessage.request(id: id, request, origin: origin, options: requestOptions).text,
           text.readableBytes <= HubServer.Limits.messageSize
         else {
           return continuation.resume(

@@ -60,6 +60,8 @@ final class PeerWatch {
     let wasUp = isUp
     look(reducer)
     guard wasUp, isUp else { return }
+    let update = reducer.shown(update)
+    if reducer.isRestored, !update.settled.isEmpty { grace = nil }
     let nodes = Set(update.changes.compactMap(\.node))
     if !update.changes.isEmpty {
       let contacts = reducer.contacts.filter { nodes.contains($0.key) }
@@ -107,7 +109,7 @@ final class PeerWatch {
     if works {
       if !isUp {
         let told = ToldHome(
-          state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
+          state: reducer.shown(reducer.state), contacts: reducer.contacts, settling: settling(reducer),
           hub: controller.view.stream.hubState)
         toldContacts = reducer.contacts
         report(isKnown ? .loaded(told) : .reloaded(told))

@@ -48,7 +48,12 @@ actor SharedLink: RouteLink {
   ) {
     (self.options, self.client, self.eventLoop, self.tell) = (options, client, eventLoop, tell)
     let relay = Relay()
-    link = HubLink(.socket(options.state.hubSocket), client, on: eventLoop, check: check) { relay.link?.receiveNow($0) }
+    let requestOptions = RequestOptions(
+      timeout: client.timeout, address: options.address,
+      addresses: options.addresses.isEmpty ? nil : options.addresses)
+    link = HubLink(.socket(options.state.hubSocket), client, requestOptions, on: eventLoop, check: check) {
+      relay.link?.receiveNow($0)
+    }
     eventLoop.execute { relay.link = self }
   }
 
@@ -215,7 +220,7 @@ actor SharedLink: RouteLink {
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
     if case .follow = request { isFollowing = true }
-    let deadline = eventLoop.now + .nanoseconds(min(limit, .seconds(86_400)).nanoseconds)
+    let deadline = eventLoop.now + .nanoseconds(min(max(limit, client.reachTimeout), .seconds(86_400)).nanoseconds)
     while true {
       guard await waitUntilUp(before: deadline) else { return .failure(failure ?? OwnerLock.held(options.state)) }
       if let owner {

@@ -4,6 +4,7 @@ internal import Logging
 internal import MatterModel
 internal import NIOCore
 internal import Runtime
+internal import WebClient
 
 // Requests and their results.
 extension HubServer {

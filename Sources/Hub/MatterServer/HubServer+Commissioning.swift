@@ -4,6 +4,7 @@ internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
+internal import WebClient
 
 // Commands that add and remove nodes.
 extension HubServer {

@@ -1,4 +1,5 @@
 internal import HomeModel
+internal import WebClient
 
 // Network credentials, which are stored for clients and not used: devices join their networks by other means.
 extension HubServer {

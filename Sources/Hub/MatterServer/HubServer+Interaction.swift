@@ -4,6 +4,7 @@ internal import MatterClusters
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
+internal import WebClient
 
 // Commands that read, write and invoke.
 extension HubServer {

@@ -4,6 +4,7 @@ internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
+internal import WebClient
 
 // Events of the standard API.
 extension HubServer {
@@ -47,7 +48,7 @@ extension HubServer {
   private func scheduleAnnouncement(of node: NodeID) {
     eventLoop.scheduleTask(in: Limits.descriptionTime) { [weak self] in
       self?.assumeIsolated { server in
-        let state = server.controller.view.reducer.state
+        let state = server.state
         server.sendNodeEvents(server.projection.announce(node, state), state)
       }
     }
@@ -122,7 +123,11 @@ extension HubServer {
   /// The time in microseconds since 1970.
   var now: Int64 { controller.options.machine.unixMicroseconds() }
 
-  var state: HomeState { controller.view.reducer.state }
+  /// The state of the home as users see it.
+  var state: HomeState {
+    let reducer = controller.view.reducer
+    return reducer.shown(reducer.state)
+  }
 
   /// Returns a node as clients with this visibility see it; nil if it is not in the fabric.
   func nodeObject(_ node: NodeID, _ state: HomeState, _ visibility: RoleVisibility) -> JSONValue? {

@@ -5,6 +5,7 @@ internal import MatterClusters
 internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
+internal import WebClient
 
 // Commands about single nodes.
 extension HubServer {

@@ -1,5 +1,6 @@
 internal import MatterModel
 internal import MatterProtocol
+internal import WebClient
 
 /// The JSON form of an event of a node.
 enum NodeEventObject {

@@ -3,6 +3,7 @@ internal import HomeControl
 internal import HomeModel
 internal import MatterClusters
 internal import MatterModel
+internal import WebClient
 
 /// The JSON form of a node.
 enum NodeObject {

@@ -1,5 +1,6 @@
 internal import MatterModel
 internal import MatterProtocol
+internal import WebClient
 
 /// The nodes imported from diagnostics of Home Assistant, which exist in memory only.
 struct TestNodes {

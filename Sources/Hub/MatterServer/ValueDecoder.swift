@@ -1,5 +1,6 @@
 internal import MatterModel
 internal import MatterTLV
+internal import WebClient
 
 /// Converts JSON to TLV by the declared schema, for writes and command payloads.
 struct ValueDecoder {

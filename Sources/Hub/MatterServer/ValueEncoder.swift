@@ -1,5 +1,6 @@
 internal import MatterModel
 internal import MatterTLV
+internal import WebClient
 
 /// Converts TLV to JSON by the declared schema.
 struct ValueEncoder {

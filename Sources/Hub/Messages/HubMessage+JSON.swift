@@ -3,6 +3,7 @@ internal import HomeControl
 internal import HomeModel
 internal import MatterModel
 package import NIOCore
+internal import WebClient
 
 /// The coders of messages with the prefix `hearth_`.
 enum HubJSON {
@@ -48,7 +49,9 @@ extension HubMessage {
     } else if command == Self.cancel {
       self = .cancel(try HubJSON.decode(from: message["args"] ?? .null))
     } else {
-      self = .request(id: id, try HomeRequest(command: command, message["args"]), origin: message["origin"]?.text)
+      self = .request(
+        id: id, try HomeRequest(command: command, message["args"]), origin: message["origin"]?.text,
+        options: try message["options"].map { try HubJSON.decode(from: $0) } ?? RequestOptions())
     }
   }
 
@@ -65,7 +68,7 @@ extension HubMessage {
           .init("message_id", .string(Self.cancel)), .init("command", .string(Self.cancel)),
           .init("args", try HubJSON.value(of: cancellation)),
         ]).bytes
-      case .request(let id, let request, let origin):
+      case .request(let id, let request, let origin, let options):
         // A request is encoded as an object with one member, which is named like the case.
         guard let member = try HubJSON.value(of: request).members?.first else {
           throw EncodingError.invalidValue(request, .init(codingPath: [], debugDescription: "not an object"))
@@ -75,6 +78,7 @@ extension HubMessage {
           .init("args", member.value),
         ]
         if let origin { members.append(.init("origin", .string(origin))) }
+        if options != RequestOptions() { members.append(.init("options", try HubJSON.value(of: options))) }
         return JSONValue.object(members).bytes
       }
     }

@@ -9,8 +9,10 @@ package let hubVersion = 6
 package enum HubMessage: Sendable {
   /// Asks for the home and its changes.
   case start(HubStart)
-  /// - Parameter origin: the caller within the client, which is not notified of its own changes.
-  case request(id: String, HomeRequest, origin: String?)
+  /// - Parameters:
+  ///   - origin: the caller within the client, which is not notified of its own changes.
+  ///   - options: the options of the client.
+  case request(id: String, HomeRequest, origin: String?, options: RequestOptions = RequestOptions())
   /// Cancels a request, which is replied to nevertheless.
   case cancel(HubCancellation)
 }

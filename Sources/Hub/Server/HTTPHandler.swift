@@ -1,6 +1,7 @@
 internal import HomeModel
 internal import NIOCore
 internal import NIOHTTP1
+internal import WebClient
 
 /// Answers the HTTP requests that are not upgraded: `GET /health`, and errors for everything else.
 final class HTTPHandler: ChannelInboundHandler {

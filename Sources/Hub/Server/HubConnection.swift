@@ -3,6 +3,7 @@ internal import HomeModel
 internal import NIOCore
 internal import NIOSSL
 internal import NIOWebSocket
+internal import WebClient
 
 /// A connection before its upgrade to WebSocket. Confined to the event loop of the server.
 final class HubHandshake {
@@ -81,6 +82,7 @@ final class HubConnection {
     var id: String
     var request: HomeRequest
     var origin: String?
+    var options: RequestOptions
   }
 
   /// The time for sending a close frame.

@@ -8,6 +8,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOWebSocket
 internal import Runtime
+internal import WebClient
 
 // Listeners, and connections until their upgrade to WebSocket.
 extension HubServer {

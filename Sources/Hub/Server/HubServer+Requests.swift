@@ -8,6 +8,7 @@ internal import MatterModel
 internal import NIOCore
 internal import NIOWebSocket
 internal import Runtime
+internal import WebClient
 
 // The identification of clients, and their commands with the prefix `hearth_`.
 extension HubServer {
@@ -119,8 +120,8 @@ extension HubServer {
     do {
       switch try HubMessage(message) {
       case .start(let start): self.start(connection, id, start)
-      case .request(let id, let request, let origin):
-        receive(HubConnection.Request(id: id, request: request, origin: origin), connection, number)
+      case .request(let id, let request, let origin, let options):
+        receive(.init(id: id, request: request, origin: origin, options: options), connection, number)
       case .cancel(let cancellation): connection.running[cancellation.id]?.cancel()
       }
     } catch {
@@ -234,7 +235,8 @@ extension HubServer {
     do throws(HomeError) {
       if case .status = request.request { return .success(.status(status: status)) }
       let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
-      let reply = try await controller.perform(request.request, as: role, origin: origin, progress: progress)
+      let reply = try await controller.perform(
+        request.request, as: role, origin: origin, options: request.options, progress: progress)
       if case .revoked = reply { try await checkInvitations() }
       return .success(reply)
     } catch { return .failure(redacted(error, for: role)) }

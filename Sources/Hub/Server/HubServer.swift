@@ -9,6 +9,7 @@ internal import MatterProtocol
 public import NIOCore
 internal import NIOWebSocket
 internal import Runtime
+internal import WebClient
 
 /// Serves a home over WebSocket: with the published API of the Matter server that Home Assistant uses, schema 13,
 /// minimum 11, and with additions of this package, whose commands and events have the prefix `hearth_`.
@@ -115,8 +116,8 @@ public actor HubServer {
   private var encodedHome: [HomeRole: [ByteBuffer]] = [:]
   /// The times of contact as the clients know them.
   private var sentContacts: [NodeID: Contact] = [:]
-  /// The grace time as the clients know it.
-  private var sentGrace: Duration = .zero
+  /// The grace time as the clients know it; nil: its trials may also have changed.
+  private var sentGrace: Duration?
 
   // The look-up of invitations.
   var lookups: [CheckedContinuation<Result<[InvitedClient], HomeError>, Never>] = []
@@ -181,7 +182,7 @@ public actor HubServer {
     let view = controller.view
     sentContacts = view.reducer.contacts
     sentGrace = view.reducer.grace
-    projection = NodeProjection(view.reducer.state)
+    projection = NodeProjection(state)
     noteCommissioned(projection.sortedIDs)
     view.stream.addListener { [weak self] event in
       guard let self else { return false }
@@ -245,11 +246,13 @@ public actor HubServer {
     guard !isClosed else { return false }
     switch event {
     case .update(let update, let reducer):
+      let (update, state) = (reducer.shown(update), reducer.shown(reducer.state))
       sendUpdate(update, reducer)
-      sendNodeEvents(update, reducer.state)
+      sendNodeEvents(update, state)
     case .reloaded(let reducer, _, _):
+      let state = reducer.shown(reducer.state)
       reload(reducer)
-      sendNodeEvents(projection.reload(reducer.state), reducer.state)
+      sendNodeEvents(projection.reload(state), state)
     case .hub, .contacts: break
     case .ended: return false
     }
@@ -268,6 +271,7 @@ public actor HubServer {
   }
 
   private func sendUpdate(_ update: HomeUpdate, _ reducer: HomeReducer) {
+    if reducer.isRestored, !update.settled.isEmpty { sentGrace = nil }
     guard !update.changes.isEmpty else { return }
     // Not a filter of all contacts, of which a large home has many.
     var contacts: [NodeID: Contact] = [:]
@@ -360,7 +364,7 @@ public actor HubServer {
   }
 
   private func encodeHome(for role: HomeRole) -> [ByteBuffer] {
-    let changes = RoleVisibility.of(role).changes(of: controller.view.reducer.state)
+    let changes = RoleVisibility.of(role).changes(of: state)
     let parts = stride(from: 0, to: changes.count, by: Limits.changesInPart)
       .map { HubNews.part(Array(changes[$0...].prefix(Limits.changesInPart))) }
     return ([.reset] + parts).compactMap { encode($0) }

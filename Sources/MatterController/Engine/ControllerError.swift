@@ -17,6 +17,8 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case wrongPasscode
   /// The session ended before the answer; the request may or may not have been carried out.
   case connectionLost
+  /// The device did not acknowledge the request on an open session; the request may or may not have been carried out.
+  case unacknowledged
   /// The operation's timeout passed.
   case timedOut
   /// The device acknowledged the request, but did not answer in time.
@@ -67,7 +69,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   /// Whether the error is due to the state of the network or the device, not to the request.
   var isTransport: Bool {
     switch self {
-    case .unreachable, .handshake, .connectionLost, .noResponse, .timedOut, .busy, .notFound: true
+    case .unreachable, .handshake, .connectionLost, .unacknowledged, .noResponse, .timedOut, .busy, .notFound: true
     default: false
     }
   }

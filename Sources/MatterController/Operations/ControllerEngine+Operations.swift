@@ -195,7 +195,7 @@ extension ControllerEngine {
       return true
     }
     guard let exchange = core.openExchange(on: session, at: now) else { return false }
-    var transaction = Transaction(operation, request, on: exchange, isOld: isOld, at: now)
+    var transaction = Transaction(operation, request, on: exchange, isOld: isOld)
     transaction.sendNext(over: &core, then: responseTimeout, at: now)
     transactions.add(transaction)
     return true
@@ -233,17 +233,16 @@ extension ControllerEngine {
   /// Closes a dead session and repeats over a new one the requests that may be repeated.
   /// - Parameter removed: requests on the session that are not in the table.
   mutating func abandon(_ session: SessionID, with removed: [Transaction], at now: Instant) {
-    let lastHeard = core.session(session)?.lastHeard ?? .zero
     let affected = removed + transactions.removeAll(on: session)
     core.close(session, notifyingPeer: false, at: now)
     for transaction in affected {
       guard let operation = operations[transaction.operation] else { continue }
-      let mayRepeat = transaction.mayRepeat(lastHeard: lastHeard)
+      let mayRepeat = transaction.mayRepeat || operation.isIdempotent
       if operation.node != nil, !operation.wasRepeated, transaction.isOnOldSession, mayRepeat {
         operations[transaction.operation]?.wasRepeated = true
         run(transaction.operation, at: now)
       } else {
-        resolve(transaction, .failure(mayRepeat ? .unreachable : .connectionLost), at: now)
+        resolve(transaction, .failure(mayRepeat ? .unreachable : .unacknowledged), at: now)
       }
     }
   }

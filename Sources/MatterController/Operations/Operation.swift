@@ -58,6 +58,15 @@ struct Operation: Sendable {
     }
   }
 
+  /// Whether all requests of the task are safe to repeat, also those that change the node. A commissioning, which repeats
+  /// none, decides itself how to continue.
+  var isIdempotent: Bool {
+    switch task {
+    case .remove, .changeGroup, .commission: true
+    case .request, .connect, .subscribe, .openWindow, .discover: false
+    }
+  }
+
   // MARK: Answers
 
   /// Handles the answer to a request.

@@ -36,7 +36,7 @@ extension Transaction {
       case .sendOnNewExchange:
         core.close(exchange, at: now)
         guard let next = core.openExchange(on: exchange.session, at: now) else { throw .status(Status(.failure)) }
-        self = continued(on: next, at: now)
+        self = continued(on: next)
         sendNext(over: &core, then: then, at: now)
       case .acknowledge: core.sendStatus(on: exchange, then: then, at: now)
       case .primed(let report):

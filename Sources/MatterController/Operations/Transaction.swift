@@ -56,7 +56,7 @@ struct Transaction: Sendable {
   enum Step: Sendable {
     /// Send ``nextMessage(maximumCommands:)``.
     case send
-    /// Send the remaining commands; see ``continued(on:at:)``.
+    /// Send the remaining commands; see ``continued(on:)``.
     case sendOnNewExchange
     /// Acknowledge the message; the answer continues.
     case acknowledge
@@ -68,7 +68,6 @@ struct Transaction: Sendable {
   let operation: OperationID
   let request: NodeRequest
   let exchange: ExchangeID
-  let sentAt: Instant
   /// Whether the session was established before the operation needed one.
   let isOnOldSession: Bool
   private(set) var phase: Phase
@@ -80,8 +79,8 @@ struct Transaction: Sendable {
   private var batch: [CommandResult] = []
   private var results: [CommandResult] = []
 
-  init(_ operation: OperationID, _ request: NodeRequest, on exchange: ExchangeID, isOld: Bool, at now: Instant) {
-    (self.operation, self.request, self.exchange, sentAt, isOnOldSession) = (operation, request, exchange, now, isOld)
+  init(_ operation: OperationID, _ request: NodeRequest, on exchange: ExchangeID, isOld: Bool) {
+    (self.operation, self.request, self.exchange, isOnOldSession) = (operation, request, exchange, isOld)
     phase = request.timed == nil ? .main : .timed
   }
 
@@ -122,8 +121,8 @@ struct Transaction: Sendable {
   }
 
   /// Returns the transaction that sends the remaining commands.
-  func continued(on exchange: ExchangeID, at now: Instant) -> Transaction {
-    var next = Transaction(operation, request, on: exchange, isOld: false, at: now)
+  func continued(on exchange: ExchangeID) -> Transaction {
+    var next = Transaction(operation, request, on: exchange, isOld: false)
     (next.sent, next.results) = (sent, results)
     return next
   }
@@ -199,10 +198,7 @@ struct Transaction: Sendable {
     }
   }
 
-  /// Whether the request may be sent again after its session died: it is idempotent, or most likely was not received.
-  /// - Parameter lastHeard: when the last message was received on the session.
-  func mayRepeat(lastHeard: Instant) -> Bool {
-    let isUnanswered = lastHeard <= sentAt && phase != .primed && results.isEmpty
-    return request.isIdempotent || isUnanswered || phase == .timed
-  }
+  /// Whether the request may be sent again after its session died: it is idempotent, or only its timed request was sent.
+  /// A missing acknowledgment does not imply that the node did not carry out a command.
+  var mayRepeat: Bool { request.isIdempotent || phase == .timed && results.isEmpty }
 }

@@ -67,6 +67,15 @@ public enum InterfaceSelection: Hashable, Sendable {
   public init(names: [String]) {
     self = names.isEmpty ? .loopback : names.contains("all") ? .all : .named(names)
   }
+
+  /// The names on the command line.
+  public var names: [String] {
+    switch self {
+    case .loopback: []
+    case .all: ["all"]
+    case .named(let names): names
+    }
+  }
 }
 
 /// The host's interfaces.

@@ -26,7 +26,7 @@ private enum HubInput {
   }
 
   private static func check(_ message: HubMessage) {
-    if case .request(_, let request, _) = message {
+    if case .request(_, let request, _, _) = message {
       // A higher role must include the permissions of the lower ones.
       let allowed = HomeRole.allCases.sorted().map { request.isAllowed(to: $0) }
       if allowed != allowed.sorted(by: { !$0 && $1 }) { FuzzTarget.finding("a lower role has more permissions") }

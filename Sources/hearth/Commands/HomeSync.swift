@@ -33,16 +33,15 @@ struct HomeCommands: AsyncParsableCommand {
       // All data are in the database; no device has to be discovered.
       options.discovery = .off
       let sync = try await Home(options).beforeClosing { session in
-        CloudSync(
+        CloudSync.response(
           requestID: requestID ?? UUID().uuidString, agentUserID: agentUserID,
           devices: try await session.devices().list(), rooms: try await session.rooms().list())
       }
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      let line = String(decoding: try encoder.encode(sync), as: UTF8.self)
-      encoder.outputFormatting.insert(.prettyPrinted)
-      let text = String(decoding: try encoder.encode(sync), as: UTF8.self)
-      self.options.output.result(.encoded(line), text)
+      let line = "\(sync)"
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      let text = try JSONSerialization.data(
+        withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+      self.options.output.result(.encoded(line), String(decoding: text, as: UTF8.self))
     }
   }
 }

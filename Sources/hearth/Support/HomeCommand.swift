@@ -3,6 +3,7 @@ import HearthHome
 import HomeText
 import Hub
 import MatterModel
+import Runtime
 
 /// Options of the commands that communicate with devices.
 struct HomeOptions: ParsableArguments, Sendable {
@@ -81,12 +82,31 @@ struct HomeOptions: ParsableArguments, Sendable {
   }
 
   private func open(_ options: HomeController.Options) async throws -> Home {
-    guard var client = try hub.client(global) else { return try await Home(options) }
+    guard var client = try hub.client(global) else {
+      let home = try await Home(options)
+      do { try await checkInterfaces(options, home) } catch {
+        await home.close()
+        throw error
+      }
+      return home
+    }
     guard network.at == nil, network.addressBook == nil else {
       throw HomeError(.badArguments, "--at and --address-book can't be combined with a hub")
     }
     client.timeout = options.timeout
     return try await Home(through: client)
+  }
+
+  /// Checks that --interface selects the interfaces of the process that owns the home, which it can't change.
+  private func checkInterfaces(_ options: HomeController.Options, _ home: Home) async throws {
+    guard home.owner == nil, !network.named.isEmpty else { return }
+    let status = try await home.hubStatus
+    guard Set(status.interfaces) != Set(options.interfaces.names) else { return }
+    throw HomeError(
+      .badArguments,
+      "--interface: process \(status.process) owns the home and uses "
+        + (status.interfaces.isEmpty ? "loopback only" : status.interfaces.joined(separator: ", "))
+        + "; end it, or use its interfaces")
   }
 
   /// Reads the names of the home from the hub or the database.

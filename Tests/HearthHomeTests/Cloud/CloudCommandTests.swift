@@ -70,18 +70,6 @@ import Testing
     await home.close()
   }
 
-  @Test func removesDevicesWithoutAccount() async throws {
-    let home = try await filled()
-    let controller = try home.controller
-    // The state after a power loss.
-    try await controller.withDatabase { try $0.forget(["p"], of: "Acme") }
-    cloud.with { $0.isListed = false }
-    #expect(try await home.devices().list().count == 2)
-    try await home.follow()
-    #expect(await eventually { (try? await home.devices().list().map(\.name)) == ["Quay"] })
-    await home.close()
-  }
-
   @Test func ignoresEmptyErrorCodes() async throws {
     for none in ["null", "\"\""] {
       cloud.with { $0.also = "\"errorCode\":\(none),\"debugString\":\"\"," }
@@ -97,7 +85,6 @@ private final class TwoLamps: CloudTransport {
   struct State {
     var intents: [String] = []
     var isOnline = true
-    var isListed = true
     var also = ""
   }
 
@@ -121,7 +108,7 @@ private final class TwoLamps: CloudTransport {
         "name":{"name":"\(name)"}}
         """
       }
-      payload = "\"devices\":[\(now.isListed ? list.joined(separator: ",") : "")]"
+      payload = "\"devices\":[\(list.joined(separator: ","))]"
     case "QUERY":
       let list = lamps.map { id, _ in "\"\(id)\":{\"online\":\(now.isOnline),\"on\":false}" }
       payload = "\"devices\":{\(list.joined(separator: ","))}"

@@ -9,51 +9,50 @@ import Testing
 
 /// Translation between cloud traits and Matter clusters, in both directions, for each row of the table.
 @Suite("Cloud translation") struct CloudTranslationTests {
-  private func part(_ type: String, _ traits: [String], _ attributes: String = "{}", also: String = "") throws
-    -> CloudPart
-  {
+  private func part(
+    _ type: String, _ traits: [String], _ attributes: String = "{}", id: String = "d", name: String = "It",
+    also: String = ""
+  ) throws -> CloudDevice {
     let list = traits.map { "\"action.devices.traits.\($0)\"" }.joined(separator: ",")
     let text = """
-      {"id":"d","type":"action.devices.types.\(type)","traits":[\(list)],"name":{"name":"It"},"attributes":\(attributes)\(also)}
+      {"id":"\(id)","type":"action.devices.types.\(type)","traits":[\(list)],"name":{"name":"\(name)"},"attributes":\(attributes)\(also)}
       """
-    return try CloudPart(CloudJSON(Array(text.utf8)))
+    return try CloudDevice(json(text))
   }
 
-  private func json(_ text: String) throws -> CloudJSON { try CloudJSON(Array(text.utf8)) }
+  private func json(_ text: String) throws -> JSONValue { try JSONParser.parse(Array(text.utf8)) }
 
   /// Attribute values after the given states.
-  private func values(_ part: CloudPart, _ states: String...) throws -> NodeValues {
+  private func values(_ part: CloudDevice, _ states: String...) throws -> NodeValues {
     var values = NodeValues()
     let node = CloudNode(node: .temporaryLocal(1), parts: [1: part])
     for attribute in node.description { values[attribute.path] = attribute.value }
     for state in states {
-      for attribute in part.attributes(try json(state), on: 1) { values[attribute.path] = attribute.value }
+      for attribute in node.attributes(try json(state), of: part, on: 1) { values[attribute.path] = attribute.value }
     }
     return values
   }
 
-  private func types(_ part: CloudPart) throws -> [DeviceTypeID] {
+  private func types(_ part: CloudDevice) throws -> [DeviceTypeID] {
     try values(part).value(Descriptor.deviceTypeList, on: 1)?.map(\.deviceType) ?? []
   }
 
   /// Cloud commands for a Matter command: `OnOff {"on":true}`.
   private func order<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
-    _ command: Command<C, Request, Response>, _ fields: Request = Request(), by part: CloudPart, _ states: String...
+    _ command: Command<C, Request, Response>, _ fields: Request = Request(), by part: CloudDevice, _ states: String...
   ) throws -> [String] {
     var values = NodeValues()
     for state in states {
       for attribute in part.attributes(try json(state), on: 1) { values[attribute.path] = attribute.value }
     }
     let data = CommandData(command.path(on: 1), fields: fields.tlv)
-    return texts(try CloudOrder(data, on: 1, of: part.device, values))
+    return texts(try CloudOrder(data, on: 1, of: part, values))
   }
 
   private func texts(_ order: CloudOrder) -> [String] {
     order.executions.map { execution in
       let name = execution["command"]?.text?.split(separator: ".").last ?? ""
-      let params = String(decoding: execution["params"]?.bytes ?? [], as: UTF8.self)
-      let challenge = execution["challenge"].map { " " + String(decoding: $0.bytes, as: UTF8.self) } ?? ""
-      return "\(name) \(params)\(challenge)"
+      return ([String(name)] + ["params", "challenge"].compactMap { execution[$0]?.description }).joined(separator: " ")
     }
   }
 
@@ -63,7 +62,7 @@ import Testing
 
   @Test func derivesDeviceTypes() throws {
     let colors = #"{"colorModel":"hsv"}"#
-    let table: [(CloudPart, DeviceType)] = [
+    let table: [(CloudDevice, DeviceType)] = [
       (try part("LIGHT", ["OnOff"]), DeviceTypes.onOffLight),
       (try part("LIGHT", ["OnOff", "Brightness"]), DeviceTypes.dimmableLight),
       (try part("LIGHT", ["OnOff", "Brightness", "ColorSetting"], "{\(range)}"), DeviceTypes.colorTemperatureLight),
@@ -90,31 +89,31 @@ import Testing
         DeviceTypes.waterLeakDetector
       ),
     ]
-    for (part, type) in table { #expect(try types(part) == [type.id], "\(part.device.type) \(part.device.traits)") }
+    for (part, type) in table { #expect(try types(part) == [type.id], "\(part.json)") }
     for part in [
       try part("SPEAKER", ["OnOff", "Volume"]), try part("CAMERA", ["CameraStream"]),
       try part("OVEN", ["TemperatureControl"]),
     ] {
-      #expect(part.device.matter.clusters.isEmpty)
+      #expect(part.clusters.isEmpty)
     }
   }
 
   @Test func fillsBasicInformation() throws {
     let name = String(repeating: "Ä", count: 20)
-    let part = try part(
+    let light = try part(
       "LIGHT", ["OnOff"],
       also: """
         ,"deviceInfo":{"manufacturer":"Maker & Sons","model":"L-1","swVersion":"2.4.1"},"matterUniqueId":"u",\
         "matterOriginalVendorId":"0x1","matterOriginalProductId":"0x8000","customData":{"a":[1,2.5,null]}
         """)
-    let identity = DeviceIdentity(try values(part), of: .root)
+    let identity = DeviceIdentity(try values(light), of: .root)
     #expect(identity.vendorName == "Maker & Sons" && identity.productName == "L-1" && identity.nodeLabel == "It")
     #expect(identity.softwareVersion == "2.4.1" && identity.uniqueID == "u")
     #expect(identity.vendorID == 1 && identity.productID == 0x8000)
-    #expect(String(decoding: part.request.bytes, as: UTF8.self) == #"{"customData":{"a":[1,2.5,null]},"id":"d"}"#)
-    var long = part
-    long.device.name.name = name
-    (long.device.matterUniqueID, long.device.matterOriginalVendorID) = (String(repeating: "u", count: 33), "0x0")
+    #expect(light.request.description == #"{"id":"d","customData":{"a":[1,2.5,null]}}"#)
+    let id = String(repeating: "u", count: 33)
+    let long = try part(
+      "LIGHT", ["OnOff"], name: name, also: ",\"matterUniqueId\":\"\(id)\",\"matterOriginalVendorId\":\"0x0\"")
     let cut = DeviceIdentity(try values(long), of: .root)
     #expect(cut.nodeLabel == String(name.prefix(16)) && cut.uniqueID == nil && cut.vendorID == nil)
   }
@@ -124,19 +123,30 @@ import Testing
       "LIGHT", ["OnOff", "ColorSetting"],
       #"{"colorModel":"hsv","colorTemperatureRange":{"temperatureMinK":"warm"},"x":1}"#,
       also: #","willReportState":"yes","deviceInfo":[],"matterUniqueId":null"#)
-    #expect(odd.device.attributes.colorModel == "hsv" && odd.device.attributes.colorTemperatureRange == nil)
+    #expect(odd.hasColors && odd.temperatures == nil)
     let half = try part("LIGHT", ["ColorSetting"], #"{"colorTemperatureRange":{"temperatureMinK":2200}}"#)
-    #expect(half.device.attributes.colorTemperatureRange?.temperatureMaxK == 6500)
+    #expect(half.temperatures == 2200...6500)
     let old = try part("THERMOSTAT", ["TemperatureSetting"], #"{"availableThermostatModes":"off,heat"}"#)
-    #expect(old.device.attributes.availableThermostatModes == ["off", "heat"])
+    #expect(old.thermostatModes == ["off", "heat"])
     for text in [#"{"id":"","type":"t","traits":[]}"#, "[]", "null", #"{"id":"d","type":"t","traits":[],"name":{}}"#] {
-      #expect(throws: CloudDeviceProblem.self) { try CloudPart(try json(text)) }
+      #expect(throws: CloudDeviceProblem.self) { try CloudDevice(try json(text)) }
     }
     let sync =
       #"{"payload":{"devices":[{"id":1},{"id":"d","type":"t","traits":[],"name":{"name":"n"}},{"id":"d","type":"t","traits":[],"name":{"name":"m"}}]}}"#
-    let (parts, problems) = try CloudIntent.devices(try json(sync))
+    let (devices, problems) = try CloudIntent.devices(try json(sync))
     #expect(
-      parts.map(\.device.name.name) == ["n"] && problems == ["a device: it has no id", "d: another one has its id"])
+      devices.map(\.name) == ["n"] && problems == ["a device: it has no id", "d: another one has its id"])
+  }
+
+  @Test func storesOnlyUsedMembers() throws {
+    let long = String(repeating: "x", count: 5000)
+    let light = try part(
+      "LIGHT", ["OnOff"], #"{"commandOnlyOnOff":false,"colorModel":"hsv"}"#,
+      also: ",\"willReportState\":true,\"customData\":\"\(long)\"")
+    #expect(light.json["attributes"] == ["colorModel": "hsv"] && light.json["willReportState"] == nil)
+    #expect(light.request == ["id": "d"])
+    #expect(try CloudDevice(light.json) == light)
+    #expect(throws: CloudDeviceProblem.self) { try part("LIGHT", ["OnOff"], name: long + long + long + long) }
   }
 
   @Test func sanitizesErrorCodes() throws {
@@ -272,10 +282,10 @@ import Testing
     let curtain = try part("CURTAIN", ["OpenClose", "StartStop"])
     #expect(try order(WindowCovering.stopMotion, by: curtain) == [#"StartStop {"start":false}"#])
     func write<C: Cluster, Value: ModelValue>(
-      _ attribute: Attribute<C, Value>, _ value: Value, _ part: CloudPart, _ state: String = "{}"
+      _ attribute: Attribute<C, Value>, _ value: Value, _ part: CloudDevice, _ state: String = "{}"
     ) throws -> [String] {
       let write = AttributeWrite(AttributePath(attribute.path(on: 1)), value: value.tlv)
-      return texts(try CloudOrder(write, on: 1, of: part.device, try values(part, state)))
+      return texts(try CloudOrder(write, on: 1, of: part, try values(part, state)))
     }
     let climate = try part("THERMOSTAT", ["TemperatureSetting"], #"{"availableThermostatModes":["off","heat","cool"]}"#)
     #expect(try write(Thermostat.systemMode, .cool, climate) == [#"ThermostatSetMode {"thermostatMode":"cool"}"#])
@@ -295,7 +305,7 @@ import Testing
       #"{"thermostatMode":"heatcool","thermostatTemperatureSetpointLow":20,"thermostatTemperatureSetpointHigh":25}"#
     #expect(
       try write(Thermostat.occupiedCoolingSetpoint, 2600, both, state) == [
-        #"ThermostatTemperatureSetRange {"thermostatTemperatureSetpointHigh":26,"thermostatTemperatureSetpointLow":20}"#
+        #"ThermostatTemperatureSetRange {"thermostatTemperatureSetpointLow":20,"thermostatTemperatureSetpointHigh":26}"#
       ])
     let fan = try part("FAN", ["FanSpeed"], #"{"supportsFanSpeedPercent":true}"#)
     #expect(try write(FanControl.percentSetting, .value(40), fan) == [#"SetFanSpeed {"fanSpeedPercent":40}"#])
@@ -328,10 +338,9 @@ import Testing
   @Test func storesAccountWithDevices() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    #expect(try database.addCloudAccount("Acme", address: "https://a.example", token: "t").wasThere == false)
+    _ = try database.addCloudAccount("Acme", address: "https://a.example", token: "t")
     let account = try #require(try database.storedCloudAccounts().first)
-    var (first, second) = (try part("LIGHT", ["OnOff"]), try part("LIGHT", ["OnOff"]))
-    (first.device.id, second.device.id) = ("a", "b")
+    let (first, second) = (try part("LIGHT", ["OnOff"], id: "a"), try part("LIGHT", ["OnOff"], id: "b"))
     let nodes = try #require(try database.keep([first, second], of: account))
     #expect(nodes.keys.allSatisfy(\.isTemporaryLocal) && nodes.count == 2)
     // The order of the devices does not change their nodes; the node id of a removed device is not reused.
@@ -341,12 +350,12 @@ import Testing
     #expect(Set(again.keys).intersection(nodes.keys).count == 1 && again.count == 2)
     #expect(try database.cloudNodes() == ["Acme": again])
     // Answers to a request with a replaced token, or for a removed account, are dropped.
-    #expect(try database.addCloudAccount("ACME", address: "https://a.example", token: "u").wasThere)
+    #expect(try database.addCloudAccount("ACME", address: "https://a.example", token: "u").name == "Acme")
     #expect(try database.keep([first], of: account) == nil)
     let now = try #require(try database.storedCloudAccounts().first)
     #expect(now.token == "u" && now.name == "Acme")
-    _ = try database.removeCloudAccount("acme", at: 1)
+    _ = try database.removeCloudAccount("acme", origin: nil, at: 1)
     #expect(try database.keep([first], of: now) == nil && database.cloudAccounts().isEmpty)
-    #expect(throws: HomeError.self) { try database.removeCloudAccount("acme", at: 1) }
+    #expect(throws: HomeError.self) { try database.removeCloudAccount("acme", origin: nil, at: 1) }
   }
 }

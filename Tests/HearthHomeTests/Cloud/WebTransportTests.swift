@@ -36,7 +36,7 @@ import Testing
 
   @Test func parsesRetryAfter() {
     let date: Int64 = 784_111_777_000_000
-    func timeout(_ field: String, at time: Int64 = date) -> Duration? { CloudRetry.duration(field, at: time) }
+    func timeout(_ field: String, at time: Int64 = date) -> Duration? { CloudExchange.pause(field, at: time) }
     #expect(timeout(" 120 ") == .seconds(120) && timeout("0") == .zero)
     #expect(timeout("99999999999999999999") == .seconds(3600) && timeout("4000") == .seconds(3600))
     let field = "Sun, 06 Nov 1994 08:49:37 GMT"

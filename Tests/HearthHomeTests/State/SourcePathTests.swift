@@ -132,9 +132,13 @@ import Testing
     }
     #expect(await message { try await light.on() }?.contains("node 7 ") == true)
     #expect(await message { try await light.write(OnOff.onTime, 3) }?.contains("node 7 ") == true)
+    // The bridge has no counterpart of the root endpoint.
     let root = try #require(old.traits[DescriptorTrait.self, on: 0])
-    #expect(await message { try await root.untyped.invoke(0) }?.contains("active source") == true)
-    #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("active source") == true)
+    #expect(await message { try await root.untyped.invoke(0) }?.contains("node 5 ") == true)
+    #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("node 5 ") == true)
+    await home.take(.nodeRemoved(5))
+    #expect(await message { try await light.on() }?.contains("active source has changed") == true)
+    #expect(await message { try await light.write(OnOff.onTime, 3) }?.contains("active source has changed") == true)
     await home.home.close()
   }
 }

@@ -40,7 +40,8 @@ final class SampleHome: HomeAccess {
         case .attribute(let node, let path, let value):
           guard let device = storage.state.deviceID(of: node, path.endpoint) else { continue }
           if before.value(node, path) != value {
-            changed[device, default: []].insert(ClusterPath(path.endpoint, path.cluster))
+            let trait = storage.state.trait(of: ClusterPath(path.endpoint, path.cluster), on: node)
+            changed[device, default: []].formUnion(trait.map { [$0.path] } ?? [])
           } else {
             changed[device] = changed[device] ?? []
           }
@@ -73,7 +74,8 @@ final class SampleHome: HomeAccess {
   private func device(_ id: String, of state: HomeState) -> HomeDevice? {
     guard let entry = state.devices[id] else { return nil }
     let values = entry.active.flatMap { state.values[$0.id.node] } ?? NodeValues()
-    return HomeDevice(entry, values: values, contact: Contact(), settled: .unknown, home: self)
+    return HomeDevice(
+      entry, values: values, others: state.values, contact: Contact(), settled: .unknown, home: self)
   }
 
   var calls: [Call] { storage.withLock { $0.calls } }

@@ -127,7 +127,12 @@ import Testing
     #expect(device.types.get(PowerSourceDeviceType.self)?.metadata.isPrimaryType == false)
     let home = SampleHome()
     home.add(SourceID(8), [SampleHome.endpoint(1, DeviceTypes.powerSource)])
-    #expect(try #require(home.device("8")).types.allSatisfy { !$0.metadata.isPrimaryType })
+    #expect(try #require(home.device("8")).types.map(\.metadata.isPrimaryType) == [true])
+    // Exactly one, even if there is a utility type on a lower endpoint, or none but utility types.
+    home.add(
+      SourceID(9),
+      [SampleHome.endpoint(2, DeviceTypes.powerSource, DeviceTypes.otaRequestor), SampleHome.root])
+    #expect(try #require(home.device("9")).types.filter(\.metadata.isPrimaryType).map(\.name) == ["Root Node"])
   }
 
   @Test func aggregatesConnectivityOverTraits() throws {

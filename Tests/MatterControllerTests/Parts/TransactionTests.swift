@@ -8,8 +8,8 @@ import Testing
 
 /// Requests message by message, without a messaging core.
 @Suite struct TransactionTests {
-  private func transaction(_ request: NodeRequest, isOld: Bool = false, at now: Instant = .zero) -> Transaction {
-    Transaction(OperationID(1), request, on: .number(1), isOld: isOld, at: now)
+  private func transaction(_ request: NodeRequest, isOld: Bool = false) -> Transaction {
+    Transaction(OperationID(1), request, on: .number(1), isOld: isOld)
   }
 
   private func command(_ endpoint: UInt16, bytes: Int? = nil) -> CommandData {
@@ -46,8 +46,8 @@ import Testing
       guard case .acknowledge = try receive(InvokeResponse([results[1]], moreChunkedMessages: true), &transaction),
         case .sendOnNewExchange = try receive(InvokeResponse([results[0]]), &transaction)
       else { throw ControllerError.notFound }
-      transaction = transaction.continued(on: .number(2), at: .at(1))
-      #expect(transaction.exchange == .number(2) && transaction.sentAt == .at(1))
+      transaction = transaction.continued(on: .number(2))
+      #expect(transaction.exchange == .number(2))
     }
     let last = try sent(&transaction)
     #expect(last.commands == [commands[4]], "a single command has no reference")
@@ -82,7 +82,7 @@ import Testing
       let request = try sent(&transaction, maximum: 1)
       #expect(request.isTimed)
       _ = try receive(InvokeResponse(request.commands.map(success)), &transaction)
-      transaction = transaction.continued(on: .number(2), at: .zero)
+      transaction = transaction.continued(on: .number(2))
     }
   }
 
@@ -194,16 +194,12 @@ import Testing
   // MARK: Repeating
 
   @Test("repeats a request unless the node may have carried it out") func repeats() throws {
-    let read = transaction(.read(ReadRequest()), at: .at(5))
-    var invoke = transaction(.invoke([toggleLamp, toggleLamp], timed: nil), at: .at(5))
-    let timed = transaction(.invoke([toggleLamp], timed: .seconds(1)), at: .at(5))
-    #expect(read.mayRepeat(lastHeard: .at(6)), "a read can be repeated always")
-    #expect(timed.mayRepeat(lastHeard: .at(6)), "only the timed request was sent")
-    #expect(invoke.mayRepeat(lastHeard: .at(5)), "nothing was received since")
-    #expect(!invoke.mayRepeat(lastHeard: .at(6)))
-    let request = try sent(&invoke, maximum: 1)
-    _ = try receive(InvokeResponse(request.commands.map(success)), &invoke)
-    #expect(!invoke.mayRepeat(lastHeard: .at(5)), "the first command was carried out")
+    var timed = transaction(.invoke([toggleLamp], timed: .seconds(1)))
+    #expect(transaction(.read(ReadRequest())).mayRepeat)
+    #expect(!transaction(.invoke([toggleLamp], timed: nil)).mayRepeat)
+    #expect(timed.mayRepeat, "only the timed request was sent")
+    _ = try receive(StatusResponse(.success), &timed)
+    #expect(!timed.mayRepeat)
   }
 
   @Test("finds the status of a node that is busy and did nothing") func busyStatus() throws {
@@ -231,7 +227,7 @@ import Testing
     for (number, session, operation) in exchanges {
       table.add(
         Transaction(
-          OperationID(operation), .read(ReadRequest()), on: .number(number, on: session), isOld: false, at: .zero))
+          OperationID(operation), .read(ReadRequest()), on: .number(number, on: session), isOld: false))
     }
     return table
   }

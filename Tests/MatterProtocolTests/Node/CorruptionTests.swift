@@ -4,7 +4,8 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Truncations and single-bit flips of all datagrams of a run: PASE, CASE, a request and its response.
+/// Truncations and single-bit flips of all datagrams of a run: PASE, CASE, a request and its response. The fuzzer flips
+/// more bits of payloads.
 @Suite struct CorruptionTests {
   /// A datagram, and the state of its receiver just before the delivery.
   struct Moment: CustomTestStringConvertible {
@@ -128,7 +129,8 @@ import Testing
   @Test(arguments: try CorruptionTests.record())
   func rejectsBitFlips(moment: Moment) throws {
     for index in moment.bytes.indices {
-      for bit in 0..<8 {
+      // All bits of the headers and the first fields, then one bit of each byte.
+      for bit in 0..<8 where index < 40 || bit == index % 8 {
         var bytes = moment.bytes
         bytes[index] ^= 1 << bit
         try check(moment, bytes, "\(moment.testDescription), bit \(bit) of byte \(index)")

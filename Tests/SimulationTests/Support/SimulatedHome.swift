@@ -121,6 +121,9 @@ final class SimulatedHome {
     return statuses
   }
 
+  /// Opens a session with the light if it has lost the present one, which only a read can find out without a risk.
+  func reconnect() throws { _ = try read([AttributePath(OnOff.onOff.path(on: 1))]) }
+
   func toggle() throws { try invoke([CommandData(OnOff.toggle.path(on: 1))]).checkStatus() }
 
   /// The keys of the devices that may have been commissioned.

@@ -1,0 +1,277 @@
+/// Parses the declaration of a cluster, or of types that several clusters use. docs/catalogue.md describes the language.
+struct ClusterParser {
+  private var lines: ArraySlice<SourceLine>
+  private var book = ""
+  private var cluster: ClusterDeclaration?
+  private var types: [TypeDeclaration] = []
+
+  static let qualities = [
+    "nonvolatile": "nonVolatile", "fixed": "fixed", "scene": "scene", "changes-omitted": "changesOmitted",
+    "quieter": "quieter", "fabric-scoped": "fabricScoped", "fabric-sensitive": "fabricSensitive", "timed": "timed",
+    "singleton": "singleton", "diagnostics": "diagnostics", "large-message": "largeMessage", "atomic": "atomic",
+  ]
+  static let privileges = ["view", "operate", "manage", "administer"]
+
+  /// Adds the declarations of a file to the catalogue.
+  static func parse(_ text: String, file: String, into catalogue: inout Catalogue) throws(CatalogueError) {
+    var parser = ClusterParser(lines: SourceLine.lines(of: text, file: file)[...])
+    try parser.parse()
+    if var cluster = parser.cluster {
+      guard file.hasSuffix("/\(cluster.name).cluster") else {
+        throw CatalogueError(
+          file: file, line: 1, message: "the cluster is \(cluster.name); expected the file name \(cluster.name).cluster"
+        )
+      }
+      cluster.types = parser.types
+      catalogue.clusters.append(cluster)
+    } else {
+      catalogue.types += parser.types
+    }
+  }
+
+  private init(lines: ArraySlice<SourceLine>) { self.lines = lines }
+
+  private mutating func parse() throws(CatalogueError) {
+    guard var line = lines.popFirst() else { return }
+    switch try line.take("cluster or types") {
+    case "cluster": cluster = try clusterHead(&line)
+    case "types":
+      guard let section = line.section else { throw line.error("types: no section; expected § and a book") }
+      book = section
+    case let word: throw line.error("“\(word)” begins no file; expected cluster or types")
+    }
+    while var line = lines.popFirst() {
+      guard !line.isIndented else { throw line.error("the line is indented, but the line above has no fields") }
+      let keyword = try line.take("a declaration")
+      switch keyword {
+      case "feature": try feature(&line)
+      case "attribute": try attribute(&line)
+      case "command": try command(&line)
+      case "response": try response(&line)
+      case "event": try event(&line)
+      case "struct": try structure(&line)
+      case "enum8", "enum16", "map8", "map16", "map32", "map64": try codes(&line, keyword)
+      default:
+        throw line.error(
+          "“\(keyword)” is no declaration; expected feature, attribute, command, response, event, struct, enum8, enum16, "
+            + "map8, map16, map32 or map64")
+      }
+    }
+  }
+
+  private mutating func clusterHead(_ line: inout SourceLine) throws(CatalogueError) -> ClusterDeclaration {
+    guard let section = line.section, let space = section.lastIndex(of: " ") else {
+      throw line.error("cluster: no section; expected § with book and number, such as § Application Clusters 1.5")
+    }
+    book = String(section[..<space])
+    var cluster = ClusterDeclaration(reference: Reference(line, book: book))
+    cluster.id = try line.takeNumber("the id of the cluster")
+    cluster.name = try line.takeName("the name of the cluster")
+    cluster.title = try line.takeText("the name of the cluster in the standard")
+    guard line.takes("revision") else { throw line.error("cluster: no revision; expected revision and a number") }
+    cluster.revision = try line.takeNumber("the revision of the cluster")
+    while let quality = line.next.flatMap({ Self.qualities[String($0)] }) {
+      cluster.qualities.append(quality)
+      _ = try line.take("a quality")
+    }
+    try line.end("a quality or §")
+    return cluster
+  }
+
+  // MARK: Elements
+
+  private mutating func feature(_ line: inout SourceLine) throws(CatalogueError) {
+    let bit = try line.takeNumber("the bit of the feature")
+    let code = try line.takeName("the code of the feature")
+    let name = try line.takeName("the name of the feature")
+    let isProvisional = line.takes("provisional")
+    try line.end("provisional or the end of the line")
+    cluster?.features.append(.init(bit: bit, code: code, name: name, isProvisional: isProvisional))
+  }
+
+  private mutating func attribute(_ line: inout SourceLine) throws(CatalogueError) {
+    let id = try line.takeNumber("the id of the attribute")
+    let name = try line.takeName("the name of the attribute")
+    var type = try typeReference(&line)
+    var attribute = AttributeDeclaration(
+      line: line, id: id, name: name, type: type, conformance: try conformance(&line), qualities: [])
+    attribute.constraint = try constraint(&line)
+    while let word = line.next.map(String.init) {
+      if line.takes("nullable") {
+        type.isNullable = true
+        attribute.type = type
+      } else if line.takes("read") {
+        attribute.read = try privilege(&line)
+      } else if line.takes("write") {
+        attribute.write = try privilege(&line)
+      } else if line.takes("=") {
+        attribute.initial = try line.take("the initial value")
+      } else if let quality = Self.qualities[word] {
+        attribute.qualities.append(quality)
+        _ = try line.take("a quality")
+      } else {
+        break
+      }
+    }
+    try line.end("a constraint, nullable, a quality, read, write, = or §")
+    cluster?.attributes.append(attribute)
+  }
+
+  private mutating func command(_ line: inout SourceLine) throws(CatalogueError) {
+    let id = try line.takeNumber("the id of the command")
+    let name = try line.takeName("the name of the command")
+    let response = line.takes("->") ? try line.takeName("the name of the response command") : nil
+    var command = CommandDeclaration(
+      line: line, id: id, name: name, reference: Reference(line, book: book), conformance: try conformance(&line),
+      qualities: [],
+      response: response)
+    while let word = line.next.map(String.init) {
+      if line.takes("invoke") {
+        command.invoke = try privilege(&line)
+      } else if line.takes("fields") {
+        command.request = Self.request(try line.takeName("the name of the command with the same fields"))
+      } else if let quality = Self.qualities[word] {
+        command.qualities.append(quality)
+        _ = try line.take("a quality")
+      } else {
+        break
+      }
+    }
+    try line.end("a quality, invoke, fields or §")
+    let fields = try fields()
+    if !fields.isEmpty {
+      command.request = Self.request(name)
+      types.append(.init(name: Self.request(name), reference: command.reference, content: .structure(fields)))
+    }
+    cluster?.commands.append(command)
+  }
+
+  /// The name of the type with the fields of a command.
+  private static func request(_ command: String) -> String {
+    command.hasSuffix("Request") ? command : command + "Request"
+  }
+
+  private mutating func response(_ line: inout SourceLine) throws(CatalogueError) {
+    let id = try line.takeNumber("the id of the response command")
+    let name = try line.takeName("the name of the response command")
+    try line.end("the end of the line or §")
+    cluster?.responses[name] = id
+    types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
+  }
+
+  private mutating func event(_ line: inout SourceLine) throws(CatalogueError) {
+    let id = try line.takeNumber("the id of the event")
+    let name = try line.takeName("the name of the event")
+    let priority = try line.take("a priority: debug, info or critical")
+    guard ["debug", "info", "critical"].contains(priority) else {
+      throw line.error("“\(priority)” is no priority; expected debug, info or critical")
+    }
+    var event = EventDeclaration(
+      line: line, id: id, name: name, priority: priority, conformance: try conformance(&line), isFabricSensitive: false)
+    if line.takes("read") { event.read = try privilege(&line) }
+    event.isFabricSensitive = line.takes("fabric-sensitive")
+    try line.end("read, fabric-sensitive or §")
+    let fields = try fields()
+    if !fields.isEmpty {
+      event.payload = name + "Event"
+      types.append(.init(name: name + "Event", reference: Reference(line, book: book), content: .structure(fields)))
+    }
+    cluster?.events.append(event)
+  }
+
+  // MARK: Types
+
+  private mutating func structure(_ line: inout SourceLine) throws(CatalogueError) {
+    let name = try line.takeName("the name of the structure")
+    try line.end("the end of the line or §")
+    types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
+  }
+
+  private mutating func fields() throws(CatalogueError) -> [FieldDeclaration] {
+    var fields: [FieldDeclaration] = []
+    while var line = lines.first, line.isIndented {
+      lines.removeFirst()
+      let id = try line.takeNumber("the number of the field")
+      guard (0...254).contains(id) else { throw line.error("field \(id): out of range; expected 0 to 254") }
+      let name = try line.takeName("the name of the field")
+      var type = try typeReference(&line)
+      let isOptional = line.takes("O")
+      type.isNullable = line.takes("nullable")
+      let initial = line.takes("=") ? try line.take("the default of the argument") : nil
+      try line.end("O, nullable, = or //")
+      if let last = fields.last, last.id >= id {
+        throw line.error("field \(id) after \(last.id); expected fields in the order of their numbers")
+      }
+      guard id != 254 || type.name == "fabric-idx" else {
+        throw line.error("\(name): field 254 is the fabric of an entry; expected the type fabric-idx")
+      }
+      fields.append(.init(line: line, id: id, name: name, type: type, isOptional: isOptional, initial: initial))
+    }
+    return fields
+  }
+
+  private mutating func codes(_ line: inout SourceLine, _ keyword: String) throws(CatalogueError) {
+    let name = try line.takeName("the name of the type")
+    let isBitmap = keyword.hasPrefix("map")
+    let isInverted = isBitmap && line.takes("inverted")
+    try line.end(isBitmap ? "inverted or §" : "the end of the line or §")
+    let bits = Int(keyword.drop { $0.isLetter }) ?? 8
+    var codes: [CodeDeclaration] = []
+    while var line = lines.first, line.isIndented {
+      lines.removeFirst()
+      let word = try line.take("a number")
+      let range = isBitmap ? word.split(separator: "-").map(SourceLine.number) : [SourceLine.number(word[...])]
+      guard let first = range.first ?? nil, let last = range.last ?? nil, (1...2).contains(range.count) else {
+        throw line.error("“\(word)” is not a number; expected \(isBitmap ? "a bit, or bits such as 0-1" : "a value")")
+      }
+      guard first >= 0, last < (isBitmap ? bits : 1 << bits) else {
+        throw line.error("\(name) \(word): out of range; expected a number that fits \(keyword)")
+      }
+      let code = try line.takeName("a name")
+      let constant = line.takes("as") ? try line.takeName("a name in Swift") : Names.camelCase(code)
+      guard constant.first?.isNumber == false else {
+        throw line.error("\(code): the name begins with a digit; expected “as” and a name in Swift")
+      }
+      try line.end("as or //")
+      codes.append(.init(number: first, last: last, name: code, constant: constant))
+    }
+    types.append(
+      .init(
+        name: name, reference: Reference(line, book: book),
+        content: isBitmap
+          ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes)))
+  }
+
+  // MARK: Parts of a line
+
+  private func typeReference(_ line: inout SourceLine) throws(CatalogueError) -> TypeReference {
+    var name = try line.take("a type")
+    let isList = name.hasPrefix("list[") && name.hasSuffix("]")
+    if isList { name = String(name.dropFirst(5).dropLast()) }
+    return .init(name: name, isList: isList, isNullable: false)
+  }
+
+  /// Removes an expression, which starts with a capital letter, `!`, `(` or `[`; mandatory if there is none.
+  private func conformance(_ line: inout SourceLine) throws(CatalogueError) -> Conformance {
+    guard let first = line.next?.first, first.isUppercase || "!([".contains(first) else {
+      return try Conformance("M", in: line)
+    }
+    return try Conformance(try line.take("a conformance"), in: line)
+  }
+
+  private func constraint(_ line: inout SourceLine) throws(CatalogueError) -> Constraint? {
+    if line.takes("max") { return .init(minimum: nil, maximum: try line.takeNumber("a maximum")) }
+    if line.takes("min") { return .init(minimum: try line.takeNumber("a minimum"), maximum: nil) }
+    guard let minimum = line.next.flatMap(SourceLine.number) else { return nil }
+    _ = try line.take("a minimum")
+    return .init(minimum: minimum, maximum: line.takes("to") ? try line.takeNumber("a maximum") : minimum)
+  }
+
+  private func privilege(_ line: inout SourceLine) throws(CatalogueError) -> String {
+    let word = try line.take("a privilege")
+    guard Self.privileges.contains(word) else {
+      throw line.error("“\(word)” is no privilege; expected \(Self.privileges.joined(separator: ", "))")
+    }
+    return word
+  }
+}

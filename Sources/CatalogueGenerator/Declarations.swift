@@ -1,0 +1,170 @@
+/// The declarations of all catalogue files.
+struct Catalogue {
+  /// Sorted by id.
+  var clusters: [ClusterDeclaration] = []
+  /// Types that several clusters use.
+  var types: [TypeDeclaration] = []
+  /// In the order of the file.
+  var deviceTypes: [DeviceTypeDeclaration] = []
+
+  /// Returns the type with this name for the declarations of a cluster.
+  func type(_ name: String, in cluster: ClusterDeclaration?) -> TypeDeclaration? {
+    cluster?.types.first { $0.name == name } ?? types.first { $0.name == name }
+  }
+}
+
+/// The documentation of a declaration: a note and its section of the standard.
+struct Reference {
+  var note: String?
+  /// The section with its book: "Matter Core § 9.5".
+  var section: String?
+
+  init(_ line: SourceLine, book: String) {
+    note = line.note
+    section = line.section.map { section in
+      // "Matter Core 7.15.5" names another book than that of the cluster.
+      guard let space = section.lastIndex(of: " ") else { return "\(book) § \(section)" }
+      return "\(section[..<space]) § \(section[section.index(after: space)...])"
+    }
+  }
+
+  /// The lines of a documentation comment; empty without a note and section.
+  func comment(indent: String) -> String {
+    let sentences = [note.map(Self.sentence), section.map { $0 + "." }].compactMap(\.self)
+    return sentences.isEmpty ? "" : "\(indent)/// \(sentences.joined(separator: " "))\n"
+  }
+
+  private static func sentence(_ note: String) -> String { note.hasSuffix(".") ? note : note + "." }
+}
+
+struct ClusterDeclaration {
+  var id = 0
+  /// The name of the standard without blanks: `LevelControl`.
+  var name = ""
+  /// The name of the standard: "Level Control".
+  var title = ""
+  var revision = 0
+  var qualities: [String] = []
+  var reference: Reference
+  var features: [FeatureDeclaration] = []
+  var attributes: [AttributeDeclaration] = []
+  var commands: [CommandDeclaration] = []
+  var events: [EventDeclaration] = []
+  /// Enumerations, bitmaps and structures, with those of the fields of commands and events.
+  var types: [TypeDeclaration] = []
+  /// The ids of response commands by the name of their type.
+  var responses: [String: Int] = [:]
+}
+
+struct FeatureDeclaration {
+  var bit: Int
+  var code: String
+  var name: String
+  var isProvisional: Bool
+}
+
+/// A type as an attribute or field names it.
+struct TypeReference {
+  /// The name of a base type of the standard, such as `uint8`, or of a declared type.
+  var name: String
+  var isList: Bool
+  var isNullable: Bool
+}
+
+struct AttributeDeclaration {
+  var line: SourceLine
+  var id: Int
+  var name: String
+  var type: TypeReference
+  var conformance: Conformance
+  var constraint: Constraint?
+  var qualities: [String]
+  var read: String?
+  var write: String?
+  var initial: String?
+}
+
+struct CommandDeclaration {
+  var line: SourceLine
+  var id: Int
+  var name: String
+  var reference: Reference
+  var conformance: Conformance
+  var qualities: [String]
+  var invoke: String?
+  /// The name of the type with the fields; nil without fields.
+  var request: String?
+  /// The name of the type of the response; nil for a status.
+  var response: String?
+}
+
+struct EventDeclaration {
+  var line: SourceLine
+  var id: Int
+  var name: String
+  var priority: String
+  var conformance: Conformance
+  var read: String?
+  var isFabricSensitive: Bool
+  /// The name of the type with the fields; nil without fields.
+  var payload: String?
+}
+
+/// A limit of the values of an attribute: `max 254`, `1 to 64`, `16`.
+struct Constraint {
+  var minimum: Int?
+  var maximum: Int?
+}
+
+struct FieldDeclaration {
+  var line: SourceLine
+  var id: Int
+  var name: String
+  var type: TypeReference
+  var isOptional: Bool
+  /// The default of the argument of the command's method.
+  var initial: String?
+}
+
+struct TypeDeclaration {
+  enum Content {
+    case structure([FieldDeclaration])
+    case enumeration(bits: Int, [CodeDeclaration])
+    case bitmap(bits: Int, [CodeDeclaration], isInverted: Bool)
+  }
+
+  var name: String
+  var reference: Reference
+  var content: Content
+
+  /// The fields of a structure.
+  var fields: [FieldDeclaration] {
+    if case .structure(let fields) = content { fields } else { [] }
+  }
+  /// Whether an entry of this type belongs to a fabric.
+  var isFabricScoped: Bool { fields.last?.id == 254 }
+}
+
+/// A value of an enumeration, or a field of a bitmap.
+struct CodeDeclaration {
+  /// The value, or the lowest bit.
+  var number: Int
+  /// The highest bit of a field of a bitmap.
+  var last: Int
+  var name: String
+  /// The name in Swift.
+  var constant: String
+}
+
+struct DeviceTypeDeclaration {
+  var id: Int
+  /// The name in the Device Library: "Dimmable Light".
+  var title: String
+  /// The name in Swift: `dimmableLight`.
+  var constant: String
+  var revision: Int
+  var reference: Reference
+  /// Names or numbers of clusters.
+  var servers: [String] = []
+  var clients: [String] = []
+}

@@ -1,0 +1,23 @@
+import Foundation
+import PackagePlugin
+
+/// Generates the declarations of the catalogue: in MatterClusters the clusters, in any other target their traits.
+@main struct CataloguePlugin: BuildToolPlugin {
+  func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
+    let folder = context.package.directoryURL.appending(path: "Sources/MatterClusters/Clusters")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { ["cluster", "devices"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
+    let isClusters = target.name == "MatterClusters"
+    let names =
+      isClusters
+      ? files.map { $0.deletingPathExtension().lastPathComponent } + ["Catalogue"] : ["TraitNames", "TraitCommands"]
+    let output = context.pluginWorkDirectoryURL
+    return [
+      .buildCommand(
+        displayName: "Generating \(isClusters ? "clusters" : "traits") of \(target.name)",
+        executable: try context.tool(named: "CatalogueGenerator").url,
+        arguments: [isClusters ? "clusters" : "traits", output.path] + files.map(\.path), inputFiles: files,
+        outputFiles: names.map { output.appending(path: "\($0)+Generated.swift") })
+    ]
+  }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import CatalogueGenerator
+
+@Suite("Errors of catalogue files") struct CatalogueErrorTests {
+  private static let head = """
+    cluster 0xFFF1FC00 Spinner "Spinner" revision 1 § Example 1
+    feature 0 FST Fast
+
+    """
+
+  struct Example: Sendable, CustomTestStringConvertible {
+    var line: String
+    var message: String
+    var testDescription: String { line }
+  }
+
+  static let examples: [Example] = [
+    .init(line: "atribute 0 Speed uint8", message: "“atribute” is no declaration"),
+    .init(line: "attribute", message: "the line ends; expected the id of the attribute"),
+    .init(line: "attribute 0x0000", message: "the line ends; expected the name of the attribute"),
+    .init(line: "attribute zero Speed uint8", message: "“zero” is not a number; expected the id of the attribute"),
+    .init(line: "attribute 0 Spe-ed uint8", message: "“Spe-ed” is not a name"),
+    .init(line: "attribute 0 Speed uint9", message: "uint9: no such type; expected a type of this cluster"),
+    .init(line: "attribute 0 Speed uint8 SLOW", message: "the cluster has no feature SLOW; expected FST"),
+    .init(line: "attribute 0 Speed uint8 FST&", message: "conformance “FST&”: “” is not a feature code"),
+    .init(line: "attribute 0 Speed uint8 FST,M", message: "has no case for this combination"),
+    .init(line: "attribute 0 Speed uint8 quick", message: "“quick” is unknown here; expected a constraint, nullable"),
+    .init(line: "attribute 0 Speed uint8 write everybody", message: "“everybody” is no privilege; expected view"),
+    .init(line: "attribute 0 Speed uint8 5 to 2", message: "5 to 2: empty; expected a range"),
+    .init(line: "attribute 0 Speed bool max 2", message: "bool: has no range"),
+    .init(line: "attribute 0 Speed list[uint8] 1 to 2", message: "a list with a minimum has no constraint"),
+    .init(line: "attribute 0 Speed string min 2", message: "a length without a maximum has no constraint"),
+    .init(line: "attribute 0 Speed uint8 = fast", message: "“fast” is no uint8; expected a value of this type"),
+    .init(line: "attribute 0 Speed uint8 = null", message: "“null” is no uint8; expected a value of this type"),
+    .init(line: "command 0 Spin -> SpinResponse", message: "SpinResponse: not declared; expected a line response"),
+    .init(line: "command 0 Spin\n  0 Speed uint8 maybe", message: "“maybe” is unknown here; expected O, nullable"),
+    .init(line: "command 0 Spin\n  1 A uint8\n  1 B uint8", message: "field 1 after 1; expected fields in the order"),
+    .init(line: "command 0 Spin\n  254 Fabric uint8", message: "field 254 is the fabric of an entry"),
+    .init(line: "event 0 Stopped urgent", message: "“urgent” is no priority; expected debug, info or critical"),
+    .init(line: "enum8 Mode\n  256 Off", message: "Mode 256: out of range; expected a number that fits enum8"),
+    .init(line: "enum8 Mode\n  1 2Fast", message: "2Fast: the name begins with a digit; expected “as”"),
+    .init(line: "map8 Mode\n  8 Off", message: "Mode 8: out of range; expected a number that fits map8"),
+    .init(line: "feature 1 SLW Slow\n  0 Speed", message: "the line is indented, but the line above has no fields"),
+  ]
+
+  @Test("names the line, the error and what was expected", arguments: examples) func reports(_ example: Example) {
+    let error = #expect(throws: CatalogueError.self) {
+      let catalogue = try CatalogueGenerator.parse([("Clusters/Spinner.cluster", Self.head + example.line)])
+      _ = try CatalogueGenerator.outputs(of: .clusters, catalogue)
+    }
+    let lines = example.line.split(separator: "\n").count
+    #expect(error?.description.contains(example.message) == true, "\(error?.description ?? "")")
+    #expect(error?.file == "Clusters/Spinner.cluster" && (3..<3 + lines).contains(error?.line ?? 0))
+  }
+
+  @Test("rejects a cluster in a file of another name") func rejectsFileName() {
+    #expect(throws: CatalogueError.self) {
+      try CatalogueGenerator.parse([("Clusters/Spin.cluster", Self.head)])
+    }
+  }
+
+  @Test("rejects device types with unknown clusters") func rejectsUnknownClusters() {
+    let text = "device 0xFFF10001 \"Spinner\" revision 1\n  server Spinner\n  server Winder"
+    let error = #expect(throws: CatalogueError.self) {
+      try CatalogueGenerator.parse([("Clusters/Spinner.cluster", Self.head), ("Types.devices", text)])
+    }
+    #expect(
+      error?.description
+        == "Types.devices:3: error: Winder: no such cluster; expected a declared cluster, or a number such as 0x0029")
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import MatterModel
+import Testing
+
+@testable import CatalogueGenerator
+
+@Suite("Generated declarations") struct GeneratedTextTests {
+  private static let spinner = """
+    # A comment is not generated.
+    // Spins things.
+    cluster 0xFFF1FC00 Spinner "Spinner" revision 3 diagnostics § Example Book 1.2
+
+    feature 0 FST Fast
+    feature 2 SPD Speed provisional
+
+    attribute 0x0000 Speed   uint16  P,FST&SPD max 100 nullable nonvolatile write manage = 5
+    attribute 0x0001 Modes   list[Mode]  [FST] max 4 read administer = empty
+    attribute 0x0002 Label   string  2 = "XX"
+
+    command 0x00 Spin -> SpinResponse FST,O invoke manage timed § 1.2.1
+      0 Mode Mode = Fast // the mode
+      1 CSRNonce octstr O nullable
+    response 0x01 SpinResponse
+      0 Status status
+    command 0x02 SpinAgain fields Spin
+    event 0x00 Speed critical !SPD read administer fabric-sensitive
+      0 Speed uint16
+      254 FabricIndex fabric-idx
+
+    // How it spins.
+    enum8 Mode § Other Book 7.1
+      0 Off
+      1 Fast
+      2 2Fast as twiceFast
+    map16 Alarms inverted
+      0-1 Level
+      4 Jam
+    """
+
+  private static func outputs(_ mode: CatalogueGenerator.Mode) throws -> [String: String] {
+    let devices = "device 0xFFF10001 \"Spinner/Plug-in\" revision 2\n  server Spinner\n  client 0x0029"
+    let catalogue = try CatalogueGenerator.parse([("Clusters/Spinner.cluster", spinner), ("T.devices", devices)])
+    return try CatalogueGenerator.outputs(of: mode, catalogue)
+  }
+
+  @Test func declaresCluster() throws {
+    let text = try #require(try Self.outputs(.clusters)["Spinner+Generated.swift"])
+    let expected = [
+      "/// Spinner (0xFFF1FC00). Spins things. Example Book § 1.2.",
+      "name = \"Spinner\"", "public static let quality: Quality = .diagnostics",
+      "public static let fast = Feature(0, \"FST\", \"Fast\")",
+      // The attribute has the plain name.
+      "public static let speedFeature = Feature(2, \"SPD\", \"Speed\", provisional: true)",
+      "speed = Attribute<Self, Nullable<UInt16>>(0x0000, \"Speed\", initial: .value(5), quality: [.nonVolatile, .provisional],"
+        + " write: .manage, conformance: .when(.init(all: 5)), constraint: .range(0...100))",
+      "modes = Attribute<Self, [Mode]>(0x0001, \"Modes\", initial: [], read: .administer, conformance: .optionalWith(1), "
+        + "constraint: .entries(4))",
+      "label = Attribute<Self, String>(0x0002, \"Label\", initial: \"XX\", constraint: .length(2...2))",
+      "spin = Command<Self, SpinRequest, SpinResponse>(0x00, \"Spin\", response: 0x01, privilege: .manage, "
+        + "quality: .timed, conformance: .recommended(1))",
+      "spinAgain = Command<Self, SpinRequest, NoFields>(0x02, \"SpinAgain\")",
+      "speedEvent = Event<Self, SpeedEvent>(0x00, \"Speed\", priority: .critical, read: .administer, "
+        + "isFabricSensitive: true, conformance: .when(.init(none: 4)))",
+      "elements: [any ClusterElement] = [speed, modes, label, spin, spinAgain, speedEvent]",
+      "  /// Example Book § 1.2.1.\n  public struct SpinRequest: ModelStruct {\n    /// The mode.\n"
+        + "    public var mode: Mode = .off\n    public var csrNonce: Nullable<OctetString>?\n",
+      "public init(mode: Mode, csrNonce: Nullable<OctetString>? = nil)",
+      "public struct SpeedEvent: FabricScoped", ".init(fabricIndex: \\.fabricIndex)",
+      "  /// How it spins. Other Book § 7.1.\n  public struct Mode: WireCode {",
+      "public static var twiceFast: Self { .init(rawValue: 2) }", "[0: \"Off\", 1: \"Fast\", 2: \"2Fast\"]",
+      "public static var level: Self { .init(rawValue: 3) }", "public static var jam: Self { .init(rawValue: 16) }",
+      "public static let isInverted = true",
+    ]
+    for line in expected { #expect(text.contains(line), "not generated: \(line)\n\(text)") }
+    #expect(!text.contains("comment is not"))
+  }
+
+  @Test func declaresDeviceTypes() throws {
+    let text = try #require(try Self.outputs(.clusters)["DeviceTypes+Generated.swift"])
+    let type =
+      "spinnerPlugIn = DeviceType(\n    0xFFF10001, revision: 2, name: \"Spinner/Plug-in\", "
+      + "servers: [Spinner.id], clients: [0x0029])"
+    #expect(text.contains(type), "\(text)")
+  }
+
+  @Test func declaresTraits() throws {
+    let outputs = try Self.outputs(.traits)
+    let names = try #require(outputs["TraitNames+Generated.swift"])
+    #expect(names.contains("public var spinnerTrait: SpinnerTrait? { traits[SpinnerTrait.self] }"))
+    #expect(names.contains("public typealias SpinnerPlugInDeviceType = KnownDeviceType<0xFFF10001>"))
+    let commands = try #require(outputs["TraitCommands+Generated.swift"])
+    let method = """
+        /// Example Book § 1.2.1.
+        /// - Parameter mode: the mode.
+        @discardableResult
+        public func spin(mode: Spinner.Mode = Spinner.Mode.fast, csrNonce: OctetString? = nil) async throws(HomeError) \
+      -> Spinner.SpinResponse {
+          try await invoke(Spinner.spin, .init(mode: mode, csrNonce: csrNonce.map { .value($0) }))
+        }
+      """
+    #expect(commands.contains(method), "\(commands)")
+    #expect(commands.contains("public func spinAgain(mode:"))
+  }
+
+  /// The generator can't import MatterModel, which would have to be compiled before it.
+  @Test("names are those of NormalizedName") func derivesNames() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Sources/MatterClusters/Clusters")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "cluster" }.map { ($0.path, try String(contentsOf: $0, encoding: .utf8)) }
+    let catalogue = try CatalogueGenerator.parse(files)
+    #expect(catalogue.clusters.count >= 38)
+    for cluster in catalogue.clusters {
+      for name in cluster.attributes.map(\.name) + cluster.commands.map(\.name) + cluster.types.map(\.name) {
+        #expect(Names.camelCase(name) == NormalizedName.camelCase(name))
+      }
+    }
+    for name in ["CSRNonce", "NOCs", "IPv6Address", "onOff", "ACL", "WiFiBand"] {
+      #expect(Names.camelCase(name) == NormalizedName.camelCase(name))
+    }
+  }
+}

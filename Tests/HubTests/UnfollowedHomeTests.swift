@@ -1,0 +1,67 @@
+import MatterModel
+import Testing
+
+@testable import HearthHome
+@testable import HomeControl
+@testable import HomeModel
+@testable import Hub
+
+/// Owners that do not follow the devices: the stored connectivity is not valid until a device answers.
+@Suite("Unfollowed homes", .timeLimit(.minutes(10))) struct UnfollowedHomeTests {
+  /// Opens a stored home whose lamp was online, as its owner.
+  private func owner() async throws -> (home: Home, scratch: Scratch) {
+    let served = try await ServedHome()
+    await served.close()
+    return (try await Home(ServedHome.options(served.scratch)), served.scratch)
+  }
+
+  private func connectivity(_ home: Home) async throws -> [SourceConnectivity?] {
+    let device = try await home.devices().list().first
+    return [device?.sourceConnectivity, device?.settledConnectivity]
+  }
+
+  @Test func clientsSeeUnknownConnectivity() async throws {
+    let (owner, scratch) = try await owner()
+    let client = try await Home(ServedHome.options(scratch))
+    #expect(await code { _ = try client.controller } == .accessDenied)
+    #expect(try await connectivity(owner) == [.unknown, .unknown])
+    #expect(try await connectivity(client) == [.unknown, .unknown])
+    #expect(try await client.hubStatus.devicesOnline == 0)
+    let raw = try await RawWebSocket(socket: scratch.state.hubSocket)
+    #expect(await raw.result("get_node", #"{"node_id":5}"#)?["result"]?["available"] == false)
+    // An answer confirms the stored connectivity.
+    let online = SourceConnectivity(.online, .peer)
+    try await owner.controller.take(.answered(5))
+    #expect(try await connectivity(owner) == [online, online])
+    #expect(await eventually { try await connectivity(client) == [online, online] })
+    #expect(try await client.hubStatus.devicesOnline == 1)
+    #expect(await raw.result("get_node", #"{"node_id":5}"#)?["result"]?["available"] == true)
+    let late = try await Home(ServedHome.options(scratch))
+    #expect(try await connectivity(late) == [online, online])
+    await late.close()
+    await client.close()
+    await owner.close()
+  }
+
+  @Test func nextOwnerSeesUnknownConnectivity() async throws {
+    let (owner, scratch) = try await owner()
+    let client = try await Home(ServedHome.options(scratch))
+    try await owner.controller.take(.answered(5))
+    #expect(await eventually { try await connectivity(client).first == SourceConnectivity(.online, .peer) })
+    await owner.close()
+    // The client becomes the owner, and has not reached the lamp.
+    #expect(await eventually { try await connectivity(client) == [.unknown, .unknown] })
+    await client.close()
+  }
+
+  @Test func followingStartsWithUnknownConnectivity() async throws {
+    let (owner, scratch) = try await owner()
+    let client = try await Home(ServedHome.options(scratch))
+    try await client.follow()
+    #expect(try await connectivity(client) == [.unknown, .unknown])
+    try await owner.controller.take(.established(5, deadline: .max))
+    #expect(await eventually { try await connectivity(client).first == SourceConnectivity(.online, .peer) })
+    await client.close()
+    await owner.close()
+  }
+}
