@@ -73,6 +73,17 @@ import Testing
     #expect(try check("onOff=false", of: "lamp/2", parsedIn: after, in: after).holds)
   }
 
+  @Test func pathsUseSourceThatServesCluster() throws {
+    let registry = HomeRegistry(Self.state(id: "5", [.connectivity(Self.own, Self.offline)]))
+    func nodes(_ text: String) throws -> [NodeID] { try registry.paths(text).map(\.target.device.nodeID) }
+    #expect(try nodes("lamp.onOff.onOff") == [7])
+    // Only the node offers Level Control, on its endpoint 1.
+    #expect(try nodes("lamp.levelControl.currentLevel") == [5])
+    #expect(try registry.paths("lamp.levelControl.currentLevel").map(\.endpoint) == [1])
+    #expect(try registry.resolve(all: ["lamp"], serving: LevelControl.id).map(\.device.nodeID) == [5])
+    #expect(throws: HomeError.self) { try nodes("lamp.doorLock.lockState") }
+  }
+
   @Test func resolvesDeviceIDWithAnyActiveSource() throws {
     let state = Self.state(id: "7/2")
     #expect(state.devices["7/2"]?.active?.id == Self.own)

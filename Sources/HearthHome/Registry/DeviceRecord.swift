@@ -31,6 +31,12 @@ package struct DeviceRecord: Hashable, Sendable {
     }
   }
 
+  /// Returns the record with the first source that serves a cluster, if the selected one does not.
+  package func serving(_ cluster: ClusterID) -> DeviceRecord {
+    if endpoint(serving: cluster) != nil { return self }
+    return with { $0.endpoints.contains { $0.servers.contains(cluster) } } ?? self
+  }
+
   /// The id, constant while the device is in the home: `5`, or `7/3` for a bridged device.
   package var id: String { entry.id }
   /// The name in the home, which is not its NodeLabel.

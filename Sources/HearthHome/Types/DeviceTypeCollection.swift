@@ -35,11 +35,7 @@ public struct DeviceTypeCollection: Sendable, Sequence {
   }
 
   /// Returns the type on every endpoint that has it.
-  public func all<T: HomeDeviceType>(_: T.Type) -> [T] {
-    endpoints.filter { $0.deviceTypes.contains(T.deviceTypeID) }.map {
-      T(AnyDeviceType(device, $0.id, T.deviceTypeID))
-    }
-  }
+  public func all<T: HomeDeviceType>(_ type: T.Type) -> [T] { compactMap { $0.as(type) } }
 
   /// The type on the first endpoint that has it, as `get(_:)`.
   public subscript<T: HomeDeviceType>(_ type: T.Type) -> T? { self.get(type) }

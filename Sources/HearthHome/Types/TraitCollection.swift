@@ -28,12 +28,7 @@ public struct TraitCollection: Sendable, Sequence {
   public var ids: [TraitID] { map(\.id) }
 
   /// The trait of this type on the first endpoint that has it; nil if there is none.
-  public subscript<T: MatterTrait>(_: T.Type) -> T? {
-    for endpoint in endpoints {
-      if let trait: T = find(in: endpoint) { return trait }
-    }
-    return nil
-  }
+  public subscript<T: MatterTrait>(_: T.Type) -> T? { endpoints.lazy.compactMap { find(in: $0) }.first }
 
   /// The trait of this type on an endpoint; nil if there is none.
   public subscript<T: MatterTrait>(_ type: T.Type, on endpoint: EndpointID) -> T? {

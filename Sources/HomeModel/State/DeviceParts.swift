@@ -1,7 +1,8 @@
 internal import MatterClusters
 package import MatterModel
 
-/// The endpoints of a device, composed of those of its sources. See the article “The home model”, “Sources of a device”.
+/// The endpoints of a device, composed of those of its sources. See the article “The home model”, “Sources of a
+/// device”.
 package struct DeviceParts: Sendable {
   /// The place of a trait at a source other than the active one.
   package struct Place: Sendable {
@@ -57,7 +58,8 @@ package struct DeviceParts: Sendable {
     return endpoints.count - 1
   }
 
-  /// Returns the path on the device of a cluster of a source's node; nil if the device has the trait from another source.
+  /// Returns the path on the device of a cluster of a source's node; nil if the device has the trait from another
+  /// source.
   package func path(of path: ClusterPath, on node: NodeID) -> ClusterPath? {
     if node == self.node { return path }
     return additions.first {
@@ -72,7 +74,7 @@ extension DeviceEntry {
 }
 
 extension DeviceEndpoint {
-  /// Whether a trait belongs to the device itself: the traits of Root Node and Bridged Node belong to a source.
+  /// Whether a trait belongs to the device itself. The traits of Root Node and Bridged Node belong to a source.
   fileprivate func isOwnTrait(_ cluster: ClusterID) -> Bool {
     switch cluster {
     case Descriptor.id, BasicInformation.id, BridgedDeviceBasicInformation.id: false

@@ -77,7 +77,7 @@ package struct DeviceCondition: Sendable {
     let expected = try AttributeUnits.parse(
       value, cluster: cluster, attribute: concrete.attribute, raw: false, named: name)
     let hasUnit = Int(value) == nil && AttributeUnits.text(concrete, expected) != nil
-    return .attribute(concrete, by: target.device.source.id, value: expected, hasUnit: hasUnit)
+    return .attribute(concrete, by: path.target.device.source.id, value: expected, hasUnit: hasUnit)
   }
 
   /// Returns the name of the only cluster of a device that has an attribute of this name.

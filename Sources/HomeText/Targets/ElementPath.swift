@@ -71,6 +71,7 @@ extension HomeRegistry {
   private static func withEndpoint(_ path: ElementPath) throws(HomeError) -> ElementPath {
     guard path.endpoint == nil, let cluster = path.cluster, !path.target.device.endpoints.isEmpty else { return path }
     var path = path
+    path.target.device = path.target.device.serving(cluster)
     path.endpoint = try path.target.endpoint(serving: cluster)
     return path
   }

@@ -37,8 +37,10 @@ extension HomeRegistry {
   package func resolveAll(
     _ text: String, serving cluster: ClusterID? = nil, where isIncluded: (Target) -> Bool = { _ in true }
   ) throws(HomeError) -> [Target] {
-    let selection = try select(text)
-    guard let cluster, selection.isSeveral else { return selection.targets }
+    var selection = try select(text)
+    guard let cluster else { return selection.targets }
+    selection.targets = selection.targets.map { $0.endpoint == nil ? Target($0.device.serving(cluster)) : $0 }
+    guard selection.isSeveral else { return selection.targets }
     let serving = selection.targets.filter { target in
       target.endpoint.map { target.device.source.endpoint($0)?.servers.contains(cluster) == true }
         ?? (target.device.endpoint(serving: cluster) != nil)

@@ -77,7 +77,7 @@ enum DeviceDescription {
       guard let value = row.1, !value.isEmpty else { return nil }
       return row.0 + String(repeating: " ", count: 15 - row.0.count) + value.shown()
     }
-    for endpoint in device.endpoints {
+    for endpoint in row.device.parts.endpoints {
       let types = endpoint.deviceTypes.map { ElementNames.deviceType($0) }.joined(separator: ", ")
       lines += ["", "Endpoint \(endpoint.id): \(types.isEmpty ? "no type" : types)"]
       if !endpoint.servers.isEmpty {
@@ -159,7 +159,7 @@ enum DeviceDescription {
   static func json(_ row: DeviceRow, _ fabrics: [FabricEntry]?, _ attestation: DeviceAttestation? = nil) -> JSON {
     let device = row.record
     let identity = device.identity
-    let endpoints: [JSON] = device.endpoints.map { endpoint in
+    let endpoints: [JSON] = row.device.parts.endpoints.map { endpoint in
       [
         "id": .integer(endpoint.id.rawValue),
         "types": .array(
