@@ -4,7 +4,6 @@ public import HomeControl
 public import HomeModel
 internal import HomeStore
 package import Hub
-package import MatterController
 public import MatterModel
 package import MatterProtocol
 internal import Runtime
@@ -209,22 +208,5 @@ public final class Home: HomeEditing {
           device.nodeID, CommandData(command.path(on: endpoint), fields: fields.tlv),
           isTimed: command.details.quality.contains(.timed)))
     }
-  }
-
-  /// Subscribes to a device.
-  package func subscribe(
-    _ device: DeviceRecord, _ request: SubscriptionRequest
-  ) -> AsyncThrowingStream<SubscriptionEvent, any Error> {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionEvent.self)
-    let task = Tasks.start {
-      do {
-        for try await event in self.backend.subscribe(device.nodeID, request) { continuation.yield(event) }
-        continuation.finish()
-      } catch {
-        continuation.finish(throwing: HomeError(error).about(device))
-      }
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return stream
   }
 }

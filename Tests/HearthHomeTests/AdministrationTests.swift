@@ -28,7 +28,7 @@ import Testing
     #expect(value, sourceLocation: location)
   }
 
-  private func list(_ entries: AccessEntry...) -> AccessList { AccessList(items: entries.map { ScopedEntry($0) }) }
+  private func list(_ entries: AccessEntry...) -> [ScopedEntry<AccessEntry>] { entries.map { ScopedEntry($0) } }
 
   @Test func findsEntriesThatAllowAdministration() {
     #expect(list(entry(.administer, [own])).allowsAdministration(own))
@@ -51,39 +51,39 @@ import Testing
     for node: NodeID in [8, 9, 10] {
       expectTrue(list.grant(entry(.operate, [node], endpoint: 1), own: own))
     }
-    #expect(list.items.count == 2)
-    #expect(list.items[1].entry.subjects == .value([7, 8, 9, 10]))
+    #expect(list.count == 2)
+    #expect(list[1].entry.subjects == .value([7, 8, 9, 10]))
     expectTrue(list.grant(entry(.operate, [11], endpoint: 1), own: own))
-    #expect(list.items.count == 3)
+    #expect(list.count == 3)
     // The same subject for further targets: up to three targets in one entry.
     expectTrue(list.grant(entry(.operate, [11], endpoint: 2), own: own))
     expectTrue(list.grant(entry(.operate, [11], endpoint: 3), own: own))
-    #expect(list.items[2].entry.targets.wrapped?.count == 3)
+    #expect(list[2].entry.targets.wrapped?.count == 3)
     expectTrue(list.grant(entry(.operate, [11], endpoint: 4), own: own))
-    #expect(list.items.count == 4)
+    #expect(list.count == 4)
     // An entry for all subjects covers a single one; another privilege is another entry.
     expectTrue(list.grant(entry(.view, []), own: own))
     expectTrue(!list.grant(entry(.view, [99], endpoint: 5), own: own))
     expectTrue(list.grant(entry(.manage, [99], endpoint: 5), own: own))
     // Our own entry gets no other subject.
     expectTrue(list.grant(entry(.administer, [50]), own: own))
-    #expect(list.items[0].entry == entry(.administer, [own]))
+    #expect(list[0].entry == entry(.administer, [own]))
     #expect(list.allowsAdministration(own))
   }
 
   @Test func revokesGrantedEntries() {
     var list = list(entry(.administer, [own]))
-    let begin = list.items.map(\.entry)
+    let begin = list.map(\.entry)
     for node: NodeID in [7, 8] { _ = list.grant(entry(.operate, [node], endpoint: 1), own: own) }
     _ = list.grant(entry(.operate, [9], endpoint: 2), own: own)
     _ = list.grant(entry(.operate, [9], endpoint: 3), own: own)
     expectTrue(list.revoke(entry(.operate, [7], endpoint: 1)))
     expectTrue(!list.revoke(entry(.operate, [7], endpoint: 1)))
     expectTrue(list.revoke(entry(.operate, [9], endpoint: 2)))
-    #expect(list.items.map(\.entry) == begin + [entry(.operate, [8], endpoint: 1), entry(.operate, [9], endpoint: 3)])
+    #expect(list.map(\.entry) == begin + [entry(.operate, [8], endpoint: 1), entry(.operate, [9], endpoint: 3)])
     expectTrue(list.revoke(entry(.operate, [8], endpoint: 1)))
     expectTrue(list.revoke(entry(.operate, [9], endpoint: 3)))
-    #expect(list.items.map(\.entry) == begin)
+    #expect(list.map(\.entry) == begin)
     // Entries for all subjects, or for all targets, are not revoked for one.
     list = self.list(entry(.operate, []), entry(.operate, [7]))
     expectTrue(!list.revoke(entry(.operate, [7], endpoint: 1)))
@@ -94,11 +94,11 @@ import Testing
     var list = list(entry(.administer, [own]), entry(.operate, [7]))
     for number in [Int.min, -1, 0, 3, Int.max] {
       let removed = list.remove(number: number)
-      #expect(removed == nil && list.items.count == 2, "\(number)")
+      #expect(removed == nil && list.count == 2, "\(number)")
     }
     let removed = list.remove(number: 2)
     #expect(removed?.entry == entry(.operate, [7]))
-    #expect(list.items.map(\.entry) == [entry(.administer, [own])])
+    #expect(list.map(\.entry) == [entry(.administer, [own])])
   }
 
   /// Unknown fields of an entry are kept, the fabric index is not written, and entries of other fabrics are not taken

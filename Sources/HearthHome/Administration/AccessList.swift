@@ -7,16 +7,13 @@ package typealias AccessEntry = AccessControl.AccessControlEntryStruct
 /// The privilege of an entry: view, operate, manage or administer. Matter Core § 9.10.
 package typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
 
-/// The entries of this home's fabric in a device's access control list, for editing.
-struct AccessList {
-  typealias Item = ScopedEntry<AccessEntry>
-  var items: [Item]
-
+// The entries of this home's fabric in a device's access control list, for editing.
+extension [ScopedEntry<AccessEntry>] {
   /// The guaranteed capacity of an entry in subjects and targets. Matter Core § 9.10.6.
-  static let guaranteedSubjects = 4, guaranteedTargets = 3
+  private static let guaranteedSubjects = 4, guaranteedTargets = 3
 
   /// Whether the list permits a node to change it. Matter Core § 6.6.6.
-  func allowsAdministration(_ node: NodeID) -> Bool { items.contains { Self.allowsAdministration($0.entry, node) } }
+  func allowsAdministration(_ node: NodeID) -> Bool { contains { Self.allowsAdministration($0.entry, node) } }
 
   static func allowsAdministration(_ entry: AccessEntry, _ node: NodeID) -> Bool {
     guard entry.privilege == .administer, entry.authMode == .case else { return false }
@@ -36,51 +33,47 @@ struct AccessList {
   mutating func grant(_ new: AccessEntry, own: NodeID) -> Bool {
     let subjects = new.subjects.wrapped ?? []
     let targets = new.targets.wrapped ?? []
-    for index in items.indices {
-      let entry = items[index].entry
+    for index in indices {
+      let entry = self[index].entry
       guard entry.privilege == new.privilege, entry.authMode == new.authMode else { continue }
-      let hasSubjects = Self.covers(entry.subjects.wrapped ?? [], subjects)
-      let hasTargets = Self.covers(entry.targets.wrapped ?? [], targets)
-      if hasSubjects && hasTargets { return false }
+      let (knownSubjects, knownTargets) = (entry.subjects.wrapped ?? [], entry.targets.wrapped ?? [])
+      if Self.covers(knownSubjects, subjects) && Self.covers(knownTargets, targets) { return false }
       guard !Self.allowsAdministration(entry, own) else { continue }
-      let isSame = (entry.subjects.wrapped ?? []) == subjects
-      if (entry.targets.wrapped ?? []) == targets,
-        let joined = Self.joined(entry.subjects.wrapped ?? [], subjects, Self.guaranteedSubjects)
-      {
-        items[index] = items[index].changing { $0.subjects = .value(joined) }
+      if knownTargets == targets, let joined = Self.joined(knownSubjects, subjects, Self.guaranteedSubjects) {
+        self[index] = self[index].changing { $0.subjects = .value(joined) }
         return true
       }
-      if isSame, let joined = Self.joined(entry.targets.wrapped ?? [], targets, Self.guaranteedTargets) {
-        items[index] = items[index].changing { $0.targets = .value(joined) }
+      if knownSubjects == subjects, let joined = Self.joined(knownTargets, targets, Self.guaranteedTargets) {
+        self[index] = self[index].changing { $0.targets = .value(joined) }
         return true
       }
     }
-    items.append(Item(new))
+    append(Element(new))
     return true
   }
 
   /// Removes the entry with this number, counted from 1, and returns it; nil if there is none.
-  mutating func remove(number: Int) -> Item? {
-    guard number >= 1, number <= items.count else { return nil }
-    return items.remove(at: number - 1)
+  mutating func remove(number: Int) -> Element? {
+    guard number >= 1, number <= count else { return nil }
+    return remove(at: number - 1)
   }
 
   /// Removes the right of one subject to one target, unless an entry combines it with the rights of others.
   /// - Returns: whether anything changed.
   mutating func revoke(_ old: AccessEntry) -> Bool {
     guard let subject = old.subjects.wrapped?.first, let target = old.targets.wrapped?.first else { return false }
-    for index in items.indices {
-      let entry = items[index].entry
+    for index in indices {
+      let entry = self[index].entry
       guard entry.privilege == old.privilege, entry.authMode == old.authMode,
         let subjects = entry.subjects.wrapped, let targets = entry.targets.wrapped,
         subjects.contains(subject), targets.contains(target)
       else { continue }
       if subjects.count == 1 && targets.count == 1 {
-        items.remove(at: index)
+        remove(at: index)
       } else if targets.count == 1 {
-        items[index] = items[index].changing { $0.subjects = .value(subjects.filter { $0 != subject }) }
+        self[index] = self[index].changing { $0.subjects = .value(subjects.filter { $0 != subject }) }
       } else if subjects.count == 1 {
-        items[index] = items[index].changing { $0.targets = .value(targets.filter { $0 != target }) }
+        self[index] = self[index].changing { $0.targets = .value(targets.filter { $0 != target }) }
       } else {
         // Splitting the entry would remove rights of others.
         continue

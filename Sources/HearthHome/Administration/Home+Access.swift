@@ -19,8 +19,7 @@ extension Home {
     _ entry: AccessEntry, on device: DeviceRecord, force: Bool = false
   ) async throws(HomeError) -> (entries: [AccessEntry], isChanged: Bool) {
     let own = try await backend.fabric.nodeID
-    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
-      var list = AccessList(items: items)
+    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { list throws(HomeError) in
       let isChanged = list.grant(entry, own: own)
       guard !isChanged || force || list.allowsAdministration(own) else {
         throw HomeError(
@@ -28,8 +27,7 @@ extension Home {
           "the change would lock this home out of the device, because the access control list does not name it; "
             + "--force writes it anyway", device: device.name)
       }
-      items = list.items
-      return ((items.map(\.entry), isChanged), isChanged)
+      return ((list.map(\.entry), isChanged), isChanged)
     }
   }
 
@@ -43,19 +41,15 @@ extension Home {
     number: Int, on device: DeviceRecord, force: Bool
   ) async throws(HomeError) -> AccessEntry {
     let own = try await backend.fabric.nodeID
-    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
-      var list = AccessList(items: items)
+    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { list throws(HomeError) in
       guard let removed = list.remove(number: number) else {
-        throw HomeError(
-          .notFound, "no entry \(number); expected 1 to \(items.count)", device: device.name)
+        throw HomeError(.notFound, "no entry \(number); expected 1 to \(list.count)", device: device.name)
       }
       guard force || list.allowsAdministration(own) else {
         throw HomeError(
           .badArguments,
-          "entry \(number) is the one that lets this home administer the device; "
-            + "--force removes it anyway", device: device.name)
+          "entry \(number) lets this home administer the device; --force removes it anyway", device: device.name)
       }
-      items = list.items
       return (removed.entry, true)
     }
   }
@@ -63,10 +57,8 @@ extension Home {
   /// Revokes an entry that ``grant(_:on:)`` added for one subject and one target.
   func revoke(_ entry: AccessEntry, on device: DeviceRecord) async throws(HomeError) -> Bool {
     let own = try await backend.fabric.nodeID
-    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
-      var list = AccessList(items: items)
+    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { list in
       let isChanged = list.revoke(entry) && list.allowsAdministration(own)
-      if isChanged { items = list.items }
       return (isChanged, isChanged)
     }
   }

@@ -9,8 +9,6 @@ package struct BindingEntry: Hashable, Sendable {
   package var source: EndpointID
   /// The node and endpoint, or the group, that the endpoint controls.
   package var target: Binding.TargetStruct
-
-  package init(source: EndpointID, target: Binding.TargetStruct) { (self.source, self.target) = (source, target) }
 }
 
 /// The result of adding or removing bindings.

@@ -1,6 +1,7 @@
 internal import HomeControl
 package import HomeModel
 internal import MatterClusters
+internal import MatterController
 package import MatterModel
 internal import MatterProtocol
 
@@ -23,13 +24,10 @@ extension Home {
 
   /// Returns all fabrics of a device, including this home's.
   package func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
-    let path = OperationalCredentials.fabrics.path(on: .root)
-    let report = try await read(device, [AttributePath(path)], isFabricFiltered: false)
-    guard let value = report[path]?.value,
-      let list = try? [OperationalCredentials.FabricDescriptorStruct](tlv: value)
-    else { return [] }
+    let attribute = OperationalCredentials.fabrics
+    let report = try await read(device, [AttributePath(attribute.path(on: .root))], isFabricFiltered: false)
     let ours = try await backend.fabric.rootPublicKey
-    return list.map {
+    return ((try? report.value(of: attribute, on: .root)) ?? []).map {
       FabricEntry(
         index: $0.fabricIndex, fabricID: $0.fabricID, nodeID: $0.nodeID, vendorID: $0.vendorID, label: $0.label,
         isOurs: $0.rootPublicKey.bytes == ours)

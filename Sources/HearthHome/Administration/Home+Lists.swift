@@ -11,12 +11,12 @@ extension Home {
     _ attribute: MatterModel.Attribute<C, [Entry]>, on endpoint: EndpointID, of device: DeviceRecord
   ) async throws(HomeError) -> ScopedList<Entry> {
     let path = attribute.path(on: endpoint)
-    let own = OperationalCredentials.currentFabricIndex.path(on: .root)
-    let report = try await read(device, [AttributePath(path), AttributePath(own)])
+    let own = OperationalCredentials.currentFabricIndex
+    let report = try await read(device, [AttributePath(path), AttributePath(own.path(on: .root))])
     if let refused = report.statuses.first(where: { $0.path.matches(path) }) {
       throw HomeError(refused.status, of: C.id).about(device)
     }
-    guard let list = report[path], let index = report[own].flatMap({ try? FabricIndex(tlv: $0.value) }) else {
+    guard let list = report[path], let index = try? report.value(of: own, on: .root) else {
       throw HomeError(.refused, "the device did not report its \(attribute.name)", device: device.name)
     }
     do {

@@ -34,19 +34,18 @@ extension Home {
 
   /// Returns the state of the commissioning window, and the fabric that opened it.
   package func window(of device: DeviceRecord) async throws(HomeError) -> WindowState {
-    let status = AdministratorCommissioning.windowStatus.path(on: .root)
-    let index = AdministratorCommissioning.adminFabricIndex.path(on: .root)
-    let vendor = AdministratorCommissioning.adminVendorId.path(on: .root)
-    let report = try await read(device, [status, index, vendor].map { AttributePath($0) })
-    if let refused = report.statuses.first(where: { $0.path.matches(status) }) {
-      throw HomeError(refused.status, of: AdministratorCommissioning.id).about(device)
+    let status = AdministratorCommissioning.windowStatus
+    let (index, vendor) = (AdministratorCommissioning.adminFabricIndex, AdministratorCommissioning.adminVendorId)
+    let paths = [status.path(on: .root), index.path(on: .root), vendor.path(on: .root)]
+    let report = try await read(device, paths.map { AttributePath($0) })
+    do throws(ControllerError) {
+      return WindowState(
+        status: try report.value(of: status, on: .root),
+        fabricIndex: (try? report.value(of: index, on: .root))?.wrapped,
+        vendorID: (try? report.value(of: vendor, on: .root))?.wrapped)
+    } catch {
+      throw HomeError(error).about(device)
     }
-    guard let value = report[status]?.value,
-      let code = try? AdministratorCommissioning.CommissioningWindowStatus(tlv: value)
-    else { throw HomeError(.refused, "the device did not report its commissioning window", device: device.name) }
-    return WindowState(
-      status: code, fabricIndex: report[index].flatMap { try? Nullable<FabricIndex>(tlv: $0.value) }?.wrapped,
-      vendorID: report[vendor].flatMap { try? Nullable<VendorID>(tlv: $0.value) }?.wrapped)
   }
 
   /// Closes the commissioning window, regardless of the fabric that opened it.

@@ -34,9 +34,7 @@ extension Home {
     guard all.count > 1 else { return all }
     let unable = await withTaskGroup(of: Target?.self) { group in
       for target in all { group.addTask { await self.canShow(color, on: target) ? nil : target } }
-      var unable: Set<Target> = []
-      for await case let target? in group { unable.insert(target) }
-      return unable
+      return await group.reduce(into: Set<Target?>()) { $0.insert($1) }
     }
     return try registry.resolve(all: texts, serving: ColorControl.id, where: { !unable.contains($0) })
   }
@@ -44,33 +42,29 @@ extension Home {
   /// Returns whether the light supports the color; true if it does not report its features. A light without color
   /// temperatures shows them as colors.
   private func canShow(_ color: LightColor, on target: Target) async -> Bool {
-    guard let endpoint = target.endpoint ?? target.device.endpoint(serving: ColorControl.id) else { return true }
-    let path = ConcreteAttributePath(endpoint, ColorControl.id, GlobalAttribute.featureMap)
-    var value = await backend.state.value(target.device.nodeID, path)
-    if value == nil { value = (try? await read(target.device, [AttributePath(path)]))?[path]?.value }
-    guard let features = value.flatMap({ try? UInt32(tlv: $0) }) else { return true }
-    var able = ColorControl.hueAndSaturation.mask | ColorControl.enhancedHue.mask | ColorControl.xy.mask
-    if case .kelvin = color { able |= ColorControl.colortemperature.mask }
-    return features & able != 0
+    guard let endpoint = target.endpoint ?? target.device.endpoint(serving: ColorControl.id),
+      let support = try? await colorSupport(of: target.device, endpoint)
+    else { return true }
+    return ColorChange(color, over: 0, on: endpoint, support) != nil
   }
 
+  /// Returns the supported colors of a light; reads them from the device if they are unknown.
   private func colorSupport(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> ColorSupport {
     let featureMap = ConcreteAttributePath(endpoint, ColorControl.id, GlobalAttribute.featureMap)
-    let (least, most) = (
-      ColorControl.colorTempPhysicalMinMireds.path(on: endpoint),
-      ColorControl.colorTempPhysicalMaxMireds.path(on: endpoint)
-    )
-    // Read with a wildcard for the endpoint, so that unsupported attributes are omitted.
-    let report = try await read(
-      device, [featureMap, least, most].map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
-    func number(_ path: ConcreteAttributePath) -> UInt64? { (report[path]?.value).flatMap { try? UInt64(tlv: $0) } }
-    guard let features = number(featureMap) else {
+    let (least, most) = (ColorControl.colorTempPhysicalMinMireds, ColorControl.colorTempPhysicalMaxMireds)
+    var values = await backend.state.values[device.nodeID] ?? NodeValues()
+    if values[featureMap] == nil || values.value(most, on: endpoint) == nil {
+      // Read with a wildcard for the endpoint, so that unsupported attributes are omitted.
+      let paths = [featureMap, least.path(on: endpoint), most.path(on: endpoint)]
+      let report = try await read(device, paths.map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
+      for path in paths { values[path] = report[path]?.value }
+    }
+    guard let features = values[featureMap].flatMap({ try? UInt32(tlv: $0) }) else {
       throw HomeError(.notFound, "the device did not report which colors it supports", device: device.name)
     }
-    let coldest = UInt16(clamping: max(number(least) ?? 1, 1))
-    let warmest = UInt16(clamping: number(most) ?? 65279)
+    let coldest = max(values.value(least, on: endpoint) ?? 1, 1)
     return ColorSupport(
-      features: UInt32(truncatingIfNeeded: features), mireds: coldest...max(coldest, warmest))
+      features: features, mireds: coldest...max(coldest, values.value(most, on: endpoint) ?? 65279))
   }
 }
 

@@ -33,17 +33,12 @@ extension HomeRegistry {
     _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
   ) throws(HomeError) -> [ElementPath] {
     let bySlash = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    if bySlash.count >= 4 {
-      return try paths(
-        target: bySlash.dropLast(3).joined(separator: "/"), endpoint: bySlash[bySlash.count - 3],
-        cluster: bySlash[bySlash.count - 2], element: bySlash[bySlash.count - 1], kind, isForOne: isForOne)
-    }
     let byDot = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    if byDot.count >= 3 {
-      let target = byDot.dropLast(2).joined(separator: ".")
+    if bySlash.count >= 4 || byDot.count >= 3 {
+      let (parts, separator, count) = bySlash.count >= 4 ? (bySlash, "/", 3) : (byDot, ".", 2)
       return try paths(
-        target: target, endpoint: nil, cluster: byDot[byDot.count - 2], element: byDot[byDot.count - 1], kind,
-        isForOne: isForOne)
+        target: parts.dropLast(count).joined(separator: separator), endpoint: count == 3 ? parts[parts.count - 3] : nil,
+        cluster: parts[parts.count - 2], element: parts[parts.count - 1], kind, isForOne: isForOne)
     }
     if kind == .attribute {
       do throws(HomeError) {

@@ -50,7 +50,7 @@ struct Subscribe: AsyncParsableCommand {
             paths: one.paths, events: events ? [EventPath(isUrgent: true)] : [], minInterval: minimum.duration,
             maxInterval: maximum.duration)
           request.retriesFirstAttempt = groups.count > 1
-          let stream = session.subscribe(one.device, request)
+          let stream = session.backend.subscribe(one.device.nodeID, request)
           group.addTask {
             do {
               for try await update in stream {
@@ -58,7 +58,7 @@ struct Subscribe: AsyncParsableCommand {
               }
               return nil
             } catch {
-              return HomeError(error)
+              return HomeError(error).about(one.device)
             }
           }
         }
