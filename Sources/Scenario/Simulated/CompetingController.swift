@@ -112,7 +112,7 @@ extension Home {
 
   /// Subscribes to all attributes; returns nil if the device refuses.
   fileprivate func subscription(to device: DeviceRecord) async throws -> CompetingSubscriptions.Stream? {
-    let stream = subscribe(device, SubscriptionRequest(paths: [AttributePath()]))
+    let stream = backend.subscribe(device.nodeID, SubscriptionRequest(paths: [AttributePath()]))
     do {
       for try await event in stream { if case .established = event { return stream } }
       throw HomeError(.unreachable, "\(device.name) ended a subscription before it stood")
