@@ -25,7 +25,7 @@ public struct PairedDevice: Sendable {
 }
 
 extension Home {
-  /// Commissions a device, reads its description, and names it.
+  /// Commissions a device, and adds it to the home.
   /// - Parameters:
   ///   - name: the name; nil: the name that the device reports.
   ///   - room: is created in the primary structure if there is none of this name; `structure/room` for another
@@ -63,7 +63,7 @@ extension Home {
   /// Removes the device with this id from the fabric and the home.
   /// - Parameter origin: the calling client.
   package func remove(device id: String, force: Bool, origin: String) async throws(HomeError) {
-    guard let device = HomeRegistry(await awaited().home).devices.first(where: { $0.id == id }) else {
+    guard let device = HomeRegistry(await state).devices.first(where: { $0.id == id }) else {
       throw HomeError(.notFound, "there is no device \(id) in the home")
     }
     _ = try await remove(device, force: force, origin: origin)
@@ -96,25 +96,10 @@ extension Home {
     return (device, removal)
   }
 
-  /// The nodes of the fabric whose descriptions have not been read yet, as the devices that they will be, and the home
-  /// with them.
-  package func awaited() async -> (devices: [HomeDevice], home: HomeState) { await backend.awaited() }
-
   // MARK: Discovery
 
   /// Discovers services for the given time; nil: until the iteration ends.
   public func discover(_ query: DiscoveryQuery, for time: Duration?) -> AsyncThrowingStream<DiscoveryEvent, any Error> {
     backend.discover(query, for: time)
-  }
-}
-
-extension HomeBackend {
-  fileprivate func awaited() async -> (devices: [HomeDevice], home: HomeState) {
-    var home = state
-    guard case .awaited(let changes)? = try? await perform(.awaited) else { return ([], home) }
-    for change in changes { home.apply(change) }
-    let reducer = view.reducer
-    let new = home.orderedDevices.filter { reducer.state.devices[$0.id] == nil }
-    return (new.map { value(of: $0, reducer) }, home)
   }
 }

@@ -1,6 +1,7 @@
 package import GRDB
 package import HomeModel
 package import MatterModel
+package import MatterProtocol
 
 /// The positions of committed updates in the log.
 package struct CommittedUpdates: Hashable, Sendable {
@@ -29,18 +30,52 @@ extension HomeDatabase {
   package func commit(
     _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
   ) throws(HomeError) -> CommittedUpdates {
-    try write { database in
-      var committed = CommittedUpdates(anchor: try self.end(database), anchors: [])
-      var changes = ChangeWriter(database, writer: self.writer, after: committed.anchor.sequence)
-      for update in updates {
-        // An update without a new entry has the position of the previous one.
-        if try !changes.write(update).changes.isEmpty {
-          committed.anchor = Anchor(log: self.logID, sequence: changes.sequence, mark: Self.mark(of: self.writer))
-        }
-        committed.anchors.append(committed.anchor)
+    try write { try self.store(updates, contacts, $0) }
+  }
+
+  @discardableResult
+  private func store(
+    _ updates: [HomeUpdate], _ contacts: [NodeID: Contact], _ database: Database
+  ) throws -> CommittedUpdates {
+    var committed = CommittedUpdates(anchor: try end(database), anchors: [])
+    var changes = ChangeWriter(database, writer: writer, after: committed.anchor.sequence)
+    for update in updates {
+      // An update without a new entry has the position of the previous one.
+      if try !changes.write(update).changes.isEmpty {
+        committed.anchor = Anchor(log: logID, sequence: changes.sequence, mark: Self.mark(of: writer))
       }
-      try changes.finish(contacts)
-      return committed
+      committed.anchors.append(committed.anchor)
+    }
+    try changes.finish(contacts)
+    return committed
+  }
+
+  /// Stores the waiting changes, in one transaction.
+  /// - Returns: the stored changes. If it throws, they wait again.
+  package func commit(_ queue: WriteQueue) throws(HomeError) -> WriteQueue.Batch {
+    try commit(queue, [], nil, isDurable: false)
+  }
+
+  /// Stores changes of the controller's state in one transaction that waits for the disk, after those that wait.
+  /// - Parameter update: stored in the same transaction, after the updates that wait; nil: these continue to wait.
+  /// - Returns: the stored changes that waited. If it throws, they wait again, and the others are dropped.
+  package func commit(
+    _ changes: [StoreChange], with update: HomeUpdate?, after queue: WriteQueue
+  ) throws(HomeError) -> WriteQueue.Batch {
+    try commit(queue, changes, update, isDurable: true)
+  }
+
+  private func commit(
+    _ queue: WriteQueue, _ changes: [StoreChange], _ update: HomeUpdate?, isDurable: Bool
+  ) throws(HomeError) -> WriteQueue.Batch {
+    var taken = WriteQueue.Batch()
+    return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
+      taken = queue.take(withUpdates: !isDurable || update != nil)
+      let updates = taken.updates + (update.map { [$0] } ?? [])
+      if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
+      try ControllerTable.write(taken.entries.values, database)
+      try ControllerTable.write(changes, database)
+      return taken
     }
   }
 

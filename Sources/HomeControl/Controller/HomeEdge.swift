@@ -19,6 +19,7 @@ package final class HomeEdge: HomeView {
 
   package let host: EngineHost<HomeEngine>
   let keeper: HomeKeeper
+  private let store: ControllerStore
   package let stream = HomeStream()
   /// Called when a session with a node begins.
   var onSession: ((NodeID) -> Void)?
@@ -32,9 +33,8 @@ package final class HomeEdge: HomeView {
   /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
   private var isLeaving = false
 
-  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
-    self.host = host
-    self.keeper = keeper
+  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper, _ store: ControllerStore) {
+    (self.host, self.keeper, self.store) = (host, keeper, store)
     keeper.current = {
       host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
     }
@@ -79,8 +79,14 @@ package final class HomeEdge: HomeView {
     _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) -> OperationID {
+    begin(onEvent: onEvent) { (engine: inout HomeEngine, now) in engine.begin(node, at: now, start) }
+  }
+
+  func begin(
+    onEvent: ((ControllerEvent) -> Void)?, _ start: (inout HomeEngine, Instant) -> OperationID
+  ) -> OperationID {
     isBeginning = true
-    let id = host.perform { (engine: inout HomeEngine, now: Instant) in engine.begin(node, at: now, start) }
+    let id = host.perform(start)
     isBeginning = false
     pending[id] = Pending(onEvent: onEvent)
     let events = early
@@ -137,6 +143,7 @@ package final class HomeEdge: HomeView {
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
+    case .committing(let update): store.update = update
     case .updated where isLeaving, .contacts where isLeaving: break
     case .contacts(let contacts): stream.publish(contacts)
     case .updated(let update): stream.publish(update, reducer)
@@ -168,9 +175,9 @@ extension ControllerEvent {
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
-      .report(let id, _), .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      .report(let id, _), .subscriptionLost(let id, _, _), .nodeAdded(let id, _), .serviceFound(let id, _), .serviceLost(let id, _):
       id
-    case .sessionOpened, .sessionClosed: nil
+    case .nodeRemoved, .sessionOpened, .sessionClosed: nil
     }
   }
 }

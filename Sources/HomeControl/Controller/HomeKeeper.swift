@@ -2,13 +2,14 @@ internal import HomeModel
 internal import HomeStore
 internal import Logging
 internal import MatterModel
+internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// Carries what happens in a home to its database, off the event loop: several updates at a time, in their order. Confined
-/// to the event loop.
+/// Stores the changes of a home in its database: updates in batches on a worker thread, and durable changes of the
+/// controller on the event loop. Confined to the event loop.
 ///
-/// What can't be written is kept and tried again, later and later, until it is too much to be kept.
+/// Updates that can't be written are kept and retried with a back-off, until too many are waiting.
 final class HomeKeeper {
   typealias Work<R> = @Sendable (HomeDatabase) throws -> R
 
@@ -23,43 +24,43 @@ final class HomeKeeper {
 
   let database: HomeDatabase
   private let eventLoop: any EventLoop
-  /// What is given to it first is done first.
+  /// Executes its work in the order of submission.
   let worker: any Worker
-  /// What happened and is not stored, the first that happened first; without what is being written.
-  private var waiting: [HomeUpdate] = []
-  private var contacts: [NodeID: Contact] = [:]
-  /// When nodes were heard as the database has it.
+  private let queue = WriteQueue()
+  /// The times of last contact in the database.
   private var stored: [NodeID: Contact]
-  /// The write that is under way.
+  /// The current write on the worker.
   private var writing: EventLoopFuture<Void>?
   private var isFlushScheduled = false
-  /// Why the last write failed; nil after one that did not.
+  /// The error of the last write; nil if it succeeded.
   private(set) var failure: HomeError?
   private var failures = 0
-  /// Whether nothing is stored any more.
+  /// Whether the database is closed.
   private var isOver = false
-  /// Whether some of what happened was lost: the home as a whole is stored next, and the log begins anew.
+  /// Whether updates were lost: the next write stores the whole home, and the log begins anew.
   private var hasLost = false
-  /// The home as it is now.
+  /// Whether the current write stores the whole home.
+  private var isRestarting = false
+
+  /// The home, and the time in microseconds since 1970.
   struct Current: Sendable {
     var home: HomeReducer
-    /// In microseconds since 1970.
     var time: Int64
   }
 
-  /// Asked for what is to be stored where something was lost.
+  /// Returns the current home, to be stored after a loss.
   var current: (() -> Current)?
   var onEvent: ((Event) -> Void)?
   /// Called after each write of updates, or of the whole home.
   var onCommit: ((LogCommit) -> Void)?
-  /// What a kill can take at most.
+  /// The delay of a write: the maximum time whose updates a kill loses.
   private static let pause = TimeAmount.milliseconds(20)
-  /// So many updates are written at once.
+  /// The number of waiting updates that are written without delay.
   private static let batch = 512
-  /// Before a write that failed is tried again; doubled for each further one, up to the longest.
+  /// The delay before the first retry; doubled for each further one, up to the maximum.
   private let firstRetry: TimeAmount
   private static let longestRetry = TimeAmount.seconds(30)
-  /// So many updates are kept while they can't be written.
+  /// The maximum number of updates that wait while writes fail.
   private let mostWaiting: Int
 
   init(
@@ -74,36 +75,59 @@ final class HomeKeeper {
     self.mostWaiting = mostWaiting
   }
 
-  /// Takes an update to be stored soon.
+  /// Stores an update soon.
   func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
     guard !isOver, !hasLost, !update.isLogged else { return }
     if update.changes.isEmpty && update.versions.isEmpty && update.trials.isEmpty { return }
+    var contacts: [NodeID: Contact] = [:]
     for change in update.changes { if let node = change.node { contacts[node] = known[node] } }
-    waiting.append(update)
+    let count = queue.add([update], contacts: contacts)
     if failure != nil {
-      if waiting.count > mostWaiting { lose() }
-    } else if waiting.count >= Self.batch {
+      if count > mostWaiting { lose() }
+    } else if count >= Self.batch {
       if writing == nil { write() }
     } else {
       flush(in: Self.pause)
     }
   }
 
-  /// Takes when nodes were heard, to be stored soon where that is news.
+  /// Stores the changed times of contact soon.
   func keep(_ known: [NodeID: Contact]) {
     guard !isOver, !hasLost else { return }
     note(known)
-    if !contacts.isEmpty, failure == nil { flush(in: Self.pause) }
+    if !queue.isEmpty, failure == nil { flush(in: Self.pause) }
   }
 
-  private func note(_ known: [NodeID: Contact]) {
-    for (node, contact) in known where stored[node] != contact { contacts[node] = contact }
+  private func note(_ known: [NodeID: Contact]) { queue.add(contacts: known.filter { stored[$0.key] != $0.value }) }
+
+  /// Stores changes of the controller: before the call returns if one of them is durable, else soon.
+  /// - Parameter update: stored in the same transaction, before the call returns.
+  func commit(_ changes: [StoreChange], with update: HomeUpdate?) throws(StoreError) {
+    guard !isOver else { throw StoreError(.closed, path: database.path) }
+    guard update != nil || changes.contains(where: \.isDurable) else {
+      queue.add(entries: changes)
+      if failure == nil { flush(in: Self.pause) }
+      return
+    }
+    do throws(HomeError) {
+      let written = try worker.run { () throws(HomeError) in
+        try database.commit(changes, with: update, after: queue)
+      }
+      guard let written else { return }
+      note(written)
+    } catch {
+      throw StoreError(.database(error.message), path: database.path)
+    }
+    guard update != nil, isRestarting else { return }
+    // The home that is being stored does not include the update.
+    hasLost = true
+    queue.dropUpdates()
   }
 
-  /// Does something with the database when everything that happened before is in it.
-  /// - Returns: fails where that can't be.
+  /// Executes work on the database after all previous changes are stored.
+  /// - Returns: fails if they can't be stored.
   func perform<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    guard writing != nil || !waiting.isEmpty || isOver || hasLost else { return submit(body) }
+    guard writing != nil || !queue.isEmpty || isOver || hasLost else { return submit(body) }
     return store().flatMap { [database, worker, eventLoop] in
       worker.submit(on: eventLoop) { try body(database) }
     }
@@ -113,15 +137,13 @@ final class HomeKeeper {
     worker.submit(on: eventLoop) { [database] in try body(database) }
   }
 
-  /// Forgets what waits, and lets go of the database.
+  /// Drops the waiting changes and closes the database.
   func abandon() {
     isOver = true
-    waiting = []
-    contacts = [:]
     worker.close { [database] in try? database.close() }
   }
 
-  /// Stores what waits, ends the thread and closes the database.
+  /// Stores the waiting changes, ends the thread and closes the database.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
     note(known)
     return store().assumeIsolated().flatMapErrorThrowing { [self] _ in lose() }
@@ -148,52 +170,49 @@ final class HomeKeeper {
     }
   }
 
-  /// Stores all that waits now, also behind a write that is under way.
+  /// Stores all waiting changes, after the current write.
   private func store() -> EventLoopFuture<Void> {
     if isOver, let failure { return eventLoop.makeFailedFuture(failure) }
     guard let writing else { return write() }
-    if waiting.isEmpty && contacts.isEmpty { return writing }
-    // What waits now is in the next write, and what comes meanwhile in a later one.
+    if queue.isEmpty { return writing }
+    // The next write includes the changes that wait now.
     return writing.assumeIsolated().flatMap { [self] in self.writing ?? write() }.nonisolated()
   }
 
-  /// Gives everything that waits to the database; only while no write is under way.
+  /// Writes all waiting changes. Must not be called during a write.
   @discardableResult
   private func write() -> EventLoopFuture<Void> {
     if hasLost { return restart() }
-    guard !isOver, !waiting.isEmpty || !contacts.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
-    let (updates, contacts) = (waiting, contacts)
-    waiting = []
-    self.contacts = [:]
-    return write({ try $0.commit(updates, contacts: contacts) }) { [self] written in
-      if written != nil {
-        stored.merge(contacts) { $1 }
-        if let last = updates.last { onCommit?(.batches(upTo: last.sequence)) }
-      } else if !hasLost {
-        // It may have become too much meanwhile: then all of it is lost, this as well.
-        waiting = updates + waiting
-        self.contacts = contacts.merging(self.contacts) { $1 }
-      }
-    }
+    guard !isOver, !queue.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
+    return write({ [queue] in try $0.commit(queue) }) { [self] in if let batch = $0 { note(batch) } }
   }
 
-  /// Stores the home as it is, in place of what was lost.
+  /// Notes that changes are in the database.
+  private func note(_ written: WriteQueue.Batch) {
+    stored.merge(written.contacts) { $1 }
+    if let last = written.updates.last { onCommit?(.batches(upTo: last.sequence)) }
+  }
+
+  /// Stores the whole home after a loss.
   private func restart() -> EventLoopFuture<Void> {
     guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
-    // What happens from now on is kept again.
-    hasLost = false
+    // Later updates are stored after it.
+    (hasLost, isRestarting) = (false, true)
+    queue.resume()
     return write({ try $0.restart(with: current.home, at: current.time) }) { [self] written in
+      isRestarting = false
       if written != nil {
         stored = current.home.contacts
         onCommit?(.wholeHome)
       } else {
-        (hasLost, waiting, contacts) = (true, [], [:])
+        hasLost = true
+        queue.dropUpdates()
       }
     }
   }
 
-  /// Writes, while nobody else does, and goes on with what waits then.
-  /// - Parameter body: does what follows of its having been written, or, nil, not.
+  /// Executes a write on the worker, and then writes the changes that were added meanwhile.
+  /// - Parameter body: receives the result, or nil if the write failed.
   private func write<R: Sendable>(
     _ work: @escaping Work<R>, then body: @escaping (R?) -> Void
   ) -> EventLoopFuture<Void> {
@@ -219,14 +238,14 @@ final class HomeKeeper {
       failure = nil
       onEvent?(.recovered)
     }
-    if !waiting.isEmpty || hasLost { write() }
+    if !queue.isEmpty || hasLost { write() }
   }
 
   private func failed(_ error: HomeError) {
     let isFirst = failure == nil
     failure = error
     if isFirst { onEvent?(.failed(error)) }
-    if waiting.count > mostWaiting { return lose() }
+    if queue.add() > mostWaiting { return lose() }
     failures += 1
     flush(in: min(firstRetry * (1 << min(failures - 1, 10)), Self.longestRetry))
   }
@@ -234,8 +253,7 @@ final class HomeKeeper {
   private func lose() {
     guard !isOver, !hasLost else { return }
     hasLost = true
-    waiting = []
-    contacts = [:]
+    queue.dropUpdates()
     if let failure { onEvent?(.lost(failure)) }
   }
 }

@@ -1,5 +1,4 @@
-/// The name and room requested when a device was paired. Stored before the commissioning and until the device is
-/// described, so that they survive an interruption of the process.
+/// The name and room that are requested for a device at its pairing.
 package struct PairingWish: Hashable, Sendable {
   /// The name; nil: the name that the device reports.
   package var name: String?

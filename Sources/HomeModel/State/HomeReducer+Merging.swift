@@ -28,8 +28,8 @@ extension HomeReducer {
     setNames(name, rooms.first.flatMap { state.room($0) }, to: kept, &update)
   }
 
-  /// Applies the requested name and room to an existing device, which was found by another source or reported before
-  /// the request was stored. A room of another structure is ignored.
+  /// Applies the requested name and room to a device that is in the home by another source. A room of another structure
+  /// is ignored.
   package mutating func apply(_ wish: PairingWish, to device: DeviceEntry, _ update: inout HomeUpdate) {
     var room: Room?
     if let wished = wish.room, state.place(of: wished).structureID == device.structureID {

@@ -4,8 +4,8 @@ public import MatterProtocol
 public protocol NodeStore: AnyObject {
   /// Returns the state as of the last commit.
   func load() throws(StoreError) -> StoredState
-  /// Applies all changes or none. After the call returns they survive a kill of the process, and if one of them is
-  /// durable (`StoreChange.isDurable`) also a loss of power.
+  /// Applies all changes or none. After the call returns they survive a loss of power if one of them is durable
+  /// (`StoreChange.isDurable`). Others survive a kill of the process, at once or, depending on the store, after a moment.
   func commit(_ changes: [StoreChange]) throws(StoreError)
   /// Closes the files; later commits fail.
   func close()
@@ -49,6 +49,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLarge
     /// The store was closed, or an earlier failure left it in an unknown state.
     case closed
+    /// The database of the store failed; the message names the file.
+    case database(String)
     /// A system call failed.
     case system(operation: String, code: Int32)
   }
@@ -76,6 +78,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .insecure(let reason): "\(path) is not safe: \(reason), or choose another state directory"
     case .tooLarge: "\(path): too much state for one commit"
     case .closed: "\(path): the store is closed"
+    case .database(let message): message
     case .system(let operation, let code): "\(path): \(operation): \(systemMessage(code))"
     }
   }

@@ -51,6 +51,10 @@ private struct PoweredWorker: Worker {
     }
   }
 
+  func run<R, F: Error>(_ body: () throws(F) -> R) throws(F) -> R? {
+    machine.takesEffect() ? try worker.run(body) : nil
+  }
+
   func close(_ done: @escaping @Sendable () -> Void) { worker.close(done) }
 }
 
