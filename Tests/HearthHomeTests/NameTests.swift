@@ -120,7 +120,7 @@ final class ScratchDirectory: Sendable {
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "kitchen") }?.code == .ambiguousTarget)
     // A device that is paired into a room belongs to the structure of the room.
     var reducer = HomeReducer(home)
-    _ = reducer.reduce(NodeModel.lamp(30).commissioned(PairingWish(name: "Lamp", room: home.room("k"))), at: 1)
+    _ = reducer.reduce(NodeModel.lamp(30).commissioned(DevicePlacement(name: "Lamp", room: home.room("k"))), at: 1)
     let lamp = reducer.state.devices["30"]
     #expect(lamp?.structureID == "s" && lamp?.roomID == "k" && lamp?.name == "Lamp")
   }

@@ -6,13 +6,15 @@ import Testing
 /// The devices that a commissioned node becomes, with the requested name and room.
 @Suite("Pairing") struct PairingTests {
   private static let kitchen = Room(id: "k", name: "Kitchen", structureID: "home")
-  private static let sun = PairingWish(name: "Sun", room: kitchen)
+  private static let sun = DevicePlacement(name: "Sun", room: kitchen)
 
   /// Commissions a lamp in a home with the changes.
-  private func device(_ wish: PairingWish, in changes: [HomeChange]) -> (device: DeviceEntry?, state: HomeState) {
+  private func device(_ placement: DevicePlacement, in changes: [HomeChange]) -> (
+    device: DeviceEntry?, state: HomeState
+  ) {
     var home = CheckedReducer()
     home.take(.update(HomeUpdate(changes, at: 1)))
-    home.take(NodeModel.lamp(5).commissioned(wish))
+    home.take(NodeModel.lamp(5).commissioned(placement))
     #expect(home.faults.isEmpty)
     return (home.state.devices["5"], home.state)
   }
@@ -32,7 +34,7 @@ import Testing
     (sun, state) = device(Self.sun, in: [home, .roomAdded(other)])
     #expect(sun?.roomID == "o" && state.rooms == [other])
     // The structure was removed: the primary one is used.
-    let cottage = PairingWish(name: "Sun", room: Room(id: "c", name: "Bath", structureID: "cottage"))
+    let cottage = DevicePlacement(name: "Sun", room: Room(id: "c", name: "Bath", structureID: "cottage"))
     (sun, state) = device(cottage, in: [home])
     #expect(sun?.name == "Sun" && sun?.roomID == "c" && sun?.structureID == "home")
     #expect(state.rooms == [Room(id: "c", name: "Bath", structureID: "home")])
@@ -60,7 +62,7 @@ import Testing
     #expect(home.state.devices["5"]?.sources.first?.endpoints.isEmpty == false && home.faults.isEmpty)
   }
 
-  @Test func stateOfCommissioningIsNotStored() {
+  @Test func storesOnlyDescriptionOfReport() {
     var home = CheckedReducer()
     home.take(NodeModel.lamp(5).commissioned(Self.sun))
     #expect(home.state.value(5, .init(1, 6, 0)) == nil && home.state.values[5] != nil)

@@ -20,9 +20,9 @@ extension HomeController {
   ) async throws(HomeError) -> HomeReply {
     // An invalid name is rejected before anything happens.
     let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
-    var wish = PairingWish(name: name)
-    if let room { wish.room = try state.roomToBe(called: room, options.machine.makeRandom()) }
-    let result = try await commission(request, wish, trust: trust, origin: origin, onStep: onStep)
+    var placement = DevicePlacement(name: name)
+    if let room { placement.room = try state.roomToBe(called: room, options.machine.makeRandom()) }
+    let result = try await commission(request, placement, trust: trust, origin: origin, onStep: onStep)
     defer { attribute(result.nodeID, to: nil) }
     // The device is in the home already: a failure of the reading does not undo that.
     _ = try? await read(result.nodeID, Self.stateAtPairing)

@@ -66,11 +66,11 @@ extension HomeController {
 
   /// Commissions a device into this home's fabric, and adds it to the home.
   /// - Parameters:
-  ///   - wish: the requested name and room.
+  ///   - placement: the requested name and room.
   ///   - trust: trusted in addition to the public test roots.
   ///   - origin: the calling client.
   package func commission(
-    _ request: CommissioningRequest, _ wish: PairingWish, trust: TrustStore?, origin: String?,
+    _ request: CommissioningRequest, _ placement: DevicePlacement, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
     let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
@@ -84,7 +84,7 @@ extension HomeController {
       onEvent: {
         if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
       }
-    ) { [request] (engine: inout HomeEngine, now) in engine.commission(request, wish, origin: origin, at: now) }
+    ) { [request] (engine: inout HomeEngine, now) in engine.commission(request, placement, origin: origin, at: now) }
     guard case .commissioned(let result) = outcome else { throw Self.surprise(outcome) }
     return result
   }

@@ -175,7 +175,8 @@ extension ControllerEvent {
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
-      .report(let id, _), .subscriptionLost(let id, _, _), .nodeAdded(let id, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      .report(let id, _), .subscriptionLost(let id, _, _), .nodeAdded(let id, _), .serviceFound(let id, _),
+      .serviceLost(let id, _):
       id
     case .nodeRemoved, .sessionOpened, .sessionClosed: nil
     }

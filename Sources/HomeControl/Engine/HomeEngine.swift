@@ -95,7 +95,7 @@ package struct HomeEngine: Engine {
   private var committing: HomeUpdate?
 
   private struct Pairing {
-    var wish = PairingWish()
+    var placement = DevicePlacement()
     var origin: String?
     /// The description of the device, once it was read.
     var report: ReassembledReport?
@@ -157,14 +157,14 @@ package struct HomeEngine: Engine {
 
   /// Commissions a device.
   /// - Parameters:
-  ///   - wish: the requested name and room.
+  ///   - placement: the requested name and room.
   ///   - origin: the client to which the changes of the home are attributed.
   package mutating func commission(
-    _ request: CommissioningRequest, _ wish: PairingWish, origin: String?, at now: Instant
+    _ request: CommissioningRequest, _ placement: DevicePlacement, origin: String?, at now: Instant
   ) -> OperationID {
     self.now = now
     let id = controller.commission(request, at: now)
-    pairings[id] = Pairing(wish: wish, origin: origin)
+    pairings[id] = Pairing(placement: placement, origin: origin)
     return id
   }
 
@@ -330,7 +330,7 @@ package struct HomeEngine: Engine {
       let pairing = pairings[id] ?? Pairing()
       if let origin = pairing.origin { origins[node] = origin }
       let attributes = pairing.report?.attributes ?? []
-      commit(.commissioned(NodeReport(node, attributes, isWhole: false), pairing.wish))
+      commit(.commissioned(NodeReport(node, attributes, isWhole: false), pairing.placement))
     case .nodeRemoved(let node): commit(.nodeRemoved(node))
     case .serviceFound(let id, let service) where id == announcements:
       if configuration.hooks.handlesAnnouncements { announced(service, at: now) }

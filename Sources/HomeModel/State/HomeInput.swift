@@ -4,7 +4,7 @@ package import MatterProtocol
 /// An input of the home reducer.
 package enum HomeInput: Sendable {
   /// A node was commissioned: it becomes a device with the requested name and room. The report is its description.
-  case commissioned(NodeReport, PairingWish)
+  case commissioned(NodeReport, DevicePlacement)
   /// A node was removed from this home's fabric.
   case nodeRemoved(NodeID)
   /// The process that follows the nodes has started: their connectivity is unknown.

@@ -30,14 +30,14 @@ extension HomeReducer {
 
   /// Applies the requested name and room to a device that is in the home by another source. A room of another structure
   /// is ignored.
-  package mutating func apply(_ wish: PairingWish, to device: DeviceEntry, _ update: inout HomeUpdate) {
+  package mutating func apply(_ placement: DevicePlacement, to device: DeviceEntry, _ update: inout HomeUpdate) {
     var room: Room?
-    if let wished = wish.room, state.place(of: wished).structureID == device.structureID {
-      let (changes, place) = state.making(wished)
+    if let requested = placement.room, state.place(of: requested).structureID == device.structureID {
+      let (changes, place) = state.making(requested)
       for change in changes { make(change, &update) }
       room = place
     }
-    setNames(wish.name, room, to: device, &update)
+    setNames(placement.name, room, to: device, &update)
   }
 
   private mutating func setNames(_ name: String?, _ room: Room?, to device: DeviceEntry, _ update: inout HomeUpdate) {

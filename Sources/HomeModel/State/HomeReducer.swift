@@ -11,7 +11,7 @@ package struct HomeReducer: Sendable {
   /// The status of each node; that of its bridged devices may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
   /// The node that is being added, with the requested name and room.
-  private var pairing: (node: NodeID, wish: PairingWish)?
+  private var pairing: (node: NodeID, placement: DevicePlacement)?
   package var settling: ConnectivityDebouncer
   /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
   package private(set) var isRestored = false
@@ -54,7 +54,7 @@ package struct HomeReducer: Sendable {
     var update = HomeUpdate([], at: time)
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
-    case .commissioned(let report, let wish): add(report, wish, &update)
+    case .commissioned(let report, let placement): add(report, placement, &update)
     case .nodeRemoved(let node): remove(node, &update)
     case .started:
       // The deadlines of subscriptions of the previous process don't apply any longer.
@@ -321,38 +321,38 @@ package struct HomeReducer: Sendable {
 
   private mutating func add(_ source: Topology.Source, to existing: DeviceEntry?, _ update: inout HomeUpdate) {
     let id = state.availableID(for: source.id)
-    let wish = source.id.isBridged || pairing?.node != source.id.node ? nil : pairing?.wish
+    let placement = source.id.isBridged || pairing?.node != source.id.node ? nil : pairing?.placement
     if let existing {
       make(.sourceAdded(source.id, device: existing.id), &update)
-      if let wish { apply(wish, to: existing, &update) }
+      if let placement { apply(placement, to: existing, &update) }
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
     var room: Room?
-    if let wished = wish?.room {
-      let (changes, place) = state.making(wished)
+    if let requested = placement?.room {
+      let (changes, place) = state.making(requested)
       for change in changes { make(change, &update) }
       room = place
     }
     let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
-    let wanted = wish?.name ?? source.identity.defaultName(by: source.id)
+    let wanted = placement?.name ?? source.identity.defaultName(by: source.id)
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
     make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
     make(.sourceAdded(source.id, device: id), &update)
   }
 
   /// Adds the devices of a commissioned node.
-  private mutating func add(_ report: NodeReport, _ wish: PairingWish, _ update: inout HomeUpdate) {
+  private mutating func add(_ report: NodeReport, _ placement: DevicePlacement, _ update: inout HomeUpdate) {
     let node = report.node
     let known = state.device(of: SourceID(node))
     var report = report
     report.attributes.removeAll { !Topology.isPart($0.path.cluster) }
-    pairing = (node, wish)
+    pairing = (node, placement)
     defer { pairing = nil }
     handle(report, &update)
     if let known {
       // The node was removed from the fabric without the home, and gets its earlier id again.
-      apply(wish, to: state.devices[known.id] ?? known, &update)
+      apply(placement, to: state.devices[known.id] ?? known, &update)
     } else if state.source(SourceID(node)) == nil {
       // The description is incomplete; a later report completes it.
       let identity = DeviceIdentity(state.values[node] ?? NodeValues(), of: .root)

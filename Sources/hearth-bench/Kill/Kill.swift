@@ -1,4 +1,5 @@
 import Foundation
+import HearthHome
 import MatterController
 import MatterCrypto
 import MatterModel

@@ -143,11 +143,11 @@ struct CheckedReducer {
 extension NodeModel {
   /// The commissioning of the node; the name of the room is its id.
   func commissioned(name: String? = nil, roomID: String? = nil) -> HomeInput {
-    commissioned(PairingWish(name: name, room: roomID.map { Room(id: $0, name: $0, structureID: "home") }))
+    commissioned(DevicePlacement(name: name, room: roomID.map { Room(id: $0, name: $0, structureID: "home") }))
   }
 
-  func commissioned(_ wish: PairingWish) -> HomeInput {
+  func commissioned(_ placement: DevicePlacement) -> HomeInput {
     guard case .report(let report) = self.report(of: Array(endpoints.keys), isWhole: false) else { return .started }
-    return .commissioned(report, wish)
+    return .commissioned(report, placement)
   }
 }
