@@ -3,14 +3,6 @@ package import HomeModel
 package import MatterModel
 package import MatterProtocol
 
-/// The positions of committed updates in the log.
-package struct CommittedUpdates: Hashable, Sendable {
-  /// The position after all updates.
-  package var anchor: Anchor
-  /// The position after each update, in order.
-  package var anchors: [Anchor]
-}
-
 /// Progress of the log.
 package enum LogCommit {
   /// All published batches up to this number are in the log.
@@ -26,51 +18,28 @@ extension HomeDatabase {
   ///   - updates: the updates in order, based on the state that ``load()`` returned. Changes that don't apply are
   ///     logged without effect. An addition of an existing object is skipped.
   ///   - contacts: the changed times of last contact. Not logged.
-  @discardableResult
-  package func commit(
-    _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
-  ) throws(HomeError) -> CommittedUpdates {
+  package func commit(_ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]) throws(HomeError) {
     try write { try self.store(updates, contacts, $0) }
   }
 
-  @discardableResult
-  private func store(
-    _ updates: [HomeUpdate], _ contacts: [NodeID: Contact], _ database: Database
-  ) throws -> CommittedUpdates {
-    var committed = CommittedUpdates(anchor: try end(database), anchors: [])
-    var changes = ChangeWriter(database, writer: writer, after: committed.anchor.sequence)
-    for update in updates {
-      // An update without a new entry has the position of the previous one.
-      if try !changes.write(update).changes.isEmpty {
-        committed.anchor = Anchor(log: logID, sequence: changes.sequence, mark: Self.mark(of: writer))
-      }
-      committed.anchors.append(committed.anchor)
-    }
+  private func store(_ updates: [HomeUpdate], _ contacts: [NodeID: Contact], _ database: Database) throws {
+    var changes = ChangeWriter(database, writer: writer, after: try lastSequence(database))
+    for update in updates { _ = try changes.write(update) }
     try changes.finish(contacts)
-    return committed
   }
 
-  /// Stores the waiting changes, in one transaction.
-  /// - Returns: the stored changes. If it throws, they wait again.
-  package func commit(_ queue: WriteQueue) throws(HomeError) -> WriteQueue.Batch {
-    try commit(queue, [], nil, isDurable: false)
-  }
-
-  /// Stores changes of the controller's state in one transaction that waits for the disk, after those that wait.
-  /// - Parameter update: stored in the same transaction, after the updates that wait; nil: these continue to wait.
-  /// - Returns: the stored changes that waited. If it throws, they wait again, and the others are dropped.
+  /// Stores waiting changes and then others, in one transaction.
+  /// - Parameters:
+  ///   - changes: changes of the controller's state, with which the commit waits for the disk, and for which the updates
+  ///     in the queue continue to wait unless there is an update.
+  ///   - update: an update that is stored together with the changes.
+  /// - Returns: the stored changes that waited. If it throws, they wait again.
   package func commit(
-    _ changes: [StoreChange], with update: HomeUpdate?, after queue: WriteQueue
-  ) throws(HomeError) -> WriteQueue.Batch {
-    try commit(queue, changes, update, isDurable: true)
-  }
-
-  private func commit(
-    _ queue: WriteQueue, _ changes: [StoreChange], _ update: HomeUpdate?, isDurable: Bool
+    _ queue: WriteQueue, _ changes: [StoreChange] = [], with update: HomeUpdate? = nil
   ) throws(HomeError) -> WriteQueue.Batch {
     var taken = WriteQueue.Batch()
-    return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
-      taken = queue.take(withUpdates: !isDurable || update != nil)
+    return try write(isDurable: !changes.isEmpty, onRollback: { queue.putBack(taken) }) { database in
+      taken = queue.take(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
       if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
       try ControllerTable.write(taken.entries.values, database)

@@ -23,7 +23,7 @@ import Testing
     _ = try database.addCloudAccount("Maker", address: "https://example.org/", token: "t")
     try database.add(BackgroundDelivery(.all, .immediate, to: .command(["true"]), after: try database.anchor()))
     try database.set("250", for: "grace")
-    _ = try database.commit([StoreChange("fabric/1", [1, 2, 3])], with: nil, after: WriteQueue())
+    _ = try database.commit(WriteQueue(), [StoreChange("fabric/1", [1, 2, 3])])
     try database.write { database in
       try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
       try database.execute(sql: "INSERT OR REPLACE INTO gap (last, next) VALUES (100000, 200000)")
@@ -139,7 +139,7 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let key = (0..<32).map { UInt8($0) &+ 0x5A }
-    _ = try database.commit([StoreChange("authority/key", key, isDurable: true)], with: nil, after: WriteQueue())
+    _ = try database.commit(WriteQueue(), [StoreChange("authority/key", key, isDurable: true)])
     try database.close()
     let file = URL(filePath: scratch.path)
     var bytes = try Data(contentsOf: file)
@@ -158,7 +158,7 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let entries = (0..<200).map { StoreChange("entry/\($0)", [UInt8](repeating: 1, count: 100), isDurable: true) }
-    _ = try database.commit(entries, with: nil, after: WriteQueue())
+    _ = try database.commit(WriteQueue(), entries)
     let root = try database.read {
       try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'controller'") ?? 0
     }

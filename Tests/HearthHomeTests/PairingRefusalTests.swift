@@ -19,7 +19,7 @@ import Testing
     try await OpenHome(directory).home.close()
     let database = try HomeDatabase.open(directory.state.database)
     let record = StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])
-    _ = try database.commit([record], with: nil, after: WriteQueue())
+    _ = try database.commit(WriteQueue(), [record])
     try database.close()
     let open = try await OpenHome(directory)
     for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }

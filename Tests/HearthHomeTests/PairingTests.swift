@@ -1,3 +1,4 @@
+import MatterModel
 import Testing
 
 @testable import HearthHome

@@ -111,7 +111,7 @@ final class HomeKeeper {
     }
     do throws(HomeError) {
       let written = try worker.run { () throws(HomeError) in
-        try database.commit(changes, with: update, after: queue)
+        try database.commit(queue, changes, with: update)
       }
       guard let written else { return }
       note(written)

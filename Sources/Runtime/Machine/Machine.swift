@@ -46,8 +46,6 @@ public protocol Machine: Sendable {
 
   /// Opens the store in a directory exclusively.
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore
-  /// Reads the state of the store in a directory without locking it.
-  func storedState(of directory: String) throws(StoreError) -> StoredState
   /// Whether other processes may use the same files concurrently.
   var sharesFiles: Bool { get }
 }

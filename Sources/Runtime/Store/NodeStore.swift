@@ -40,9 +40,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case inUse
     /// The file is not a journal, or is one of another version.
     case notAJournal
-    /// The journal is damaged before its end, at this byte; nil if the damage was found earlier. If it is set aside, the
-    /// file is kept as `journal.damaged`, and everything readable as `journal.recovered`; reading a store does not do so.
-    case damaged(at: Int?, isSetAside: Bool = true)
+    /// The journal is damaged before its end, at this byte; nil if the damage was found earlier. The file is kept as
+    /// `journal.damaged`, and everything readable as `journal.recovered`.
+    case damaged(at: Int?)
     /// Other users can change the contents of the directory.
     case insecure(String)
     /// More than 4 GiB in one commit.
@@ -68,9 +68,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     switch code {
     case .inUse: "\(path) is in use by another process; stop that first, or choose another state directory"
     case .notAJournal: "\(path) is not a journal that this version can read; move it away to start afresh"
-    case .damaged(at: let byte, isSetAside: false):
-      "\(path) is damaged\(Self.position(byte)); the next command that changes the home sets it aside"
-    case .damaged(at: let byte, isSetAside: true):
+    case .damaged(at: let byte):
       """
       \(path) is damaged\(Self.position(byte)) and was renamed to journal.damaged; restore a copy of it, or \
       rename journal.recovered (everything that could be read) to journal, or move journal.damaged away to start afresh

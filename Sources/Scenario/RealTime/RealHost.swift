@@ -34,7 +34,6 @@ struct RealHost: Machine {
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore {
     PoweredStore(try host.openStore(directory), machine)
   }
-  func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
 }
 
 /// A worker that rejects tasks while the machine has no power. Each task is one effect.

@@ -215,8 +215,6 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     SimulatedStore(self, directory: directory)
   }
 
-  public func storedState(of directory: String) throws(StoreError) -> StoredState { stored(in: directory) }
-
   public var sharesFiles: Bool { false }
 }
 

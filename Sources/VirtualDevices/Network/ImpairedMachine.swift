@@ -36,7 +36,4 @@ package struct ImpairedMachine: Machine {
   }
 
   package func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
-  package func storedState(of directory: String) throws(StoreError) -> StoredState {
-    try host.storedState(of: directory)
-  }
 }

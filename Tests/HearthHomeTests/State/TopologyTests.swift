@@ -111,12 +111,11 @@ import Testing
   @Test func newNodeBecomesDeviceOnceDescribed() {
     var home = CheckedReducer()
     let lamp = NodeModel.lamp(5)
-    home.take(.node(5, name: "Desk", roomID: nil))
     home.take(.established(5, deadline: 9))
     home.take(lamp.report(of: [1], isWhole: false))
     #expect(home.ids.isEmpty)
     home.take(lamp.report(of: [0], isWhole: false))
-    #expect(home.state.devices["5"]?.name == "Desk")
+    #expect(home.state.devices["5"]?.name == "Device 5")
     // The node was online before it became a device.
     #expect(home.connectivity("5") == .online)
     #expect(home.faults.isEmpty)
@@ -357,8 +356,7 @@ import Testing
       .roomAdded(Room(id: "b", name: "Bath", structureID: "cottage")),
     ]
     home.take(.update(HomeUpdate(cottage, at: 1)))
-    home.take(.node(9, name: "Mirror", roomID: "b"))
-    home.meet(.lamp(9))
+    home.meet(.lamp(9), name: "Mirror", roomID: "b")
     home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
     lamp = home.state.devices["9"]
     #expect(home.ids == ["9"] && lamp?.sources.map(\.id) == [SourceID(5), SourceID(9)])
