@@ -1,6 +1,5 @@
 public import Logging
 public import MatterCrypto
-public import MatterProtocol
 public import NIOCore
 internal import NIOPosix
 

@@ -1,6 +1,5 @@
 package import Logging
 package import MatterCrypto
-package import MatterProtocol
 package import NIOCore
 package import Runtime
 
