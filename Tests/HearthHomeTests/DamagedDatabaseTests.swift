@@ -134,13 +134,18 @@ import Testing
     try database.close()
   }
 
+  private func close(_ database: HomeDatabase) throws {
+    try database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    try database.close()
+  }
+
   /// SQLite does not detect a changed bit in a value; the keys of the fabric have a checksum.
   @Test func rejectsDamagedStateOfController() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let key = (0..<32).map { UInt8($0) &+ 0x5A }
     _ = try database.commit(WriteQueue(), [StoreChange("authority/key", key, isDurable: true)])
-    try database.close()
+    try close(database)
     let file = URL(filePath: scratch.path)
     var bytes = try Data(contentsOf: file)
     let place = try #require(bytes.firstRange(of: Data(key)))
@@ -162,7 +167,7 @@ import Testing
     let root = try database.read {
       try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'controller'") ?? 0
     }
-    try database.close()
+    try close(database)
     let file = URL(filePath: scratch.path)
     var bytes = try Data(contentsOf: file)
     let page = (root - 1) * 4096

@@ -204,7 +204,8 @@ package struct HomeReducer: Sendable {
     }
     if report.isWhole { update.versions = Self.versions(report) }
     if isTopology {
-      describe(node, isWhole: report.isWhole, &update)
+      // A commissioning reads the whole description.
+      describe(node, isWhole: report.isWhole || pairing?.node == node, &update)
       Self.moveValuesBehindSources(of: node, in: &update.changes[first...])
     }
     var isShutDown = false
