@@ -1,11 +1,7 @@
 internal import Glibc
-internal import HomeControl
 package import HomeModel
 package import HomeStore
 internal import MatterController
-internal import MatterModel
-internal import MatterProtocol
-internal import Runtime
 
 /// Access to the names of a home without its controller.
 package struct StoredNames: Sendable {

@@ -29,7 +29,8 @@ package final class HomeEdge: HomeView {
   /// Events of an operation that was begun but has no number yet.
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
-  private var failure: StoreError?
+  /// The error of the store that stopped the engine.
+  private(set) var storeFailure: StoreError?
   /// Whether the home is being closed: ends of subscriptions are then no changes of the devices.
   private var isLeaving = false
 
@@ -42,16 +43,13 @@ package final class HomeEdge: HomeView {
     keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
-      failure = error
+      storeFailure = error
       let waiting = pending
       pending = [:]
       for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
     }
     host.start()
   }
-
-  /// Why the store gave up, if it did.
-  var storeFailure: StoreError? { failure }
 
   /// The home as it is now.
   package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }

@@ -103,7 +103,6 @@ final class HomeKeeper {
   /// Stores changes of the controller: before the call returns if one of them is durable, else soon.
   /// - Parameter update: stored in the same transaction, before the call returns.
   func commit(_ changes: [StoreChange], with update: HomeUpdate?) throws(StoreError) {
-    guard !isOver else { throw StoreError(.closed, path: database.path) }
     guard update != nil || changes.contains(where: \.isDurable) else {
       queue.add(entries: changes)
       if failure == nil { flush(in: Self.pause) }
