@@ -66,8 +66,6 @@ package actor CloudConnection {
   package func follow() {
     guard !isFollowing, !isEnded else { return }
     isFollowing = true
-    // The known devices exist regardless of whether the cloud answers.
-    for node in nodes.keys.sorted() { host.value.take(.node(node)) }
     schedulePoll(in: .zero)
   }
 
@@ -210,7 +208,6 @@ package actor CloudConnection {
       _ = host.value.perform { [name = account.name] in try $0.forget(removed, of: name) }
     }
     for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
-      host.value.take(.node(node))
       host.value.take(.report(NodeReport(node, known.description, isWhole: false)))
     }
   }

@@ -25,7 +25,7 @@ public struct PairedDevice: Sendable {
 }
 
 extension Home {
-  /// Commissions a device, reads its description, and names it.
+  /// Commissions a device, and adds it to the home.
   /// - Parameters:
   ///   - name: the name; nil: the name that the device reports.
   ///   - room: the name of the room, or `structure/room` for another structure than the primary one. The room is created
@@ -63,7 +63,7 @@ extension Home {
   /// Removes the device with this id from the fabric and the home.
   /// - Parameter origin: the calling client.
   package func remove(device id: String, force: Bool, origin: String) async throws(HomeError) {
-    guard let device = HomeRegistry(await awaited().home).devices.first(where: { $0.id == id }) else {
+    guard let device = HomeRegistry(await state).devices.first(where: { $0.id == id }) else {
       throw HomeError(.notFound, "there is no device \(id) in the home")
     }
     _ = try await remove(device, force: force, origin: origin)
@@ -96,25 +96,10 @@ extension Home {
     return (device, removal)
   }
 
-  /// Returns preliminary devices for the nodes of the fabric whose descriptions have not been read yet, and the home with
-  /// these devices.
-  package func awaited() async -> (devices: [HomeDevice], home: HomeState) { await backend.awaited() }
-
   // MARK: Discovery
 
   /// Discovers services for the given time; nil: until the iteration ends.
   public func discover(_ query: DiscoveryQuery, for time: Duration?) -> AsyncThrowingStream<DiscoveryEvent, any Error> {
     backend.discover(query, for: time)
-  }
-}
-
-extension HomeBackend {
-  fileprivate func awaited() async -> (devices: [HomeDevice], home: HomeState) {
-    var home = state
-    guard case .awaited(let changes)? = try? await perform(.awaited) else { return ([], home) }
-    for change in changes { home.apply(change) }
-    let reducer = view.reducer
-    let new = home.orderedDevices.filter { reducer.state.devices[$0.id] == nil }
-    return (new.map { value(of: $0, reducer) }, home)
   }
 }

@@ -195,8 +195,6 @@ struct ChangeWriter {
         SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
         ON CONFLICT (node, endpoint) DO UPDATE SET device = excluded.device
         """, Self.key(source) + [device, device])
-      // The requested name and room have been applied to the device.
-      if !source.isBridged { try execute("DELETE FROM wish WHERE node = ?", [HomeDatabase.stored(source.node)]) }
     case .sourceRemoved(let source): try removeSource(source)
     case .topology(let source, let endpoints, let identity):
       directories[source.node] = nil

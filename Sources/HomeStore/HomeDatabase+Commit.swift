@@ -1,14 +1,7 @@
 package import GRDB
 package import HomeModel
 package import MatterModel
-
-/// The positions of committed updates in the log.
-package struct CommittedUpdates: Hashable, Sendable {
-  /// The position after all updates.
-  package var anchor: Anchor
-  /// The position after each update, in order.
-  package var anchors: [Anchor]
-}
+package import MatterProtocol
 
 /// Progress of the log.
 package enum LogCommit {
@@ -25,22 +18,33 @@ extension HomeDatabase {
   ///   - updates: the updates in order, based on the state that ``load()`` returned. Changes that don't apply are
   ///     logged without effect. An addition of an existing object is skipped.
   ///   - contacts: the changed times of last contact. Not logged.
-  @discardableResult
+  package func commit(_ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]) throws(HomeError) {
+    try write { try self.store(updates, contacts, $0) }
+  }
+
+  private func store(_ updates: [HomeUpdate], _ contacts: [NodeID: Contact], _ database: Database) throws {
+    var changes = ChangeWriter(database, writer: writer, after: try lastSequence(database))
+    for update in updates { _ = try changes.write(update) }
+    try changes.finish(contacts)
+  }
+
+  /// Stores waiting changes and then others, in one transaction.
+  /// - Parameters:
+  ///   - changes: changes of the controller's state, with which the commit waits for the disk, and for which the updates
+  ///     in the queue continue to wait unless there is an update.
+  ///   - update: an update that is stored together with the changes.
+  /// - Returns: the stored changes that waited. If it throws, they wait again.
   package func commit(
-    _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
-  ) throws(HomeError) -> CommittedUpdates {
-    try write { database in
-      var committed = CommittedUpdates(anchor: try self.end(database), anchors: [])
-      var changes = ChangeWriter(database, writer: self.writer, after: committed.anchor.sequence)
-      for update in updates {
-        // An update without a new entry has the position of the previous one.
-        if try !changes.write(update).changes.isEmpty {
-          committed.anchor = Anchor(log: self.logID, sequence: changes.sequence, mark: Self.mark(of: self.writer))
-        }
-        committed.anchors.append(committed.anchor)
-      }
-      try changes.finish(contacts)
-      return committed
+    _ queue: WriteQueue, _ changes: [StoreChange] = [], with update: HomeUpdate? = nil
+  ) throws(HomeError) -> WriteQueue.Batch {
+    var taken = WriteQueue.Batch()
+    return try write(isDurable: !changes.isEmpty, onRollback: { queue.putBack(taken) }) { database in
+      taken = queue.take(withUpdates: changes.isEmpty || update != nil)
+      let updates = taken.updates + (update.map { [$0] } ?? [])
+      if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
+      try ControllerTable.write(taken.entries.values, database)
+      try ControllerTable.write(changes, database)
+      return taken
     }
   }
 

@@ -13,8 +13,6 @@ public struct StoredHome: Sendable, Codable {
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The devices whose changed connectivity has not settled yet, by their ids.
   package var trials: [String: DebounceTrial] = [:]
-  /// The requested names and rooms of nodes that are not described yet.
-  package var wishes: [NodeID: PairingWish] = [:]
   /// The position of the state in the log.
   public var anchor: Anchor
 
@@ -51,7 +49,6 @@ extension HomeDatabase {
       home.state.restore(lastEvent: UInt64(bitPattern: try row.number(1)), of: Self.node(try row.number(0)))
     }
     home.contacts = try contacts(database)
-    home.wishes = try wishes(database)
     let trials = try Row.fetchCursor(database.cachedStatement(sql: "SELECT device, state, locality, since FROM trial"))
     while let row = try trials.next() {
       guard let state = ConnectivityState(rawValue: try row.text(1)),

@@ -7,7 +7,8 @@ package import MatterModel
 internal import Runtime
 internal import Synchronization
 
-/// The database of a home: its structures, rooms, devices and last known values, and the log of all changes.
+/// The database of a home: its structures, rooms, devices and last known values, the log of all changes, and the state of
+/// the controller.
 ///
 /// One SQLite file in write-ahead mode, which several processes can have open. Each change is one transaction, atomic
 /// even if the process is killed. Every call may block on the disk, and up to five seconds on the write lock of another
@@ -135,8 +136,12 @@ package final class HomeDatabase: Sendable {
   }
 
   /// Executes writes in one immediate transaction, which is rolled back if the body throws.
-  /// - Parameter isDurable: whether the commit waits for the disk, so that it survives a power failure.
-  package func write<R>(isDurable: Bool = false, _ body: (Database) throws -> R) throws(HomeError) -> R {
+  /// - Parameters:
+  ///   - isDurable: whether the commit waits for the disk, so that it survives a power failure.
+  ///   - onRollback: called after a rollback, before the next transaction.
+  package func write<R>(
+    isDurable: Bool = false, onRollback: () -> Void = {}, _ body: (Database) throws -> R
+  ) throws(HomeError) -> R {
     try checkOpen()
     do {
       return try pool.writeWithoutTransaction { database in
@@ -151,6 +156,7 @@ package final class HomeDatabase: Sendable {
         } catch {
           // SQLite rolls back by itself after some errors.
           if database.isInsideTransaction { try? database.cachedStatement(sql: "ROLLBACK").execute() }
+          onRollback()
           throw error
         }
       }

@@ -7,10 +7,11 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 2
+  private static let version: Int32 = 3
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
-  /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version.
+  /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
+  ///   database if the state of the controller is damaged.
   static func isNew(_ path: String) throws -> Bool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
@@ -35,6 +36,7 @@ enum HomeSchema {
           delete it
           """)
       }
+      try ControllerTable.check(database)
       return false
     }
   }
@@ -81,6 +83,8 @@ enum HomeSchema {
   /// Ordered items have a `position`; node ids are stored as signed integers; times are microseconds since 1970 unless noted.
   ///
   /// - `identity`: a single row with the identity of the home, 32 hexadecimal digits.
+  /// - `controller`: keys, certificates, nodes and sessions of the controller; `checksum` is a CRC-32C, see
+  ///   `ControllerTable`.
   /// - `structure`: at most one is the primary one, which is used if a request names none.
   /// - `log`: `element` is the id of an attribute or event.
   /// - `gap`: ranges of sequence numbers of the log that are skipped, exclusive at both ends, see `LogGaps`.
@@ -88,13 +92,13 @@ enum HomeSchema {
   ///   the number of times it was resumed.
   /// - `client`: `token` is a hash; `created` is in seconds since 1970.
   /// - `trial`: devices whose connectivity differs from the settled one, which is stored here, and since when.
-  /// - `wish`: the requested name and room of nodes that were commissioned and have not yet reported their topology.
   /// - `cloud_account`: `revision` changes with the address or token.
   /// - `cloud_number`: the last number drawn for a revision or the id of a cloud node; numbers are never reused.
   private static let tables = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE identity (id TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE controller (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
 
     CREATE TABLE structure (
       position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, is_primary INTEGER NOT NULL DEFAULT 0
@@ -122,7 +126,6 @@ enum HomeSchema {
     CREATE TABLE trial (
       device TEXT PRIMARY KEY, state TEXT NOT NULL, locality TEXT NOT NULL, since INTEGER NOT NULL
     ) WITHOUT ROWID;
-    CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);
 
     CREATE TABLE log (
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,

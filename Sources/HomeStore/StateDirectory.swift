@@ -31,13 +31,11 @@ public struct StateDirectory: Hashable, Sendable {
     throw HomeError(.badArguments, "neither XDG_STATE_HOME nor HOME is set; use --state DIR")
   }
 
-  /// The controller's keys, fabric and peers.
-  public var controller: String { root + "/controller" }
-  /// Names, rooms and last values.
+  /// The directory of the home's database and of its owner's lock.
   public var home: String { root + "/home" }
   /// The file with the lock of the process that owns the home.
   package var ownerLock: String { home + "/owner" }
-  /// The home's database.
+  /// The home's database: names, rooms and last values, and the keys, fabric and nodes of the controller.
   public var database: String { home + "/home.sqlite" }
 
   /// The root of the home that a database is of.
@@ -64,11 +62,11 @@ public struct StateDirectory: Hashable, Sendable {
   public var responders: String { run + "/responders" }
 
   /// Checks that the directory can have a home of its own, and that no other user can change it: the permissions of the
-  /// root, ``home``, ``controller`` and the files of the hub.
+  /// root, ``home`` and the files of the hub.
   /// - Parameter logger: logs warnings, each once in this process.
   /// - Throws: `internalError` if a directory is insecure, `badArguments` if it has joined a hub.
   package func check(_ logger: Logger? = nil) throws(HomeError) {
-    for directory in [root, home, controller, root + "/hub"] {
+    for directory in [root, home, root + "/hub"] {
       do throws(StoreError) { try DirectoryCheck.check(directory, logger: logger) } catch {
         throw HomeError(error)
       }

@@ -14,9 +14,6 @@ struct ChangedMachine: Machine {
   /// Runs blocking work; nil: the host's worker.
   var worker: (any Worker)?
 
-  /// Counts failures to read the stored state.
-  let failures = Tally()
-
   func makeWorker() -> any Worker { worker ?? host.makeWorker() }
 
   func nextEventLoop() -> any EventLoop { host.nextEventLoop() }
@@ -37,12 +34,6 @@ struct ChangedMachine: Machine {
     try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger)
   }
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
-  func storedState(of directory: String) throws(StoreError) -> StoredState {
-    do { return try host.storedState(of: directory) } catch {
-      failures.add()
-      throw error
-    }
-  }
 }
 
 /// A thread-safe counter.

@@ -23,7 +23,7 @@ import Testing
     _ = try database.addCloudAccount("Maker", address: "https://example.org/", token: "t")
     try database.add(BackgroundDelivery(.all, .immediate, to: .command(["true"]), after: try database.anchor()))
     try database.set("250", for: "grace")
-    _ = try database.keep(PairingWish(name: "Lamp"), for: [6], besides: [6])
+    _ = try database.commit(WriteQueue(), [StoreChange("fabric/1", [1, 2, 3])])
     try database.write { database in
       try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
       try database.execute(sql: "INSERT OR REPLACE INTO gap (last, next) VALUES (100000, 200000)")
@@ -35,8 +35,7 @@ import Testing
 
   private static let tables = [
     "structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial",
-    "wish",
-    "cloud_account", "cloud_device", "setting",
+    "cloud_account", "cloud_device", "setting", "controller",
   ]
   /// Tables that are read when a home is opened.
   private static let tablesOfStart = ["meta", "identity", "gap", "sqlite_sequence"]
@@ -60,7 +59,7 @@ import Testing
     attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
     attempt { () throws(HomeError) in _ = try database.settings() }
     attempt { () throws(HomeError) in _ = try database.grace() }
-    attempt { () throws(HomeError) in _ = try database.wishes() }
+    attempt { () throws(HomeError) in _ = try database.controllerState() }
     attempt { () throws(HomeError) in _ = try database.contacts() }
     attempt { () throws(HomeError) in _ = try database.compact(keeping: 1) }
     attempt { () throws(HomeError) in
@@ -133,6 +132,50 @@ import Testing
     let error = try #require(failure { () throws(HomeError) in _ = try database.load() })
     #expect(error.message.contains("the column “endpoint” holds 70000") && error.message.contains("move it away"))
     try database.close()
+  }
+
+  private func close(_ database: HomeDatabase) throws {
+    try database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    try database.close()
+  }
+
+  /// SQLite does not detect a changed bit in a value; the keys of the fabric have a checksum.
+  @Test func rejectsDamagedStateOfController() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let key = (0..<32).map { UInt8($0) &+ 0x5A }
+    _ = try database.commit(WriteQueue(), [StoreChange("authority/key", key, isDurable: true)])
+    try close(database)
+    let file = URL(filePath: scratch.path)
+    var bytes = try Data(contentsOf: file)
+    let place = try #require(bytes.firstRange(of: Data(key)))
+    bytes[place.lowerBound + 3] ^= 0x10
+    try bytes.write(to: file)
+    for _ in 0..<2 {
+      let error = try #require(failure { () throws(HomeError) in _ = try scratch.open() })
+      #expect(error.message.contains("\(scratch.path) is damaged") && error.message.contains("authority/key"))
+      #expect(failure { () throws(HomeError) in try HomeDatabase.check(scratch.path) }?.message == error.message)
+    }
+    #expect(try Data(contentsOf: file) == bytes)
+  }
+
+  @Test func rejectsDamagedStructureOfControllerTable() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let entries = (0..<200).map { StoreChange("entry/\($0)", [UInt8](repeating: 1, count: 100), isDurable: true) }
+    _ = try database.commit(WriteQueue(), entries)
+    let root = try database.read {
+      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'controller'") ?? 0
+    }
+    try close(database)
+    let file = URL(filePath: scratch.path)
+    var bytes = try Data(contentsOf: file)
+    let page = (root - 1) * 4096
+    bytes.replaceSubrange(page..<page + 4096, with: Data(repeating: 0, count: 4096))
+    try bytes.write(to: file)
+    let error = try #require(failure { () throws(HomeError) in _ = try scratch.open() })
+    #expect(error.message.contains("is damaged"), "\(error.message)")
+    #expect(try Data(contentsOf: file) == bytes)
   }
 
   /// A device reported the highest event number before the home was closed.

@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import MatterModel
+import MatterProtocol
 import NIOCore
 import NIOPosix
 import Runtime
@@ -79,6 +80,15 @@ import Testing
 
     func perform<R: Sendable>(_ body: @escaping @Sendable (HomeDatabase) throws -> R) async throws -> R {
       try await loop.flatSubmit { [self] in keeper.value.perform(body) }.get()
+    }
+
+    /// Stores changes of the controller on the event loop, with the update of this number.
+    func commit(_ changes: [StoreChange], with number: Int?) async throws {
+      try await loop.submit { [self] in
+        let update = number.map { HomeUpdate([.attribute(5, .init(1, 6, 0), value: Self.value($0))], at: Int64($0)) }
+        if let number { last.withLock { $0 = number } }
+        try keeper.value.commit(changes, with: update)
+      }.get()
     }
 
     func close() async throws {
@@ -215,6 +225,108 @@ import Testing
     let reducer = HomeReducer(stored.state, grace: .seconds(60), trials: stored.trials, at: 9)
     #expect(reducer.trials.keys.sorted() == ["5"])
   }
+
+  // MARK: The controller
+
+  private static let peer = StoreChange("peer/5", [5], isDurable: true)
+  private static let session = StoreChange("resumption/5", [7])
+
+  @Test func storesUpdateWithDurableChanges() async throws {
+    let fixture = try await KeeperFixture()
+    fixture.keep(1...3)
+    try await fixture.commit([Self.peer], with: 4)
+    // Stored before the call returned, after the updates that waited.
+    #expect(try fixture.stored == [1, 2, 3, 4])
+    #expect(try fixture.scratch.open().controllerState() == ["peer/5": [5]])
+    fixture.keep(5...5)
+    try await fixture.close()
+    #expect(try fixture.stored == [1, 2, 3, 4, 5])
+  }
+
+  /// The worker has begun a write when the event loop stores a durable change.
+  @Test func keepsOrderAcrossThreads() async throws {
+    let worker = HeldWorker()
+    let fixture = try await KeeperFixture(worker: worker)
+    worker.hold()
+    fixture.keep(1...3)
+    try await fixture.commit([Self.session], with: nil)
+    #expect(await eventually { worker.isHolding })
+    try await fixture.commit([StoreChange(Self.session.key, nil), Self.peer], with: 4)
+    worker.release()
+    fixture.keep(5...5)
+    try await fixture.close()
+    #expect(try fixture.stored == [1, 2, 3, 4, 5])
+    #expect(try fixture.scratch.open().controllerState() == ["peer/5": [5]])
+  }
+
+  @Test func storesOtherChangesOfControllerSoon() async throws {
+    let fixture = try await KeeperFixture()
+    try await fixture.commit([Self.session], with: nil)
+    #expect(await eventually { (try? fixture.database.controllerState()) == ["resumption/5": [7]] })
+    try await fixture.commit([StoreChange(Self.session.key, nil)], with: nil)
+    try await fixture.close()
+    #expect(try fixture.scratch.open().controllerState().isEmpty)
+  }
+
+  /// A durable change is stored without the updates that wait, because no order is required between them.
+  @Test func durableChangeDoesNotWaitForUpdates() async throws {
+    let worker = HeldWorker()
+    let fixture = try await KeeperFixture(worker: worker)
+    worker.hold()
+    fixture.keep(1...3)
+    #expect(await eventually { worker.isHolding })
+    try await fixture.commit([Self.peer], with: nil)
+    #expect(try fixture.database.controllerState() == ["peer/5": [5]])
+    #expect(try fixture.stored.isEmpty)
+    worker.release()
+    try await fixture.close()
+    #expect(try fixture.stored == [1, 2, 3])
+  }
+
+  @Test func fullDiskStoresNeitherUpdateNorChanges() async throws {
+    let fixture = try await KeeperFixture()
+    let pages = try await fixture.database.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0
+    try fixture.pragma("max_page_count = \(pages)")
+    let large = StoreChange("peer/5", [UInt8](repeating: 5, count: 100_000), isDurable: true)
+    do {
+      try await fixture.commit([large], with: 4)
+      Issue.record("the disk is not full")
+    } catch let error as StoreError {
+      #expect(error.description == "\(fixture.scratch.path) can't be written: the disk is full")
+    }
+    #expect(try fixture.stored.isEmpty)
+    #expect(try fixture.database.controllerState().isEmpty)
+    // Updates that wait are kept, and the one of the failed transaction is not.
+    fixture.keep(1...2)
+    await #expect(throws: StoreError.self) { try await fixture.commit([large], with: 4) }
+    try fixture.pragma("max_page_count = 100000")
+    fixture.keep(5...5)
+    try await fixture.close()
+    #expect(try fixture.stored == [1, 2, 5])
+    #expect(try fixture.scratch.open().controllerState().isEmpty)
+  }
+
+  /// The whole home is being stored after a loss when an update is committed: it is stored once more.
+  @Test func restartIncludesUpdateOfController() async throws {
+    let worker = HeldWorker()
+    let fixture = try await KeeperFixture(mostWaiting: 20, worker: worker)
+    try fixture.pragma("query_only = 1")
+    fixture.keep(1...10)
+    #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't"] })
+    fixture.keep(11...30)
+    #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost"] })
+    worker.hold()
+    #expect(await eventually { worker.isHolding })
+    try fixture.pragma("query_only = 0")
+    try await fixture.commit([Self.peer], with: 31)
+    worker.release()
+    #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost", "recovered"] })
+    try await fixture.close()
+    #expect(try fixture.scratch.open().load().state.values[5]?[.init(1, 6, 0)] == [0x05, 31, 0])
+    #expect(try fixture.scratch.open().controllerState() == ["peer/5": [5]])
+  }
+
+  // MARK: Reads
 
   @Test func readsSeeAllPrecedingUpdates() async throws {
     let fixture = try await KeeperFixture()

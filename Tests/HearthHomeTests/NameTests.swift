@@ -119,10 +119,10 @@ final class ScratchDirectory: Sendable {
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "cottage/a/b") }?.code == .badArguments)
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "kitchen") }?.code == .ambiguousTarget)
     // A device that is paired into a room belongs to the structure of the room.
-    let wish = PairingWish(name: "Lamp", room: home.room("k"))
-    for change in DeviceFacts.changes(30, DeviceInformation(), wish, home) { home.apply(change) }
-    #expect(home.devices["30"]?.structureID == "s" && home.devices["30"]?.roomID == "k")
-    #expect(home.devices["30"]?.name == "Lamp")
+    var reducer = HomeReducer(home)
+    _ = reducer.reduce(NodeModel.lamp(30).commissioned(DevicePlacement(name: "Lamp", room: home.room("k"))), at: 1)
+    let lamp = reducer.state.devices["30"]
+    #expect(lamp?.structureID == "s" && lamp?.roomID == "k" && lamp?.name == "Lamp")
   }
 
   @Test func roomForEntireHomeIsImmutable() throws {
@@ -171,13 +171,10 @@ final class ScratchDirectory: Sendable {
     let scratch = ScratchDirectory()
     let names = StoredNames(scratch.state)
     #expect(try names.registry() == HomeRegistry().with([]))
-    let room = try names.change { state throws(HomeError) in try state.addingRoom("Den") }
-    let state = try names.state()
-    #expect(state.rooms == [room])
-    #expect(
-      failure { () throws(HomeError) in
-        _ = try names.change { state throws(HomeError) in try state.addingRoom("den") }
-      }?.code == .badArguments)
+    let room = try names.withDatabase { database throws(HomeError) in
+      try database.change(origin: nil, at: 1) { state throws(HomeError) in try state.addingRoom("Den") }.result
+    }
+    #expect(try names.state().rooms == [room] && names.registry().rooms == ["Den"])
   }
 }
 
@@ -214,6 +211,6 @@ final class ScratchDirectory: Sendable {
       try StateDirectory.standard(environment: ["XDG_STATE_HOME": "x", "HOME": "/h"]).root == "/h/.local/state/hearth")
     #expect(
       failure { () throws(HomeError) in _ = try StateDirectory.standard(environment: [:]) }?.code == .badArguments)
-    #expect(StateDirectory("/a/").controller == "/a/controller")
+    #expect(StateDirectory("/a/").home == "/a/home")
   }
 }

@@ -8,6 +8,7 @@ import Testing
 @testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
+@testable import HomeStore
 
 /// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {
@@ -16,9 +17,10 @@ import Testing
     let directory = ScratchDirectory()
     // The first open creates the fabric.
     try await OpenHome(directory).home.close()
-    let store = try HostMachine().openStore(directory.state.controller)
-    try store.commit([StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])])
-    store.close()
+    let database = try HomeDatabase.open(directory.state.database)
+    let record = StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])
+    _ = try database.commit(WriteQueue(), [record])
+    try database.close()
     let open = try await OpenHome(directory)
     for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }
     return open
@@ -56,23 +58,5 @@ import Testing
     #expect(await open.home.state.devices == before.devices)
     #expect(await open.home.state.rooms == before.rooms)
     await open.home.close()
-  }
-
-  @Test func storesNoWishForRejectedRequest() async throws {
-    let open = try await home()
-    let own = await open.controller.fabric.nodeID
-    for node in [5, own, 0] {
-      #expect(try await open.controller.keep(PairingWish(name: "Sun"), for: request(node)).isEmpty, "\(node)")
-    }
-    #expect(try await open.controller.keep(PairingWish(name: "Sun"), for: request(7)).count == 1)
-    await open.home.close()
-  }
-
-  /// The device may report its description before the result of the commissioning is stored.
-  @Test func addsReportedDeviceOnce() {
-    let state = Samples.state()
-    let wish = PairingWish(name: "Sun")
-    #expect(DeviceFacts.changes(1, DeviceInformation(), wish, state).isEmpty)
-    #expect(!DeviceFacts.changes(6, DeviceInformation(), wish, state).isEmpty)
   }
 }

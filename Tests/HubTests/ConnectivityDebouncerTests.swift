@@ -112,5 +112,4 @@ private final class ClockMachine: Machine {
     try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger)
   }
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
-  func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
 }

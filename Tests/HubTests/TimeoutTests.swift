@@ -156,8 +156,8 @@ import Testing
   @Test func retriesPeerRouteThatFailedToOpen() async throws {
     let (served, scratch) = (try await ServedHome(), Scratch())
     try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity).close()
-    // A file in the place of a directory.
-    try "in the way".write(toFile: scratch.state.controller, atomically: true, encoding: .utf8)
+    // A directory in the place of the file for the lock.
+    try FileManager.default.createDirectory(atPath: scratch.state.ownerLock, withIntermediateDirectories: true)
     let log = LogCounter()
     var options = ServedHome.clientOptions(
       "test", [.peer(ServedHome.options(scratch)), .local(served.socket)])
@@ -168,7 +168,7 @@ import Testing
     let count = log["route down"]
     #expect(await eventually { log["route down"] >= count + 3 })
     #expect(try await client.devices().list().map(\.name) == ["Lamp"])
-    try FileManager.default.removeItem(atPath: scratch.state.controller)
+    try FileManager.default.removeItem(atPath: scratch.state.ownerLock)
     // The peer route is nearer, and its home has no devices.
     #expect(await eventually { try await client.devices().list().isEmpty })
     #expect(await eventually { try await served.hub.status.clients.isEmpty })

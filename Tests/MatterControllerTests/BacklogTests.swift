@@ -81,10 +81,9 @@ import Testing
     var world = try commissioned()
     world.devices[0].silent = ["Read"]
     let ids = (0..<9).map { _ in world.controller.read(1, path, at: world.now) }
-    let changes = world.controller.applyStoreChanges(
-      world.store.filter { !$0.key.hasPrefix(PeerRecord.prefix) }, at: world.now)
-    #expect(changes.removed == [1])
-    world.run(for: .seconds(1))
+    let removal = world.controller.removeNode(1, force: true, timeout: .seconds(1), at: world.now)
+    world.run(for: .seconds(2))
+    #expect(throws: Never.self) { try #require(world.completion(of: removal)).get() }
     #expect(ids.allSatisfy { world.completions(of: $0) == 1 })
     #expect(world.controller.operations.backlog.isEmpty && world.controller.transactions.transactions.isEmpty)
   }

@@ -49,9 +49,8 @@ import VirtualDevices
     let address = try #require(options.address)
     // One home that is followed like `watch`, and one that is used like `subscribe`.
     let watch = try await Home(options)
-    let node = try await watch.controller.commission(
-      CommissioningRequest(passcode: passcode, target: .addresses([address]))
-    ) { _, _ in }.nodeID
+    let request = CommissioningRequest(passcode: passcode, target: .addresses([address]))
+    let node = try await watch.pair(request).result.nodeID
     _ = try await watch.controller.read(node, [AttributePath()])
 
     func standingCount() async throws -> Int {

@@ -95,38 +95,6 @@ import Testing
     #expect(json.output.contains(#""attestation":"test""#), "\(json.output)")
   }
 
-  /// The pairing process was killed after the device joined the fabric, and before it was added to the home.
-  @Test(.timeLimit(.minutes(10))) func listsAndRemovesDeviceThatIsOnlyInFabric() async throws {
-    let hearth = Hearth()
-    let lines = "{ name: Plain, type: on/off light, discriminator: 3841, passcode: 20202021 }"
-    let fleet = try await Fleet(hearth, unadvertised: lines)
-    let paired = try await hearth.run(["pair", fleet.code, "--name", "Lamp", "--room", "Den"] + fleet.location)
-    #expect(paired.status == 0, "\(paired.errors)")
-    func forget() throws {
-      try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
-        let room = try database.names().rooms.first
-        try database.commit([HomeUpdate([.deviceRemoved(id: "1")], at: 1)])
-        _ = try database.keep(PairingWish(name: "Sun", room: room), for: [1], besides: [1])
-      }
-    }
-    try forget()
-    let listed = try await hearth.run(["devices"] + fleet.location)
-    #expect(listed.output.contains("Sun") && listed.output.contains("Den"), "\(listed.output) \(listed.errors)")
-    #expect(listed.output.contains("On/Off Light"), "\(listed.output)")
-    // The same without an answer of the device.
-    await fleet.stop()
-    try forget()
-    let away = try await hearth.run(["devices", "--timeout", "500ms"] + fleet.location)
-    #expect(away.output.contains("Sun") && away.output.contains("Den"), "\(away.output) \(away.errors)")
-    let removed = try await hearth.run(["remove", "den/sun", "--force", "--timeout", "500ms"] + fleet.location)
-    #expect(removed.status == 0, "\(removed.errors)")
-    #expect(try await hearth("devices", "--json").output.contains("Sun") == false)
-    let left = try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
-      try database.wishes()
-    }
-    #expect(left.isEmpty)
-  }
-
   /// A manual code of a product with a custom flow contains the vendor and product ids.
   @Test(.timeLimit(.minutes(10))) func reportsCustomFlow() async throws {
     let hearth = Hearth()

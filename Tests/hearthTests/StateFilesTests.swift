@@ -8,23 +8,25 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
   }
 
-  @Test("keeps a damaged journal until the user acts") func damagedJournal() async throws {
+  @Test("keeps a damaged database until the user acts") func damagedDatabase() async throws {
     let hearth = Hearth()
     #expect(try await hearth("group", "create", "Crowd").status == 0)
-    let journal = URL(filePath: hearth.state + "/controller/journal")
-    let damaged = journal.appendingPathExtension("damaged")
-    var bytes = [UInt8](try Data(contentsOf: journal))
-    try #require(bytes.count > 200)
-    bytes[200] ^= 1
-    try Data(bytes).write(to: journal)
-
-    for _ in 0..<2 {
-      let pair = try await hearth("pair", "34970112332", "--timeout", "500ms")
-      #expect(pair.status == 1)
-      #expect(pair.errors.contains("was renamed to journal.damaged"), "\(pair.errors)")
-      #expect(try [UInt8](Data(contentsOf: damaged)) == bytes)
-      #expect(!FileManager.default.fileExists(atPath: journal.path))
+    let database = URL(filePath: hearth.state + "/home/home.sqlite")
+    let queue = try DatabaseQueue(path: database.path)
+    try await queue.writeWithoutTransaction {
+      try $0.execute(sql: "UPDATE controller SET value = x'00' WHERE key = 'authority/key'")
+      try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
+    try queue.close()
+    let bytes = try Data(contentsOf: database)
+
+    for command in [["pair", "34970112332", "--timeout", "500ms"], ["group", "list"], ["rooms"]] {
+      let result = try await hearth.run(command)
+      #expect(result.status == 1)
+      #expect(result.errors.contains("\(database.path) is damaged") && result.errors.contains("authority/key"))
+      #expect(try Data(contentsOf: database) == bytes)
+    }
+    #expect(try await hearth("doctor").output.contains("is damaged"))
   }
 
   @Test(
@@ -45,7 +47,7 @@ import Testing
     try queue.close()
     let bytes = try Data(contentsOf: database)
     let message =
-      "\(database.path): made by another version of Hearth (schema 9; expected 2); move the file away or delete it"
+      "\(database.path): made by another version of Hearth (schema 9; expected 3); move the file away or delete it"
 
     let result = try await hearth.run(command)
     #expect(result.status == 1 && result.errors.contains(message), "\(result)")
@@ -66,7 +68,7 @@ import Testing
   func insecureDirectories(_ command: [String]) async throws {
     let hearth = Hearth()
     #expect(try await hearth("group", "create", "Crowd").status == 0)
-    for directory in [hearth.state, hearth.state + "/home", hearth.state + "/controller"] {
+    for directory in [hearth.state, hearth.state + "/home"] {
       try setMode(0o777, of: directory)
       let result = try await hearth.run(command)
       #expect(result.status == 1, "\(directory): \(result)")
@@ -82,7 +84,7 @@ import Testing
   func groupWritableDirectories(_ command: [String]) async throws {
     let hearth = Hearth()
     #expect(try await hearth("group", "create", "Crowd").status == 0)
-    for directory in [hearth.state, hearth.state + "/home", hearth.state + "/controller"] {
+    for directory in [hearth.state, hearth.state + "/home"] {
       try setMode(0o770, of: directory)
       let result = try await hearth.run(command)
       #expect(result.status == 0, "\(result)")

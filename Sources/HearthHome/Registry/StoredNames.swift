@@ -1,11 +1,7 @@
 internal import Glibc
-internal import HomeControl
 package import HomeModel
 package import HomeStore
 internal import MatterController
-internal import MatterModel
-internal import MatterProtocol
-internal import Runtime
 
 /// Access to the names of a home without its controller.
 package struct StoredNames: Sendable {
@@ -16,12 +12,11 @@ package struct StoredNames: Sendable {
 
   /// Loads the stored names.
   package func registry() throws(HomeError) -> HomeRegistry {
-    HomeRegistry(try state()).with(GroupRecord.groups(in: try stored()))
-  }
-
-  private func stored() throws(HomeError) -> StoredState {
     try directory.check()
-    do { return try StateStore.snapshot(of: directory.controller) } catch { throw HomeError(opening: error) }
+    guard access(path, F_OK) == 0 else { return HomeRegistry(HomeState()).with([]) }
+    return try withDatabase { database throws(HomeError) in
+      HomeRegistry(try database.names()).with(GroupRecord.groups(in: try database.controllerState()))
+    }
   }
 
   /// Loads the home without the attribute values of its devices.
@@ -30,30 +25,10 @@ package struct StoredNames: Sendable {
     return try withDatabase { database throws(HomeError) in try database.names() }
   }
 
-  /// Returns the future ids of nodes that were commissioned and have not yet reported their topology.
-  package func awaited() throws(HomeError) -> [String] {
-    guard access(path, F_OK) == 0 else { return [] }
-    let wishes = try withDatabase { database throws(HomeError) in try database.wishes() }
-    guard !wishes.isEmpty else { return [] }
-    let stored = try stored()
-    let peers = stored.keys.filter { $0.hasPrefix(PeerRecord.prefix) }
-    let nodes = peers.compactMap { UInt64($0.dropFirst(PeerRecord.prefix.count), radix: 16) }.map { NodeID($0) }
-    return nodes.filter { wishes[$0] != nil }.sorted().map { SourceID($0).description }
-  }
-
   /// Returns the names of the network interfaces of the first pairing; empty if none were named.
   package func interfaces() throws(HomeError) -> [String] {
     guard access(path, F_OK) == 0 else { return [] }
     return try withDatabase { database throws(HomeError) in try database.interfaces() }
-  }
-
-  /// Changes names, rooms or devices in one transaction. Processes that have the home open are notified.
-  package func change<R: Sendable>(
-    _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
-  ) throws(HomeError) -> R {
-    try withDatabase { database throws(HomeError) in
-      try database.change(origin: nil, at: HostClock.unixMicroseconds(), body).result
-    }
   }
 
   /// Calls the body with the home's database, which is created if it does not exist, and closes it.

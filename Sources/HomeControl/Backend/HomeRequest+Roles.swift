@@ -7,7 +7,7 @@ extension HomeRequest {
   /// Whether a role permits the request. Access to a device follows the privilege of the role in the standard.
   package func isAllowed(to role: HomeRole) -> Bool {
     switch self {
-    case .anchor, .samples, .read, .fabric, .awaited, .attestation, .groups, .follow: true
+    case .anchor, .samples, .read, .fabric, .attestation, .groups, .follow: true
     case .subscribe: role > .guest
     case .write(_, let writes, _), .writeDevice(_, _, let writes, _, _):
       role > .guest && writes.allSatisfy { role.privilege.grants(Self.privilege($0)) }

@@ -41,8 +41,6 @@ package enum HomeRequest: Sendable, Codable {
   indirect case pair(request: CommissioningRequest, name: String?, room: String?, trust: TrustStore?)
   /// Removes a node from the fabric and the home.
   case remove(node: NodeID, isForced: Bool)
-  /// The nodes of the fabric whose descriptions have not been read yet, as the devices that they will be.
-  case awaited
   /// The result of the attestation of a node at its commissioning.
   case attestation(node: NodeID)
   /// Produces ``HomeProgress/discovery(news:)`` for the given time; nil: until it is cancelled.
@@ -102,8 +100,6 @@ package enum HomeReply: Sendable, Codable {
   /// - Parameter room: the name of the room of the device.
   case paired(device: DeviceEntry, room: String?, result: CommissioningResult)
   case removed(removal: Removal)
-  /// The changes that add the awaited devices to the home.
-  case awaited(changes: [HomeChange])
   case attestation(attestation: DeviceAttestation?)
   case groups(groups: [GroupRecord], deleted: [GroupRecord])
   case group(group: GroupRecord)

@@ -81,7 +81,6 @@ extension HomeController {
       }
     case .remove(let node, let isForced):
       return .removed(removal: try await remove(node, force: isForced, origin: origin))
-    case .awaited: return .awaited(changes: awaited())
     case .attestation(let node):
       return .attestation(attestation: nodes.first { $0.nodeID == node }?.attestation)
     case .discover(let query, let time):

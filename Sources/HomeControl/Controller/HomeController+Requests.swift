@@ -64,10 +64,13 @@ extension HomeController {
     }
   }
 
-  /// Commissions a device into this home's fabric.
-  /// - Parameter trust: trust anchors in addition to the public test roots.
+  /// Commissions a device into this home's fabric, and adds it to the home.
+  /// - Parameters:
+  ///   - placement: the requested name and room.
+  ///   - trust: trusted in addition to the public test roots.
+  ///   - origin: the calling client.
   package func commission(
-    _ request: CommissioningRequest, trust: TrustStore? = nil,
+    _ request: CommissioningRequest, _ placement: DevicePlacement, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
     let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
@@ -81,7 +84,7 @@ extension HomeController {
       onEvent: {
         if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
       }
-    ) { [request] engine, now in engine.commission(request, at: now) }
+    ) { [request] (engine: inout HomeEngine, now) in engine.commission(request, placement, origin: origin, at: now) }
     guard case .commissioned(let result) = outcome else { throw Self.unexpected(outcome) }
     return result
   }

@@ -106,11 +106,10 @@ public actor HomeController {
       }
       let database = try HomeDatabase.open(
         options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
-      let stored = try database.load()
+      let (stored, state) = (try database.load(), try database.controllerState())
       var following = options.following
       following.grace = try following.grace ?? database.grace()
       let edge = try await loop.submit { [discovery, following] in
-        let store = try machine.openStore(options.state.controller)
         // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years
         // behind.
         var configuration = ControllerConfiguration(
@@ -119,18 +118,18 @@ public actor HomeController {
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         var following = following
         options.configure(&following, &configuration)
-        let controller = try ControllerEngine(configuration, state: try store.load(), random: machine.makeRandom())
+        let controller = try ControllerEngine(configuration, state: state, random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         let engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
-          trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000,
-          at: now)
+          trials: stored.trials, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
-        let host = EngineHost(
-          engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
         let keeper = HomeKeeper(database, contacts: stored.contacts, on: loop, machine.makeWorker())
         keeper.onEvent = { $0.log(to: options.logger) }
-        return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
+        let store = ControllerStore(keeper, state: state)
+        let host = EngineHost(
+          engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
+        return NIOLoopBound(HomeEdge(host, keeper, store), eventLoop: loop)
       }.get()
       let home = HomeController(options, lock, edge, discovery)
       await home.begin()
@@ -227,10 +226,19 @@ public actor HomeController {
       try checkFabric(node)
       setAddress(of: node)
     }
+    return try await run(what(), node, onEvent: onEvent) { (engine: inout HomeEngine, now) in
+      engine.begin(node, at: now, start)
+    }
+  }
+
+  func run(
+    _ what: String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)?,
+    _ start: (inout HomeEngine, Instant) -> OperationID
+  ) async throws(HomeError) -> OperationOutcome {
     noteClock()
-    let wait = PendingWork.begin("\(name(of: node)) to answer \(what())")
+    let wait = PendingWork.begin("\(name(of: node)) to answer \(what)")
     defer { wait?.end() }
-    let id = edge.value.begin(node, onEvent: onEvent, start)
+    let id = edge.value.begin(onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         edge.value.wait(for: id) { continuation.resume(returning: $0) }

@@ -19,6 +19,7 @@ package final class HomeEdge: HomeView {
 
   package let host: EngineHost<HomeEngine>
   let keeper: HomeKeeper
+  private let store: ControllerStore
   package let stream = HomeStream()
   /// Called when a session with a node begins.
   var onSession: ((NodeID) -> Void)?
@@ -28,13 +29,13 @@ package final class HomeEdge: HomeView {
   /// Events emitted by an operation during its start, before its id is known.
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
-  private var failure: StoreError?
+  /// The error of the store that stopped the engine.
+  private(set) var storeFailure: StoreError?
   /// Whether the home is being closed, which ends the subscriptions without changing the devices.
   private var isClosing = false
 
-  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
-    self.host = host
-    self.keeper = keeper
+  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper, _ store: ControllerStore) {
+    (self.host, self.keeper, self.store) = (host, keeper, store)
     keeper.current = {
       host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
     }
@@ -42,16 +43,13 @@ package final class HomeEdge: HomeView {
     keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
-      failure = error
+      storeFailure = error
       let waiting = pending
       pending = [:]
       for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
     }
     host.start()
   }
-
-  /// The failure of the store, if any.
-  var storeFailure: StoreError? { failure }
 
   /// The current state of the home.
   package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
@@ -79,8 +77,14 @@ package final class HomeEdge: HomeView {
     _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) -> OperationID {
+    begin(onEvent: onEvent) { (engine: inout HomeEngine, now) in engine.begin(node, at: now, start) }
+  }
+
+  func begin(
+    onEvent: ((ControllerEvent) -> Void)?, _ start: (inout HomeEngine, Instant) -> OperationID
+  ) -> OperationID {
     isBeginning = true
-    let id = host.perform { (engine: inout HomeEngine, now: Instant) in engine.begin(node, at: now, start) }
+    let id = host.perform(start)
     isBeginning = false
     pending[id] = Pending(onEvent: onEvent)
     let events = early
@@ -137,6 +141,7 @@ package final class HomeEdge: HomeView {
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
+    case .committing(let update): store.update = update
     case .updated where isClosing, .contacts where isClosing: break
     case .contacts(let contacts): stream.publish(contacts)
     case .updated(let update): stream.publish(update, reducer)
@@ -168,9 +173,10 @@ extension ControllerEvent {
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
-      .report(let id, _), .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      .report(let id, _), .subscriptionLost(let id, _, _), .nodeAdded(let id, _), .serviceFound(let id, _),
+      .serviceLost(let id, _):
       id
-    case .sessionOpened, .sessionClosed: nil
+    case .nodeRemoved, .sessionOpened, .sessionClosed: nil
     }
   }
 }

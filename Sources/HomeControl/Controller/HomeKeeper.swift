@@ -2,66 +2,65 @@ internal import HomeModel
 internal import HomeStore
 internal import Logging
 internal import MatterModel
+internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// Write-behind queue of a home: stores updates in batches, in order, on a worker thread. Confined to the event loop.
+/// Stores the changes of a home in its database: updates in batches on a worker thread, and durable changes of the
+/// controller on the event loop. Confined to the event loop.
 ///
-/// A failed write is retried with a growing back-off. If too many updates are queued meanwhile, all of them are
-/// dropped, and the next write stores the whole home.
+/// Updates that can't be written are kept and retried with a back-off, until too many are waiting.
 final class HomeKeeper {
   typealias Work<R> = @Sendable (HomeDatabase) throws -> R
 
   enum Event {
     /// Writes fail and are retried.
     case failed(HomeError)
-    /// Writes succeed again.
+    /// Everything is stored, and nothing was lost.
     case recovered
-    /// The queued updates were dropped, because there were too many. The next write stores the whole home.
+    /// The updates since the failure are lost, because too many were waiting. The next write stores the whole home.
     case lost(HomeError)
   }
 
   let database: HomeDatabase
   private let eventLoop: any EventLoop
-  /// Runs the work on the database, in order.
+  /// Executes its work in the order of submission.
   let worker: any Worker
-  /// The queued updates, in order, without those being written.
-  private var waiting: [HomeUpdate] = []
-  /// The queued times of contact.
-  private var contacts: [NodeID: Contact] = [:]
-  /// The times of contact in the database.
+  private let queue = WriteQueue()
+  /// The times of last contact in the database.
   private var stored: [NodeID: Contact]
-  /// The write in progress.
+  /// The current write on the worker.
   private var writing: EventLoopFuture<Void>?
   private var isFlushScheduled = false
   /// The error of the last write; nil if it succeeded.
   private(set) var failure: HomeError?
-  /// The number of consecutive failures.
   private var failures = 0
   /// Whether the database is closed.
-  private var isClosed = false
-  /// Whether updates were dropped: the next write stores the whole home and begins a new log.
+  private var isOver = false
+  /// Whether updates were lost: the next write stores the whole home, and the log begins anew.
   private var hasLost = false
-  /// The whole home, for a write after updates were dropped.
+  /// Whether the current write stores the whole home.
+  private var isRestarting = false
+
+  /// The home, and the time in microseconds since 1970.
   struct Current: Sendable {
     var home: HomeReducer
-    /// In microseconds since 1970.
     var time: Int64
   }
 
-  /// Returns the current home.
+  /// Returns the current home, to be stored after a loss.
   var current: (() -> Current)?
   var onEvent: ((Event) -> Void)?
   /// Called after each write of updates, or of the whole home.
   var onCommit: ((LogCommit) -> Void)?
-  /// The delay of a write, to collect updates. A killed process loses at most the updates of this time.
-  private static let flushDelay = TimeAmount.milliseconds(20)
-  /// The number of queued updates that are written without delay.
-  private static let batchSize = 512
-  /// The delay of the first retry, doubled for each further one, up to ``longestRetry``.
+  /// The delay of a write: the maximum time whose updates a kill loses.
+  private static let pause = TimeAmount.milliseconds(20)
+  /// The number of waiting updates that are written without delay.
+  private static let batch = 512
+  /// The delay before the first retry; doubled for each further one, up to the maximum.
   private let firstRetry: TimeAmount
   private static let longestRetry = TimeAmount.seconds(30)
-  /// The maximum number of queued updates after a failed write.
+  /// The maximum number of updates that wait while writes fail.
   private let mostWaiting: Int
 
   init(
@@ -76,36 +75,58 @@ final class HomeKeeper {
     self.mostWaiting = mostWaiting
   }
 
-  /// Queues an update, with the times of contact of the nodes that it changes.
+  /// Stores an update soon.
   func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
-    guard !isClosed, !hasLost, !update.isLogged else { return }
+    guard !isOver, !hasLost, !update.isLogged else { return }
     if update.changes.isEmpty && update.versions.isEmpty && update.trials.isEmpty { return }
+    var contacts: [NodeID: Contact] = [:]
     for change in update.changes { if let node = change.node { contacts[node] = known[node] } }
-    waiting.append(update)
+    let count = queue.add([update], contacts: contacts)
     if failure != nil {
-      if waiting.count > mostWaiting { lose() }
-    } else if waiting.count >= Self.batchSize {
+      if count > mostWaiting { lose() }
+    } else if count >= Self.batch {
       if writing == nil { write() }
     } else {
-      flush(in: Self.flushDelay)
+      flush(in: Self.pause)
     }
   }
 
-  /// Queues the times of contact that differ from the stored ones.
+  /// Stores the changed times of contact soon.
   func keep(_ known: [NodeID: Contact]) {
-    guard !isClosed, !hasLost else { return }
+    guard !isOver, !hasLost else { return }
     note(known)
-    if !contacts.isEmpty, failure == nil { flush(in: Self.flushDelay) }
+    if !queue.isEmpty, failure == nil { flush(in: Self.pause) }
   }
 
-  private func note(_ known: [NodeID: Contact]) {
-    for (node, contact) in known where stored[node] != contact { contacts[node] = contact }
+  private func note(_ known: [NodeID: Contact]) { queue.add(contacts: known.filter { stored[$0.key] != $0.value }) }
+
+  /// Stores changes of the controller: before the call returns if one of them is durable, else soon.
+  /// - Parameter update: stored in the same transaction, before the call returns.
+  func commit(_ changes: [StoreChange], with update: HomeUpdate?) throws(StoreError) {
+    guard update != nil || changes.contains(where: \.isDurable) else {
+      queue.add(entries: changes)
+      if failure == nil { flush(in: Self.pause) }
+      return
+    }
+    do throws(HomeError) {
+      let written = try worker.run { () throws(HomeError) in
+        try database.commit(queue, changes, with: update)
+      }
+      guard let written else { return }
+      note(written)
+    } catch {
+      throw StoreError(.database(error.message), path: database.path)
+    }
+    guard update != nil, isRestarting else { return }
+    // The home that is being stored does not include the update.
+    hasLost = true
+    queue.dropUpdates()
   }
 
-  /// Runs `body` on the database after all previous updates are stored.
-  /// - Returns: the result; fails if the previous updates can't be stored.
+  /// Executes work on the database after all previous changes are stored.
+  /// - Returns: fails if they can't be stored.
   func perform<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    guard writing != nil || !waiting.isEmpty || isClosed || hasLost else { return submit(body) }
+    guard writing != nil || !queue.isEmpty || isOver || hasLost else { return submit(body) }
     return store().flatMap { [database, worker, eventLoop] in
       worker.submit(on: eventLoop) { try body(database) }
     }
@@ -115,21 +136,18 @@ final class HomeKeeper {
     worker.submit(on: eventLoop) { [database] in try body(database) }
   }
 
-  /// Drops the queued updates and closes the database.
+  /// Drops the waiting changes and closes the database.
   func abandon() {
-    isClosed = true
-    waiting = []
-    contacts = [:]
+    isOver = true
     worker.close { [database] in try? database.close() }
   }
 
-  /// Stores the queued updates and the given times of contact, ends the worker, and closes the database. Updates that
-  /// can't be stored are dropped.
+  /// Stores the waiting changes, ends the thread and closes the database.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
     note(known)
     return store().assumeIsolated().flatMapErrorThrowing { [self] _ in lose() }
       .flatMap { [self] in
-        isClosed = true
+        isOver = true
         let promise = eventLoop.makePromise(of: Void.self)
         worker.close { [database] in
           try? database.close()
@@ -151,52 +169,49 @@ final class HomeKeeper {
     }
   }
 
-  /// Stores everything queued, after the write in progress, if any.
+  /// Stores all waiting changes, after the current write.
   private func store() -> EventLoopFuture<Void> {
-    if isClosed, let failure { return eventLoop.makeFailedFuture(failure) }
+    if isOver, let failure { return eventLoop.makeFailedFuture(failure) }
     guard let writing else { return write() }
-    if waiting.isEmpty && contacts.isEmpty { return writing }
-    // The next write, which may have begun by itself, includes everything that is queued now.
+    if queue.isEmpty { return writing }
+    // The next write includes the changes that wait now.
     return writing.assumeIsolated().flatMap { [self] in self.writing ?? write() }.nonisolated()
   }
 
-  /// Writes everything queued. Must not be called during a write.
+  /// Writes all waiting changes. Must not be called during a write.
   @discardableResult
   private func write() -> EventLoopFuture<Void> {
     if hasLost { return restart() }
-    guard !isClosed, !waiting.isEmpty || !contacts.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
-    let (updates, contacts) = (waiting, contacts)
-    waiting = []
-    self.contacts = [:]
-    return write({ try $0.commit(updates, contacts: contacts) }) { [self] written in
-      if written != nil {
-        stored.merge(contacts) { $1 }
-        if let last = updates.last { onCommit?(.batches(upTo: last.sequence)) }
-      } else if !hasLost {
-        // Queued again, unless the queue overflowed during the write.
-        waiting = updates + waiting
-        self.contacts = contacts.merging(self.contacts) { $1 }
-      }
-    }
+    guard !isOver, !queue.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
+    return write({ [queue] in try $0.commit(queue) }) { [self] in if let batch = $0 { note(batch) } }
   }
 
-  /// Writes the whole home in place of the dropped updates.
+  /// Notes that changes are in the database.
+  private func note(_ written: WriteQueue.Batch) {
+    stored.merge(written.contacts) { $1 }
+    if let last = written.updates.last { onCommit?(.batches(upTo: last.sequence)) }
+  }
+
+  /// Stores the whole home after a loss.
   private func restart() -> EventLoopFuture<Void> {
-    guard !isClosed, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
-    // Further updates are queued again.
-    hasLost = false
+    guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
+    // Later updates are stored after it.
+    (hasLost, isRestarting) = (false, true)
+    queue.resume()
     return write({ try $0.restart(with: current.home, at: current.time) }) { [self] written in
+      isRestarting = false
       if written != nil {
         stored = current.home.contacts
         onCommit?(.wholeHome)
       } else {
-        (hasLost, waiting, contacts) = (true, [], [:])
+        hasLost = true
+        queue.dropUpdates()
       }
     }
   }
 
-  /// Runs a write, and starts the next one after it if updates are queued. Must not be called during a write.
-  /// - Parameter body: receives the result of the write, or nil if it failed.
+  /// Executes a write on the worker, and then writes the changes that were added meanwhile.
+  /// - Parameter body: receives the result, or nil if the write failed.
   private func write<R: Sendable>(
     _ work: @escaping Work<R>, then body: @escaping (R?) -> Void
   ) -> EventLoopFuture<Void> {
@@ -222,24 +237,22 @@ final class HomeKeeper {
       failure = nil
       onEvent?(.recovered)
     }
-    if !waiting.isEmpty || hasLost { write() }
+    if !queue.isEmpty || hasLost { write() }
   }
 
   private func failed(_ error: HomeError) {
     let isFirst = failure == nil
     failure = error
     if isFirst { onEvent?(.failed(error)) }
-    if waiting.count > mostWaiting { return lose() }
+    if queue.add() > mostWaiting { return lose() }
     failures += 1
     flush(in: min(firstRetry * (1 << min(failures - 1, 10)), Self.longestRetry))
   }
 
-  /// Drops all queued updates.
   private func lose() {
-    guard !isClosed, !hasLost else { return }
+    guard !isOver, !hasLost else { return }
     hasLost = true
-    waiting = []
-    contacts = [:]
+    queue.dropUpdates()
     if let failure { onEvent?(.lost(failure)) }
   }
 }
@@ -247,9 +260,9 @@ final class HomeKeeper {
 extension HomeKeeper.Event {
   package func log(to logger: Logger) {
     switch self {
-    case .failed(let error): logger.critical("changes of the home can't be stored and will be retried: \(error)")
+    case .failed(let error): logger.critical("changes of the home can't be stored now: \(error)")
     case .recovered: logger.notice("changes of the home are stored again")
-    case .lost(let error): logger.critical("changes of the home are lost, because too many can't be stored: \(error)")
+    case .lost(let error): logger.critical("changes of the home are lost, because they can't be stored: \(error)")
     }
   }
 }

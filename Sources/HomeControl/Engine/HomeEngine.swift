@@ -47,6 +47,9 @@ package struct HomeHooks: Hashable, Sendable {
 package enum HomeEvent: Sendable {
   /// The home changed. The engine's state includes the changes.
   case updated(HomeUpdate)
+  /// The next effect stores changes of the controller that are to be committed in one transaction with this update.
+  /// ``updated(_:)`` follows, with the update as one that is logged.
+  case committing(HomeUpdate)
   /// Contacts with devices, which are not changes. The engine's state includes them.
   case contacts([NodeID: Contact])
   /// An event of an operation of the controller.
@@ -86,6 +89,17 @@ package struct HomeEngine: Engine {
   private var contacted: Set<NodeID> = []
   /// The clients to which the changes of nodes are attributed.
   private var origins: [NodeID: String] = [:]
+  /// The running commissionings.
+  private var pairings: [OperationID: Pairing] = [:]
+  /// The update that is committed together with the next changes of the controller.
+  private var committing: HomeUpdate?
+
+  private struct Pairing {
+    var placement = DevicePlacement()
+    var origin: String?
+    /// The description of the device, once it was read.
+    var report: ReassembledReport?
+  }
 
   /// - Parameters:
   ///   - state: the stored home.
@@ -93,7 +107,7 @@ package struct HomeEngine: Engine {
   package init(
     _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
     state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
-    trials: [String: DebounceTrial] = [:], wishes: [NodeID: PairingWish] = [:], epoch: Int64, at now: Instant
+    trials: [String: DebounceTrial] = [:], epoch: Int64, at now: Instant
   ) {
     self.controller = controller
     self.configuration = configuration
@@ -105,9 +119,6 @@ package struct HomeEngine: Engine {
     // The stored connectivity may be out of date until the devices are followed.
     _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
-    for node in controller.nodes.map(\.nodeID) where state.sources(of: node).isEmpty {
-      _ = reducer.reduce(.node(node, wish: wishes[node]), at: time)
-    }
   }
 
   /// The current time, in microseconds since 1970.
@@ -144,16 +155,27 @@ package struct HomeEngine: Engine {
     return id
   }
 
+  /// Commissions a device.
+  /// - Parameters:
+  ///   - placement: the requested name and room.
+  ///   - origin: the client to which the changes of the home are attributed.
+  package mutating func commission(
+    _ request: CommissioningRequest, _ placement: DevicePlacement, origin: String?, at now: Instant
+  ) -> OperationID {
+    self.now = now
+    let id = controller.commission(request, at: now)
+    pairings[id] = Pairing(placement: placement, origin: origin)
+    return id
+  }
+
   /// Handles an input.
   package mutating func take(_ input: HomeInput, at now: Instant) {
     self.now = now
     reduce(input)
   }
 
-  /// Attributes the following changes of these nodes to a client; nil: to none.
-  package mutating func attribute(_ nodes: some Sequence<NodeID>, to origin: String?) {
-    for node in nodes { origins[node] = origin }
-  }
+  /// Attributes the following changes of a node to a client; nil: to none.
+  package mutating func attribute(_ node: NodeID, to origin: String?) { origins[node] = origin }
 
   /// Sets the time for which a device must be unreachable before its settled connectivity changes, also for devices
   /// that are unreachable now.
@@ -177,13 +199,16 @@ package struct HomeEngine: Engine {
   }
 
   package mutating func reduce(_ input: HomeInput) {
+    if let update = update(for: input) { publish(update) }
+  }
+
+  private mutating func update(for input: HomeInput) -> HomeUpdate? {
     if let node = input.sender { contacted.insert(node) }
-    if var update = reducer.reduce(input, at: time) {
-      if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
-      for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
-      forgetVersions(update)
-      publish(update)
-    }
+    guard var update = reducer.reduce(input, at: time) else { return nil }
+    if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
+    for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
+    forgetVersions(update)
+    return update
   }
 
   /// Removes the data versions of clusters whose values are incomplete after an update.
@@ -261,7 +286,12 @@ package struct HomeEngine: Engine {
         // Its changes are published first, so that the caller of the operation finds them in the state.
         handle(event)
         events.append(.controller(event))
-      case .store(let changes): return .store(changes)
+      case .store(let changes):
+        if var update = committing.take() {
+          update.isLogged = true
+          publish(update)
+        }
+        return .store(changes)
       case .send(let bytes, let address): return .send(bytes, to: address)
       case .join(let group): return .join(group)
       case .leave(let group): return .leave(group)
@@ -296,6 +326,12 @@ package struct HomeEngine: Engine {
       }
     case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
     case .completed(let id, let result): completed(id, result)
+    case .nodeAdded(let id, let node):
+      let pairing = pairings[id] ?? Pairing()
+      if let origin = pairing.origin { origins[node] = origin }
+      let attributes = pairing.report?.attributes ?? []
+      commit(.commissioned(NodeReport(node, attributes, isWhole: false), pairing.placement))
+    case .nodeRemoved(let node): commit(.nodeRemoved(node))
     case .serviceFound(let id, let service) where id == announcements:
       if configuration.hooks.handlesAnnouncements { announced(service, at: now) }
     case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
@@ -303,9 +339,18 @@ package struct HomeEngine: Engine {
     }
   }
 
+  /// Reduces an input whose update is committed with the next changes of the controller.
+  private mutating func commit(_ input: HomeInput) {
+    committing = update(for: input)
+    if let committing { events.append(.committing(committing)) }
+  }
+
   /// Reduces a report, or a contact if it is empty.
   private mutating func reported(_ id: OperationID, _ report: ReassembledReport) {
-    guard let node = handles[id] ?? owners[id] else { return }
+    guard let node = handles[id] ?? owners[id] else {
+      pairings[id, default: Pairing()].report = report
+      return
+    }
     var contents = NodeReport(node, report, isWhole: handles[id] != nil)
     if !configuration.hooks.appliesReachable {
       let (cluster, attribute) = (BridgedDeviceBasicInformation.id, BridgedDeviceBasicInformation.reachable.id)
@@ -325,11 +370,10 @@ package struct HomeEngine: Engine {
 
   private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {
     let owner = owners.removeValue(forKey: id)
+    pairings[id] = nil
     if let node = handles.removeValue(forKey: id) { followed[node]?.handle = nil }
     switch result {
-    case .success(.commissioned(let commissioned)):
-      reduce(.node(commissioned.nodeID))
-      follow(commissioned.nodeID, at: now)
+    case .success(.commissioned(let commissioned)): follow(commissioned.nodeID, at: now)
     case .success(.removed(let node, _)): forget(node)
     case .success(.report(let report)):
       guard let owner else { break }
@@ -367,7 +411,8 @@ extension HomeInput {
   /// The node of the input, if any.
   fileprivate var subject: NodeID? {
     switch self {
-    case .node(let node, _), .nodeRemoved(let node): node
+    case .commissioned(let report, _): report.node
+    case .nodeRemoved(let node): node
     case .report, .established, .heard, .answered, .lost, .started, .update, .route: sender
     }
   }
@@ -377,7 +422,8 @@ extension HomeInput {
     switch self {
     case .report(let report): report.node
     case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node
-    case .node, .nodeRemoved, .started, .update, .route: nil
+    case .commissioned(let report, _): report.node
+    case .nodeRemoved, .started, .update, .route: nil
     }
   }
 }

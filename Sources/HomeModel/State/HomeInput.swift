@@ -3,9 +3,8 @@ package import MatterProtocol
 
 /// An input of the home reducer.
 package enum HomeInput: Sendable {
-  /// A node of this home's fabric, new or known from an earlier start. A new node becomes a device when it is
-  /// described, with the name and room of its pairing wish.
-  case node(NodeID, wish: PairingWish? = nil)
+  /// A node was commissioned: it becomes a device with the requested name and room. The report is its description.
+  case commissioned(NodeReport, DevicePlacement)
   /// A node was removed from this home's fabric.
   case nodeRemoved(NodeID)
   /// The process that follows the nodes has started: their connectivity is unknown.

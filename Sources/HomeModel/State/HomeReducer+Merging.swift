@@ -28,16 +28,16 @@ extension HomeReducer {
     setNames(name, rooms.first.flatMap { state.room($0) }, to: kept, &update)
   }
 
-  /// Applies the requested name and room to an existing device, which was found by another source or reported before
-  /// the request was stored. A room of another structure is ignored.
-  package mutating func apply(_ wish: PairingWish, to device: DeviceEntry, _ update: inout HomeUpdate) {
+  /// Applies the requested name and room to a device that is in the home by another source. A room of another structure
+  /// is ignored.
+  package mutating func apply(_ placement: DevicePlacement, to device: DeviceEntry, _ update: inout HomeUpdate) {
     var room: Room?
-    if let wished = wish.room, state.place(of: wished).structureID == device.structureID {
-      let (changes, place) = state.making(wished)
+    if let requested = placement.room, state.place(of: requested).structureID == device.structureID {
+      let (changes, place) = state.making(requested)
       for change in changes { make(change, &update) }
       room = place
     }
-    setNames(wish.name, room, to: device, &update)
+    setNames(placement.name, room, to: device, &update)
   }
 
   private mutating func setNames(_ name: String?, _ room: Room?, to device: DeviceEntry, _ update: inout HomeUpdate) {

@@ -56,7 +56,7 @@ extension HomeInput {
     switch self {
     case .established(let node, _), .answered(let node), .lost(let node, _): node
     case .report(let report): report.isOfEstablished ? report.node : nil
-    case .node, .nodeRemoved, .started, .heard, .update, .route: nil
+    case .commissioned, .nodeRemoved, .started, .heard, .update, .route: nil
     }
   }
 }

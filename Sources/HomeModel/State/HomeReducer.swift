@@ -10,8 +10,8 @@ package struct HomeReducer: Sendable {
   package private(set) var contacts: [NodeID: Contact]
   /// The status of each node; that of its bridged devices may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
-  /// The requested names and rooms of nodes that are not described yet.
-  private var wishes: [NodeID: PairingWish] = [:]
+  /// The node that is being added, with the requested name and room.
+  private var pairing: (node: NodeID, placement: DevicePlacement)?
   package var settling: ConnectivityDebouncer
   /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
   package private(set) var isRestored = false
@@ -54,14 +54,7 @@ package struct HomeReducer: Sendable {
     var update = HomeUpdate([], at: time)
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
-    case .node(let node, let wish):
-      if let device = state.device(of: SourceID(node)) {
-        // The node was described before the request was stored.
-        if let wish { apply(wish, to: device, &update) }
-        break
-      }
-      if let wish { wishes[node] = wish }
-      if nodes[node] == nil { nodes[node] = .unknown }
+    case .commissioned(let report, let placement): add(report, placement, &update)
     case .nodeRemoved(let node): remove(node, &update)
     case .started:
       // The deadlines of subscriptions of the previous process don't apply any longer.
@@ -89,7 +82,6 @@ package struct HomeReducer: Sendable {
       }
       // Nodes removed and sources added by other processes.
       for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
-      wishes = wishes.filter { state.sources(of: $0.key).isEmpty }
       for device in state.devices.values {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
       }
@@ -189,6 +181,7 @@ package struct HomeReducer: Sendable {
 
   private mutating func handle(_ report: NodeReport, _ update: inout HomeUpdate) {
     let node = report.node
+    nodes[node] = nodes[node] ?? .unknown
     let before = contacts[node]?.last
     // A report of a cloud is not a contact with the device.
     if !node.isTemporaryLocal { contacts[node, default: Contact()].last = update.time }
@@ -211,7 +204,8 @@ package struct HomeReducer: Sendable {
     }
     if report.isWhole { update.versions = Self.versions(report) }
     if isTopology {
-      describe(node, isWhole: report.isWhole, &update)
+      // A commissioning reads the whole description.
+      describe(node, isWhole: report.isWhole || pairing?.node == node, &update)
       Self.moveValuesBehindSources(of: node, in: &update.changes[first...])
     }
     var isShutDown = false
@@ -328,35 +322,44 @@ package struct HomeReducer: Sendable {
 
   private mutating func add(_ source: Topology.Source, to existing: DeviceEntry?, _ update: inout HomeUpdate) {
     let id = state.availableID(for: source.id)
-    let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
+    let placement = source.id.isBridged || pairing?.node != source.id.node ? nil : pairing?.placement
     if let existing {
       make(.sourceAdded(source.id, device: existing.id), &update)
-      if let wish { apply(wish, to: existing, &update) }
+      if let placement { apply(placement, to: existing, &update) }
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
     var room: Room?
-    if let wished = wish?.room {
-      let (changes, place) = state.making(wished)
+    if let requested = placement?.room {
+      let (changes, place) = state.making(requested)
       for change in changes { make(change, &update) }
       room = place
     }
     let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
-    let wanted = wish?.name ?? source.identity.defaultName(by: source.id)
+    let wanted = placement?.name ?? source.identity.defaultName(by: source.id)
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
     make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
     make(.sourceAdded(source.id, device: id), &update)
   }
 
-  /// Returns the home with nodes that are not described yet as devices.
-  package func awaiting(_ nodes: [NodeID]) -> HomeState {
-    var whole = self
-    var update = HomeUpdate([], at: 0)
-    for node in nodes where state.sources(of: node).isEmpty {
-      whole.add(Topology.Source(id: SourceID(node), endpoints: [], identity: DeviceIdentity()), to: nil, &update)
-      whole.propagateStatus(of: node, &update)
+  /// Adds the devices of a commissioned node.
+  private mutating func add(_ report: NodeReport, _ placement: DevicePlacement, _ update: inout HomeUpdate) {
+    let node = report.node
+    let known = state.device(of: SourceID(node))
+    var report = report
+    report.attributes.removeAll { !Topology.isPart($0.path.cluster) }
+    pairing = (node, placement)
+    defer { pairing = nil }
+    handle(report, &update)
+    if let known {
+      // The node was removed from the fabric without the home, and gets its earlier id again.
+      apply(placement, to: state.devices[known.id] ?? known, &update)
+    } else if state.source(SourceID(node)) == nil {
+      // The description is incomplete; a later report completes it.
+      let identity = DeviceIdentity(state.values[node] ?? NodeValues(), of: .root)
+      add(Topology.Source(id: SourceID(node), endpoints: [], identity: identity), to: nil, &update)
+      propagateStatus(of: node, &update)
     }
-    return whole.state
   }
 
   /// The default structure of a new home.
@@ -383,7 +386,6 @@ package struct HomeReducer: Sendable {
     for source in state.sources(of: node).reversed() { removeSource(source.id, &update) }
     nodes[node] = nil
     contacts[node] = nil
-    wishes[node] = nil
   }
 
   // MARK: Connectivity

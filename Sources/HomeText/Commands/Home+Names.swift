@@ -9,8 +9,7 @@ extension Home {
   package func remove(
     _ texts: [String], force: Bool
   ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
-    // A device whose description has not been read yet can be removed as well.
-    let registry = HomeRegistry(await awaited().home)
+    let registry = HomeRegistry(await state)
     var devices: [DeviceRecord] = []
     for text in texts {
       let device = try registry.resolve(text).device

@@ -236,8 +236,8 @@ extension HomeRequest {
   /// Whether the request can be sent again if its result is unknown.
   fileprivate var isRepeatable: Bool {
     switch self {
-    case .read, .anchor, .samples, .fabric, .awaited, .attestation, .discover, .groups, .cloudAccounts, .settings,
-      .deliveries, .clients, .status, .follow:
+    case .read, .anchor, .samples, .fabric, .attestation, .discover, .groups, .cloudAccounts, .settings, .deliveries,
+      .clients, .status, .follow:
       true
     default: false
     }

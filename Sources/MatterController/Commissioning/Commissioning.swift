@@ -135,17 +135,12 @@ struct Commissioning: Sendable {
     }
   }
 
-  /// Nine paths, the number that every node supports in one read. Matter Core § 11.1.4.4.
+  /// At most nine paths, the number that every node supports in one read. Matter Core § 11.1.4.4.
   private static let informationPaths: [AttributePath] = [
-    AttributePath(BasicInformation.vendorID.path(on: .root)),
-    AttributePath(BasicInformation.productID.path(on: .root)),
-    AttributePath(BasicInformation.vendorName.path(on: .root)),
-    AttributePath(BasicInformation.productName.path(on: .root)),
-    AttributePath(BasicInformation.serialNumber.path(on: .root)),
+    AttributePath(endpoint: .root, cluster: BasicInformation.id),
     AttributePath(endpoint: .root, cluster: GeneralCommissioning.id),
     AttributePath(cluster: NetworkCommissioning.id, attribute: GlobalAttribute.featureMap),
-    AttributePath(cluster: Descriptor.id, attribute: Descriptor.deviceTypeList.id),
-    AttributePath(cluster: Descriptor.id, attribute: Descriptor.partsList.id),
+    AttributePath(cluster: Descriptor.id), AttributePath(cluster: BridgedDeviceBasicInformation.id),
   ]
 
   private func arm(seconds: Int64, breadcrumb: UInt64) -> NodeRequest {

@@ -1,6 +1,6 @@
 internal import MatterCertificates
 internal import MatterCrypto
-public import MatterModel
+internal import MatterModel
 public import MatterProtocol
 
 extension ControllerEngine {
@@ -12,17 +12,6 @@ extension ControllerEngine {
     if !resumeCommissioning(request, id, at: now) { beginCommissioning(request, id, at: now) }
     settle(at: now)
     return id
-  }
-
-  /// Nodes that may be in the fabric because the answer to CommissioningComplete was lost.
-  public var unconfirmedNodes: [NodeID] { unconfirmed.ids }
-
-  /// Returns the node ids that the device of a request may get if no other device is commissioned before: the id of an
-  /// earlier commissioning without an answer, then the next free one. Empty if the request asks for an id that cannot
-  /// be assigned.
-  public func possibleNodeIDs(for request: CommissioningRequest) -> [NodeID] {
-    let earlier = unconfirmedNode(of: request)?.record.nodeID
-    return [earlier, request.nodeID ?? freeNodeID].compactMap { $0 }.filter(isAssignable)
   }
 
   private func isAssignable(_ node: NodeID) -> Bool {
@@ -195,7 +184,10 @@ extension ControllerEngine {
       return finishFailure(id, at: now)
     }
     do throws(ControllerError) {
-      guard let next = try commissionings[id]?.handle(try result.get()) else {
+      let reply = try result.get()
+      let followingStep = try commissionings[id]?.handle(reply)
+      if step == .readInformation, case .report(let report) = reply { emit(.report(id, report)) }
+      guard let next = followingStep else {
         endStep(id, at: now)
         return finishCommissioning(id, at: now)
       }
@@ -264,6 +256,7 @@ extension ControllerEngine {
     guard let commissioning = commissionings[id], let record = peers[commissioning.nodeID]?.record,
       let changes = peers[commissioning.nodeID]?.confirm()
     else { return }
+    emit(.nodeAdded(id, commissioning.nodeID))
     perform(.store(changes + unconfirmed.removeAll(of: commissioning.request)))
     // The device closes its end itself. Matter Core § 5.5.
     if let session = commissioning.session, !commissioning.isResumed {

@@ -89,30 +89,6 @@ public struct ControllerEngine: Engine {
   /// Sets an address of a node to try first. It is stored once the node has answered from it.
   public mutating func setAddress(_ address: SocketAddress, of node: NodeID) { peers[node]?.suggestedAddress = address }
 
-  /// Applies another process's changes to the store: adds and removes nodes.
-  /// - Parameter stored: the current contents of the store.
-  public mutating func applyStoreChanges(
-    _ stored: StoredState, at now: Instant
-  ) -> (added: [NodeID], removed: [NodeID]) {
-    // Another process stored its fabric before ours was stored: its fabric is the one of the nodes.
-    if let own = try? FabricAuthority(stored), own.fabric != authority.fabric {
-      authority = own
-      core.removeFabric(FabricAuthority.fabricIndex, at: now)
-      core.install(own.fabric)
-      installGroupKeys()
-    }
-    let records = PeerRecord.records(in: stored)
-    let removed = peers.filter { $0.value.isStored && records[$0.key] == nil }.keys.sorted()
-    for node in removed {
-      peers[node]?.isStored = false
-      forget(node, fabricRemoved: false, at: now)
-    }
-    let added = records.keys.filter { peers[$0] == nil }.sorted()
-    for node in added { peers[node] = records[node].map { Peer($0) } }
-    settle(at: now)
-    return (added, removed)
-  }
-
   /// Sets the time for checking certificates of new devices and of nodes; see ``ControllerConfiguration/currentTime``.
   public mutating func setCurrentTime(_ time: Int64?, at now: Instant) {
     configuration.currentTime = time

@@ -23,10 +23,17 @@ public enum ControllerEvent: Sendable {
   /// renewal.
   case subscriptionEstablished(SubscriptionHandle, maxInterval: Duration)
   /// A whole report of the device, with the statuses of the paths that it can't report. Empty if the device only keeps
-  /// the subscription alive.
+  /// the subscription alive. For a commissioning, its description: Basic Information, and Descriptor and Bridged Device
+  /// Basic Information of all endpoints.
   case report(SubscriptionHandle, ReassembledReport)
   /// The subscription was lost; the next attempt starts after `retryingIn`.
   case subscriptionLost(SubscriptionHandle, ControllerError, retryingIn: Duration)
+
+  /// The operation commissioned a node. The next effect stores its record, so that a driver can store other changes in
+  /// the same transaction.
+  case nodeAdded(OperationID, NodeID)
+  /// A node was removed from the fabric. The next effect removes its records from the store.
+  case nodeRemoved(NodeID)
 
   /// A session with a node of the fabric was established.
   case sessionOpened(NodeID, SocketAddress)

@@ -135,6 +135,7 @@ extension ControllerEngine {
     closeSessions(with: node, notifyingPeer: false, at: now)
     core.forgetResumption(fabric: fabric.index, peer: node)
     guard peer.isStored else { return }
+    emit(.nodeRemoved(node))
     store([StoreChange(PeerRecord.key(node), nil, isDurable: true), StoreChange(PeerRecord.resumptionKey(node), nil)])
   }
 

@@ -1,6 +1,5 @@
 public import Logging
 public import MatterCrypto
-public import MatterProtocol
 public import NIOCore
 internal import NIOPosix
 
@@ -33,9 +32,6 @@ public struct HostMachine: Machine {
 
   public func openStore(_ directory: String) throws(StoreError) -> any NodeStore {
     try StateStore(directory: directory)
-  }
-  public func storedState(of directory: String) throws(StoreError) -> StoredState {
-    try StateStore.snapshot(of: directory)
   }
   public var sharesFiles: Bool { true }
 }

@@ -46,8 +46,6 @@ public protocol Machine: Sendable {
 
   /// Opens the store in a directory exclusively.
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore
-  /// Reads the state of the store in a directory without locking it.
-  func storedState(of directory: String) throws(StoreError) -> StoredState
   /// Whether other processes may use the same files concurrently.
   var sharesFiles: Bool { get }
 }
@@ -76,8 +74,16 @@ public protocol Worker: Sendable {
   func submit<R: Sendable>(
     on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
   ) -> EventLoopFuture<R>
+  /// Runs `body` on the calling thread, at the same time as work on the worker's thread: for a write that has to be
+  /// complete before the caller continues.
+  /// - Returns: the result of `body`; nil if the machine has no power.
+  func run<R, F: Error>(_ body: () throws(F) -> R) throws(F) -> R?
   /// Ends the thread after all queued work, then calls `done` on it or on another thread.
   func close(_ done: @escaping @Sendable () -> Void)
+}
+
+extension Worker {
+  public func run<R, F: Error>(_ body: () throws(F) -> R) throws(F) -> R? { try body() }
 }
 
 /// The datagrams of one node, on all of its sockets. Confined to its event loop.

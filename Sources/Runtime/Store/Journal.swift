@@ -135,12 +135,14 @@ enum Journal {
 }
 
 /// CRC-32C (Castagnoli), RFC 3720 § 12.1 and appendix B.4.
-enum CRC32C {
+package enum CRC32C {
   private static let table: [UInt32] = (0..<256).map { index in
     (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0x82F6_3B78 : value >> 1 }
   }
 
-  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+  package static func checksum(_ bytes: [UInt8]) -> UInt32 { checksum(bytes[...]) }
+
+  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     let table = table
     var value: UInt32 = ~0
     for byte in bytes { value = table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }

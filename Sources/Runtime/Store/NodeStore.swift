@@ -4,8 +4,8 @@ public import MatterProtocol
 public protocol NodeStore: AnyObject {
   /// Returns the state as of the last commit.
   func load() throws(StoreError) -> StoredState
-  /// Applies all changes or none. After the call returns they survive a kill of the process, and if one of them is
-  /// durable (`StoreChange.isDurable`) also a loss of power.
+  /// Applies all changes or none. After the call returns they survive a loss of power if one of them is durable
+  /// (`StoreChange.isDurable`). Others survive a kill of the process, at once or, depending on the store, after a moment.
   func commit(_ changes: [StoreChange]) throws(StoreError)
   /// Closes the files; later commits fail.
   func close()
@@ -40,15 +40,17 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case inUse
     /// The file is not a journal, or is one of another version.
     case notAJournal
-    /// The journal is damaged before its end, at this byte; nil if the damage was found earlier. If it is set aside, the
-    /// file is kept as `journal.damaged`, and everything readable as `journal.recovered`; reading a store does not do so.
-    case damaged(at: Int?, isSetAside: Bool = true)
+    /// The journal is damaged before its end, at this byte; nil if the damage was found earlier. The file is kept as
+    /// `journal.damaged`, and everything readable as `journal.recovered`.
+    case damaged(at: Int?)
     /// Other users can change the contents of the directory.
     case insecure(String)
     /// More than 4 GiB in one commit.
     case tooLarge
     /// The store was closed, or an earlier failure left it in an unknown state.
     case closed
+    /// The database of the store failed; the message names the file.
+    case database(String)
     /// A system call failed.
     case system(operation: String, code: Int32)
   }
@@ -66,9 +68,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     switch code {
     case .inUse: "\(path) is in use by another process; stop that first, or choose another state directory"
     case .notAJournal: "\(path) is not a journal that this version can read; move it away to start afresh"
-    case .damaged(at: let byte, isSetAside: false):
-      "\(path) is damaged\(Self.position(byte)); the next command that changes the home sets it aside"
-    case .damaged(at: let byte, isSetAside: true):
+    case .damaged(at: let byte):
       """
       \(path) is damaged\(Self.position(byte)) and was renamed to journal.damaged; restore a copy of it, or \
       rename journal.recovered (everything that could be read) to journal, or move journal.damaged away to start afresh
@@ -76,6 +76,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .insecure(let reason): "\(path) is not safe: \(reason), or choose another state directory"
     case .tooLarge: "\(path): too much state for one commit"
     case .closed: "\(path): the store is closed"
+    case .database(let message): message
     case .system(let operation, let code): "\(path): \(operation): \(systemMessage(code))"
     }
   }

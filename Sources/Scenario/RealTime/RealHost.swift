@@ -34,7 +34,6 @@ struct RealHost: Machine {
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore {
     PoweredStore(try host.openStore(directory), machine)
   }
-  func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
 }
 
 /// A worker that rejects tasks while the machine has no power. Each task is one effect.
@@ -49,6 +48,10 @@ private struct PoweredWorker: Worker {
       guard machine.takesEffect() else { throw SimulationError.powerOff("the machine") }
       return try body()
     }
+  }
+
+  func run<R, F: Error>(_ body: () throws(F) -> R) throws(F) -> R? {
+    machine.takesEffect() ? try worker.run(body) : nil
   }
 
   func close(_ done: @escaping @Sendable () -> Void) { worker.close(done) }

@@ -215,8 +215,6 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     SimulatedStore(self, directory: directory)
   }
 
-  public func storedState(of directory: String) throws(StoreError) -> StoredState { stored(in: directory) }
-
   public var sharesFiles: Bool { false }
 }
 
@@ -240,7 +238,7 @@ extension SimulatedMachine: WorldMember {
   }
 }
 
-/// Runs work inline. Each piece of work is one effect, which happens completely or not at all.
+/// Runs work on the event loop. Each piece of work is one effect, which happens completely or not at all.
 private struct SimulatedWorker: Worker {
   let machine: SimulatedMachine
   private let life: Int
@@ -255,6 +253,12 @@ private struct SimulatedWorker: Worker {
       guard machine.life == life, machine.takesEffect() else { throw SimulationError.powerOff(machine.name) }
       return try body()
     }
+  }
+
+  func run<R, F: Error>(_ body: () throws(F) -> R) throws(F) -> R? {
+    guard machine.life == life, machine.takesEffect() else { return nil }
+    machine.world.trace.add(.stored, machine.id, at: machine.world.now)
+    return try body()
   }
 
   func close(_ done: @escaping @Sendable () -> Void) { machine.eventLoop.execute(done) }

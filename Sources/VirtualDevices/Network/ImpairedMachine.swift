@@ -1,6 +1,5 @@
 package import Logging
 package import MatterCrypto
-package import MatterProtocol
 package import NIOCore
 package import Runtime
 
@@ -36,7 +35,4 @@ package struct ImpairedMachine: Machine {
   }
 
   package func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
-  package func storedState(of directory: String) throws(StoreError) -> StoredState {
-    try host.storedState(of: directory)
-  }
 }

@@ -23,7 +23,7 @@ struct StoredDevices {
       let node = NodeID(UInt64(number))
       time += 1_000
       for input: HomeInput in [
-        .node(node), .report(Self.report(node)), .established(node, deadline: time + 60_000_000),
+        .report(Self.report(node)), .established(node, deadline: time + 60_000_000),
       ] {
         if let update = reducer.reduce(input, at: time) { updates.append(update) }
       }

@@ -1,4 +1,5 @@
 import Foundation
+import HearthHome
 import MatterController
 import MatterCrypto
 import MatterModel
@@ -117,7 +118,9 @@ final class Kill {
     _ streams: [KillStream], _ devices: DeviceProcess, writingFor time: UInt64?
   ) throws -> [KillStream] {
     let status = try devices.devices()
-    let stored = try StateStore.snapshot(of: state + "/controller")
+    let stored = try StoredNames(StateDirectory(state)).withDatabase { database throws(HomeError) in
+      try database.controllerState()
+    }
     let random = self.random.fork()
     self.random = self.random.fork()
     let loop = loops.client

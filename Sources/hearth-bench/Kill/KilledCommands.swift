@@ -80,7 +80,9 @@ struct KilledCommands {
     do {
       let configuration = ControllerConfiguration(
         notBefore: Nodes.notBefore, attestation: try TestAttestation.verifier())
-      let stored = try StateStore.snapshot(of: state + "/controller")
+      let stored = try StoredNames(StateDirectory(state)).withDatabase { database throws(HomeError) in
+        try database.controllerState()
+      }
       return try ControllerEngine(configuration, state: stored, random: SystemRandomSource())
     } catch {
       problems.append("the stored state of the controller can't be used: \(error)")

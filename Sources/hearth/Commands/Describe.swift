@@ -16,13 +16,11 @@ struct Describe: AsyncParsableCommand {
     var options = try home.options(timeout: timeout)
     options.following.wakesObservers = false
     try await home.withHome(options) { session in
-      // Includes a paired device whose description has not been read yet.
-      let record = try HomeRegistry(await session.awaited().home).resolve(device).device
+      let record = try HomeRegistry(await session.state).resolve(device).device
       try await session.follow()
       await session.waitForConnectivity(of: [record.id], timeout: timeout)
       // The device may have become part of another one in the meantime.
-      var found = try await session.device(id: record.id).list().first
-      if found == nil { found = await session.awaited().devices.first { $0.id == record.id } }
+      let found = try await session.device(id: record.id).list().first
       guard let found, let now = found.record else {
         throw HomeError(.notFound, "no longer in the home", device: record.name)
       }

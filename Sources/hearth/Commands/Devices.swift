@@ -16,15 +16,13 @@ struct Devices: AsyncParsableCommand {
   @Flag(help: "Print the table again after each change; on a terminal, redraw it in place.") var watch = false
 
   func run() async throws {
-    let names = Names(global: home.global, hub: home.hub)
-    let awaited = try names.awaited()
-    let state = try await names.state()
+    let state = try await Names(global: home.global, hub: home.hub).state()
     let registry = HomeRegistry(state)
     let room = try room.map { try state.knownRoom($0).id }
     if let kind { try Self.check(kind, among: registry.devices) }
     let wanted = registry.devices.filter { isWanted($0, in: state.devices[$0.id]?.roomID, room) }
     try home.check(wanted)
-    if wanted.isEmpty && awaited.isEmpty && !watch {
+    if wanted.isEmpty && !watch {
       home.output.result([], "")
       home.output.progress(
         registry.devices.isEmpty
@@ -37,7 +35,7 @@ struct Devices: AsyncParsableCommand {
     try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
       try await home.output.reportingWaits {
-        await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: timeout)
+        await session.waitForConnectivity(of: Set(wanted.map(\.id)), timeout: timeout)
       }
       try Task.checkCancellation()
       guard watch else { return try await show(session, room) }
@@ -87,15 +85,11 @@ struct Devices: AsyncParsableCommand {
   }
 
   private func show(_ session: Home, _ room: String?, on screen: TableScreen? = nil) async throws {
-    // Paired devices whose description has not been read yet. A device may be in both lists while it is read.
-    let awaited = await session.awaited()
     let devices = try await session.devices().list()
     let state = await session.state
-    let known = Set(devices.map(\.id))
     var reports: [DeviceRow] = []
-    for device in devices + awaited.devices.filter({ !known.contains($0.id) }) {
-      let ownRoom = device.roomID.flatMap { state.room($0) ?? awaited.home.room($0) }
-      guard let record = DeviceRecord(device.entry, room: ownRoom?.name),
+    for device in devices {
+      guard let record = DeviceRecord(device.entry, room: device.roomID.flatMap { state.room($0) }?.name),
         isWanted(record, in: device.roomID, room),
         !offline || device.sourceConnectivity.connectivityState == .offline
       else { continue }

@@ -94,9 +94,6 @@ struct Names {
     return try await global.output.reportingWaits { try await Home(through: options).beforeClosing { await $0.state } }
   }
 
-  /// Returns the future ids of paired devices whose descriptions have not been read yet; empty with a hub.
-  func awaited() throws -> [String] { hub.isUsed(global) ? [] : try StoredNames(try global.stateDirectory).awaited() }
-
   /// Applies edits to the names.
   /// - Parameter edits: returns the edits for the current home, and a value for the caller.
   /// - Returns: the value for the caller, and the result of each edit.

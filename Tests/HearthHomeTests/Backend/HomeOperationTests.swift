@@ -104,7 +104,6 @@ import Testing
     #expect(fabric.rootPublicKey.count == 65 && fabric.nodeID.isOperational)
     let status = try await open.home.hubStatus
     #expect(status.devices == 1 && status.clients.isEmpty && status.home.count == 32)
-    #expect(await open.home.awaited().devices.isEmpty)
     let device = try #require(await open.home.registry.devices.first)
     #expect(await open.home.attestation(of: device) == nil)
     await open.home.close()

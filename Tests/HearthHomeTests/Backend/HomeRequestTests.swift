@@ -66,7 +66,7 @@ import Testing
 
   private static let fabric: [(HomeRequest, HomeRole)] = [
     (.fabric, .guest), (.pair(request: pairing, name: "Sun", room: nil, trust: nil), .owner),
-    (.remove(node: 5, isForced: true), .owner), (.awaited, .guest), (.attestation(node: 5), .guest),
+    (.remove(node: 5, isForced: true), .owner), (.attestation(node: 5), .guest),
     (.discover(query: .commissionable(.vendor(0xFFF1)), time: .seconds(2)), .owner),
     (.discover(query: .operational(compressedFabricID: .max, nodeID: nil), time: nil), .owner),
     (.groups, .guest), (.createGroup(id: 7, name: "Den"), .owner), (.deleteGroup(id: 7), .owner),
@@ -164,7 +164,7 @@ import Testing
       .window(window: CommissioningWindow(kind: .enhanced(passcode: 1, discriminator: 2), duration: .seconds(180))),
       .fabric(fabric: HomeFabric(id: 1, compressedID: .max, nodeID: 3, rootPublicKey: [4, 5])),
       .paired(device: DeviceEntry(id: "5", name: "Lamp", structureID: "home"), room: "Den", result: Self.result),
-      .removed(removal: .notMember), .awaited(changes: [.structureRemoved(id: "home")]),
+      .removed(removal: .notMember),
       .attestation(attestation: .test), .attestation(attestation: nil), .groups(groups: [], deleted: []),
       .groupDeleted(pending: [5]), .cloudAccounts(accounts: [CloudAccount(name: "Acme", address: "https://a.example")]),
       .settings(settings: HomeSettings(graceTime: .seconds(1), trustsTestDevices: true, interfaces: ["lo"])),

@@ -128,9 +128,9 @@ struct CheckedReducer {
     return update
   }
 
-  /// Adds a node, with a full report and a subscription.
-  mutating func meet(_ model: NodeModel) {
-    take(.node(model.node))
+  /// Adds a node, with a full report and a subscription. The name of the room is its id.
+  mutating func meet(_ model: NodeModel, name: String? = nil, roomID: String? = nil) {
+    take(model.commissioned(name: name, roomID: roomID))
     take(model.report())
     take(.established(model.node, deadline: time + 60_000_000))
   }
@@ -140,9 +140,14 @@ struct CheckedReducer {
   var ids: [String] { state.orderedDevices.map(\.id) }
 }
 
-extension HomeInput {
-  /// A new node with a wish; the name of the room is its id.
-  static func node(_ node: NodeID, name: String?, roomID: String?) -> HomeInput {
-    .node(node, wish: PairingWish(name: name, room: roomID.map { Room(id: $0, name: $0, structureID: "home") }))
+extension NodeModel {
+  /// The commissioning of the node; the name of the room is its id.
+  func commissioned(name: String? = nil, roomID: String? = nil) -> HomeInput {
+    commissioned(DevicePlacement(name: name, room: roomID.map { Room(id: $0, name: $0, structureID: "home") }))
+  }
+
+  func commissioned(_ placement: DevicePlacement) -> HomeInput {
+    guard case .report(let report) = self.report(of: Array(endpoints.keys), isWhole: false) else { return .started }
+    return .commissioned(report, placement)
   }
 }

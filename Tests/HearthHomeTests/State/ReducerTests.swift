@@ -22,8 +22,10 @@ import Testing
       func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
       let node = NodeID(UInt64(number(3) + 1))
       switch number(16) {
-      case 0: return .node(node, name: number(2) == 0 ? "N\(number(3))" : nil, roomID: number(2) == 0 ? "r1" : nil)
-      case 1: return number(3) == 0 ? .nodeRemoved(node) : .node(node)
+      case 0:
+        let (name, room) = (number(2) == 0 ? "N\(number(3))" : nil, number(2) == 0 ? "r1" : nil)
+        return models[node]?.commissioned(name: name, roomID: room) ?? .started
+      case 1: return .nodeRemoved(node)
       case 2: return number(4) == 0 ? .started : .answered(node)
       case 3, 4: return .established(node, deadline: Int64(number(1_000)))
       case 5: return .heard(node, deadline: number(2) == 0 ? nil : 5)
@@ -109,7 +111,6 @@ import Testing
     #expect(home.take(lamp.report())?.changes ?? [] == [])
     #expect(home.take(.established(5, deadline: 7)) == nil)
     #expect(home.take(.heard(5, deadline: 7)) == nil)
-    #expect(home.take(.node(5)) == nil)
   }
 
   // MARK: Connectivity
@@ -178,7 +179,6 @@ import Testing
 
   @Test func ignoresShutDownBeforeSubscription() {
     var home = CheckedReducer()
-    home.take(.node(5))
     home.take(NodeModel.lamp(5).report(events: [NodeModel.shutDown(3)]))
     home.take(.established(5, deadline: 7))
     #expect(home.connectivity("5") == .online)

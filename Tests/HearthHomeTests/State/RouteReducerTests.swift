@@ -108,7 +108,7 @@ import Testing
     var locality = DataSourceLocality.local
     var (breaks, unsettled) = (0, 0)
     for model in [NodeModel.lamp(5), .bridge(7)] {
-      for input in [.node(model.node), model.report(), .established(model.node, deadline: 0)] as [HomeInput] {
+      for input in [model.report(), .established(model.node, deadline: 0)] as [HomeInput] {
         _ = hub.reduce(input, at: time)
       }
     }

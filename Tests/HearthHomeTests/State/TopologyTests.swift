@@ -111,12 +111,11 @@ import Testing
   @Test func newNodeBecomesDeviceOnceDescribed() {
     var home = CheckedReducer()
     let lamp = NodeModel.lamp(5)
-    home.take(.node(5, name: "Desk", roomID: nil))
     home.take(.established(5, deadline: 9))
     home.take(lamp.report(of: [1], isWhole: false))
     #expect(home.ids.isEmpty)
     home.take(lamp.report(of: [0], isWhole: false))
-    #expect(home.state.devices["5"]?.name == "Desk")
+    #expect(home.state.devices["5"]?.name == "Device 5")
     // The node was online before it became a device.
     #expect(home.connectivity("5") == .online)
     #expect(home.faults.isEmpty)
@@ -222,7 +221,7 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
-  @Test func wishAppliesToMergedDevice() {
+  @Test func appliesNameAndRoomToMergedDevice() {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
     bridge[BridgedDeviceBasicInformation.uniqueID.path(on: 3)] = "lamp".tlv
@@ -233,8 +232,7 @@ import Testing
     home.take(
       .update(
         HomeUpdate([.structureAdded(Structure(id: "cottage", name: "Cottage"))] + rooms.map { .roomAdded($0) }, at: 1)))
-    home.take(.node(9, name: "Left", roomID: "k"))
-    home.meet(.lamp(9, uniqueID: "lamp"))
+    home.meet(.lamp(9, uniqueID: "lamp"), name: "Left", roomID: "k")
     #expect(home.ids == ["7", "7/2", "7/3"])
     let lamp = home.state.devices["7/3"]
     #expect(lamp?.sources.map(\.id) == [SourceID(7, 3), SourceID(9)])
@@ -246,19 +244,16 @@ import Testing
     // A third source: a room of another structure is ignored, and a name that is in use gets a number.
     home.take(
       .update(HomeUpdate([.deviceMoved(id: "7/2", roomID: "k"), .deviceRenamed(id: "7/2", name: "Desk")], at: 1)))
-    home.take(.node(11, name: "desk", roomID: "c"))
-    home.meet(.lamp(11, uniqueID: "lamp"))
+    home.meet(.lamp(11, uniqueID: "lamp"), name: "desk", roomID: "c")
     #expect(home.state.devices["7/3"]?.sources.count == 3)
     #expect(home.state.devices["7/3"]?.name == "desk 2" && home.state.devices["7/3"]?.roomID == "k")
     home.meet(.lamp(12, uniqueID: "lamp"))
-    // A device that was described before it was named.
-    home.meet(.lamp(13))
-    home.take(.node(13))
-    #expect(home.state.devices["13"]?.name == "Device 13")
-    home.take(.node(13, name: "Shelf", roomID: "k"))
-    #expect(home.state.devices["13"]?.name == "Shelf" && home.state.devices["13"]?.roomID == "k")
-    home.take(.node(12))
     #expect(home.state.devices["7/3"]?.name == "desk 2")
+    // The device is in the home before it is commissioned.
+    home.meet(.lamp(13))
+    #expect(home.state.devices["13"]?.name == "Device 13")
+    home.take(NodeModel.lamp(13).commissioned(name: "Shelf", roomID: "k"))
+    #expect(home.state.devices["13"]?.name == "Shelf" && home.state.devices["13"]?.roomID == "k")
     #expect(home.faults.isEmpty)
   }
 
@@ -361,8 +356,7 @@ import Testing
       .roomAdded(Room(id: "b", name: "Bath", structureID: "cottage")),
     ]
     home.take(.update(HomeUpdate(cottage, at: 1)))
-    home.take(.node(9, name: "Mirror", roomID: "b"))
-    home.meet(.lamp(9))
+    home.meet(.lamp(9), name: "Mirror", roomID: "b")
     home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
     lamp = home.state.devices["9"]
     #expect(home.ids == ["9"] && lamp?.sources.map(\.id) == [SourceID(5), SourceID(9)])

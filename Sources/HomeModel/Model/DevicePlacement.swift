@@ -1,6 +1,5 @@
-/// The name and room requested when a device was paired. Stored before the commissioning and until the device is
-/// described, so that they survive an interruption of the process.
-package struct PairingWish: Hashable, Sendable {
+/// The name and room that are requested for a device at its pairing.
+package struct DevicePlacement: Hashable, Sendable {
   /// The name; nil: the name that the device reports.
   package var name: String?
   /// The room at the time of the request, which is created if necessary; nil: none.
@@ -12,16 +11,18 @@ package struct PairingWish: Hashable, Sendable {
 extension HomeState {
   /// Resolves a requested room: the room with its id, else the room with its name, else a new one with its id. If its
   /// structure was removed, the primary structure is used.
-  package func place(of wished: Room) -> Room {
-    if let known = room(wished.id) { return known }
-    var place = wished
-    if structure(wished.structureID) == nil { place.structureID = primaryStructureID ?? HomeReducer.firstStructure.id }
-    return room(named: wished.name, in: place.structureID) ?? place
+  package func place(of requested: Room) -> Room {
+    if let known = room(requested.id) { return known }
+    var place = requested
+    if structure(requested.structureID) == nil {
+      place.structureID = primaryStructureID ?? HomeReducer.firstStructure.id
+    }
+    return room(named: requested.name, in: place.structureID) ?? place
   }
 
   /// Returns the resolved room and the changes that create it; none if it exists.
-  package func making(_ wished: Room) -> (changes: [HomeChange], result: Room) {
-    let place = place(of: wished)
+  package func making(_ requested: Room) -> (changes: [HomeChange], result: Room) {
+    let place = place(of: requested)
     guard room(place.id) == nil else { return ([], place) }
     let structures: [HomeChange] =
       structure(place.structureID) == nil ? [.structureAdded(HomeReducer.firstStructure)] : []

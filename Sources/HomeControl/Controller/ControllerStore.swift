@@ -1,0 +1,23 @@
+internal import HomeModel
+internal import MatterProtocol
+internal import Runtime
+
+/// Stores the state of the controller in the database of the home. Confined to the event loop.
+///
+/// Durable changes are on the disk when the call returns. Others are stored together with the next changes of the home.
+final class ControllerStore: NodeStore {
+  private let keeper: HomeKeeper
+  private let state: StoredState
+  /// The update of the home that is stored in the same transaction as the next changes.
+  var update: HomeUpdate?
+
+  /// - Parameter state: the stored state.
+  init(_ keeper: HomeKeeper, state: StoredState) { (self.keeper, self.state) = (keeper, state) }
+
+  func load() -> StoredState { state }
+
+  func commit(_ changes: [StoreChange]) throws(StoreError) { try keeper.commit(changes, with: update.take()) }
+
+  /// Does nothing: ``HomeKeeper`` closes the database.
+  func close() {}
+}
