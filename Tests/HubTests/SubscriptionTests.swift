@@ -41,8 +41,8 @@ import Testing
     await controller.take(.report(NodeReport(5, [], events: [event(1)], isWhole: false)))
     #expect(await eventually { await client.state.lastEvents[5] == 1 })
     let record = try await record(client)
-    var news = client.subscribe(
-      record, SubscriptionRequest(paths: [Self.all, AttributePath(ServedHome.access)], events: [EventPath()])
+    var news = client.backend.subscribe(
+      record.nodeID, SubscriptionRequest(paths: [Self.all, AttributePath(ServedHome.access)], events: [EventPath()])
     ).makeAsyncIterator()
     func next(_ count: Int) async throws -> [String] {
       var texts: [String] = []
@@ -78,7 +78,7 @@ import Testing
     let client = try await served.client()
     let record = try await record(client)
     let begin = NIODeadline.now()
-    var news = await client.backend.subscribe(record.nodeID, SubscriptionRequest(paths: [Self.all], minInterval: .seconds(1)))
+    var news = client.backend.subscribe(record.nodeID, SubscriptionRequest(paths: [Self.all], minInterval: .seconds(1)))
       .makeAsyncIterator()
     var received: [String] = []
     while received.count < 3, let one = try await news.next() { received.append(short(one)) }
@@ -100,11 +100,13 @@ import Testing
     let record = try await record(client)
     #expect(
       await code {
-        for try await _ in await client.backend.subscribe(record.nodeID, request) { Issue.record("a value of an offline device") }
+        for try await _ in client.backend.subscribe(record.nodeID, request) {
+          Issue.record("a value of an offline device")
+        }
       } == .unreachable
     )
     request.retriesFirstAttempt = true
-    var news = await client.backend.subscribe(record.nodeID, request).makeAsyncIterator()
+    var news = client.backend.subscribe(record.nodeID, request).makeAsyncIterator()
     #expect(try await news.next().map(short) == "lost: offline: powered off announced")
     try await served.home.controller.take(.established(5, deadline: .max))
     #expect(try await news.next().map(short) == "8/0 = 1")

@@ -62,7 +62,7 @@ import WebClient
     let client = try await Home(ServedHome.options(scratch))
     let record = try #require(await client.registry.devices.first)
     let request = SubscriptionRequest(paths: [AttributePath(ServedHome.level)])
-    var events = client.subscribe(record, request).makeAsyncIterator()
+    var events = client.backend.subscribe(record.nodeID, request).makeAsyncIterator()
     let controller = try owner.controller
     #expect(await eventually { await controller.isFollowing })
     await controller.take(.established(5, deadline: .max))

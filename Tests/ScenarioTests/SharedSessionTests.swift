@@ -119,9 +119,9 @@ import VirtualDevices
     }
     let own = try homeOptions("own")
     let commissioner = try await Home(own)
-    let node = try await commissioner.controller.commission(
+    let node = try await commissioner.pair(
       CommissioningRequest(passcode: passcode, target: .addresses([SocketAddress(.loopback4, port: port)]))
-    ) { _, _ in }.nodeID
+    ).result.nodeID
     _ = try await commissioner.controller.read(node, [AttributePath()])
     await commissioner.close()
     let served = try await Home(try homeOptions("hub"))
@@ -163,9 +163,9 @@ import VirtualDevices
     var options = HomeController.Options(state: StateDirectory(directory + "/state"), logger: logger)
     options.discovery = .off
     let owner = try await Home(options)
-    let node = try await owner.controller.commission(
+    let node = try await owner.pair(
       CommissioningRequest(passcode: passcode, target: .addresses([SocketAddress(.loopback4, port: port)]))
-    ) { _, _ in }.nodeID
+    ).result.nodeID
     let (former, moved) = try await loop.submit {
       device.value.cutPower()
       let former = try HostMachine().openTransport(.loopback, port: port, on: loop)
