@@ -30,15 +30,15 @@ extension HomeDatabase {
 
   /// Stores waiting changes and then others, in one transaction.
   /// - Parameters:
-  ///   - changes: changes of the controller's state, with which the commit waits for the disk, and for which the updates
-  ///     in the queue continue to wait unless there is an update.
+  ///   - changes: changes of the controller's state, for which the commit waits for the disk if one of them is durable. The
+  ///     updates in the queue continue to wait unless there is an update.
   ///   - update: an update that is stored together with the changes.
   /// - Returns: the stored changes that waited. If it throws, they wait again.
   package func commit(
     _ queue: WriteQueue, _ changes: [StoreChange] = [], with update: HomeUpdate? = nil
   ) throws(HomeError) -> WriteQueue.Batch {
     var taken = WriteQueue.Batch()
-    return try write(isDurable: !changes.isEmpty, onRollback: { queue.putBack(taken) }) { database in
+    return try write(isDurable: changes.contains(where: \.isDurable), onRollback: { queue.putBack(taken) }) { database in
       taken = queue.take(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
       if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }

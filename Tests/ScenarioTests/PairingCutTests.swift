@@ -47,7 +47,8 @@ import VirtualDevices
         }
         let outcome = try await Self.restart(world, isAnswered: paired != nil)
         guard outcome.nodes == 0 else { return outcome }
-        // The device may have completed its commissioning, whose answer was not stored: pairing again succeeds.
+        // The device has completed its commissioning, or reverts it when its fail-safe expires: pairing again succeeds.
+        try await world.simulation.sleep(for: .seconds(200))
         _ = try await world.home.pair(request, name: "Sun", room: "Sky")
         let names = HomeRegistry(try await world.home.state).devices.map(\.fullName)
         #expect(names == ["Sky/Sun"], "after \(effects) effects")

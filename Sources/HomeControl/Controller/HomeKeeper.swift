@@ -1,6 +1,7 @@
 internal import HomeModel
 internal import HomeStore
 internal import Logging
+internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
@@ -100,10 +101,11 @@ final class HomeKeeper {
 
   private func note(_ known: [NodeID: Contact]) { queue.add(contacts: known.filter { stored[$0.key] != $0.value }) }
 
-  /// Stores changes of the controller: before the call returns if one of them is durable, else soon.
+  /// Stores changes of the controller: before the call returns if one of them is durable or is the record of a node, with
+  /// its address, else soon.
   /// - Parameter update: stored in the same transaction, before the call returns.
   func commit(_ changes: [StoreChange], with update: HomeUpdate?) throws(StoreError) {
-    guard update != nil || changes.contains(where: \.isDurable) else {
+    guard update != nil || changes.contains(where: { $0.isDurable || $0.key.hasPrefix(PeerRecord.prefix) }) else {
       queue.add(entries: changes)
       if failure == nil { flush(in: Self.pause) }
       return
