@@ -145,7 +145,9 @@ let package = Package(
       ] + nio, tests: ["HomeText", grdb], plugins: ["CataloguePlugin"])
     + module(
       "HomeText",
-      imports: ["HearthHome", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel"],
+      imports: [
+        "HearthHome", "HomeModel", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV",
+      ],
       tests: nil)
     + module(
       "Scenario",

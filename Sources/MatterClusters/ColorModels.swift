@@ -42,6 +42,7 @@ public struct HueAndSaturation: Hashable, Sendable {
     return (part(0), part(1.0 / 3), part(2.0 / 3))
   }
 
+  /// Converts a chromaticity to the nearest color of the sRGB gamut at full brightness.
   public init(_ color: Chromaticity) {
     let rgb = color.linearRGB
     self.init(red: Curve.encode(rgb.red), green: Curve.encode(rgb.green), blue: Curve.encode(rgb.blue))
@@ -55,6 +56,7 @@ public struct Chromaticity: Hashable, Sendable {
 
   public init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
 
+  /// Converts a hue and saturation, which are those of sRGB at full brightness.
   public init(_ color: HueAndSaturation) {
     let rgb = color.rgb
     let (red, green, blue) = (Curve.decode(rgb.red), Curve.decode(rgb.green), Curve.decode(rgb.blue))

@@ -174,7 +174,7 @@ final class ScratchDirectory: Sendable {
     let room = try names.withDatabase { database throws(HomeError) in
       try database.change(origin: nil, at: 1) { state throws(HomeError) in try state.addingRoom("Den") }.result
     }
-    #expect(try names.state().rooms == [room] && names.registry().rooms == ["Den"])
+    #expect(try names.state().rooms == [room] && names.registry().rooms.map(\.name) == ["Den"])
   }
 }
 

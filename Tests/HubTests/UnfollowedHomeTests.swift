@@ -15,7 +15,8 @@ import WebClient
   private func owner() async throws -> (home: Home, scratch: Scratch) {
     let served = try await ServedHome()
     await served.close()
-    return (try await Home(ServedHome.options(served.scratch)), served.scratch)
+    let home = try await Home(ServedHome.options(served.scratch))
+    return (home, served.scratch)
   }
 
   private func connectivity(_ home: Home) async throws -> [SourceConnectivity?] {

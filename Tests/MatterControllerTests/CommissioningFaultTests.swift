@@ -100,8 +100,10 @@ import Testing
         kind: .operational(compressedFabricID: world.controller.fabric.compressedFabricID, nodeID: 1),
         hostName: "000000000001", port: 5540, addresses: [v4, v6, other.ip])
     ]
-    let toggle = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
-    _ = try #require(try world.result(of: toggle)?.get())
+    // A read is repeated on a new session; a command without acknowledgement is not.
+    let path = [AttributePath(OnOff.onOff.path(on: 1))]
+    let read = world.controller.read(1, path, at: world.now)
+    _ = try #require(try world.result(of: read)?.get())
     #expect(world.controller.node(1)?.address == other)
   }
 

@@ -60,7 +60,7 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
   func merged(with other: Self) -> Self {
     let state: ConnectivityState =
       switch (connectivityState, other.connectivityState) {
-      case (let state, other.connectivityState): state
+      case (other.connectivityState, let state): state
       case (.online, _), (_, .online), (.partiallyOnline, _), (_, .partiallyOnline): .partiallyOnline
       // An offline part with an unknown one.
       default: .unknown
@@ -68,7 +68,7 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
     let locality: DataSourceLocality =
       switch (dataSourceLocality, other.dataSourceLocality) {
       case (let locality, .unspecified), (.unspecified, let locality): locality
-      case (let locality, other.dataSourceLocality): locality
+      case (other.dataSourceLocality, let locality): locality
       default: .mixed
       }
     return Self(state, locality)
