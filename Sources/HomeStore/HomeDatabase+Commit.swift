@@ -38,7 +38,8 @@ extension HomeDatabase {
     _ queue: WriteQueue, _ changes: [StoreChange] = [], with update: HomeUpdate? = nil
   ) throws(HomeError) -> WriteQueue.Batch {
     var taken = WriteQueue.Batch()
-    return try write(isDurable: changes.contains(where: \.isDurable), onRollback: { queue.putBack(taken) }) { database in
+    let isDurable = changes.contains(where: \.isDurable)
+    return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
       taken = queue.take(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
       if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
