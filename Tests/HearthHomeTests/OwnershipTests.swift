@@ -18,6 +18,8 @@ import Testing
 
   private func options(_ directory: ScratchDirectory) -> HomeController.Options {
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    // The machine may be busy with other tests.
+    options.timeout = .seconds(120)
     options.logger.logLevel = .critical
     options.discovery = .off
     return options

@@ -204,7 +204,6 @@ import VirtualDevices
       steps:
         - net: { hub: no ipv6 }
         - move: plug
-        - wait: 10s
         - do: on plug
         - expect: { actual plug.onOff: true, plug.onOff: true, within: 60s }
         - move: plug

@@ -44,6 +44,8 @@ import VirtualDevices
     let device = try await start(directory)
     let loop = device.eventLoop
     var options = HomeController.Options(state: StateDirectory(directory + "/state"), logger: logger)
+    // The machine may be busy with other tests.
+    options.timeout = .seconds(120)
     options.address = SocketAddress(.loopback4, port: try await loop.submit { device.value.status.port }.get())
     let passcode = try await loop.submit { device.value.definition.passcode }.get()
     let address = try #require(options.address)

@@ -20,7 +20,8 @@ enum NodeRequest: Sendable {
   var isIdempotent: Bool {
     switch self {
     case .read, .subscribe: true
-    case .write, .invoke: false
+    case .write: false
+    case .invoke(let commands, _): commands.allSatisfy(\.isIdempotent)
     }
   }
 }

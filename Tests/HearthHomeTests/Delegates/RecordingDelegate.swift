@@ -101,6 +101,8 @@ struct OfflineHome {
 
   init(_ directory: ScratchDirectory, follows: Bool = true) async throws {
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    // The machine may be busy with other tests.
+    options.timeout = .seconds(120)
     options.discovery = .off
     home = try await Home(options)
     if follows { try await home.follow() }
