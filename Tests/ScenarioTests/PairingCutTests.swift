@@ -60,7 +60,7 @@ import VirtualDevices
       isIn.append(outcome.nodes == 1)
       isComplete = outcome.isAnswered
     }
-    #expect(isComplete && isIn.count > 10)
+    #expect(isComplete && isIn.count > 3, "\(isIn)")
     // Both outcomes occur, in this order.
     #expect(isIn.first == false && isIn.last == true && isIn == isIn.sorted { !$0 && $1 }, "\(isIn)")
   }
