@@ -111,7 +111,7 @@ async def administered(device):
 async def shared(device):
     error = await device.refused(8, "share", "lights", "--status")
     # It does not answer a read of an unknown attribute, instead of reporting a status.
-    expect("UNSUPPORTED_" in error["message"] or "did not report" in error["message"], f"the error is {error}")
+    expect("UNSUPPORTED_" in error["message"] or "is missing" in error["message"], f"the error is {error}")
 
 
 @stranger_check("without a Groups cluster it joins no group, and nothing of the group is left on it")
