@@ -14,6 +14,8 @@ import Testing
   /// Opens a home that never polls its accounts.
   private func open(_ directory: ScratchDirectory, _ cloud: CountingCloud) async throws -> Home {
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    // The machine may be busy with other tests.
+    options.timeout = .seconds(120)
     options.logger.logLevel = .critical
     options.discovery = .off
     options.clouds.transport = cloud
