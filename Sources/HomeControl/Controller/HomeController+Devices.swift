@@ -78,7 +78,7 @@ extension HomeController: HomeBackend {
         .unreachable, "not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
     let isOnline = await comesOnline(source.id.node, reports(of: device), within: timeout) { [weak self] in
-      await self?.isOnline(paths, of: device, by: way) ?? false
+      await self?.isOnline(paths, of: $0, by: way) ?? false
     }
     guard isOnline, let entry = state.devices[device] else {
       throw HomeError(.timedOut, "did not come online in time", device: entry.name)
@@ -86,8 +86,8 @@ extension HomeController: HomeBackend {
     return try state.place(of: paths, of: entry, by: way)
   }
 
-  private func isOnline(_ paths: [TraitPath], of device: String, by way: SourceID?) -> Bool {
-    let place = state.devices[device].flatMap { try? state.place(of: paths, of: $0, by: way) }
+  private func isOnline(_ paths: [TraitPath], of entry: DeviceEntry, by way: SourceID?) -> Bool {
+    let place = try? state.place(of: paths, of: entry, by: way)
     return place?.source.status.connectivity.connectivityState == .online
   }
 
@@ -97,14 +97,15 @@ extension HomeController: HomeBackend {
   /// Waits for a part of a device to come online; returns whether it did in time.
   /// - Parameters:
   ///   - node: the node of its source.
-  ///   - isOnline: called after each report of the device.
+  ///   - isOnline: called with the device of each report; by then the device may be offline again.
   private func comesOnline(
-    _ node: NodeID, _ reports: DeviceReports, within time: Duration, isOnline: @escaping @Sendable () async -> Bool
+    _ node: NodeID, _ reports: DeviceReports, within time: Duration,
+    isOnline: @escaping @Sendable (DeviceEntry) async -> Bool
   ) async -> Bool {
     let found = Tasks.start { () -> Bool in
       var reports = reports.makeAsyncIterator()
-      while await reports.report(isolation: nil) != nil {
-        if await isOnline() { return true }
+      while let report = await reports.report(isolation: nil) {
+        if await isOnline(report.device.entry) { return true }
       }
       return false
     }

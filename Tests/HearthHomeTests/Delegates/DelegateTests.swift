@@ -56,7 +56,9 @@ import Testing
   }
 
   @Test func notifiesClientsInOtherProcesses() async throws {
-    let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
+    let limit = Duration.seconds(120)
+    let here = try await OfflineHome(directory, timeout: limit)
+    let there = try await OfflineHome(directory, timeout: limit)
     try await here.make(HomeSamples.lamp(5))
     #expect(await eventually { await !there.home.backend.state.devices.isEmpty })
     let (first, second) = (await RecordingClient(here.home), await RecordingClient(there.home))
@@ -191,7 +193,9 @@ import Testing
   }
 
   @Test func notifiesAllClientsOfReports() async throws {
-    let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
+    let limit = Duration.seconds(120)
+    let here = try await OfflineHome(directory, timeout: limit)
+    let there = try await OfflineHome(directory, timeout: limit)
     try await here.make(HomeSamples.lamp(5))
     #expect(await eventually { await !there.home.backend.state.devices.isEmpty })
     let clients = [await RecordingClient(here.home), await RecordingClient(there.home)]
@@ -410,9 +414,9 @@ import Testing
   }
 
   @Test func reportsHubState() async throws {
-    let here = try await OfflineHome(directory)
+    let here = try await OfflineHome(directory, timeout: .seconds(120))
     try await here.make([.structureAdded(HomeReducer.firstStructure)])
-    let there = try await OfflineHome(directory)
+    let there = try await OfflineHome(directory, timeout: .seconds(120))
     let client = await RecordingClient(there.home)
     #expect(client.manager.primaryHome?.hubState == .connected)
     let own = await RecordingClient(here.home)

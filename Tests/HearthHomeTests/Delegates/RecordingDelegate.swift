@@ -99,10 +99,10 @@ struct RecordingClient {
 struct OfflineHome {
   let home: Home
 
-  init(_ directory: ScratchDirectory, follows: Bool = true) async throws {
+  /// - Parameter timeout: the timeout of requests; long for requests to another owner, because the machine may be busy.
+  init(_ directory: ScratchDirectory, follows: Bool = true, timeout: Duration = .seconds(10)) async throws {
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
-    // The machine may be busy with other tests.
-    options.timeout = .seconds(120)
+    options.timeout = timeout
     options.discovery = .off
     home = try await Home(options)
     if follows { try await home.follow() }
