@@ -4,7 +4,7 @@ package import MatterModel
 /// A device of the home with its names for users, and one of its sources.
 package struct DeviceRecord: Hashable, Sendable {
   package var entry: DeviceEntry
-  /// The selected source: the active one, or the one that a text names.
+  /// The selected source: the active source, or a source that is named by a target text.
   package var source: DeviceSource
   /// The name of the room; nil: none.
   package var room: String?

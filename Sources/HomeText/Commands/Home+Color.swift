@@ -53,13 +53,15 @@ extension Home {
     let featureMap = ConcreteAttributePath(endpoint, ColorControl.id, GlobalAttribute.featureMap)
     let (least, most) = (ColorControl.colorTempPhysicalMinMireds, ColorControl.colorTempPhysicalMaxMireds)
     var values = await backend.state.values[device.nodeID] ?? NodeValues()
-    if values[featureMap] == nil || values.value(most, on: endpoint) == nil {
+    func features() -> UInt32? { values[featureMap].flatMap { try? UInt32(tlv: $0) } }
+    let hasTemperatures = features().map { $0 & ColorControl.colortemperature.mask != 0 }
+    if hasTemperatures == nil || hasTemperatures == true && values.value(most, on: endpoint) == nil {
       // Read with a wildcard for the endpoint, so that unsupported attributes are omitted.
       let paths = [featureMap, least.path(on: endpoint), most.path(on: endpoint)]
       let report = try await read(device, paths.map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
       for path in paths { values[path] = report[path]?.value }
     }
-    guard let features = values[featureMap].flatMap({ try? UInt32(tlv: $0) }) else {
+    guard let features = features() else {
       throw HomeError(.notFound, "the device did not report which colors it supports", device: device.name)
     }
     let coldest = max(values.value(least, on: endpoint) ?? 1, 1)

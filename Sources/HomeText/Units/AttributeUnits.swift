@@ -12,7 +12,7 @@ package enum AttributeUnits {
 
   // MARK: Text
 
-  /// Returns a value with its unit, or the values of a structure with theirs; nil if there is no unit, and for null.
+  /// Returns a value with its unit, or the values of a structure with theirs; nil for null, and without a unit.
   /// - Parameter levels: the levels of the device.
   package static func text(
     _ path: ConcreteAttributePath, _ value: [UInt8], levels: LevelRange = .standard

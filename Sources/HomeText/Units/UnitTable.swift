@@ -8,13 +8,13 @@ enum ValueUnit {
   case level, levelStep, mireds, seconds, tenthsOfSecond, milliseconds, hundredthsOfDegree, tenthsOfDegree
   case hundredthsOfPercent, percent
 
-  private struct Name: Hashable {
+  struct Name: Hashable {
     var cluster: ClusterID
     var name: NormalizedName
   }
 
   /// The units by name: in a cluster, all attributes, command fields and structure members of one name have the same.
-  private static let table: [Name: ValueUnit] = {
+  static let table: [Name: ValueUnit] = {
     var table: [Name: ValueUnit] = [:]
     func add<C: Cluster>(_ cluster: C.Type, _ unit: ValueUnit, _ names: String...) {
       for name in names { table[Name(cluster: C.id, name: NormalizedName(name))] = unit }
