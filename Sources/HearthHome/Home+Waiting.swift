@@ -20,7 +20,7 @@ extension Home {
         for await all in snapshots {
           let known = Set(all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id))
           for (id, wait) in waits where known.contains(id) { wait.end() }
-          // One that has not told yet what it is, is none of them.
+          // A device without a description is not in the list yet, so it is not known.
           if devices.isSubset(of: known) { return }
         }
       }

@@ -22,8 +22,8 @@ public final class Home: HomeEditing {
 
   /// Opens a home. Must be closed with ``close()``.
   ///
-  /// The first process that opens it becomes its owner. The other processes of this user are connected with the owner. When
-  /// the owner closes it, one of the others becomes the owner.
+  /// The first process that opens it becomes its owner. The other processes of this user are connected with the owner.
+  /// When the owner closes it, one of the others becomes the owner.
   /// - Throws: ``HomeError`` if its files can't be used, no socket can be opened, or its owner does not answer.
   public init(_ options: HomeController.Options) async throws(HomeError) {
     owner = try await HomeOwner.open(options)
@@ -99,7 +99,7 @@ public final class Home: HomeEditing {
   /// The default structure: the one selected by the owner, else the first; nil if the home has none.
   public var primaryStructure: Structure? { get async { await backend.state.primaryStructure } }
 
-  /// The rooms, without those for the entire home.
+  /// The rooms, without the rooms for the entire home.
   public func rooms() -> Query<Room> { backend.query { $0.state.rooms } }
 
   /// The devices, including bridged ones.

@@ -12,7 +12,7 @@ import Testing
 
 /// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {
-  /// Opens a home with node 5, which is in the fabric, and node 6, which no longer is.
+  /// Opens a home with node 5, which is in the fabric, and node 6, which was removed from it.
   private func home() async throws -> OpenHome {
     let directory = ScratchDirectory()
     // The first open creates the fabric.

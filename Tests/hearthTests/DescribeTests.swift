@@ -34,10 +34,10 @@ import Testing
 
   private final class StubHome: HomeAccess {
     func invoke(
-      _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+      _ command: CommandData, isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
     ) async throws(HomeError) -> CommandData? { nil }
     func write(
-      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
     ) async throws(HomeError) {}
     func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
       throw HomeError(.notFound, "no home")

@@ -186,10 +186,10 @@ import Testing
   /// A stub of a home, for values that require one.
   final class NoHome: HomeAccess {
     func invoke(
-      _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+      _ command: CommandData, isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
     ) async throws(HomeError) -> CommandData? { throw HomeError(.notFound, "no home") }
     func write(
-      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
     ) async throws(HomeError) { throw HomeError(.notFound, "no home") }
     func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
       throw HomeError(.notFound, "no home")

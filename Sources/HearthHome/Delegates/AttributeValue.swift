@@ -11,8 +11,6 @@ public struct AttributeValue: Hashable, Sendable, CustomStringConvertible {
   /// One TLV element with an anonymous tag; nil: the attribute was removed.
   let encoded: [UInt8]?
 
-  init(_ path: ConcreteAttributePath, _ encoded: [UInt8]?) { (self.path, self.encoded) = (path, encoded) }
-
   /// Whether the device no longer has the attribute.
   public var isRemoved: Bool { encoded == nil }
 

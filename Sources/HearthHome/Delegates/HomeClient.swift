@@ -35,20 +35,20 @@ package final class HomeClient: HomeAccess {
   }
 
   package func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let number = requests.withLock { $0.begin(command, of: device, by: way) }
+    let number = requests.withLock { $0.begin(command, of: device, by: source) }
     return try await tracking(number) { () async throws(HomeError) in
-      try await backend.invoke(command, isTimed: isTimed, of: device, by: way, timeout: timeout)
+      try await backend.invoke(command, isTimed: isTimed, of: device, by: source, timeout: timeout)
     }
   }
 
   package func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let number = requests.withLock { $0.begin(writes, of: device, by: way) }
+    let number = requests.withLock { $0.begin(writes, of: device, by: source) }
     try await tracking(number) { () async throws(HomeError) in
-      try await backend.write(writes, isTimed: isTimed, of: device, by: way, timeout: timeout)
+      try await backend.write(writes, isTimed: isTimed, of: device, by: source, timeout: timeout)
     }
   }
 

@@ -149,7 +149,7 @@ struct HomeSnapshot: Sendable {
     changes.compactMap { change in
       guard let accessory = accessory(change.device), let path = accessory.path(of: change.path, on: change.node)
       else { return nil }
-      let value = AttributeValue(path, change.new)
+      let value = AttributeValue(path: path, encoded: change.new)
       return .accessory(accessory.id) { await $0.accessory(accessory, didUpdateValueFor: value) }
     }
   }

@@ -38,7 +38,7 @@ package struct OwnRequests: Sendable {
   private struct Request: Sendable {
     let number: Int
     let device: String
-    let way: SourceID?
+    let source: SourceID?
     /// The values that the request causes.
     var values: [ConcreteAttributePath: Value] = [:]
     /// The clusters that the request may affect.
@@ -73,10 +73,10 @@ package struct OwnRequests: Sendable {
   // MARK: Requests
 
   /// Begins a request.
-  /// - Parameter way: the source that the endpoints belong to; nil: the active source.
+  /// - Parameter source: the source that the endpoints belong to; nil: the active source.
   /// - Returns: the number for ``end(_:at:)`` and ``forget(_:)``.
-  package mutating func begin(_ command: CommandData, of device: String, by way: SourceID?) -> Int {
-    add(device, way) { request in
+  package mutating func begin(_ command: CommandData, of device: String, by source: SourceID?) -> Int {
+    add(device, source) { request in
       guard let endpoint = command.path.endpoint else { return }
       request.area = Area(endpoint: endpoint, clusters: Self.clusters(of: command.path))
       let value: (path: ConcreteAttributePath, value: Value)? = Self.value(command, on: endpoint, &request.time)
@@ -85,8 +85,8 @@ package struct OwnRequests: Sendable {
   }
 
   /// See ``begin(_:of:by:)``.
-  package mutating func begin(_ writes: [AttributeWrite], of device: String, by way: SourceID?) -> Int {
-    add(device, way) { request in
+  package mutating func begin(_ writes: [AttributeWrite], of device: String, by source: SourceID?) -> Int {
+    add(device, source) { request in
       for write in writes {
         guard let endpoint = write.path.endpoint, let cluster = write.path.cluster, let attribute = write.path.attribute
         else { continue }
@@ -102,9 +102,9 @@ package struct OwnRequests: Sendable {
     }
   }
 
-  private mutating func add(_ device: String, _ way: SourceID?, _ fill: (inout Request) -> Void) -> Int {
+  private mutating func add(_ device: String, _ source: SourceID?, _ fill: (inout Request) -> Void) -> Int {
     lastNumber += 1
-    var request = Request(number: lastNumber, device: device, way: way)
+    var request = Request(number: lastNumber, device: device, source: source)
     fill(&request)
     requests.append(request)
     return lastNumber
@@ -142,7 +142,7 @@ package struct OwnRequests: Sendable {
   private mutating func account(for change: Change, _ index: Int) -> Bool {
     // The endpoints of another source have other numbers, so only the cluster is compared.
     var path = change.path
-    if let way = requests[index].way, way.node != change.node {
+    if let source = requests[index].source, source.node != change.node {
       let endpoints = requests[index].values.keys.map(\.endpoint) + [requests[index].area?.endpoint].compactMap { $0 }
       path.endpoint = endpoints.first ?? path.endpoint
     }

@@ -13,16 +13,6 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
   /// Whether the part changed, given the clusters that changed.
   let hasChanged: @Sendable (_ old: Element, _ new: Element, _ changed: Set<ClusterPath>) -> Bool
 
-  init(
-    home: any HomeAccess, device: String, select: @escaping @Sendable (HomeDevice) -> Element?,
-    hasChanged: @escaping @Sendable (_ old: Element, _ new: Element, _ changed: Set<ClusterPath>) -> Bool
-  ) {
-    self.home = home
-    self.device = device
-    self.select = select
-    self.hasChanged = hasChanged
-  }
-
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(updates: self, reports: home.reports(of: device).makeAsyncIterator())
   }
@@ -32,10 +22,6 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
     /// Nil after the end of the sequence.
     package var reports: DeviceReports.AsyncIterator?
     package var last: Element?
-
-    init(updates: DeviceUpdates, reports: DeviceReports.AsyncIterator) {
-      (self.updates, self.reports) = (updates, reports)
-    }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
       let wait = PendingWork.begin("\(reports?.name ?? "a device") to report a change of its \(Self.subject)")

@@ -9,10 +9,6 @@ public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {
   public var endpoint: EndpointID
   public var type: DeviceTypeID
 
-  public init(device: String, endpoint: EndpointID, type: DeviceTypeID) {
-    (self.device, self.endpoint, self.type) = (device, endpoint, type)
-  }
-
   /// `5, 1/Dimmable Light`.
   public var description: String { "\(device), \(endpoint)/\(ElementNames.deviceType(type))" }
 }
@@ -29,10 +25,6 @@ public struct DeviceTypeMetadata: Hashable, Sendable {
   public var isPrimaryType: Bool
   /// The aggregate connectivity of all traits of its endpoint.
   public var sourceConnectivity: SourceConnectivity
-
-  public init(isPrimaryType: Bool, sourceConnectivity: SourceConnectivity) {
-    (self.isPrimaryType, self.sourceConnectivity) = (isPrimaryType, sourceConnectivity)
-  }
 }
 
 /// A snapshot of any device type of an endpoint; the only representation of types without a Swift type. See

@@ -10,10 +10,6 @@ public struct TraitID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var endpoint: EndpointID
   public var cluster: ClusterID
 
-  public init(device: String, endpoint: EndpointID, cluster: ClusterID) {
-    (self.device, self.endpoint, self.cluster) = (device, endpoint, cluster)
-  }
-
   public static func < (left: Self, right: Self) -> Bool {
     (left.device, left.endpoint, left.cluster) < (right.device, right.endpoint, right.cluster)
   }
@@ -28,22 +24,11 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let metadata: TraitMetadata
   package let values: ClusterValues
   package let home: any HomeAccess
-  /// The source that it came from, and its endpoint there; now it may come from another one.
-  package let way: SourceID
-  private let place: EndpointID
+  /// The source of the value, and its endpoint there. The trait may come from another source at the time of a request.
+  package let source: SourceID
+  let sourceEndpoint: EndpointID
   /// The time for which its commands wait for an unreachable device; nil: they fail at once.
   package var timeout: Duration?
-
-  init(
-    _ id: TraitID, by way: SourceID, on place: EndpointID, _ metadata: TraitMetadata, _ values: ClusterValues,
-    home: any HomeAccess
-  ) {
-    self.id = id
-    (self.way, self.place) = (way, place)
-    self.metadata = metadata
-    self.values = values
-    self.home = home
-  }
 
   /// Compares the ids, attributes and connectivity.
   public static func == (left: Self, right: Self) -> Bool {
@@ -103,9 +88,9 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public func invoke(
     _ command: CommandID, fields: [UInt8] = NoFields().tlv, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
-    let path = CommandPath(endpoint: place, cluster: id.cluster, command: command)
+    let path = CommandPath(endpoint: sourceEndpoint, cluster: id.cluster, command: command)
     return try await home.invoke(
-      CommandData(path, fields: fields), isTimed: isTimed, of: id.device, by: way, timeout: timeout)
+      CommandData(path, fields: fields), isTimed: isTimed, of: id.device, by: source, timeout: timeout)
   }
 
   /// Writes attributes by their numbers, in one request.
@@ -114,8 +99,8 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public func write(_ values: [(AttributeID, [UInt8])], isTimed: Bool = false) async throws(HomeError) {
     guard !values.isEmpty else { return }
     let writes = values.map { attribute, value in
-      AttributeWrite(ConcreteAttributePath(place, id.cluster, attribute), value: value)
+      AttributeWrite(ConcreteAttributePath(sourceEndpoint, id.cluster, attribute), value: value)
     }
-    try await home.write(writes, isTimed: isTimed, of: id.device, by: way, timeout: timeout)
+    try await home.write(writes, isTimed: isTimed, of: id.device, by: source, timeout: timeout)
   }
 }

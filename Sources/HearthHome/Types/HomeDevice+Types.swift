@@ -33,16 +33,8 @@ extension HomeDevice {
     guard let source = place.map({ entry.source($0.source) }) ?? source else { return nil }
     let number = place?.endpoint ?? endpoint
     return AnyTrait(
-      TraitID(device: id, endpoint: endpoint, cluster: cluster), by: source.id, on: number,
-      source.metadata(of: number, values(of: source.id.node) ?? NodeValues()),
-      values[endpoint, cluster] ?? ClusterValues(), home: home)
+      id: TraitID(device: id, endpoint: endpoint, cluster: cluster),
+      metadata: source.metadata(of: number, values(of: source.id.node) ?? NodeValues()),
+      values: values[endpoint, cluster] ?? ClusterValues(), home: home, source: source.id, sourceEndpoint: number)
   }
-}
-
-extension Sequence<HomeDevice> {
-  /// Returns the devices that have a trait: `devices.devices(having: OnOffTrait.self)`.
-  public func devices<T: MatterTrait>(having _: T.Type) -> [HomeDevice] { filter { $0.traits.contains(T.self) } }
-
-  /// Returns the devices that have a type of a family: `devices.devices(in: .light)`.
-  public func devices(in family: DeviceFamily) -> [HomeDevice] { filter { $0.types.contains(family) } }
 }

@@ -31,23 +31,23 @@ extension HomeController: HomeBackend {
   // MARK: Commands
 
   package func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by original: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let paths: [TraitPath] = command.path.endpoint.map { [(ClusterPath($0, command.path.cluster), nil)] } ?? []
-    let (source, found) = try await place(of: paths, of: device, by: way, timeout: timeout)
+    let (source, found) = try await place(of: paths, of: device, by: original, timeout: timeout)
     var command = command
     if let path = found.first { (command.path.endpoint, command.path.cluster) = (path.endpoint, path.cluster) }
     return try await invoke(source.id.node, command, isTimed: isTimed)
   }
 
   package func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by original: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let paths: [TraitPath] = writes.compactMap { write in
       guard let endpoint = write.path.endpoint, let cluster = write.path.cluster else { return nil }
       return (ClusterPath(endpoint, cluster), write.path.attribute)
     }
-    let (source, found) = try await place(of: paths, of: device, by: way, timeout: timeout)
+    let (source, found) = try await place(of: paths, of: device, by: original, timeout: timeout)
     var writes = writes
     for (index, path) in zip(writes.indices.filter { writes[$0].path.cluster != nil }, found) {
       (writes[index].path.endpoint, writes[index].path.cluster) = (path.endpoint, path.cluster)
@@ -65,10 +65,10 @@ extension HomeController: HomeBackend {
   /// the stored connectivity may be stale.
   /// - Parameter timeout: the time to wait for the source to come online, if the devices are followed; nil: no wait.
   private func place(
-    of paths: [TraitPath], of device: String, by way: SourceID?, timeout: Duration?
+    of paths: [TraitPath], of device: String, by original: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> (DeviceSource, [ClusterPath]) {
     let entry = try state.knownDevice(device)
-    let (source, found) = try state.place(of: paths, of: entry, by: way)
+    let (source, found) = try state.place(of: paths, of: entry, by: original)
     guard source.status.connectivity.connectivityState != .online else { return (source, found) }
     guard let timeout, center != nil else {
       let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
@@ -78,16 +78,16 @@ extension HomeController: HomeBackend {
         .unreachable, "not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
     let isOnline = await comesOnline(source.id.node, reports(of: device), within: timeout) { [weak self] in
-      await self?.isOnline(paths, of: $0, by: way) ?? false
+      await self?.isOnline(paths, of: $0, by: original) ?? false
     }
     guard isOnline, let entry = state.devices[device] else {
       throw HomeError(.timedOut, "did not come online in time", device: entry.name)
     }
-    return try state.place(of: paths, of: entry, by: way)
+    return try state.place(of: paths, of: entry, by: original)
   }
 
-  private func isOnline(_ paths: [TraitPath], of entry: DeviceEntry, by way: SourceID?) -> Bool {
-    let place = try? state.place(of: paths, of: entry, by: way)
+  private func isOnline(_ paths: [TraitPath], of entry: DeviceEntry, by original: SourceID?) -> Bool {
+    let place = try? state.place(of: paths, of: entry, by: original)
     return place?.source.status.connectivity.connectivityState == .online
   }
 

@@ -8,21 +8,21 @@ package protocol HomeAccess: AnyObject, Sendable {
   /// Invokes a command.
   /// - Parameters:
   ///   - command: the command with the endpoint in its path.
-  ///   - way: the source that the endpoint belongs to. If the trait comes from another source now, the command is sent
+  ///   - source: the source that the endpoint belongs to. If the trait comes from another source now, the command is sent
   ///     to the corresponding endpoint there; nil: the active source.
   ///   - timeout: the time to wait for an unreachable device; nil: in the process that follows the devices, the command
   ///     fails at once if the device was not reached yet. Other processes try to reach it.
   /// - Returns: the response command, or nil if the response is only a status.
   /// - Throws: ``HomeError`` `notFound` or `ambiguousTarget` if no source has a certain counterpart of the endpoint.
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData?
 
   /// Writes attributes.
-  /// - Parameter way: as for ``invoke(_:isTimed:of:by:timeout:)``.
+  /// - Parameter source: as for ``invoke(_:isTimed:of:by:timeout:)``.
   /// - Throws: the status of the first rejected write; nothing is written if an endpoint has no certain counterpart.
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError)
 
   /// Renames a device in the home.

@@ -70,7 +70,7 @@ extension DeviceEntry {
 
 extension DeviceIdentity {
   /// The name of a device without a user-selected name.
-  package func defaultName(by way: SourceID) -> String {
-    ownName ?? "Device \(way.description.replacing("/", with: "-"))"
+  package func defaultName(by source: SourceID) -> String {
+    ownName ?? "Device \(source.description.replacing("/", with: "-"))"
   }
 }

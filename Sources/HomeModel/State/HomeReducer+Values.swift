@@ -12,7 +12,7 @@ extension HomeReducer {
     return entry
   }
 
-  /// Returns a state of the home with the connectivity that users see.
+  /// Returns a state with the connectivity to show: unknown for restored devices that were not reached yet.
   package func shown(_ state: HomeState) -> HomeState {
     guard isRestored else { return state }
     var result = state
@@ -39,14 +39,14 @@ extension HomeReducer {
 
   /// The times of contact with a device through a source. For a bridged device that is reachable, these are the times
   /// of its bridge.
-  package func contact(by way: DeviceSource?) -> Contact { Self.contact(by: way, contacts) }
+  package func contact(by source: DeviceSource?) -> Contact { Self.contact(by: source, contacts) }
 
-  package static func contact(by way: DeviceSource?, _ contacts: [NodeID: Contact]) -> Contact {
-    guard let way else { return Contact() }
-    if let last = way.status.lastContact { return Contact(last: last) }
+  package static func contact(by source: DeviceSource?, _ contacts: [NodeID: Contact]) -> Contact {
+    guard let source else { return Contact() }
+    if let last = source.status.lastContact { return Contact(last: last) }
     // The bridge has never reached the device.
-    if way.status.reason == .bridgeSaysUnreachable { return Contact() }
-    return contacts[way.id.node] ?? Contact()
+    if source.status.reason == .bridgeSaysUnreachable { return Contact() }
+    return contacts[source.id.node] ?? Contact()
   }
 }
 

@@ -41,18 +41,18 @@ extension HubClient: HomeBackend {
   // MARK: Devices
 
   package func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let request = HomeRequest.invokeDevice(
-      device: device, source: way, command: command, isTimed: isTimed, timeout: timeout)
+      device: device, source: source, command: command, isTimed: isTimed, timeout: timeout)
     return try await ask(request) { $0.response }
   }
 
   package func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     try await perform(
-      .writeDevice(device: device, source: way, writes: writes, isTimed: isTimed, timeout: timeout))
+      .writeDevice(device: device, source: source, writes: writes, isTimed: isTimed, timeout: timeout))
   }
 
   // MARK: The log

@@ -403,13 +403,13 @@ import Testing
 
   @Test func attributeValuesAreTyped() {
     let path = LevelControl.onLevel.path(on: 1)
-    let value = AttributeValue(path, Nullable<UInt8>.value(9).tlv)
+    let value = AttributeValue(path: path, encoded: Nullable<UInt8>.value(9).tlv)
     #expect(value[LevelControl.onLevel] == 9 && value.element == .unsigned(9) && !value.isRemoved)
     #expect(value[LevelControl.currentLevel] == nil && value[OnOff.onOff] == nil)
     #expect("\(value)" == "1/levelControl.onLevel = 9")
-    let null = AttributeValue(path, Nullable<UInt8>.null.tlv)
+    let null = AttributeValue(path: path, encoded: Nullable<UInt8>.null.tlv)
     #expect(null[LevelControl.onLevel] == .some(.null) && null.element == .null)
-    let removed = AttributeValue(path, nil)
+    let removed = AttributeValue(path: path, encoded: nil)
     #expect(removed.isRemoved && removed.element == nil && "\(removed)" == "1/levelControl.onLevel = removed")
   }
 

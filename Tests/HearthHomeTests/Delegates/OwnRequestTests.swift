@@ -13,11 +13,11 @@ import Testing
   /// A reference type around `OwnRequests`, because expectations can't mutate a struct.
   private final class Requester {
     private var requests = OwnRequests()
-    func begin(_ command: CommandData, of device: String, by way: SourceID?) -> Int {
-      requests.begin(command, of: device, by: way)
+    func begin(_ command: CommandData, of device: String, by source: SourceID?) -> Int {
+      requests.begin(command, of: device, by: source)
     }
-    func begin(_ writes: [AttributeWrite], of device: String, by way: SourceID?) -> Int {
-      requests.begin(writes, of: device, by: way)
+    func begin(_ writes: [AttributeWrite], of device: String, by source: SourceID?) -> Int {
+      requests.begin(writes, of: device, by: source)
     }
     func end(_ number: Int, at now: Instant) { requests.end(number, at: now) }
     @discardableResult func forget(_ number: Int) -> [OwnRequests.Change] { requests.forget(number) }

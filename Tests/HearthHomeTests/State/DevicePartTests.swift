@@ -105,7 +105,7 @@ import Testing
     let device = try device(home, through: access)
     try await device.traits[OnOffTrait.self]?.on()
     try await device.traits[ColorControlTrait.self]?.moveToHue(hue: 3, direction: .shortest)
-    #expect(access.calls.map(\.way) == [own, cloud])
+    #expect(access.calls.map(\.source) == [own, cloud])
     #expect(access.calls.map(\.command.path.endpoint) == [1, 4] && access.calls.map(\.device) == ["5", "5"])
     try await device.traits[ColorControlTrait.self]?.write(ColorControl.options, [])
     #expect(access.writes.last?.writes.first?.path.endpoint == 4)

@@ -12,7 +12,7 @@ final class SampleHome: HomeAccess {
     var command: CommandData
     var isTimed: Bool
     var device: String
-    var way: SourceID?
+    var source: SourceID?
     var timeout: Duration?
   }
 
@@ -93,10 +93,10 @@ final class SampleHome: HomeAccess {
   // MARK: HomeAccess
 
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let (answer, failure) = storage.withLock { storage in
-      storage.calls.append(Call(command: command, isTimed: isTimed, device: device, way: way, timeout: timeout))
+      storage.calls.append(Call(command: command, isTimed: isTimed, device: device, source: source, timeout: timeout))
       return (storage.answer, storage.failure)
     }
     if let failure { throw failure }
@@ -104,7 +104,7 @@ final class SampleHome: HomeAccess {
   }
 
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let failure = storage.withLock { storage in
       storage.writes.append((writes, isTimed, timeout))

@@ -94,9 +94,10 @@ import Testing
     #expect(
       home.calls == [
         SampleHome.Call(
-          command: CommandData(OnOff.toggle.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), timeout: nil),
+          command: CommandData(OnOff.toggle.path(on: 1)), isTimed: false, device: "5", source: SourceID(5), timeout: nil
+        ),
         SampleHome.Call(
-          command: CommandData(OnOff.on.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), timeout: nil),
+          command: CommandData(OnOff.on.path(on: 1)), isTimed: false, device: "5", source: SourceID(5), timeout: nil),
       ])
   }
 

@@ -230,10 +230,10 @@ import Testing
   @Test func findsDevicesByTrait() {
     let home = speaker()
     home.add(SourceID(6), [SampleHome.endpoint(1, DeviceTypes.contactSensor)])
-    #expect(home.devices.devices(having: LevelControlTrait.self).map(\.id) == ["5"])
-    #expect(home.devices.devices(having: BooleanStateTrait.self).map(\.id) == ["6"])
-    #expect(home.devices.devices(having: DescriptorTrait.self).map(\.id) == ["5", "6"])
-    #expect(home.devices.devices(in: .sensor).map(\.id) == ["6"])
+    #expect(home.devices.filter { $0.traits.contains(LevelControlTrait.self) }.map(\.id) == ["5"])
+    #expect(home.devices.filter { $0.traits.contains(BooleanStateTrait.self) }.map(\.id) == ["6"])
+    #expect(home.devices.filter { $0.traits.contains(DescriptorTrait.self) }.map(\.id) == ["5", "6"])
+    #expect(home.devices.filter { $0.types.contains(.sensor) }.map(\.id) == ["6"])
   }
 
   // MARK: Changes of metadata
