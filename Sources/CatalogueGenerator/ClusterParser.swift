@@ -1,4 +1,5 @@
-/// Parses the declaration of a cluster, or of types that several clusters use. docs/catalogue.md describes the language.
+/// Parses the declaration of a cluster, or of types that several clusters use. docs/catalogue.md describes the
+/// language.
 struct ClusterParser {
   private var lines: ArraySlice<SourceLine>
   private var book = ""
@@ -251,7 +252,8 @@ struct ClusterParser {
     return .init(name: name, isList: isList, isNullable: false)
   }
 
-  /// Removes an expression, which starts with a capital letter, `!`, `(` or `[`; mandatory if there is none.
+  /// Parses a conformance expression, which starts with a capital letter, `!`, `(` or `[`. Without one, the element is
+  /// mandatory.
   private func conformance(_ line: inout SourceLine) throws(CatalogueError) -> Conformance {
     guard let first = line.next?.first, first.isUppercase || "!([".contains(first) else {
       return try Conformance("M", in: line)

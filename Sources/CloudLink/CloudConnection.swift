@@ -153,7 +153,7 @@ package actor CloudConnection {
     let isOld = contact != nil && stored.contact.map { now &- $0 >= Self.contactInterval } ?? true
     guard isOld || stored.failure != failure?.text else { return }
     stored = (contact ?? stored.contact, failure?.text)
-    // A failure is ignored: then the home itself can't be stored either.
+    // A failure is ignored, because storing the home fails as well then, which is reported.
     _ = host.value.perform { [account] in try $0.note(contact: contact, failure: failure?.text, of: account) }
   }
 

@@ -25,7 +25,7 @@ extension CloudDevice {
         report.set(FanControl.percentSetting, percent)
         report.set(FanControl.percentCurrent, percent)
       case WindowCovering.id:
-        // Matter's 100 % is closed. Application Clusters § 5.3.
+        // In Matter, 100 % means closed. Application Clusters § 5.3.
         report.set(
           WindowCovering.currentPositionLiftPercent100ths,
           Self.openPercent(state).map { UInt16(rounding: (100 - $0) * 100, in: 0...10_000) })

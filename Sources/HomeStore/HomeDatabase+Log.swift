@@ -36,7 +36,7 @@ extension HomeDatabase {
     }
   }
 
-  /// Whether anything happened after an anchor that the filter lets through; true where the log goes back no further.
+  /// Returns whether a sample after an anchor matches the filter; true if the log begins after the anchor.
   package func hasSamples(after anchor: Anchor, _ filter: SampleFilter) throws(HomeError) -> Bool {
     try read { database in
       guard try self.isCovered(anchor, database) else { return true }
@@ -56,8 +56,8 @@ extension HomeDatabase {
     }
   }
 
-  /// Whether all that happened after the anchor is in the log. An anchor beyond its end, or in a gap, is of changes that a
-  /// power cut took back.
+  /// Whether all that happened after the anchor is in the log. An anchor beyond its end, or in a gap, is of changes
+  /// that a power cut took back.
   private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
     let compacted: Int64? = try database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'").number()
     guard
@@ -88,7 +88,7 @@ extension HomeDatabase {
       name: try change.removedName, origin: try row.optionalText(10), update: try row.number(1))
   }
 
-  /// The filter for SQLite: an `AND` and its conditions. Lets through what ``SampleFilter/contains(_:)`` does.
+  /// The filter for SQLite: an `AND` and its conditions, which are equivalent to ``SampleFilter/contains(_:)``.
   package static func condition(_ filter: SampleFilter) -> (sql: String, arguments: StatementArguments) {
     var sql = ""
     var arguments: StatementArguments = []

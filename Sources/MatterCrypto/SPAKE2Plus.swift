@@ -1,4 +1,5 @@
-/// The data that a device stores of its passcode: sufficient to verify a prover, not to act as one. Core § 3.10.
+/// The data that a device stores in place of its passcode: sufficient to verify a prover, but not to act as one. Core §
+/// 3.10.
 public struct SPAKE2PlusVerifier: Sendable, Hashable {
   /// Length of the serialized form, in bytes.
   public static let byteCount = P256.scalarByteCount + P256.pointByteCount

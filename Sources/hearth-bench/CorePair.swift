@@ -9,7 +9,7 @@ struct BenchError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// Two messaging cores without a network: each receives what the other sends at once.
+/// Two messaging cores without a network: datagrams are delivered immediately.
 struct CorePair {
   static let fabricID: UInt64 = 0xFAB0_0000_0000_0001
   static let passcode: UInt32 = 20_202_021

@@ -59,7 +59,7 @@ enum Nodes {
   }
 }
 
-/// A controller and a light without a network: each receives what the other sends at once.
+/// A controller and a light without a network: datagrams are delivered immediately.
 struct EnginePair {
   static let controllerAddress = SocketAddress(.loopback4, port: 40_000)
   static let lightAddress = SocketAddress(.loopback4, port: 5540)

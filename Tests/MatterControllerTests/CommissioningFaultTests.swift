@@ -91,7 +91,7 @@ import Testing
       CommissioningRequest(passcode: 20_202_021, target: .discriminator(.long(0xF00))), at: world.now)
     _ = try #require(try world.result(of: id)?.get())
     #expect(world.now - .zero < .seconds(4))
-    // Also on the fabric: the working address is now of the other family.
+    // The same for an operational session: now the address of the other family is reachable.
     let other = SocketAddress(hasIPv6 ? .v4(0xC0A8_0106) : .v6(high: 0xFD00 << 48, low: 6, scope: 0), port: 5540)
     world.devices[0].address = other
     world.devices[0].reboot()

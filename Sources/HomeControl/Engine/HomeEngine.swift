@@ -47,10 +47,10 @@ package struct HomeHooks: Hashable, Sendable {
 package enum HomeEvent: Sendable {
   /// The home changed. The engine's state includes the changes.
   case updated(HomeUpdate)
-  /// The next effect stores changes of the controller that are to be committed in one transaction with this update.
-  /// ``updated(_:)`` follows, with the update as one that is logged.
+  /// The next effect stores changes of the controller, which must be committed in one transaction with this update.
+  /// Then ``updated(_:)`` is emitted for the update, which is marked as logged.
   case committing(HomeUpdate)
-  /// Contacts with devices, which are not changes. The engine's state includes them.
+  /// New times of contact, which are not changes of the home. The engine's state includes them.
   case contacts([NodeID: Contact])
   /// An event of an operation of the controller.
   case controller(ControllerEvent)
@@ -187,9 +187,9 @@ package struct HomeEngine: Engine {
 
   private mutating func publish(_ update: HomeUpdate) { events.append(.updated(update)) }
 
-  /// Starts to follow the devices. The connectivity of all of them is unknown until each one reports, because a device that
-  /// was followed before may have left since. The settled connectivity hides such short changes.
-  /// See the article “The home model”, “Connectivity and locality”.
+  /// Starts to follow the devices. The connectivity of all of them is unknown until each one reports, because a device
+  /// that was followed before may have left since. The settled connectivity hides such short changes. See the article
+  /// “The home model”, “Connectivity and locality”.
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true

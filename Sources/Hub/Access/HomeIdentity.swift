@@ -2,7 +2,7 @@ internal import HomeModel
 
 /// The identity of the home that all routes of a client have to lead to.
 struct HomeIdentity: Sendable {
-  /// Nil until the first route says what it is.
+  /// Nil until the first route has reported it.
   private(set) var expected: String?
 
   init(_ expected: String?) { self.expected = expected }

@@ -1,6 +1,6 @@
 internal import HomeModel
 
-/// An error result: the code and a text for people.
+/// An error result: the code and a text for users.
 struct MatterServerError: Error, Hashable {
   enum Code: Int {
     case unknown = 0

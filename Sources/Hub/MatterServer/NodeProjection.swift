@@ -14,7 +14,7 @@ enum NodeEvent: Hashable {
   case event(NodeID, EventData)
 }
 
-/// The nodes as clients know them, and the events that follow from each update of the home.
+/// The nodes that clients were informed about, and the events that result from each update of the home.
 ///
 /// A new node is announced when all its clusters have reported, since clients derive their entities from the attributes
 /// of the first node object. Nodes of clouds are not part of the projection.
@@ -39,8 +39,8 @@ struct NodeProjection {
 
   var sortedIDs: [NodeID] { nodes.keys.sorted() }
 
-  /// Returns the events of an update, in the order in which clients can apply them: a removed part is announced before its
-  /// node is updated, a new one afterwards.
+  /// Returns the events of an update, in the order in which clients can apply them: a removed part is announced before
+  /// its node is updated, a new one afterwards.
   /// - Parameter state: the state after the update.
   mutating func apply(_ update: HomeUpdate, _ state: HomeState) -> [NodeEvent] {
     var touched: Set<NodeID> = []

@@ -7,13 +7,13 @@ package let hubVersion = 6
 
 /// A message of a client: a command with the prefix `hearth_`.
 package enum HubMessage: Sendable {
-  /// Asks for the home and its changes.
+  /// Requests the home and its changes.
   case start(HubStart)
   /// - Parameters:
   ///   - origin: the caller within the client, which is not notified of its own changes.
   ///   - options: the options of the client.
   case request(id: String, HomeRequest, origin: String?, options: RequestOptions = RequestOptions())
-  /// Cancels a request, which is replied to nevertheless.
+  /// Cancels a request, to which the hub still replies.
   case cancel(id: String)
 }
 

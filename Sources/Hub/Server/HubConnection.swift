@@ -44,7 +44,7 @@ final class HubConnection {
   let channel: any Channel
   var client: HubHandshake.Client
   let address: String
-  /// The prefix of the origins of its changes.
+  /// The id of the connection, which is the prefix of the origin of each change that the client makes.
   let id = Identifiers.new()
   let since: Int64
   /// The time since which the socket accepts no bytes.
@@ -62,7 +62,8 @@ final class HubConnection {
   var isFollowing = false
   /// The last update that was sent to the client; nil: none.
   var position: HubPosition?
-  /// Whether updates after the position were skipped because the client did not read; they are sent when it reads again.
+  /// Whether updates after the position were skipped because the client did not read; they are sent when it reads
+  /// again.
   var isBehind = false
   var isCatchingUp = false
   /// The number of requests without a reply.

@@ -54,7 +54,7 @@ public actor HubServer {
     public init(host: String? = nil, port: Int) { (self.host, self.port) = (host, port) }
   }
 
-  /// The bounds of what clients can occupy.
+  /// The limits of the resources that clients can occupy.
   enum Limits {
     /// The size of a message in bytes. The longest one is a dump for `import_test_node`.
     static let messageSize = 1 << 21
@@ -114,9 +114,9 @@ public actor HubServer {
   private var random: any RandomSource
   /// The encoded parts of the home at the current position, for clients that load it at the same time.
   private var encodedHome: [HomeRole: [ByteBuffer]] = [:]
-  /// The times of contact as the clients know them.
+  /// The times of contact that were last sent to the clients.
   private var sentContacts: [NodeID: Contact] = [:]
-  /// The grace time as the clients know it; nil: its trials may also have changed.
+  /// The grace time that was last sent to the clients; nil if its trials may also have changed since.
   private var sentGrace: Duration?
 
   // The look-up of invitations.
@@ -315,7 +315,7 @@ public actor HubServer {
     }
   }
 
-  /// Sends pings, so that clients notice a lost connection, and what changed without an update.
+  /// Sends pings, so that clients detect a lost connection, and the changes that are not part of an update.
   private func sendHeartbeat() {
     let reducer = controller.view.reducer
     let changed = reducer.contacts.filter { sentContacts[$0.key] != $0.value }
@@ -370,7 +370,8 @@ public actor HubServer {
     return ([.reset] + parts).compactMap { encode($0) }
   }
 
-  /// Sends contacts and settings, which are not changes, and the position of the client, which has received all changes.
+  /// Sends contacts and settings, which are not changes, and the position of the client, which has received all
+  /// changes.
   private func synchronize(_ connection: HubConnection) {
     send(.contacts(controller.view.reducer.contacts), to: connection)
     send(.settling(controller.settling), to: connection)

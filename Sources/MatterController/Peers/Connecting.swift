@@ -1,6 +1,6 @@
 internal import MatterProtocol
 
-/// The search for a session with a peer: handshakes at several addresses, of which the first that succeeds is used.
+/// The search for a session with a peer: handshakes at several addresses. The first successful handshake wins.
 struct Connecting: Sendable {
   /// A handshake in progress.
   struct Attempt: Sendable {
@@ -8,7 +8,7 @@ struct Connecting: Sendable {
     let address: SocketAddress
     /// Whether it tries to resume an earlier session.
     let isResumption: Bool
-    /// When to restart unless something was received; nil if retransmissions suffice.
+    /// The time to restart the handshake if no message was received; nil if retransmissions suffice.
     var restartAt: Instant?
   }
 

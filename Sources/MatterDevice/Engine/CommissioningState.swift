@@ -110,7 +110,7 @@ struct CommissioningWindow: Sendable {
   static let maximumFailures = 20
 }
 
-/// A request of a handler to the engine that does not follow from the state.
+/// An action that a command handler requests from the engine, and that the changed state alone does not imply.
 enum NodeRequest: Sendable {
   case setFabric(FabricIndex, SessionID)
   /// Closes the PASE sessions after their pending responses were sent.

@@ -65,7 +65,7 @@ public protocol FabricScoped: ModelStruct {
 }
 
 extension Field {
-  /// Creates the field with an entry's fabric: decoded if present, omitted if `.none`.
+  /// Creates the field FabricIndex of a list entry, which is omitted if it is `.none`.
   public init(fabricIndex path: any WritableKeyPath<Root, FabricIndex> & Sendable) {
     id = GlobalAttribute.fabricIndexField
     name = "FabricIndex"

@@ -93,7 +93,7 @@ public struct DNSResponder: Sendable {
   private(set) var previousAddresses: Set<IPAddress> = []
   /// The services with a pending announcement.
   var unannounced: Set<UInt64> = []
-  /// A lower bound of the times at which they are due.
+  /// A lower bound of the times at which pending announcements are due.
   var earliestStep: Instant?
   private var lastSequence: UInt64 = 0
   /// The time of the last announcement, or the time until which announcements are delayed. Services published in quick

@@ -5,7 +5,7 @@ internal import MatterTLV
 struct PBKDFParamRequest: ModelStruct {
   var random: Octets<32> = []
   var sessionID: UInt16 = 0
-  /// 0 for the passcode of the device label.
+  /// The id of the passcode; 0 is the passcode on the device's label.
   var passcodeID: UInt16 = 0
   /// Whether the initiator already knows the salt and the iteration count.
   var hasParameters = false

@@ -76,7 +76,7 @@ extension ScenarioReader {
   }
 
   private mutating func reportUnknownTarget(_ words: ArraySlice<String>, _ node: Node) {
-    // The longest name that stands for several things, otherwise all words.
+    // The longest ambiguous name, or all words.
     for count in stride(from: min(words.count, Self.nameLimit), to: 0, by: -1) {
       let name = words.prefix(count).joined(separator: " ")
       switch (names.find(name), names.room(name)) {
@@ -101,7 +101,7 @@ extension ScenarioReader {
 }
 
 extension TargetName {
-  /// The target as a command has it.
+  /// The target in the syntax of commands.
   fileprivate var text: String {
     switch self {
     case .device(let text), .several(let text): text

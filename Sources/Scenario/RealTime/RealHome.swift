@@ -89,8 +89,8 @@ actor RealHome: Stage {
       var environment = VirtualDevice.Environment(
         machine: machine.impaired, discovery: ImpairedDiscovery(discovery, machine), loop: machine.loop,
         interfaces: .loopback, directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
-      // With the host name of the same device in another test, the addresses of that device would also count for this
-      // one.
+      // A random host name: a device of a test that runs at the same time could have the same device-specific name, and
+      // its addresses would be used for this device.
       environment.hostName = MatterService.hostName(drawnFrom: &random)
       if let defect { environment.configure = { defect.install(in: &$0) } }
       let started = try await loop.submit { [loop, environment] in

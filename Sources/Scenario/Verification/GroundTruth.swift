@@ -8,7 +8,7 @@ internal import Runtime
 internal import Simulation
 internal import VirtualDevices
 
-/// The actual state of a device, as only the simulated world knows it.
+/// The actual state of a device, which is known only to the simulated world.
 public struct GroundTruth: Hashable, Sendable {
   /// The route between a device and the home.
   public enum Route: String, Hashable, Sendable {

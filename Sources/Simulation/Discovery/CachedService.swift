@@ -40,7 +40,7 @@ package struct CachedService: Sendable {
   /// The time of the next arrival, repetition or expiry.
   package var nextDeadline: Instant? { .earlier(inFlight.first?.arrival, .earlier(retransmission?.at, expiry)) }
 
-  /// Updates the entry with what the host can receive at present.
+  /// Updates the entry with the records that the host can receive at present.
   /// - Parameters:
   ///   - service: the published service; nil if none is published or the publisher is unreachable.
   ///   - number: changes when the service is announced again, even unchanged.

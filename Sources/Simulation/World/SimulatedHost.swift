@@ -10,7 +10,7 @@ public struct Boot: Sendable {
   /// The time of the start.
   public let now: Instant
   public let address: SocketAddress
-  /// 1 for the first life.
+  /// The number of starts of the host, including this one.
   public let life: Int
 }
 

@@ -262,7 +262,7 @@ public final class World {
     throw .noProgress(at: now, since: last, waiting: waits)
   }
 
-  /// Runs until a time, at which the clock stands afterwards.
+  /// Runs until a time, to which the clock is set at the end.
   public func run(until end: Instant) throws(SimulationError) {
     _ = try run(until: end) { false }
   }

@@ -130,8 +130,8 @@ struct DefinitionResolver {
     report(
       items, at: { $0.draft.serialNumber?.mark }, by: { $0.serialNumber },
       found: { "serial “\($0.serialNumber ?? "")”" })
-    // One unique ID both behind a bridge and in front of it, or behind another one, is a device that is reachable both
-    // ways.
+    // Unique IDs are compared only behind the same bridge, or without one: the same ID elsewhere is the same device
+    // with another source.
     func reportUniqueIDs(_ items: [Item]) {
       report(
         items, at: { $0.draft.uniqueID?.mark }, by: { $0.draft.uniqueID?.value },

@@ -62,7 +62,7 @@ enum RandomHomes {
       if outcome.failure != nil { failures.append(outcome) }
       if verbose { print("seed \(seed): \(String(outcome.digest, radix: 16)) \(outcome.failure ?? "agrees")") }
     }
-    // When many fail, most fail in the same way: only the first ones are shrunk thoroughly.
+    // Only the first failures are shrunk thoroughly, because many failures usually have the same cause.
     for (index, failed) in failures.enumerated() {
       let least = await RandomHome.shrink(failed, attempts: index < 5 ? 60 : 10, defect: defect)
       print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")

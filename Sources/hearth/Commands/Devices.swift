@@ -49,7 +49,7 @@ struct Devices: AsyncParsableCommand {
     let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let observation = session.updates().sink { _ in signal.yield() }
     defer { observation.cancel() }
-    // For relative times, and for devices that another process pairs.
+    // Redraws periodically, because the table has relative times, and for devices that other processes pair.
     async let _: Void = {
       while !Task.isCancelled {
         try? await Task.sleep(for: .milliseconds(TableScreen.period))
@@ -240,8 +240,9 @@ final class TableScreen {
 
   /// Returns the table with the control sequences that redraw it in place.
   ///
-  /// The cursor moves to the upper left corner, each line is cleared to its end, and all lines below are cleared. Output that is
-  /// larger than the terminal would scroll it: long lines are cut by the terminal, and excess lines are replaced by their number.
+  /// The cursor moves to the upper left corner, each line is cleared to its end, and all lines below are cleared.
+  /// Output that is larger than the terminal would scroll it: long lines are cut by the terminal, and excess lines are
+  /// replaced by their number.
   /// - Parameter rows: the number of lines of the terminal; nil: not known.
   func text(_ table: String, rows: Int? = nil, colors: Bool = false) -> String {
     let table = colors ? Paint.result(table.shown(lines: true)) : table.shown(lines: true)

@@ -64,7 +64,8 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
-  /// Collects the names of removed devices and rooms, which are in the log only at their removal, after their other changes.
+  /// Collects the names of removed devices and rooms, which are in the log only at their removal, after their other
+  /// changes.
   private func collectRemovedNames(
     of session: Home, after anchor: Anchor, _ report: inout ChangeFormatter
   ) async throws {
@@ -78,7 +79,8 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
-  /// Prints the available changes. If the hub is unreachable, prints a note once; the signal is raised again when it is back.
+  /// Prints the available changes. If the hub is unreachable, prints a note once; the signal is set when it is
+  /// reachable again.
   /// - Returns: whether the limit of --count is reached.
   private func readAvailable(_ reader: LogReader) async throws -> Bool {
     do {

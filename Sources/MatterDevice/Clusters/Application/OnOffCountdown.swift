@@ -8,7 +8,7 @@ import MatterProtocol
 /// countdown; writing one of the attributes does not.
 enum OnOffCountdown {
   private static let interval: Duration = .milliseconds(100)
-  /// A time that does not elapse. If either attribute has it, neither counts.
+  /// The value of an unlimited time. If either attribute has this value, neither is counted down.
   private static let forever: UInt16 = 0xFFFF
 
   private struct Running: Sendable {

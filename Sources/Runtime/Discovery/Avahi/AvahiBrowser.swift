@@ -81,8 +81,8 @@ final class AvahiBrowser {
     update()
   }
 
-  /// Drops the daemon's objects, which are void. Reported services stay valid until the daemon is back and the grace
-  /// period ends.
+  /// Drops the daemon's objects, which are void. Reported services stay valid until the daemon is available again and
+  /// the grace period ends.
   func daemonDisconnected() {
     instances = [:]
     hosts = [:]
