@@ -108,10 +108,12 @@ enum Repository {
 
   @Test("only Scenario replaces decisions of the engines") func installsHooksInScenarioOnly() {
     var isFound = false
+    // With the default boundaries, `device.hooks` is one word.
+    let assignment = #/\bhooks(\.\w+)? = (?!\w+Hooks\(\))/#.wordBoundaryKind(.simple)
     for file in Repository.sources {
-      let lines = file.code(containing: "hooks").filter { $0.text.contains(#/\bhooks(\.\w+)? = (?!\w+Hooks\(\))/#) }
+      let lines = file.code(containing: "hooks").filter { $0.text.contains(assignment) }
+      isFound = isFound || !lines.isEmpty
       for (line, _) in lines + file.code(containing: ".configure = ") {
-        isFound = true
         #expect(file.target == "Scenario", "\(file.path):\(line): \(file.target) may not install a hook")
       }
     }
