@@ -54,7 +54,9 @@ import Testing
     #expect(try await hearth("home", "cloud", "list").output.contains("refuses the token (401)"))
     #expect(try await hearth("home", "cloud", "remove", "acme").output == "removed Acme and its devices: Porch\n")
     #expect(
-      try await eventually { try await hearth("devices", "--hub", "here", "--json").output.contains(#""data":[]"#) })
+      try await eventuallyByCommands {
+        try await hearth("devices", "--hub", "here", "--json").output.contains(#""data":[]"#)
+      })
     #expect(try await hearth("home", "cloud", "list").output.isEmpty)
   }
 }

@@ -88,7 +88,8 @@ import Testing
     #expect(slow.status == 0 && slow.errors == "waiting for Lamp to answer\n", "\(slow.errors)")
     #expect(try await hearth("describe", "lamp", "--timeout", "2s", "--quiet").errors.isEmpty)
     // Repeated, because on a busy machine a short wait takes longer.
-    #expect(try await eventually { try await hearth("describe", "lamp", "--timeout", "300ms").errors.isEmpty })
+    #expect(
+      try await eventuallyByCommands { try await hearth("describe", "lamp", "--timeout", "300ms").errors.isEmpty })
     let wait = try await hearth("wait", "lamp", "--for", "onOff=false", "--timeout", "3s")
     #expect(wait.status == 11 && wait.errors.hasPrefix("waiting for Lamp: onOff to be false\n"), "\(wait.errors)")
   }

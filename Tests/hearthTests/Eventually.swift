@@ -10,3 +10,14 @@ func eventually(_ isTrue: () async throws -> Bool) async rethrows -> Bool {
   }
   return try await isTrue()
 }
+
+/// Repeats commands until a condition is true, for at least two minutes. Each attempt starts processes, so the pauses
+/// grow to half a second.
+/// - Returns: whether the condition became true.
+func eventuallyByCommands(_ isTrue: () async throws -> Bool) async rethrows -> Bool {
+  for attempt in 0..<250 {
+    if try await isTrue() { return true }
+    try? await Task.sleep(for: .milliseconds(min(20 << min(attempt, 5), 500)))
+  }
+  return try await isTrue()
+}

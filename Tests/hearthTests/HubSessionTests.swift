@@ -16,7 +16,7 @@ import Testing
 
     // Processes of the owner need no token.
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("devices", "--hub", "here", "--json").output.contains(#""dataSourceLocality":"local""#)
       })
     #expect(
@@ -36,7 +36,7 @@ import Testing
     }
     let watch = try Follower(
       other, "watch", "--json", "--hub", hearth.state + "/run/hub.sock", "--token", guest)
-    #expect(try await eventually { try await hearth("hub", "status").output.contains("Gast") })
+    #expect(try await eventuallyByCommands { try await hearth("hub", "status").output.contains("Gast") })
     #expect(try await visitor(guest, "on", "lamp").status == 7)
     #expect(try await visitor(guest, "write", "lamp.levelControl.onLevel=50%").status == 7)
     #expect(try await visitor(guest, "read", "lamp.onOff.onOff").output == "false\n")
@@ -85,7 +85,7 @@ import Testing
         ["wait", "table", "--for", "connectivity=partiallyOnline"],
       ].map { try Follower(other, $0 + ["--hub", hearth.state + "/run/hub.sock", "--token", guest]) } + [watch]
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("hub", "status", "--json").output.components(separatedBy: "\"Gast\"").count >= 5
       })
     #expect(try await hearth("hub", "revoke", "gast").output == "revoked Gast\n")
@@ -123,7 +123,7 @@ import Testing
     }
     // Repeated, because on a busy machine a subscription takes longer than a second.
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         let direct = try await values([])
         let through = try await values(["--hub", "here"])
         return !direct.isEmpty && direct == through
@@ -135,7 +135,7 @@ import Testing
     #expect(await subscription.waits(for: #""initial":true"#))
     let watch = try Follower(hearth, "watch", "--hub", "here", "--json")
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("hub", "status", "--json").output.components(separatedBy: "hearth ").count >= 4
       })
     #expect(try await hearth("on", "lamp", "--hub", "here").status == 0)

@@ -89,12 +89,12 @@ import Testing
     #expect(try await run("on", "one", "two").status == 0)
     #expect(try await run("group", "invoke", "Crowd", "onOff.off").status == 0)
     for name in ["one", "two"] {
-      #expect(try await eventually { try await run("read", "\(name).onOff.onOff").output == "false\n" })
+      #expect(try await eventuallyByCommands { try await run("read", "\(name).onOff.onOff").output == "false\n" })
     }
     #expect(try await run("group", "remove", "Crowd", "one", "two").status == 0)
 
     _ = try Follower(hearth, ["hub", "run"] + off)
-    #expect(try await eventually { try await hearth("hub", "status").status == 0 })
+    #expect(try await eventuallyByCommands { try await hearth("hub", "status").status == 0 })
     for name in ["one", "two"] {
       let online = try await hearth("wait", name, "--hub", "here", "--for", "connectivity=online", "--timeout", "5m")
       #expect(online.status == 0, "\(online.errors)")
@@ -140,7 +140,7 @@ import Testing
     #expect(second.ports == first.ports)
     let pressed = try await hearth("sim", "press", "Button", "short")
     #expect(pressed.status == 0, "\(pressed.errors)")
-    #expect(try await eventually { try await isOn() })
+    #expect(try await eventuallyByCommands { try await isOn() })
 
     // An invalid line prevents the start, and the error has its position.
     try "1: nowhere\n".write(to: book, atomically: true, encoding: .utf8)

@@ -34,7 +34,7 @@ import Testing
     #expect(await watch.waits(for: #""attribute":"onOff""#))
     #expect(await eventually { !server.bodies.isEmpty })
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#)
       })
 
@@ -42,7 +42,7 @@ import Testing
     server.answer(503)
     #expect(try await hearth("off", "lamp").status == 0)
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("observe", "list", "--json").output.contains(#""strikes":3,"suspended":true"#)
       })
     let failed = try notices(server)
@@ -63,14 +63,14 @@ import Testing
       try await hearth("watch", "lamp", "--since", anchor, "--for", "0s", "--json").output.split(separator: "\n")
         .filter { $0.contains(#""attribute":"onOff""#) }.map { $0.contains(#""value":true"#) }
     }
-    #expect(try await eventually { try await values(since: first.until) == [false, true, false] })
+    #expect(try await eventuallyByCommands { try await values(since: first.until) == [false, true, false] })
     #expect(server.bodies.count == count)
     #expect(try await hearth("observe", "resume", "1").output == "resumed observer 1\n")
     #expect(await eventually { server.bodies.count == count + 1 })
     let last = try #require(try notices(server).last)
     #expect(last.after == first.until)
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#)
       })
     #expect(try await hearth("observe", "remove", "1").status == 0)

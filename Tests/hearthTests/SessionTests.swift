@@ -39,9 +39,9 @@ import Testing
     #expect(try await hearth("group", "add", "crowd", "lamp").output == "Crowd: Den/Lamp/1\n")
     let off = try await hearth("read", "lamp.onOff.onOff").output
     #expect(try await hearth("group", "invoke", "1", "onOff.on").output == "Crowd: onOff.on sent\n")
-    #expect(try await eventually { try await hearth("read", "lamp.onOff.onOff").output != off })
+    #expect(try await eventuallyByCommands { try await hearth("read", "lamp.onOff.onOff").output != off })
     #expect(try await hearth("group", "invoke", "Crowd", "onOff.off").status == 0)
-    #expect(try await eventually { try await hearth("read", "lamp.onOff.onOff").output == off })
+    #expect(try await eventuallyByCommands { try await hearth("read", "lamp.onOff.onOff").output == off })
     #expect(try await hearth("group", "list").output.contains("Den/Lamp/1"))
     #expect(try await hearth("group", "remove", "Crowd", "lamp").output == "Crowd: no members\n")
     // Groups do not support timed commands.

@@ -14,7 +14,7 @@ import Testing
     send([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), to: port)
     var table: [Substring] = []
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         table = try await hearth("sim", "drops", "Target").output.split(separator: "\n")
         return table.count >= 3 && table[1].contains("3")
       })
@@ -56,7 +56,7 @@ import Testing
         == #"{"ok":true,"data":{"device":"Lamp","partitioned":false,"lossPercent":0.5,"latencyMilliseconds":80,"#
         + #""jitterMilliseconds":40,"duplicatePercent":1.0,"reorderPercent":0.0}}"# + "\n")
     #expect(try await hearth("sim", "net", "lamp").output == "loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%\n")
-    #expect(try await eventually { try await hearth("sim", "ps").output.contains("; loss 0.5%") })
+    #expect(try await eventuallyByCommands { try await hearth("sim", "ps").output.contains("; loss 0.5%") })
     #expect(try await hearth("sim", "ps").output.contains("; loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%"))
     #expect(
       try await hearth("sim", "ps", "--json").output.contains(#""network":{"partitioned":false,"lossPercent":0.5"#))

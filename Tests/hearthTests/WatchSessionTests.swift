@@ -71,7 +71,7 @@ import Testing
     let fleet = try await Fleet(hearth, lamp: name)
     let watch = try Follower(hearth, "watch")
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("hub", "status", "--json").output.contains(#""follower":true"#)
       })
     #expect(try await hearth("pair", fleet.code, "--name", "Strip").status == 0)
@@ -161,7 +161,7 @@ import Testing
     let notice = String(decoding: FileManager.default.contents(atPath: woken) ?? Data(), as: UTF8.self)
     #expect(notice.contains(#""observer":1,"type":"attribute""#))
     #expect(
-      try await eventually {
+      try await eventuallyByCommands {
         try await hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#)
       })
     #expect(try await hearth("observe", "list").output.contains("attribute  Den/Ceiling, onOff  –"))
