@@ -7,12 +7,12 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
   package var log: UInt32
   /// The sequence number of the last change before the position; 0: the beginning.
   package var sequence: Int64
-  /// Identifies the writer of that change, see ``HomeDatabase/mark(of:)``: a log that was restored from a copy assigns its
-  /// sequence numbers again. Nil if there is no such change, or its writer is unknown.
-  package var mark: UInt32?
+  /// The generation of that change, drawn when the database was opened: after a power failure, or in a log that was
+  /// restored from a copy, sequence numbers are assigned again. Nil at the beginning.
+  package var generation: UInt32?
 
-  package init(log: UInt32, sequence: Int64, mark: UInt32? = nil) {
-    (self.log, self.sequence, self.mark) = (log, sequence, mark)
+  package init(log: UInt32, sequence: Int64, generation: UInt32? = nil) {
+    (self.log, self.sequence, self.generation) = (log, sequence, generation)
   }
 
   /// Parses the format of ``description``.
@@ -23,13 +23,13 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     else { return nil }
     self.init(log: log, sequence: sequence)
     guard parts.count == 3 else { return }
-    guard let mark = UInt32(parts[2], radix: 16) else { return nil }
-    self.mark = mark
+    guard let generation = UInt32(parts[2], radix: 16) else { return nil }
+    self.generation = generation
   }
 
   /// `h1f03a9c2-4711-5d20`.
   public var description: String {
-    "h\(String(log, radix: 16))-\(sequence)" + (mark.map { "-" + String($0, radix: 16) } ?? "")
+    "h\(String(log, radix: 16))-\(sequence)" + (generation.map { "-" + String($0, radix: 16) } ?? "")
   }
 
   /// Returns an anchor beyond the end of this anchor's log, which causes a reset; nil if the other anchor is of the same log.

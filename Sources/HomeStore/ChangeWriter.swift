@@ -8,9 +8,9 @@ internal import MatterProtocol
 /// semantics for rows as ``HomeState/apply(_:)`` for values.
 struct ChangeWriter {
   private let database: Database
-  private let writer: Int64
+  private let generation: UInt32
   /// The sequence number of the last change in the log.
-  private(set) var sequence: Int64
+  private var sequence: Int64
   /// A write cache of clusters, because a report changes several attributes of a cluster, and a batch has several
   /// reports.
   private var clusters: [NodeID: [ClusterPath: StoredCluster]] = [:]
@@ -33,13 +33,11 @@ struct ChangeWriter {
     var main: String?
   }
 
-  init(_ database: Database, writer: Int64, after sequence: Int64) {
-    self.database = database
-    self.writer = writer
-    self.sequence = sequence
+  init(_ database: Database, generation: UInt32, after sequence: Int64) {
+    (self.database, self.generation, self.sequence) = (database, generation, sequence)
   }
 
-  /// - Returns: the update without additions of objects that another process has added before.
+  /// - Returns: the update without additions of objects that were added before.
   mutating func write(_ update: HomeUpdate) throws -> HomeUpdate {
     let batch = sequence.saturatingAdd(1)
     var written = update
@@ -121,8 +119,18 @@ struct ChangeWriter {
   private mutating func log(_ row: ChangeRow, _ update: HomeUpdate, batch: Int64) throws {
     // Prepared once, because a report has many changes and the statement is long.
     let insert = try insertion ?? LogInsertion(database)
+    if insertion == nil { try beginGeneration() }
     insertion = insert
-    sequence = try insert(row, batch: batch, time: update.time, origin: update.origin, writer: writer)
+    sequence = try insert(row, batch: batch, time: update.time, origin: update.origin)
+  }
+
+  /// Stores where the generation begins, with its first change.
+  private func beginGeneration() throws {
+    try execute(
+      """
+      INSERT OR REPLACE INTO opening (start, generation)
+      SELECT ?, ? WHERE ? IS NOT (SELECT generation FROM opening ORDER BY start DESC LIMIT 1)
+      """, [sequence, generation, generation])
   }
 
   /// Returns the device of a change that names only a node or source.

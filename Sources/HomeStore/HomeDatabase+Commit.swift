@@ -23,7 +23,7 @@ extension HomeDatabase {
   }
 
   private func store(_ updates: [HomeUpdate], _ contacts: [NodeID: Contact], _ database: Database) throws {
-    var changes = ChangeWriter(database, writer: writer, after: try lastSequence(database))
+    var changes = ChangeWriter(database, generation: generation, after: try lastSequence(database))
     for update in updates { _ = try changes.write(update) }
     try changes.finish(contacts)
   }
@@ -70,7 +70,7 @@ extension HomeDatabase {
     try write { database in
       let (changes, result) = try body(database, try self.names(database))
       let update = HomeUpdate(changes, at: time, origin: origin)
-      var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
+      var writer = ChangeWriter(database, generation: self.generation, after: try self.lastSequence(database))
       let written = try writer.write(update)
       try writer.finish([:])
       return (written, result)

@@ -21,18 +21,15 @@ extension HomeDatabase {
         sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"
       ).number([time])
       let limit = max(
-        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database),
+        max(0, last.saturatingSubtract(Int64(clamping: max(count, 0)))),
         firstKept.map { $0.saturatingSubtract(1) } ?? last)
       let divided: Int64? = try database.cachedStatement(
         sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"
       ).number([limit.saturatingAdd(1), limit])
-      let end = try LogGaps.before(divided.map { $0.saturatingSubtract(1) } ?? limit, database)
-      let mark = try self.mark(at: end, database)
+      let end = divided.map { $0.saturatingSubtract(1) } ?? limit
       try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
       let removed = database.changesCount
-      if removed > 0 {
-        try self.noteCompaction(upTo: end, mark, database)
-      }
+      if removed > 0 { try self.noteCompaction(upTo: end, database) }
       // Reports that were in flight while a device was removed leave orphaned rows, which are rare: they are not
       // searched each time.
       guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
@@ -43,27 +40,13 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores that the log begins after a position.
-  /// - Parameter mark: the mark of the last removed change, for comparison with anchors; nil: unknown.
-  func noteCompaction(upTo end: Int64, _ mark: UInt32?, _ database: Database) throws {
+  /// Stores that the log begins after a position. The generation of this position is kept, for comparison with anchors.
+  func noteCompaction(upTo end: Int64, _ database: Database) throws {
     try database.execute(
-      sql: "INSERT OR REPLACE INTO meta (key, value) VALUES ('compacted', ?), ('compactedMark', ?)",
-      arguments: [end, mark.map { Int64($0) } ?? Self.unmarked])
-    try LogGaps.forget(before: end, database)
-  }
-
-  /// Stored if a change has no mark.
-  private static let unmarked: Int64 = -1
-
-  /// The mark of the last removed change, if it has this sequence number.
-  func compactedMark(at sequence: Int64, _ database: Database) throws -> UInt32? {
-    let value: Int64? = try database.cachedStatement(
       sql: """
-        SELECT value FROM meta WHERE key = 'compactedMark'
-        AND EXISTS (SELECT 1 FROM meta WHERE key = 'compacted' AND value = ?)
-        """
-    ).number([sequence])
-    return value.flatMap { UInt32(exactly: $0) }
+        INSERT OR REPLACE INTO meta (key, value) VALUES ('compacted', ?);
+        DELETE FROM opening WHERE start < (SELECT max(start) FROM opening WHERE start < ?)
+        """, arguments: [end, end])
   }
 
   /// Also compacts the log to a file size: removes the older half of the changes until the file uses at most three

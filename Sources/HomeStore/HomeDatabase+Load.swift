@@ -124,18 +124,15 @@ extension HomeDatabase {
 
   /// Returns the position after the change with this sequence number.
   package func anchor(at sequence: Int64, _ database: Database) throws -> Anchor {
-    Anchor(log: logID, sequence: sequence, mark: try mark(at: sequence, database))
+    Anchor(log: logID, sequence: sequence, generation: try generation(of: sequence, database))
   }
 
-  /// Returns the mark of a change in the log, or of the last compacted one; nil for other sequence numbers.
-  package func mark(at sequence: Int64, _ database: Database) throws -> UInt32? {
-    let statement = try database.cachedStatement(sql: "SELECT writer FROM log WHERE sequence = ?")
-    if let writer = try statement.number([sequence], as: Int64.self) { return Self.mark(of: writer) }
-    return try compactedMark(at: sequence, database)
+  /// Returns the generation of the change with this sequence number; nil at the beginning.
+  private func generation(of sequence: Int64, _ database: Database) throws -> UInt32? {
+    try database.cachedStatement(
+      sql: "SELECT generation FROM opening WHERE start < ? ORDER BY start DESC LIMIT 1"
+    ).number([sequence])
   }
-
-  /// Returns a short identifier of a writer, whose number is drawn each time that the file is opened.
-  package static func mark(of writer: Int64) -> UInt32 { UInt32(truncatingIfNeeded: writer) }
 
   /// Returns the sequence number of the last logged change, even if it has been compacted.
   func lastSequence(_ database: Database) throws -> Int64 {

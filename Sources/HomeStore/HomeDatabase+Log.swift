@@ -56,23 +56,20 @@ extension HomeDatabase {
     }
   }
 
-  /// Whether all that happened after the anchor is in the log. An anchor beyond its end, or in a gap, is of changes
-  /// that a power cut took back.
+  /// Returns whether the log contains all changes after the anchor. An anchor beyond its end, or of another generation, is
+  /// behind changes that were lost in a power failure or by restoring a copy.
   private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
     let compacted: Int64? = try database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'").number()
-    guard
-      try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
-        && !LogGaps.contain(anchor.sequence, database)
-    else { return false }
-    // The number may have been given again, since the file was put back from a copy.
-    guard let mark = anchor.mark, let now = try self.mark(at: anchor.sequence, database) else { return true }
-    return mark == now
+    return try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
+      && anchor == self.anchor(at: anchor.sequence, database)
   }
 
   // MARK: Rows
 
-  private static let columns =
-    "sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer"
+  private static let columns = """
+    sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin,
+    (SELECT generation FROM opening WHERE start < sequence ORDER BY start DESC LIMIT 1)
+    """
 
   private func sample(_ row: Row) throws -> HomeSample {
     guard let kind = ChangeRow.Kind(rawValue: try row.number(3)) else { throw DamagedBlob() }
@@ -83,7 +80,7 @@ extension HomeDatabase {
     change.element = try row.optionalNumber(8)
     change.value = try row.optionalBytes(9)
     return HomeSample(
-      anchor: Anchor(log: logID, sequence: try row.number(0), mark: Self.mark(of: try row.number(11))),
+      anchor: Anchor(log: logID, sequence: try row.number(0), generation: try row.optionalNumber(11)),
       time: try row.number(2), change: try change.change(), device: kind.isOfDevice ? change.subject : nil,
       name: try change.removedName, origin: try row.optionalText(10), update: try row.number(1))
   }

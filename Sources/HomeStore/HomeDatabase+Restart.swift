@@ -19,11 +19,11 @@ extension HomeDatabase {
       if database.changesCount == 0 {
         try database.execute(sql: "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'log')", arguments: [place])
       }
-      try self.noteCompaction(upTo: place, nil, database)
+      try self.noteCompaction(upTo: place, database)
       try database.execute(sql: "DELETE FROM trial")
       var update = HomeUpdate(changes, at: time)
       update.trials = home.trials
-      var writer = ChangeWriter(database, writer: self.writer, after: place)
+      var writer = ChangeWriter(database, generation: self.generation, after: place)
       _ = try writer.write(update)
       try writer.finish(home.contacts)
     }

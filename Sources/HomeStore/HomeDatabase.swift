@@ -21,8 +21,8 @@ package final class HomeDatabase: Sendable {
   package let logID: UInt32
   /// The identity of the home: 32 hexadecimal digits, which never change. Two hubs with the same one serve the same home.
   package let identity: String
-  /// Identifies this instance among the writers of the file.
-  package let writer: Int64
+  /// The generation of the changes that this instance logs, see ``Anchor``.
+  let generation: UInt32
   /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
   package let isPassing: Bool
   private let isClosed = Atomic(false)
@@ -40,19 +40,15 @@ package final class HomeDatabase: Sendable {
   ///     file, see `PassingHomes`.
   ///   - random: the source for the id of a new log, which identifies its anchors.
   ///   - identity: the identity of a new home, 32 hexadecimal digits; nil: a random one.
-  ///   - boot: identifies the boot of the machine, because the last changes may be lost in a power failure; nil: as
-  ///     reported by the system.
   /// - Throws: ``HomeError`` `internalError` if the file can't be opened, is damaged, belongs to another program, or has
   ///   another version of the schema; then it remains unchanged.
   package static func open(
-    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil,
-    boot: Int64? = nil
+    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil
   ) throws(HomeError) -> HomeDatabase {
-    let boot = boot ?? LogGaps.boot
     var random = random
     if isPassing {
       do {
-        return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, identity, boot: boot)
+        return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, identity)
       } catch {
         throw failure(error, path)
       }
@@ -82,16 +78,14 @@ package final class HomeDatabase: Sendable {
       configuration.busyMode = .timeout(5)
       configuration.maximumReaderCount = 2
       configuration.prepareDatabase { database in
-        // A commit doesn't wait for the disk: the last commits survive a kill, but not a power failure. See LogGaps.
+        // A commit doesn't wait for the disk: the last commits survive a kill, but not a power failure. See Anchor.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
         try database.execute(sql: "PRAGMA journal_size_limit = \(Self.journalSize)")
       }
       let isNew = try HomeSchema.isNew(path)
       let pool = try DatabasePool(path: path, configuration: configuration)
       if isNew { try HomeSchema.create(in: pool) }
-      let database = try HomeDatabase(pool, path, isPassing: false, &random, identity, boot: boot)
-      try LogGaps.note(boot, in: pool)
-      return database
+      return try HomeDatabase(pool, path, isPassing: false, &random, identity)
     } catch {
       throw failure(error, path)
     }
@@ -105,12 +99,12 @@ package final class HomeDatabase: Sendable {
 
   private init(
     _ pool: any DatabaseWriter, _ path: String, isPassing: Bool, _ random: inout some RandomSource,
-    _ identity: String?, boot: Int64
+    _ identity: String?
   ) throws {
     (self.pool, self.path, self.isPassing) = (pool, path, isPassing)
-    logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
+    logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random))
     self.identity = try HomeSchema.identity(pool, new: identity)
-    writer = Int64.random(in: 1...Int64.max, using: &random)
+    generation = UInt32.random(in: 1...UInt32.max, using: &random)
   }
 
   /// Closes the file. Later calls throw.

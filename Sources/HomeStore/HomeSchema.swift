@@ -7,7 +7,7 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 3
+  private static let version: Int32 = 4
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
@@ -51,17 +51,15 @@ enum HomeSchema {
   }
 
   /// Returns the id of the log, and stores a new one if there is none.
-  /// - Parameters:
-  ///   - new: the id of a new log.
-  ///   - boot: identifies the boot of the machine at which a new log begins.
-  static func logID(_ pool: some DatabaseWriter, drawing new: UInt32, boot: Int64) throws -> UInt32 {
+  /// - Parameter new: the id of a new log.
+  static func logID(_ pool: some DatabaseWriter, drawing new: UInt32) throws -> UInt32 {
     let query = "SELECT value FROM meta WHERE key = 'log'"
     // A single statement needs no transaction. With a single connection, a read transaction would toggle
     // `PRAGMA query_only`, after which SQLite prepares all cached statements again.
     if let known: UInt32 = try pool.unsafeRead({ try $0.cachedStatement(sql: query).number() }) { return known }
     return try pool.writeWithoutTransaction { database in
-      try database.cachedStatement(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?), ('boot', ?)")
-        .execute(arguments: [new, boot])
+      try database.cachedStatement(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?)").execute(
+        arguments: [new])
       return try database.cachedStatement(sql: query).number() ?? new
     }
   }
@@ -87,7 +85,7 @@ enum HomeSchema {
   ///   `ControllerTable`.
   /// - `structure`: at most one is the primary one, which is used if a request names none.
   /// - `log`: `element` is the id of an attribute or event.
-  /// - `gap`: ranges of sequence numbers of the log that are skipped, exclusive at both ends, see `LogGaps`.
+  /// - `opening`: the generation of the changes of the log after the sequence number `start`, see ``Anchor``.
   /// - `observer`: `earliest` is the earliest time of the next delivery, `begun` the begin of the unfinished one, `resumes`
   ///   the number of times it was resumed.
   /// - `client`: `token` is a hash; `created` is in seconds since 1970.
@@ -130,9 +128,9 @@ enum HomeSchema {
     CREATE TABLE log (
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
       subject TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
-      origin TEXT, writer INTEGER NOT NULL
+      origin TEXT
     );
-    CREATE TABLE gap (last INTEGER PRIMARY KEY, next INTEGER NOT NULL);
+    CREATE TABLE opening (start INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
     CREATE TABLE observer (
       id INTEGER PRIMARY KEY AUTOINCREMENT, definition TEXT NOT NULL, sequence INTEGER NOT NULL,
       strikes INTEGER NOT NULL DEFAULT 0, suspended INTEGER NOT NULL DEFAULT 0, failure TEXT, delivered INTEGER,

@@ -12,16 +12,14 @@ struct LogInsertion {
     self.database = database
     statement = try database.cachedStatement(
       sql: """
-        INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, origin)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
   }
 
   /// - Returns: the sequence number of the row.
   /// - Throws: `DatabaseError`
-  func callAsFunction(
-    _ row: ChangeRow, batch: Int64, time: Int64, origin: String?, writer: Int64
-  ) throws -> Int64 {
+  func callAsFunction(_ row: ChangeRow, batch: Int64, time: Int64, origin: String?) throws -> Int64 {
     let line = statement.sqliteStatement
     sqlite3_reset(line)
     defer {
@@ -65,7 +63,6 @@ struct LogInsertion {
     bind(row.element.map { Int64($0) })
     bind(row.value)
     bind(origin)
-    bind(writer)
     if code == SQLITE_OK { code = sqlite3_step(line) }
     guard code == SQLITE_DONE else {
       throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)

@@ -57,25 +57,25 @@ import Testing
     await center.stop()
   }
 
-  /// Compaction keeps the mark of the last removed change, so that an anchor at this position in a log restored from a
+  /// Compaction keeps the generation of the last removed change, so that an anchor at this position in a log restored from a
   /// copy is detected.
-  @Test func keepsMarkOfLastRemovedChange() throws {
+  @Test func keepsGenerationOfLastRemovedChange() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
     try database.commit((0..<20).map { change($0, at: 0) })
     let edge = try database.anchor()
     try database.commit((20..<30).map { change($0, at: 1) })
-    let other = Anchor(log: edge.log, sequence: edge.sequence, mark: edge.mark.map { $0 &+ 1 })
+    let other = Anchor(log: edge.log, sequence: edge.sequence, generation: edge.generation.map { $0 &+ 1 })
     func isReset(_ anchor: Anchor) throws -> Bool {
       if case .reset = try database.samples(after: anchor) { true } else { false }
     }
     #expect(try !isReset(edge) && isReset(other))
     #expect(try database.compact(keeping: 10) == 20)
     #expect(try !isReset(edge) && isReset(other))
-    // Also if the log is empty: the end anchor then has the mark.
+    // Also if the log is empty: the end anchor then has the generation.
     let end = try database.anchor()
     #expect(try database.compact(keeping: 0) == 10)
-    #expect(try database.anchor() == end && end.mark != nil && isReset(edge))
+    #expect(try database.anchor() == end && end.generation != nil && isReset(edge))
   }
 
   /// A burst of commits during a read leaves a long write-ahead log, which the next commits or the periodic check

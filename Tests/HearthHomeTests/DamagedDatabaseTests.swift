@@ -26,7 +26,6 @@ import Testing
     _ = try database.commit(WriteQueue(), [StoreChange("fabric/1", [1, 2, 3])])
     try database.write { database in
       try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
-      try database.execute(sql: "INSERT OR REPLACE INTO gap (last, next) VALUES (100000, 200000)")
       try database.execute(
         sql:
           "INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES ('Maker', 'd', 9, 1, x'00')")
@@ -35,10 +34,10 @@ import Testing
 
   private static let tables = [
     "structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial",
-    "cloud_account", "cloud_device", "setting", "controller",
+    "cloud_account", "cloud_device", "setting", "controller", "opening",
   ]
   /// Tables that are read when a home is opened.
-  private static let tablesOfStart = ["meta", "identity", "gap", "sqlite_sequence"]
+  private static let tablesOfStart = ["meta", "identity", "sqlite_sequence"]
   private static let values = ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "1.5"]
 
   private func event(_ number: UInt64) -> EventData {

@@ -42,7 +42,7 @@ import Testing
   @Test func createsAndReopens() throws {
     let scratch = try TestDatabase()
     let first = try scratch.open()
-    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 3)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 4)
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA application_id") } == 0x4872_7468)
     try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
     // Also while another connection has the file open.

@@ -8,13 +8,9 @@ import Testing
 @testable import HomeStore
 
 /// A power failure may lose the last changes; readers that had seen them get a reset.
-@Suite("Log gaps") struct LogGapTests {
+@Suite("Log generations") struct LogGenerationTests {
   private func update(_ number: Int) -> HomeUpdate {
     HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x05, UInt8(number)])], at: Int64(number))
-  }
-
-  private func open(_ scratch: TestDatabase, boot: Int64) throws -> HomeDatabase {
-    try HomeDatabase.open(scratch.path, boot: boot)
   }
 
   private func times(_ database: HomeDatabase, after anchor: Anchor?) throws -> [Int64]? {
@@ -23,7 +19,7 @@ import Testing
 
   @Test func resetsAnchorsOfLostChanges() throws {
     let scratch = try TestDatabase()
-    var database = try open(scratch, boot: 1)
+    var database = try scratch.open()
     for number in 1...5 { try database.commit([update(number)]) }
     let durable = try database.anchor()
     try database.close()
@@ -31,8 +27,8 @@ import Testing
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: scratch.path + suffix) {
       try FileManager.default.copyItem(atPath: scratch.path + suffix, toPath: copy + suffix)
     }
-    database = try open(scratch, boot: 1)
-    #expect(try database.anchor() == durable, "no reboot in between")
+    database = try scratch.open()
+    #expect(try database.anchor() == durable, "an opening alone changes no anchor")
     for number in 6...9 { try database.commit([update(number)]) }
     let early = try database.samples(after: nil, limit: 3).next
     let lost = try database.samples(after: durable, limit: 2).next
@@ -44,7 +40,7 @@ import Testing
       try FileManager.default.moveItem(atPath: copy + suffix, toPath: scratch.path + suffix)
     }
 
-    database = try open(scratch, boot: 2)
+    database = try scratch.open()
     let begin = try database.anchor()
     for number in 11...20 { try database.commit([update(number)]) }
     // More changes followed than were lost, so that sequence numbers alone don't reveal the loss.
@@ -64,50 +60,44 @@ import Testing
     #expect(try times(database, after: database.anchor()) == [])
   }
 
-  @Test func rebootsWithoutChangesKeepAnchors() throws {
+  @Test func openingsWithoutChangesKeepAnchors() throws {
     let scratch = try TestDatabase()
-    var anchors: [Anchor] = []
-    for boot in 1...4 {
-      let database = try open(scratch, boot: Int64(boot))
-      anchors.append(try database.anchor())
+    for _ in 1...4 {
+      let database = try scratch.open()
+      #expect(try database.anchor() == Anchor(log: database.logID, sequence: 0))
       try database.close()
     }
-    #expect(Set(anchors).count == 4 && anchors[0].sequence == 0)
-    let database = try open(scratch, boot: 5)
+    let database = try scratch.open()
+    let begin = try database.anchor()
     try database.commit([update(1)])
-    for anchor in anchors { #expect(try times(database, after: anchor) == [1]) }
+    #expect(try times(database, after: begin) == [1] && generations(database) == 1)
   }
 
-  @Test func compactionCountsExistingChanges() throws {
+  private func generations(_ database: HomeDatabase) throws -> Int? {
+    try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM opening") }
+  }
+
+  @Test func compactionKeepsGenerationsInUse() throws {
     let scratch = try TestDatabase()
-    var database = try open(scratch, boot: 1)
-    for boot in 1...3 {
+    var ends: [Anchor] = []
+    for opening in 1...3 {
+      let database = try scratch.open()
+      for number in 1...10 { try database.commit([update(opening * 10 + number)]) }
+      ends.append(try database.anchor())
       try database.close()
-      database = try open(scratch, boot: Int64(boot))
-      for number in 1...10 { try database.commit([update(boot * 10 + number)]) }
     }
-    func gaps() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM gap") ?? -1 } }
-    #expect(try times(database, after: nil)?.count == 30 && gaps() == 2)
+    #expect(Set(ends.map(\.generation)).count == 3)
+    let database = try scratch.open()
+    #expect(try times(database, after: nil)?.count == 30 && generations(database) == 3)
     #expect(try database.compact(keeping: 30) == 0)
     #expect(try database.compact(keeping: 25) == 5)
-    #expect(try times(database, after: nil) == nil && gaps() == 2)
-    // Compaction up to the first change of a boot: an anchor at the end of the boot before stays valid.
-    let between = try #require(try database.read { try Int64.fetchOne($0, sql: "SELECT max(last) FROM gap") })
-    let anchor = Anchor(log: database.logID, sequence: between)
+    #expect(try times(database, after: nil) == nil && generations(database) == 3)
+    // Compaction up to the first change of an opening: an anchor at the end of the previous one stays valid.
     #expect(try database.compact(keeping: 10) == 15)
-    #expect(try times(database, after: anchor) == Array(31...40))
+    #expect(try times(database, after: ends[1]) == Array(31...40) && generations(database) == 2)
     #expect(try database.compact(keeping: 4) == 6)
-    #expect(try times(database, after: anchor) == nil && gaps() == 0)
+    #expect(try times(database, after: ends[1]) == nil && generations(database) == 1)
     #expect(try database.compact(keeping: 0) == 4)
-    #expect(try times(database, after: database.anchor()) == [])
-  }
-
-  @Test func bootIDIsStable() throws {
-    let scratch = try TestDatabase()
-    try scratch.open().close()
-    let text = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-    let digits = text.filter(\.isHexDigit).prefix(16)
-    #expect(UInt64(bitPattern: LogGaps.boot) == UInt64(digits, radix: 16))
-    #expect(try scratch.open().anchor().sequence == 0)
+    #expect(try times(database, after: ends[2]) == [] && database.anchor() == ends[2])
   }
 }
