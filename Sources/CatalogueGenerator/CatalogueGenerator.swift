@@ -38,11 +38,16 @@ import Foundation
     case clusters, traits
   }
 
-  /// Parses the clusters, and then the device types, which refer to them.
+  /// Parses the bases, then the clusters, and then the device types, each of which refers to the former.
   static func parse(_ files: [(path: String, text: String)]) throws(CatalogueError) -> Catalogue {
     var catalogue = Catalogue()
+    var bases: [String: [SourceLine]] = [:]
+    for file in files where file.path.hasSuffix(".base") {
+      let name = file.path.split(separator: "/").last?.dropLast(5) ?? ""
+      bases[String(name)] = SourceLine.lines(of: file.text, file: file.path)
+    }
     for file in files where file.path.hasSuffix(".cluster") {
-      try ClusterParser.parse(file.text, file: file.path, into: &catalogue)
+      try ClusterParser.parse(file.text, file: file.path, bases: bases, into: &catalogue)
     }
     for file in files where file.path.hasSuffix(".devices") {
       try DeviceTypeParser.parse(file.text, file: file.path, into: &catalogue)

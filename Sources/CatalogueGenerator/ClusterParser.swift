@@ -2,6 +2,7 @@
 /// language.
 struct ClusterParser {
   private var lines: ArraySlice<SourceLine>
+  private let bases: [String: [SourceLine]]
   private var book = ""
   private var cluster: ClusterDeclaration?
   private var types: [TypeDeclaration] = []
@@ -14,10 +15,14 @@ struct ClusterParser {
   static let privileges = ["view", "operate", "manage", "administer"]
 
   /// Adds the declarations of a file to the catalogue.
-  static func parse(_ text: String, file: String, into catalogue: inout Catalogue) throws(CatalogueError) {
-    var parser = ClusterParser(lines: SourceLine.lines(of: text, file: file)[...])
+  /// - Parameter bases: the lines that clusters of a kind share, by name.
+  static func parse(
+    _ text: String, file: String, bases: [String: [SourceLine]] = [:], into catalogue: inout Catalogue
+  ) throws(CatalogueError) {
+    var parser = ClusterParser(lines: SourceLine.lines(of: text, file: file)[...], bases: bases)
     try parser.parse()
     if var cluster = parser.cluster {
+      cluster.sort()
       guard file.hasSuffix("/\(cluster.name).cluster") else {
         throw CatalogueError(
           file: file, line: 1, message: "the cluster is \(cluster.name); expected the file name \(cluster.name).cluster"
@@ -30,7 +35,9 @@ struct ClusterParser {
     }
   }
 
-  private init(lines: ArraySlice<SourceLine>) { self.lines = lines }
+  private init(lines: ArraySlice<SourceLine>, bases: [String: [SourceLine]]) {
+    (self.lines, self.bases) = (lines, bases)
+  }
 
   private mutating func parse() throws(CatalogueError) {
     guard var line = lines.popFirst() else { return }
@@ -61,21 +68,28 @@ struct ClusterParser {
   }
 
   private mutating func clusterHead(_ line: inout SourceLine) throws(CatalogueError) -> ClusterDeclaration {
-    guard let section = line.section, let space = section.lastIndex(of: " ") else {
+    guard let section = line.section else {
       throw line.error("cluster: no section; expected § with book and number, such as § Application Clusters 1.5")
     }
-    book = String(section[..<space])
+    book = Reference.parts(section).book
     var cluster = ClusterDeclaration(reference: Reference(line, book: book))
     cluster.id = try line.takeNumber("the id of the cluster")
     cluster.name = try line.takeName("the name of the cluster")
     cluster.title = try line.takeText("the name of the cluster in the standard")
     guard line.takes("revision") else { throw line.error("cluster: no revision; expected revision and a number") }
     cluster.revision = try line.takeNumber("the revision of the cluster")
+    if line.takes("from") {
+      let name = try line.takeName("the name of a base")
+      guard let base = bases[name] else {
+        throw line.error("\(name): no such base; expected one of \(bases.keys.sorted().joined(separator: ", "))")
+      }
+      lines = base + lines
+    }
     while let quality = line.next.flatMap({ Self.qualities[String($0)] }) {
       cluster.qualities.append(quality)
       _ = try line.take("a quality")
     }
-    try line.end("a quality or §")
+    try line.end("from, a quality or §")
     return cluster
   }
 

@@ -55,8 +55,7 @@ struct DeclarationWriter {
   }
 
   private mutating func write() throws(CatalogueError) {
-    let section = cluster.reference.section ?? ""
-    text += "/// \(cluster.title) (\(Self.hex(cluster.id, 4))). \(cluster.reference.note ?? "") \(section).\n"
+    text += cluster.reference.comment(indent: "", title: "\(cluster.title) (\(Self.hex(cluster.id, 4)))")
     text += "public enum \(cluster.name): Cluster {\n"
     text += "  public static let id: ClusterID = \(Self.hex(cluster.id, 4)), revision: UInt16 = \(cluster.revision), "
     text += "name = \"\(cluster.name)\"\n"

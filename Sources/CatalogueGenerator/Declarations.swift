@@ -22,15 +22,22 @@ struct Reference {
   init(_ line: SourceLine, book: String) {
     note = line.note
     section = line.section.map { section in
-      // "Matter Core 7.15.5" names another book than that of the cluster.
-      guard let space = section.lastIndex(of: " ") else { return "\(book) § \(section)" }
-      return "\(section[..<space]) § \(section[section.index(after: space)...])"
+      let (other, number) = Self.parts(section)
+      return [other.isEmpty ? book : other, number.map { "§ \($0)" }].compactMap(\.self).joined(separator: " ")
     }
   }
 
-  /// The lines of a documentation comment; empty without a note and section.
-  func comment(indent: String) -> String {
-    let sentences = [note.map(Self.sentence), section.map { $0 + "." }].compactMap(\.self)
+  /// Returns the book and the number of a section: "Matter Core 9.5", "9.5", "Application Clusters".
+  static func parts(_ section: String) -> (book: String, number: String?) {
+    let start = section.lastIndex(of: " ").map(section.index(after:)) ?? section.startIndex
+    let last = section[start...]
+    guard last.first?.isNumber == true else { return (section, nil) }
+    return (String(section[..<start].dropLast()), String(last))
+  }
+
+  /// The lines of a documentation comment; empty without a title, note and section.
+  func comment(indent: String, title: String? = nil) -> String {
+    let sentences = [title, note, section].compactMap { $0.map(Self.sentence) }
     return sentences.isEmpty ? "" : "\(indent)/// \(sentences.joined(separator: " "))\n"
   }
 
@@ -54,6 +61,14 @@ struct ClusterDeclaration {
   var types: [TypeDeclaration] = []
   /// The ids of response commands by the name of their type.
   var responses: [String: Int] = [:]
+
+  /// Sorts the elements by id: a cluster has those of its base as well.
+  mutating func sort() {
+    features.sort { $0.bit < $1.bit }
+    attributes.sort { $0.id < $1.id }
+    commands.sort { $0.id < $1.id }
+    events.sort { $0.id < $1.id }
+  }
 }
 
 struct FeatureDeclaration {

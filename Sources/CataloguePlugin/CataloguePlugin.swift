@@ -6,11 +6,12 @@ import PackagePlugin
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
     let folder = context.package.directoryURL.appending(path: "Sources/MatterClusters/Clusters")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-      .filter { ["cluster", "devices"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
+      .filter { ["cluster", "base", "devices"].contains($0.pathExtension) }.sorted { $0.path < $1.path }
     let isClusters = target.name == "MatterClusters"
     let names =
       isClusters
-      ? files.map { $0.deletingPathExtension().lastPathComponent } + ["Catalogue"] : ["TraitNames", "TraitCommands"]
+      ? files.filter { $0.pathExtension != "base" }.map { $0.deletingPathExtension().lastPathComponent } + ["Catalogue"]
+      : ["TraitNames", "TraitCommands"]
     let output = context.pluginWorkDirectoryURL
     return [
       .buildCommand(
