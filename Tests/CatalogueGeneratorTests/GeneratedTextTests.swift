@@ -75,6 +75,24 @@ import Testing
     #expect(!text.contains("comment is not"))
   }
 
+  @Test("a cluster has the elements of its base, in the order of their ids") func derivesCluster() throws {
+    let base = "attribute 0x0001 Level Grade\nenum8 Grade § 1.1\n  0 Low"
+    let cluster = """
+      cluster 0xFFF1FC01 Winder "Winder" revision 1 from WinderBase § Example Book
+      attribute 0x0000 Turns uint8
+      """
+    let catalogue = try CatalogueGenerator.parse([("C/WinderBase.base", base), ("C/Winder.cluster", cluster)])
+    let text = try #require(
+      try CatalogueGenerator.outputs(of: .clusters, catalogue)["Winder+Generated.swift"])
+    #expect(text.contains("/// Winder (0xFFF1FC01). Example Book.\npublic enum Winder: Cluster"), "\(text)")
+    #expect(text.contains("elements: [any ClusterElement] = [turns, level]"), "\(text)")
+    #expect(text.contains("/// Example Book § 1.1.\n  public struct Grade: WireCode"), "\(text)")
+    let error = #expect(throws: CatalogueError.self) {
+      try CatalogueGenerator.parse([("C/Winder.cluster", cluster)])
+    }
+    #expect(error?.message.hasPrefix("WinderBase: no such base") == true)
+  }
+
   @Test func declaresDeviceTypes() throws {
     let text = try #require(try Self.outputs(.clusters)["DeviceTypes+Generated.swift"])
     let type =
@@ -107,9 +125,11 @@ import Testing
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources/MatterClusters/Clusters")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-      .filter { $0.pathExtension == "cluster" }.map { ($0.path, try String(contentsOf: $0, encoding: .utf8)) }
+      .filter { $0.pathExtension == "cluster" || $0.pathExtension == "base" }.map {
+        ($0.path, try String(contentsOf: $0, encoding: .utf8))
+      }
     let catalogue = try CatalogueGenerator.parse(files)
-    #expect(catalogue.clusters.count >= 38)
+    #expect(catalogue.clusters.count >= 115)
     for cluster in catalogue.clusters {
       for name in cluster.attributes.map(\.name) + cluster.commands.map(\.name) + cluster.types.map(\.name) {
         #expect(Names.camelCase(name) == NormalizedName.camelCase(name))

@@ -158,7 +158,7 @@ enum Prose {
       // This file quotes the phrases.
       case "swift": return file.lastPathComponent == "PlainEnglishTests.swift" ? [] : swift(text, path)
       case "md": return document(text, path)
-      case "cluster", "devices": return script(text, path) + script(text, path, mark: "// ")
+      case "cluster", "base", "devices": return script(text, path) + script(text, path, mark: "// ")
       case "py", "yaml", "sh", "": return script(text, path)
       default: return []
       }
