@@ -43,6 +43,7 @@ struct DeclarationWriter {
       text += type.reference.comment(indent: "  ")
       text += "  public static let \(type.constant) = DeviceType(\n"
       text += "    \(Self.hex(type.id, 4)), revision: \(type.revision), name: \"\(type.title)\", "
+      if type.deviceClass != "simple" { text += "deviceClass: .\(type.deviceClass), " }
       text += "servers: \(ids(type.servers))\(clients))\n"
     }
     text += "\n  /// All device types.\n  public static let all: [DeviceType] = [\n"

@@ -178,6 +178,8 @@ struct DeviceTypeDeclaration {
   /// The name in Swift: `dimmableLight`.
   var constant: String
   var revision: Int
+  /// The class of the standard: "simple", "utility" or "node".
+  var deviceClass: String
   var reference: Reference
   /// Names or numbers of clusters.
   var servers: [String] = []

@@ -10,11 +10,12 @@ enum DeviceTypeParser {
         let title = try line.takeText("the name of the device type")
         guard line.takes("revision") else { throw line.error("\(title): no revision; expected revision and a number") }
         let revision = try line.takeNumber("the revision of the device type")
+        let deviceClass = line.takes("utility") ? "utility" : line.takes("node") ? "node" : "simple"
         let constant = line.takes("as") ? try line.takeName("a name in Swift") : Names.deviceType(title)
-        try line.end("as, § or //")
+        try line.end("utility, node, as, § or //")
         catalogue.deviceTypes.append(
           .init(
-            id: id, title: title, constant: constant, revision: revision,
+            id: id, title: title, constant: constant, revision: revision, deviceClass: deviceClass,
             reference: Reference(line, book: "Device Library")))
       case ("server", true), ("client", true):
         guard let last = catalogue.deviceTypes.indices.last else {

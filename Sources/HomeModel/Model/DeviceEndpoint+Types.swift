@@ -14,9 +14,5 @@ extension DeviceEndpoint {
   package var hasApplicationType: Bool { deviceTypes.contains { !Self.utilityTypes.contains($0) } }
 
   /// The types of the classes Utility and Node. Device Library § 2.
-  package static let utilityTypes: Set<DeviceTypeID> = [
-    DeviceTypes.rootNode.id, DeviceTypes.powerSource.id, DeviceTypes.otaRequestor.id, DeviceTypes.otaProvider.id,
-    DeviceTypes.bridgedNode.id, DeviceTypes.electricalSensor.id, DeviceTypes.deviceEnergyManagement.id,
-    DeviceTypes.secondaryNetworkInterface.id, DeviceTypes.jointFabricAdministrator.id,
-  ]
+  package static let utilityTypes = Set(DeviceTypes.all.filter { $0.deviceClass != .simple }.map(\.id))
 }

@@ -2,12 +2,13 @@ internal import MatterTLV
 
 /// A standard or manufacturer-specific cluster, declared once for server, client and observer. Matter Core § 7.10.
 ///
-///     /// On/Off (0x0006). Application Clusters § 1.5.
-///     public enum OnOff: Cluster {
-///       public static let id: ClusterID = 0x0006, revision: UInt16 = 6, name = "OnOff"
-///       public static let onOff = Attribute<Self, Bool>(0x0000, "OnOff", initial: false, quality: [.nonVolatile,
-///       .scene]) public static let toggle = Command<Self, NoFields, NoFields>(0x02, "Toggle")
-///       public static let elements: [any ClusterElement] = [onOff, toggle]
+/// The clusters of the standard are generated from the catalogue. A manufacturer declares a cluster as follows:
+///
+///     public enum Spinner: Cluster {
+///       public static let id: ClusterID = 0xFFF1_FC00, revision: UInt16 = 1, name = "Spinner"
+///       public static let speed = Attribute<Self, UInt16>(0x0000, "Speed", initial: 0, quality: .nonVolatile)
+///       public static let spin = Command<Self, NoFields, NoFields>(0x02, "Spin")
+///       public static let elements: [any ClusterElement] = [speed, spin]
 ///     }
 public protocol Cluster: Sendable {
   static var id: ClusterID { get }
@@ -221,6 +222,16 @@ public enum GlobalAttribute {
   public static let fabricIndexField: UInt8 = 254
 }
 
+/// The class of a device type. Device Library § 2 and Matter Core § 9.2.
+public enum DeviceClass: Hashable, Sendable {
+  /// An application of an endpoint, such as a light.
+  case simple
+  /// An additional aspect of an endpoint, such as its power source.
+  case utility
+  /// The node itself.
+  case node
+}
+
 /// A device type and its required clusters. Matter Device Library.
 public struct DeviceType: Hashable, Sendable {
   public var id: DeviceTypeID
@@ -228,12 +239,17 @@ public struct DeviceType: Hashable, Sendable {
   public var revision: UInt16
   /// The name in the Device Library: "Dimmable Light".
   public var name: String
+  public var deviceClass: DeviceClass
   /// Mandatory server clusters, besides Descriptor.
   public var servers: [ClusterID]
   /// Mandatory client clusters.
   public var clients: [ClusterID]
 
-  public init(_ id: DeviceTypeID, revision: UInt16, name: String, servers: [ClusterID], clients: [ClusterID] = []) {
-    (self.id, self.revision, self.name, self.servers, self.clients) = (id, revision, name, servers, clients)
+  public init(
+    _ id: DeviceTypeID, revision: UInt16, name: String, deviceClass: DeviceClass = .simple, servers: [ClusterID],
+    clients: [ClusterID] = []
+  ) {
+    (self.id, self.revision, self.name, self.deviceClass) = (id, revision, name, deviceClass)
+    (self.servers, self.clients) = (servers, clients)
   }
 }
