@@ -77,7 +77,7 @@ struct TraitWriter {
   private func parameter(_ field: FieldDeclaration, _ names: TypeNames) throws(CatalogueError) -> String {
     var type = field.type
     type.isNullable = false
-    let name = Names.camelCase(field.name)
+    let name = Names.identifier(Names.camelCase(field.name))
     let value = try names.swift(type, in: field.line)
     if field.isOptional { return "\(name): \(value)? = nil" }
     guard let initial = field.initial else { return "\(name): \(value)\(field.type.isNullable ? "?" : "")" }
@@ -86,7 +86,7 @@ struct TraitWriter {
   }
 
   private func argument(_ field: FieldDeclaration) -> String {
-    let name = Names.camelCase(field.name)
+    let name = Names.identifier(Names.camelCase(field.name))
     return switch (field.type.isNullable, field.isOptional) {
     case (true, true): "\(name): \(name).map { .value($0) }"
     case (true, false): "\(name): Nullable(\(name))"
