@@ -121,7 +121,7 @@ import Testing
   }
 
   /// The generator can't import MatterModel, which would have to be compiled before it.
-  @Test("names are those of NormalizedName") func derivesNames() throws {
+  @Test("all clusters have traits, and the names of NormalizedName") func derivesNames() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources/MatterClusters/Clusters")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -130,7 +130,10 @@ import Testing
       }
     let catalogue = try CatalogueGenerator.parse(files)
     #expect(catalogue.clusters.count >= 115)
+    let traits = TraitWriter.names(catalogue)
     for cluster in catalogue.clusters {
+      let property = Names.camelCase(cluster.name) + "Trait"
+      #expect(traits.contains("public var \(property): \(cluster.name)Trait? { traits[\(cluster.name)Trait.self] }"))
       for name in cluster.attributes.map(\.name) + cluster.commands.map(\.name) + cluster.types.map(\.name) {
         #expect(Names.camelCase(name) == NormalizedName.camelCase(name))
       }
