@@ -115,6 +115,10 @@ import Testing
         }
       }
     }
+    // The types of clusters are generated.
+    let clusters = PackageManifest.root.appending(path: "Sources/MatterClusters/Clusters").path
+    names.formUnion(
+      try FileManager.default.contentsOfDirectory(atPath: clusters).map { $0.prefix { $0 != "." } }.map(String.init))
     // Compound names only: a single word may be prose.
     for match in text.matches(of: #/\b[A-Z][a-z]+(?:[A-Z][A-Za-z]*)+\b|\b[A-Z]{2,}[A-Z][a-z]\w+\b/#) {
       let name = String(match.0)
