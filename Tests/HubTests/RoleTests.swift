@@ -27,7 +27,7 @@ import Testing
   private static let dataset = CommandData(CommandPath(endpoint: 1, cluster: 0x0452, command: 0))
   private static let undeclared = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 0x99))
   private static let undeclaredWrite = AttributeWrite(
-    AttributePath(endpoint: 1, cluster: 0x0451, attribute: 1), value: [0x04, 9])
+    AttributePath(endpoint: 1, cluster: 0x04FE, attribute: 1), value: [0x04, 9])
 
   @Test(
     arguments: [
@@ -68,9 +68,9 @@ import Testing
     #expect(visible(6, 0) == [true, true, true])
     #expect(visible(0x1F, 0) == [false, false, true])
     // Undeclared clusters and attributes of the standard; global attributes are visible to all roles.
-    #expect(visible(0x0451, 0) == [false, false, true])
+    #expect(visible(0x04FE, 0) == [false, false, true])
     #expect(visible(6, 0x99) == [false, false, true])
-    #expect(visible(0x0451, 0xFFFD) == [true, true, true])
+    #expect(visible(0x04FE, 0xFFFD) == [true, true, true])
     #expect(visible(event: 9, of: 0x0452) == [false, false, true])
     // A manufacturer-specific cluster.
     #expect(visible(0xFFF1_FC00, 0) == [false, false, true])
