@@ -31,8 +31,8 @@ import Testing
     try await home.follow()
     await open.take(.established(5, deadline: .max))
     let batches = Mutex<[HomeUpdate]>([])
-    _ = try await controller.eventLoop.submit { [edge = controller.edge] in
-      edge.value.stream.addListener { event in
+    _ = try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
+      dispatcher.value.stream.addListener { event in
         if case .update(let update, _) = event { batches.withLock { $0.append(update) } }
         return true
       }

@@ -200,7 +200,7 @@ import Testing
     let controller = open.controller
     let known = Box<[Int]>([])
     _ = try await controller.eventLoop.submit {
-      controller.edge.value.stream.addListener { event in
+      controller.dispatcher.value.stream.addListener { event in
         if case .update(let update, _) = event, !update.changes.isEmpty {
           let count = controller.assumeIsolated { $0.center?.assumeIsolated { $0.entries.count } ?? -1 }
           known.value.append(count)

@@ -150,8 +150,8 @@ import WebClient
     let controller = try served.home.controller
     let gate = DispatchSemaphore(value: 0)
     let blocked = try await controller.eventLoop.submit {
-      let keeper = controller.edge.value.keeper
-      return keeper.worker.submit(on: controller.eventLoop) { gate.wait() }
+      let writer = controller.dispatcher.value.writer
+      return writer.worker.submit(on: controller.eventLoop) { gate.wait() }
     }.get()
     let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false)
     raw.upgrade(token: token)

@@ -226,5 +226,5 @@ import Testing
 
 extension HomeController {
   /// Stores the times of last contact now.
-  func storeContacts() { edge.value.keepContacts() }
+  func storeContacts() { dispatcher.value.keepContacts() }
 }

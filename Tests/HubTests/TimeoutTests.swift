@@ -217,8 +217,8 @@ import Testing
     let before = try await served.hub.lookupCount
     let gate = DispatchSemaphore(value: 0)
     let blocked = try await controller.eventLoop.submit {
-      let keeper = controller.edge.value.keeper
-      return keeper.worker.submit(on: controller.eventLoop) { gate.wait() }
+      let writer = controller.dispatcher.value.writer
+      return writer.worker.submit(on: controller.eventLoop) { gate.wait() }
     }.get()
     for (number, stranger) in strangers.enumerated() {
       stranger.upgrade(token: number == 39 ? token : "nonsense")

@@ -290,7 +290,7 @@ extension NodeValues {
 extension HomeController {
   /// Reports the node as offline and immediately as online.
   fileprivate func blink(_ node: NodeID) throws {
-    edge.value.take(.lost(node, .timedOut))
-    edge.value.take(.established(node, deadline: .max))
+    dispatcher.value.take(.lost(node, .timedOut))
+    dispatcher.value.take(.established(node, deadline: .max))
   }
 }

@@ -6,18 +6,18 @@ internal import Runtime
 ///
 /// Durable changes are on the disk when the call returns. Others are stored together with the next changes of the home.
 final class ControllerStore: NodeStore {
-  private let keeper: HomeKeeper
+  private let writer: HomeWriter
   private let state: StoredState
   /// The update of the home that is stored in the same transaction as the next changes.
   var update: HomeUpdate?
 
   /// - Parameter state: the stored state.
-  init(_ keeper: HomeKeeper, state: StoredState) { (self.keeper, self.state) = (keeper, state) }
+  init(_ writer: HomeWriter, state: StoredState) { (self.writer, self.state) = (writer, state) }
 
   func load() -> StoredState { state }
 
-  func commit(_ changes: [StoreChange]) throws(StoreError) { try keeper.commit(changes, with: update.take()) }
+  func commit(_ changes: [StoreChange]) throws(StoreError) { try writer.commit(changes, with: update.take()) }
 
-  /// Does nothing: ``HomeKeeper`` closes the database.
+  /// Does nothing: ``HomeWriter`` closes the database.
   func close() {}
 }

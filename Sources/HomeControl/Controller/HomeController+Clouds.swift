@@ -13,15 +13,15 @@ extension HomeController {
   /// leaves the connections as they are.
   package func readClouds() async {
     // Applied on the event loop, in the order of the calls.
-    try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }
+    try? await dispatcher.value.writer.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }
       .map { accounts, nodes in self.assumeIsolated { $0.connect(accounts, nodes) } }.get()
   }
 
   private func connect(_ accounts: [StoredCloudAccount], _ nodes: [String: [NodeID: CloudNode]]) {
-    guard !edge.value.host.isStopped else { return }
+    guard !dispatcher.value.host.isStopped else { return }
     let revisions = Set(accounts.map(\.revision))
     endClouds { !revisions.contains($0.account.revision) }
-    let host = NIOLoopBound<any CloudHost>(edge.value, eventLoop: eventLoop)
+    let host = NIOLoopBound<any CloudHost>(dispatcher.value, eventLoop: eventLoop)
     for account in accounts {
       let link =
         clouds[account.name]

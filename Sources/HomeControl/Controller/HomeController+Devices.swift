@@ -7,7 +7,7 @@ package import Runtime
 
 // The requests and reports of device values.
 extension HomeController: HomeBackend {
-  package nonisolated var view: any HomeView { edge.value }
+  package nonisolated var view: any HomeView { dispatcher.value }
   package nonisolated var machine: any Machine { options.machine }
 
   /// Does nothing: opening the home has loaded it.
@@ -15,7 +15,7 @@ extension HomeController: HomeBackend {
 
   /// Stores the report, unless the devices are followed: then the subscription reports the actual values.
   package func store(_ report: NodeReport) {
-    guard !edge.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
+    guard !dispatcher.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
     take(.report(report))
   }
 
@@ -26,7 +26,7 @@ extension HomeController: HomeBackend {
   }
 
   /// Processes an input that does not come from a device.
-  package func take(_ input: HomeInput) { edge.value.take(input) }
+  package func take(_ input: HomeInput) { dispatcher.value.take(input) }
 
   // MARK: Commands
 
@@ -71,7 +71,7 @@ extension HomeController: HomeBackend {
     let (source, found) = try state.place(of: paths, of: entry, by: original)
     guard source.status.connectivity.connectivityState != .online else { return (source, found) }
     guard let timeout, center != nil else {
-      let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
+      let isFollowing = dispatcher.value.host.perform { engine, _ in engine.isFollowing }
       // Without a subscription, or after an earlier contact, the device may answer.
       guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (source, found) }
       throw HomeError(
@@ -113,7 +113,7 @@ extension HomeController: HomeBackend {
       guard let self else { return }
       // The task runs on the event loop of the actor.
       assumeIsolated { controller in
-        controller.edge.value.host.perform { engine, now in engine.retryNow(node, at: now) }
+        controller.dispatcher.value.host.perform { engine, now in engine.retryNow(node, at: now) }
         if node.isTemporaryLocal {
           for link in controller.clouds.values { link.assumeIsolated { $0.pollSoon(for: node) } }
         }

@@ -19,9 +19,9 @@ extension HomeController {
   /// Subscribes to all devices, and starts the observers and background deliveries.
   public func follow() async throws(HomeError) {
     guard center == nil else { return }
-    let (keeper, stream) = (edge.value.keeper, edge.value.stream)
+    let (writer, stream) = (dispatcher.value.writer, dispatcher.value.stream)
     let center = ObserverCenter(
-      keeper.database, published: stream.sequence, on: eventLoop, keeper.worker, retention: .init(),
+      writer.database, published: stream.sequence, on: eventLoop, writer.worker, retention: .init(),
       machine: options.machine)
     self.center = center
     stream.addListener { [weak center] event in
@@ -33,9 +33,9 @@ extension HomeController {
     // Deliveries are restored before the first report, so that none is missed.
     try await center.start(inBackground: options.following.wakesObservers)
     keepContacts()
-    guard self.center === center, !edge.value.host.isStopped else { return }
-    edge.value.host.perform { engine, now in engine.follow(at: now) }
-    edge.value.stream.publish(hubState)
+    guard self.center === center, !dispatcher.value.host.isStopped else { return }
+    dispatcher.value.host.perform { engine, now in engine.follow(at: now) }
+    dispatcher.value.stream.publish(hubState)
     await readClouds()
   }
 
@@ -63,12 +63,12 @@ extension HomeController {
     guard now - clockCheckedAt > Self.longestSuspension else { return }
     options.logger.info(
       "the process was suspended", metadata: ["seconds": "\((now - clockCheckedAt).components.seconds)"])
-    edge.value.host.perform { engine, now in engine.awake(at: now) }
+    dispatcher.value.host.perform { engine, now in engine.awake(at: now) }
   }
 
   /// Marks these devices as offline if they have not answered yet.
   package func stopWaiting(for devices: Set<String>) {
-    edge.value.host.perform { engine, now in
+    dispatcher.value.host.perform { engine, now in
       let nodes = devices.compactMap { engine.reducer.state.devices[$0]?.active?.id.node }
       engine.stopWaiting(for: Set(nodes).sorted(), at: now)
     }
@@ -80,13 +80,15 @@ extension HomeController {
 
   /// The time for which no device has sent a message although one has not acknowledged a message; zero: no message is
   /// unacknowledged.
-  package nonisolated var silence: Duration { edge.value.host.perform { engine, now in engine.silence(at: now) } }
+  package nonisolated var silence: Duration { dispatcher.value.host.perform { engine, now in engine.silence(at: now) } }
 
   /// The time of the last message of any device.
-  package nonisolated var lastContact: Instant? { edge.value.perform { engine, _ in engine.lastContact } }
+  package nonisolated var lastContact: Instant? { dispatcher.value.perform { engine, _ in engine.lastContact } }
 
   /// Sends probes to devices that are not silent.
-  package nonisolated func probeSilence() { edge.value.host.perform { engine, now in engine.probeSilence(at: now) } }
+  package nonisolated func probeSilence() {
+    dispatcher.value.host.perform { engine, now in engine.probeSilence(at: now) }
+  }
 
   // MARK: Changing
 
@@ -111,11 +113,11 @@ extension HomeController {
     noteClock()
     let time = options.machine.unixMicroseconds()
     let origin = origin ?? options.following.origin
-    let edge = edge
+    let dispatcher = dispatcher
     do {
-      return try await edge.value.keeper.perform { try body($0, origin, time) }
+      return try await dispatcher.value.writer.perform { try body($0, origin, time) }
         .map { update, result in
-          edge.value.take(.update(update))
+          dispatcher.value.take(.update(update))
           return result
         }.get()
     } catch {
@@ -125,6 +127,6 @@ extension HomeController {
 
   /// Waits until all previous changes are in the database.
   package func flush() async throws(HomeError) {
-    do { try await edge.value.keeper.perform { _ in }.get() } catch { throw HomeError(error) }
+    do { try await dispatcher.value.writer.perform { _ in }.get() } catch { throw HomeError(error) }
   }
 }

@@ -10,7 +10,7 @@ internal import Runtime
 // The groups of the home's fabric.
 extension HomeController {
   /// The groups, by number.
-  package var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
+  package var groups: [GroupRecord] { dispatcher.value.perform { engine, _ in engine.groups } }
 
   /// Creates a group without members.
   /// - Parameter id: the group id; nil selects a free one.
@@ -19,7 +19,7 @@ extension HomeController {
   }
 
   /// Deleted groups that some members have not left yet, by number.
-  package var deletedGroups: [GroupRecord] { edge.value.perform { engine, _ in engine.deletedGroups } }
+  package var deletedGroups: [GroupRecord] { dispatcher.value.perform { engine, _ in engine.deletedGroups } }
 
   /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be
   /// reached leaves the group later.
@@ -101,9 +101,9 @@ extension HomeController {
     _ body: (inout ControllerEngine, Instant) throws(ControllerError) -> R
   ) throws(HomeError) -> R {
     let result: R
-    do throws(ControllerError) { result = try edge.value.perform(body) } catch { throw HomeError(error) }
+    do throws(ControllerError) { result = try dispatcher.value.perform(body) } catch { throw HomeError(error) }
     // The engine sends nothing if its state can't be stored.
-    if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
+    if let failure = dispatcher.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
     return result
   }
 }

@@ -18,12 +18,12 @@ extension HomeController {
   /// Switches to these interfaces and their current addresses. Renews the subscriptions, because devices may still send
   /// to the previous addresses.
   package func follow(_ interfaces: [NetworkInterface]) {
-    let transport = edge.value.host.transport
+    let transport = dispatcher.value.host.transport
     let before = transport.addresses
     for failure in transport.follow(interfaces) { options.logger.warning("\(failure)") }
     discovery?.follow(interfaces)
     let after = transport.addresses
     guard after != before, !after.isEmpty else { return }
-    edge.value.host.perform { engine, now in engine.addressesChanged(at: now) }
+    dispatcher.value.host.perform { engine, now in engine.addressesChanged(at: now) }
   }
 }

@@ -7,7 +7,7 @@ extension HomeController {
   package func withDatabase<R: Sendable>(
     _ body: @escaping @Sendable (HomeDatabase) throws -> R
   ) async throws(HomeError) -> R {
-    do { return try await edge.value.keeper.perform(body).get() } catch { throw HomeError(error) }
+    do { return try await dispatcher.value.writer.perform(body).get() } catch { throw HomeError(error) }
   }
 
   package func execute(_ query: ObserverQuery) async {

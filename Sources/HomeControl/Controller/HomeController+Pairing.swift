@@ -59,7 +59,7 @@ extension HomeController {
 
   /// Attributes the following changes of a node to a client; nil: to none.
   private func attribute(_ node: NodeID, to origin: String?) {
-    edge.value.host.perform { (engine: inout HomeEngine, _) in engine.attribute(node, to: origin) }
+    dispatcher.value.host.perform { (engine: inout HomeEngine, _) in engine.attribute(node, to: origin) }
   }
 }
 

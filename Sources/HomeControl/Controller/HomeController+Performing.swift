@@ -149,12 +149,12 @@ extension HomeController {
 
   /// The status of this process.
   package var status: HubStatus {
-    let reducer = edge.value.reducer
+    let reducer = dispatcher.value.reducer
     let devices = reducer.shown(reducer.state).devices.values
     var status = HubStatus(
       process: getpid(), isFollowing: isFollowing, since: since, devices: devices.count,
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
-    status.home = edge.value.keeper.database.identity
+    status.home = dispatcher.value.writer.database.identity
     status.interfaces = options.interfaces.names
     return status
   }
@@ -199,7 +199,7 @@ extension HomeController {
       return .samples(visible, next: next, isComplete: isComplete)
     case .reset(let stored):
       var state = HomeState()
-      for change in visibility.changes(of: edge.value.reducer.shown(stored.state)) { state.apply(change) }
+      for change in visibility.changes(of: dispatcher.value.reducer.shown(stored.state)) { state.apply(change) }
       return .reset(StoredHome(state: state, contacts: stored.contacts, anchor: stored.anchor))
     }
   }

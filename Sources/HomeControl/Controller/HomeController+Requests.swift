@@ -74,7 +74,7 @@ extension HomeController {
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
     let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
-    var verifier = edge.value.perform { engine, _ in engine.configuration.attestation }
+    var verifier = dispatcher.value.perform { engine, _ in engine.configuration.attestation }
     trust?.extend(&verifier)
     verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
     var request = request

@@ -9,7 +9,7 @@ internal import Runtime
 // The settings of the home, and the times of contact.
 extension HomeController {
   /// The time for which a device must be unreachable before its settled connectivity changes.
-  package var grace: Duration { edge.value.reducer.grace }
+  package var grace: Duration { dispatcher.value.reducer.grace }
 
   /// The settings of the home.
   package var settings: HomeSettings {
@@ -37,7 +37,7 @@ extension HomeController {
   private func use(_ grace: Duration) {
     // The time in the options overrides the setting.
     guard options.following.grace == nil else { return }
-    edge.value.host.perform { engine, now in
+    dispatcher.value.host.perform { engine, now in
       if engine.reducer.grace != grace { engine.setGrace(grace, at: now) }
     }
   }
@@ -49,7 +49,7 @@ extension HomeController {
       guard let self else { return }
       assumeIsolated {
         $0.noteClock()
-        $0.edge.value.keepContacts()
+        $0.dispatcher.value.keepContacts()
       }
     }
   }

@@ -36,7 +36,7 @@ extension HomeController {
   ) async throws(HomeError) {
     try checkFabric(node)
     setAddress(of: node)
-    let id = edge.value.begin(
+    let id = dispatcher.value.begin(
       node,
       onEvent: { event in
         switch event {
@@ -61,7 +61,7 @@ extension HomeController {
   package func discover(
     _ query: DiscoveryQuery, for time: Duration?, onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
   ) async throws(HomeError) {
-    let id = edge.value.begin(onEvent: { event in
+    let id = dispatcher.value.begin(onEvent: { event in
       switch event {
       case .serviceFound(_, let service): onEvent(.found(service))
       case .serviceLost(_, let service): onEvent(.lost(service))
@@ -75,10 +75,10 @@ extension HomeController {
   private func end(of id: OperationID) async throws(HomeError) {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        edge.value.wait(for: id) { continuation.resume(returning: $0) }
+        dispatcher.value.wait(for: id) { continuation.resume(returning: $0) }
       }
     } onCancel: {
-      eventLoop.execute { [edge] in edge.value.cancel(id) }
+      eventLoop.execute { [dispatcher] in dispatcher.value.cancel(id) }
     }
     switch outcome {
     case .success, .failure(.cancelled): break

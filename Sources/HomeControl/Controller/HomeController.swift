@@ -47,7 +47,7 @@ public actor HomeController {
   public nonisolated let options: Options
   /// The time of opening, in microseconds since 1970.
   package let since: Int64
-  nonisolated let edge: NIOLoopBound<HomeEdge>
+  nonisolated let dispatcher: NIOLoopBound<HomeDispatcher>
   nonisolated let discovery: (any NodeDiscovery)?
   /// The lock on the files of the home; nil after closing.
   private var lock: OwnerLock?
@@ -71,14 +71,14 @@ public actor HomeController {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   private init(
-    _ options: Options, _ lock: OwnerLock, _ edge: NIOLoopBound<HomeEdge>, _ discovery: (any NodeDiscovery)?
+    _ options: Options, _ lock: OwnerLock, _ dispatcher: NIOLoopBound<HomeDispatcher>, _ discovery: (any NodeDiscovery)?
   ) {
     self.options = options
     self.lock = lock
-    self.edge = edge
+    self.dispatcher = dispatcher
     self.discovery = discovery
     since = options.machine.unixMicroseconds()
-    eventLoop = edge.eventLoop
+    eventLoop = dispatcher.eventLoop
   }
 
   /// Opens sockets and the store, and starts the engine. Must be closed with ``close()``.
@@ -109,7 +109,7 @@ public actor HomeController {
       let (stored, state) = (try database.load(), try database.controllerState())
       var following = options.following
       following.grace = try following.grace ?? database.grace()
-      let edge = try await loop.submit { [discovery, following] in
+      let dispatcher = try await loop.submit { [discovery, following] in
         // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years
         // behind.
         var configuration = ControllerConfiguration(
@@ -124,14 +124,14 @@ public actor HomeController {
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
           trials: stored.trials, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
-        let keeper = HomeKeeper(database, contacts: stored.contacts, on: loop, machine.makeWorker())
-        keeper.onEvent = { $0.log(to: options.logger) }
-        let store = ControllerStore(keeper, state: state)
+        let writer = HomeWriter(database, contacts: stored.contacts, on: loop, machine.makeWorker())
+        writer.onEvent = { $0.log(to: options.logger) }
+        let store = ControllerStore(writer, state: state)
         let host = EngineHost(
           engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
-        return NIOLoopBound(HomeEdge(host, keeper, store), eventLoop: loop)
+        return NIOLoopBound(HomeDispatcher(host, writer, store), eventLoop: loop)
       }.get()
-      let home = HomeController(options, lock, edge, discovery)
+      let home = HomeController(options, lock, dispatcher, discovery)
       await home.begin()
       return home
     } catch {
@@ -140,12 +140,12 @@ public actor HomeController {
   }
 
   private func begin() {
-    edge.value.stream.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
+    dispatcher.value.stream.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     // These closures retain the controller until it is closed.
-    edge.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
+    dispatcher.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
     noteClock()
     followInterfaces()
-    edge.value.onSession = { [self] node in _ = newSessions.insert(node) }
+    dispatcher.value.onSession = { [self] node in _ = newSessions.insert(node) }
     checkClock()
   }
 
@@ -164,9 +164,9 @@ public actor HomeController {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
       options.logger.debug("dropped messages: \(text)")
     }
-    let contacts = edge.value.reducer.contacts
-    edge.value.stop()
-    _ = try? await edge.value.keeper.close(contacts).get()
+    let contacts = dispatcher.value.reducer.contacts
+    dispatcher.value.stop()
+    _ = try? await dispatcher.value.writer.close(contacts).get()
     if let discovery { _ = try? await discovery.stop().get() }
     // Released after everything is stored, because the next owner loads the stored state.
     lock = nil
@@ -181,7 +181,7 @@ public actor HomeController {
       controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil
-      controller.edge.value.abandon()
+      controller.dispatcher.value.abandon()
       controller.lock = nil
     }
   }
@@ -198,16 +198,18 @@ public actor HomeController {
   /// Counts of dropped messages, by reason.
   package var drops: [String: Int] {
     var drops: [String: Int] = [:]
-    for (reason, count) in edge.value.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
-    return drops.merging(edge.value.host.transport.counters.drops) { $0 + $1 }
+    for (reason, count) in dispatcher.value.perform({ engine, _ in engine.drops.all }) {
+      drops[reason.rawValue] = count
+    }
+    return drops.merging(dispatcher.value.host.transport.counters.drops) { $0 + $1 }
   }
 
   /// The nodes of the fabric.
-  package var nodes: [PeerRecord] { edge.value.perform { engine, _ in engine.nodes } }
+  package var nodes: [PeerRecord] { dispatcher.value.perform { engine, _ in engine.nodes } }
 
   /// The fabric, and the controller's own node in it.
   public var fabric: HomeFabric {
-    edge.value.perform { engine, _ in
+    dispatcher.value.perform { engine, _ in
       HomeFabric(
         id: engine.fabric.fabricID, compressedID: engine.fabric.compressedFabricID, nodeID: engine.fabric.nodeID,
         rootPublicKey: engine.fabric.rootPublicKey)
@@ -238,18 +240,18 @@ public actor HomeController {
     noteClock()
     let wait = PendingWork.begin("\(name(of: node)) to answer \(what)")
     defer { wait?.end() }
-    let id = edge.value.begin(onEvent: onEvent, start)
+    let id = dispatcher.value.begin(onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        edge.value.wait(for: id) { continuation.resume(returning: $0) }
+        dispatcher.value.wait(for: id) { continuation.resume(returning: $0) }
       }
     } onCancel: {
-      eventLoop.execute { [edge] in edge.value.cancel(id) }
+      eventLoop.execute { [dispatcher] in dispatcher.value.cancel(id) }
     }
     switch outcome {
     case .success(let success): return success
     case .failure(let error):
-      if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
+      if let failure = dispatcher.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
       // Without a session the request was not sent: the device is unreachable.
       if error == .timedOut, let node, !isConnected(node) {
         throw HomeError(ControllerError.unreachable, searched: searched)
@@ -264,7 +266,7 @@ public actor HomeController {
   /// Returns the name of a node's device; of a bridge, not of a device behind it.
   package func name(of node: NodeID?) -> String {
     guard let node else { return "a device" }
-    let state = edge.value.reducer.state
+    let state = dispatcher.value.reducer.state
     let known = state.orderedDevices.first { $0.sources.contains { $0.id.node == node && !$0.id.isBridged } }
     return known?.name ?? "node \(node)"
   }
@@ -274,7 +276,7 @@ public actor HomeController {
     let machine = options.machine
     // A host without a battery-backed clock starts in 1970, which must not be used to validate certificates.
     let seconds = Int64(machine.matterSeconds())
-    edge.value.host.perform { engine, now in
+    dispatcher.value.host.perform { engine, now in
       let isRight = seconds > NodeCore.earliestHostTime || !engine.configuration.hooks.rejectsUnsetClock
       engine.noteClock(machine.unixMicroseconds(), at: now)
       engine.perform(at: now) { controller, now in controller.setCurrentTime(isRight ? seconds : nil, at: now) }
@@ -283,15 +285,15 @@ public actor HomeController {
 
   /// The state of the connectivity debouncer, for clients. Must be called on the event loop.
   package nonisolated var settling: DebouncerState {
-    edge.value.host.perform { engine, now in engine.settlingState(at: now) }
+    dispatcher.value.host.perform { engine, now in engine.settlingState(at: now) }
   }
 
   /// The ids of the established subscriptions. Must be called on the event loop.
   package nonisolated var establishedSubscriptions: [UInt32] {
-    edge.value.perform { engine, _ in engine.establishedSubscriptions }
+    dispatcher.value.perform { engine, _ in engine.establishedSubscriptions }
   }
 
-  func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
+  func isConnected(_ node: NodeID) -> Bool { dispatcher.value.perform { engine, _ in engine.isConnected(node) } }
 
   /// The timeout of a request: that of its caller, or of this process.
   var timeout: Duration { RequestOptions.current.timeout ?? options.timeout }
@@ -302,6 +304,6 @@ public actor HomeController {
     guard
       let address = caller.address ?? caller.addresses?[node] ?? options.address ?? options.addresses[node]
     else { return }
-    edge.value.perform { engine, _ in engine.setAddress(address, of: node) }
+    dispatcher.value.perform { engine, _ in engine.setAddress(address, of: node) }
   }
 }

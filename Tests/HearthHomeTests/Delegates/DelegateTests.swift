@@ -240,9 +240,9 @@ import Testing
     /// Lets the waiting command continue, which fails because the node does not exist. The lamp is offline again when
     /// the command fails, because both happen in one turn of the event loop.
     func comeOnlineBriefly() async throws {
-      try await controller.eventLoop.submit { [edge = controller.edge] in
-        edge.value.take(.established(5, deadline: .max))
-        edge.value.take(.lost(5, .timedOut))
+      try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
+        dispatcher.value.take(.established(5, deadline: .max))
+        dispatcher.value.take(.lost(5, .timedOut))
       }.get()
     }
     let command = await begin { try await $0.on() }

@@ -11,7 +11,7 @@ internal import Runtime
 /// controller on the event loop. Confined to the event loop.
 ///
 /// Updates that can't be written are kept and retried with a back-off, until too many are waiting.
-final class HomeKeeper {
+final class HomeWriter {
   typealias Work<R> = @Sendable (HomeDatabase) throws -> R
 
   enum Event {
@@ -77,7 +77,7 @@ final class HomeKeeper {
   }
 
   /// Stores an update soon.
-  func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
+  func add(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
     guard !isOver, !hasLost, !update.isLogged else { return }
     if update.changes.isEmpty && update.versions.isEmpty && update.trials.isEmpty { return }
     var contacts: [NodeID: Contact] = [:]
@@ -93,7 +93,7 @@ final class HomeKeeper {
   }
 
   /// Stores the changed times of contact soon.
-  func keep(_ known: [NodeID: Contact]) {
+  func add(_ known: [NodeID: Contact]) {
     guard !isOver, !hasLost else { return }
     note(known)
     if !queue.isEmpty, failure == nil { flush(in: Self.pause) }
@@ -259,7 +259,7 @@ final class HomeKeeper {
   }
 }
 
-extension HomeKeeper.Event {
+extension HomeWriter.Event {
   package func log(to logger: Logger) {
     switch self {
     case .failed(let error): logger.critical("changes of the home can't be stored now: \(error)")

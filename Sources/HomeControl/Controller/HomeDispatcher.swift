@@ -9,7 +9,7 @@ package import Runtime
 
 /// Dispatches the engine's events: batches to the stream of the home, other events to their operations. Confined to the
 /// event loop.
-package final class HomeEdge: HomeView {
+package final class HomeDispatcher: HomeView {
   package typealias Outcome = Result<OperationOutcome, ControllerError>
 
   private struct Pending {
@@ -18,7 +18,7 @@ package final class HomeEdge: HomeView {
   }
 
   package let host: EngineHost<HomeEngine>
-  let keeper: HomeKeeper
+  let writer: HomeWriter
   private let store: ControllerStore
   package let stream = HomeStream()
   /// Called when a session with a node begins.
@@ -34,13 +34,13 @@ package final class HomeEdge: HomeView {
   /// Whether the home is being closed, which ends the subscriptions without changing the devices.
   private var isClosing = false
 
-  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper, _ store: ControllerStore) {
-    (self.host, self.keeper, self.store) = (host, keeper, store)
-    keeper.current = {
-      host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
+  init(_ host: EngineHost<HomeEngine>, _ writer: HomeWriter, _ store: ControllerStore) {
+    (self.host, self.writer, self.store) = (host, writer, store)
+    writer.current = {
+      host.perform { engine, _ in HomeWriter.Current(home: engine.reducer, time: engine.time) }
     }
-    stream.store = { update, contacts in keeper.keep(update, contacts) }
-    keeper.onCommit = { [weak stream] in stream?.onCommit?($0) }
+    stream.store = { update, contacts in writer.add(update, contacts) }
+    writer.onCommit = { [weak stream] in stream?.onCommit?($0) }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
       storeFailure = error
@@ -61,7 +61,7 @@ package final class HomeEdge: HomeView {
 
   /// Stores the times of contact.
   func keepContacts() {
-    if !host.isStopped { keeper.keep(reducer.contacts) }
+    if !host.isStopped { writer.add(reducer.contacts) }
   }
 
   // MARK: Operations
@@ -129,7 +129,7 @@ package final class HomeEdge: HomeView {
     host.stop(silently: true)
     for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
     endObservers()
-    keeper.abandon()
+    writer.abandon()
   }
 
   /// Ends the observers and releases the closures that refer to the controller.
@@ -181,8 +181,8 @@ extension ControllerEvent {
   }
 }
 
-extension HomeEdge: CloudHost {
+extension HomeDispatcher: CloudHost {
   package func perform<R: Sendable>(
     _ body: @escaping @Sendable (HomeDatabase) throws -> R
-  ) -> EventLoopFuture<R> { keeper.perform(body) }
+  ) -> EventLoopFuture<R> { writer.perform(body) }
 }

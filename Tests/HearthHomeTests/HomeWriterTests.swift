@@ -13,14 +13,14 @@ import Testing
 @testable import HomeModel
 @testable import HomeStore
 
-/// `HomeKeeper` while its database can't be written, temporarily or permanently.
-@Suite("Home keeper", .timeLimit(.minutes(10))) struct KeeperTests {
-  /// A keeper on its event loop that records its notifications.
-  private final class KeeperFixture: Sendable {
+/// `HomeWriter` while its database can't be written, temporarily or permanently.
+@Suite("Home writer", .timeLimit(.minutes(10))) struct HomeWriterTests {
+  /// A writer on its event loop that records its notifications.
+  private final class WriterFixture: Sendable {
     let scratch: TestDatabase
     let database: HomeDatabase
     let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let keeper: NIOLoopBound<HomeKeeper>
+    let writer: NIOLoopBound<HomeWriter>
     let events = Mutex<[String]>([])
     /// Number of the last update.
     private let last = Counter()
@@ -41,21 +41,21 @@ import Testing
       try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
       (self.scratch, self.database) = (scratch, database)
       let loop = loop
-      keeper = try await loop.submit {
+      writer = try await loop.submit {
         NIOLoopBound(
-          HomeKeeper(
+          HomeWriter(
             database, on: loop, worker, firstRetry: .milliseconds(50), mostWaiting: mostWaiting),
           eventLoop: loop)
       }.get()
       loop.execute { [self] in
-        keeper.value.current = { [last] in
+        writer.value.current = { [last] in
           var state = HomeState()
           for change in HomeSamples.lamp(5) { state.apply(change) }
           let number = last.withLock { $0 }
           state.apply(.attribute(5, .init(1, 6, 0), value: Self.value(number)))
           return .init(home: HomeReducer(state, contacts: [5: Contact(last: Int64(number))]), time: 1000)
         }
-        keeper.value.onEvent = { event in
+        writer.value.onEvent = { event in
           let text =
             switch event {
             case .failed(let error): "failed: \(error.message.contains("disk is full") ? "full" : "can't")"
@@ -68,18 +68,18 @@ import Testing
     }
 
     /// Stores one update for each number, with the number as its time.
-    func keep(_ numbers: some Sequence<Int> & Sendable) {
+    func add(_ numbers: some Sequence<Int> & Sendable) {
       loop.execute { [self] in
         for number in numbers {
           last.withLock { $0 = number }
           let change = HomeChange.attribute(5, .init(1, 6, 0), value: Self.value(number))
-          keeper.value.keep(HomeUpdate([change], at: Int64(number)), [5: Contact(last: Int64(number))])
+          writer.value.add(HomeUpdate([change], at: Int64(number)), [5: Contact(last: Int64(number))])
         }
       }
     }
 
     func perform<R: Sendable>(_ body: @escaping @Sendable (HomeDatabase) throws -> R) async throws -> R {
-      try await loop.flatSubmit { [self] in keeper.value.perform(body) }.get()
+      try await loop.flatSubmit { [self] in writer.value.perform(body) }.get()
     }
 
     /// Stores changes of the controller on the event loop, with the update of this number.
@@ -87,12 +87,12 @@ import Testing
       try await loop.submit { [self] in
         let update = number.map { HomeUpdate([.attribute(5, .init(1, 6, 0), value: Self.value($0))], at: Int64($0)) }
         if let number { last.withLock { $0 = number } }
-        try keeper.value.commit(changes, with: update)
+        try writer.value.commit(changes, with: update)
       }.get()
     }
 
     func close() async throws {
-      try await loop.flatSubmit { [self] in keeper.value.close([:]) }.get()
+      try await loop.flatSubmit { [self] in writer.value.close([:]) }.get()
     }
 
     func pragma(_ text: String) throws {
@@ -111,17 +111,17 @@ import Testing
   }
 
   @Test func retriesFailedWrites() async throws {
-    let fixture = try await KeeperFixture()
+    let fixture = try await WriterFixture()
     try fixture.pragma("query_only = 1")
-    fixture.keep(1...3)
+    fixture.add(1...3)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't"] })
-    fixture.keep(4...5)
+    fixture.add(4...5)
     // A read of the log throws while it is incomplete.
     await #expect(throws: (any Error).self) { try await fixture.perform { try $0.anchor() } }
     #expect(try fixture.stored.isEmpty)
     try fixture.pragma("query_only = 0")
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "recovered"] })
-    fixture.keep(6...6)
+    fixture.add(6...6)
     #expect(try await fixture.perform { try $0.load().contacts[5] } == Contact(last: 6))
     #expect(try fixture.stored == Array(1...6))
     try await fixture.close()
@@ -129,10 +129,10 @@ import Testing
   }
 
   @Test func writesQueuedUpdatesAtClose() async throws {
-    let fixture = try await KeeperFixture(mostWaiting: 10_000)
+    let fixture = try await WriterFixture(mostWaiting: 10_000)
     let pages = try await fixture.database.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0
     try fixture.pragma("max_page_count = \(pages)")
-    fixture.keep(1...2000)
+    fixture.add(1...2000)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: full"] })
     #expect(try fixture.stored.count < 2000)
     try fixture.pragma("max_page_count = 100000")
@@ -143,9 +143,9 @@ import Testing
   }
 
   @Test func reportsLossAtClose() async throws {
-    let fixture = try await KeeperFixture()
+    let fixture = try await WriterFixture()
     try fixture.pragma("query_only = 1")
-    fixture.keep(1...3)
+    fixture.add(1...3)
     try await fixture.close()
     #expect(fixture.events.withLock { $0 } == ["failed: can't", "lost"])
     #expect(try fixture.stored.isEmpty)
@@ -154,18 +154,18 @@ import Testing
   /// The disk is full until the queue overflows. Once writes succeed again the current home is stored, and anchors from
   /// before the loss get a reset.
   @Test func restartsLogAfterQueueOverflow() async throws {
-    let fixture = try await KeeperFixture(mostWaiting: 20)
+    let fixture = try await WriterFixture(mostWaiting: 20)
     let before = try fixture.database.anchor()
     try fixture.pragma("query_only = 1")
-    fixture.keep(1...10)
+    fixture.add(1...10)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't"] })
-    fixture.keep(11...30)
+    fixture.add(11...30)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost"] })
-    fixture.keep(31...32)
+    fixture.add(31...32)
     await #expect(throws: (any Error).self) { try await fixture.perform { try $0.anchor() } }
     try fixture.pragma("query_only = 0")
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost", "recovered"] })
-    fixture.keep(33...34)
+    fixture.add(33...34)
     try await fixture.close()
     let database = try fixture.scratch.open()
     // The state at the time of the recovery, and the updates after it.
@@ -181,14 +181,14 @@ import Testing
   /// The queue overflows during a write attempt, which then succeeds or fails.
   @Test(arguments: [false, true]) func dropsUpdatesLostDuringWriteAttempt(succeeds: Bool) async throws {
     let worker = HeldWorker()
-    let fixture = try await KeeperFixture(mostWaiting: 20, worker: worker)
+    let fixture = try await WriterFixture(mostWaiting: 20, worker: worker)
     try fixture.pragma("query_only = 1")
-    fixture.keep(1...3)
+    fixture.add(1...3)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't"] })
     worker.hold()
     // The second attempt is in progress: retries follow each other after 50 ms or more.
     #expect(await eventually { worker.isHolding })
-    fixture.keep(4...40)
+    fixture.add(4...40)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost"] })
     if succeeds { try fixture.pragma("query_only = 0") }
     worker.release()
@@ -232,13 +232,13 @@ import Testing
   private static let session = StoreChange("resumption/5", [7])
 
   @Test func storesUpdateWithDurableChanges() async throws {
-    let fixture = try await KeeperFixture()
-    fixture.keep(1...3)
+    let fixture = try await WriterFixture()
+    fixture.add(1...3)
     try await fixture.commit([Self.peer], with: 4)
     // Stored before the call returned, after the updates that waited.
     #expect(try fixture.stored == [1, 2, 3, 4])
     #expect(try fixture.scratch.open().controllerState() == ["peer/5": [5]])
-    fixture.keep(5...5)
+    fixture.add(5...5)
     try await fixture.close()
     #expect(try fixture.stored == [1, 2, 3, 4, 5])
   }
@@ -246,21 +246,21 @@ import Testing
   /// The worker has begun a write when the event loop stores a durable change.
   @Test func keepsOrderAcrossThreads() async throws {
     let worker = HeldWorker()
-    let fixture = try await KeeperFixture(worker: worker)
+    let fixture = try await WriterFixture(worker: worker)
     worker.hold()
-    fixture.keep(1...3)
+    fixture.add(1...3)
     try await fixture.commit([Self.session], with: nil)
     #expect(await eventually { worker.isHolding })
     try await fixture.commit([StoreChange(Self.session.key, nil), Self.peer], with: 4)
     worker.release()
-    fixture.keep(5...5)
+    fixture.add(5...5)
     try await fixture.close()
     #expect(try fixture.stored == [1, 2, 3, 4, 5])
     #expect(try fixture.scratch.open().controllerState() == ["peer/5": [5]])
   }
 
   @Test func storesOtherChangesOfControllerSoon() async throws {
-    let fixture = try await KeeperFixture()
+    let fixture = try await WriterFixture()
     try await fixture.commit([Self.session], with: nil)
     #expect(await eventually { (try? fixture.database.controllerState()) == ["resumption/5": [7]] })
     try await fixture.commit([StoreChange(Self.session.key, nil)], with: nil)
@@ -271,9 +271,9 @@ import Testing
   /// A durable change is stored without the updates that wait, because no order is required between them.
   @Test func durableChangeDoesNotWaitForUpdates() async throws {
     let worker = HeldWorker()
-    let fixture = try await KeeperFixture(worker: worker)
+    let fixture = try await WriterFixture(worker: worker)
     worker.hold()
-    fixture.keep(1...3)
+    fixture.add(1...3)
     #expect(await eventually { worker.isHolding })
     try await fixture.commit([Self.peer], with: nil)
     #expect(try fixture.database.controllerState() == ["peer/5": [5]])
@@ -284,7 +284,7 @@ import Testing
   }
 
   @Test func fullDiskStoresNeitherUpdateNorChanges() async throws {
-    let fixture = try await KeeperFixture()
+    let fixture = try await WriterFixture()
     let pages = try await fixture.database.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0
     try fixture.pragma("max_page_count = \(pages)")
     let large = StoreChange("peer/5", [UInt8](repeating: 5, count: 100_000), isDurable: true)
@@ -297,10 +297,10 @@ import Testing
     #expect(try fixture.stored.isEmpty)
     #expect(try fixture.database.controllerState().isEmpty)
     // Updates that wait are kept, and the one of the failed transaction is not.
-    fixture.keep(1...2)
+    fixture.add(1...2)
     await #expect(throws: StoreError.self) { try await fixture.commit([large], with: 4) }
     try fixture.pragma("max_page_count = 100000")
-    fixture.keep(5...5)
+    fixture.add(5...5)
     try await fixture.close()
     #expect(try fixture.stored == [1, 2, 5])
     #expect(try fixture.scratch.open().controllerState().isEmpty)
@@ -309,11 +309,11 @@ import Testing
   /// The whole home is being stored after a loss when an update is committed: it is stored once more.
   @Test func restartIncludesUpdateOfController() async throws {
     let worker = HeldWorker()
-    let fixture = try await KeeperFixture(mostWaiting: 20, worker: worker)
+    let fixture = try await WriterFixture(mostWaiting: 20, worker: worker)
     try fixture.pragma("query_only = 1")
-    fixture.keep(1...10)
+    fixture.add(1...10)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't"] })
-    fixture.keep(11...30)
+    fixture.add(11...30)
     #expect(await eventually { fixture.events.withLock { $0 } == ["failed: can't", "lost"] })
     worker.hold()
     #expect(await eventually { worker.isHolding })
@@ -329,9 +329,9 @@ import Testing
   // MARK: Reads
 
   @Test func readsSeeAllPrecedingUpdates() async throws {
-    let fixture = try await KeeperFixture()
+    let fixture = try await WriterFixture()
     for round in 0..<20 {
-      fixture.keep(round * 50..<round * 50 + 50)
+      fixture.add(round * 50..<round * 50 + 50)
       let last = try await fixture.perform { database -> Int? in
         guard case .samples(let samples, _, _) = try database.samples(after: nil) else { return nil }
         return samples.last.map { Int($0.time) }
