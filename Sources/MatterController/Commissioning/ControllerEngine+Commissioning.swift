@@ -67,7 +67,7 @@ extension ControllerEngine {
       if undoEnd <= now { finishFailure(id, at: now) }
       return
     }
-    while let step = commissionings[id]?.search?.next(at: now) {
+    while let step = commissionings[id]?.search?.next(at: now, hasResponse: { core.hasReceivedResponse($0) }) {
       switch step {
       case .cancel(let handshake): cancel(handshake, at: now)
       case .start(let candidate): startPASE(candidate, id, at: now)

@@ -37,7 +37,7 @@ struct DeviceSearch: Sendable {
   private var wrongServices: Set<MatterService.Kind> = []
   private var lastError: ControllerError?
 
-  /// How long an attempt at one address delays the other candidates.
+  /// How long an attempt at an address that doesn't respond delays the other candidates.
   static let stagger: Duration = .seconds(3)
   /// How long to search for more devices when every device found has another passcode, or states another product than
   /// the code.
@@ -89,9 +89,12 @@ struct DeviceSearch: Sendable {
   }
 
   /// Returns the next action; call it again after each action except the last two.
-  mutating func next(at now: Instant) -> Step {
+  /// - Parameter hasResponse: whether the peer of a handshake has responded. Such an attempt isn't canceled: it may have
+  ///   a session already, whose device refuses the next attempt. It ends at the timeout of the handshake.
+  mutating func next(at now: Instant, hasResponse: (HandshakeID) -> Bool) -> Step {
     if let attempt {
       guard !candidates.isEmpty, attempt.startedAt + Self.stagger <= now else { return .wait(wakeUp) }
+      if hasResponse(attempt.handshake) { return .wait(nil) }
       // The candidate is retried after the others.
       self.attempt = nil
       requeue(attempt.candidate, at: now)

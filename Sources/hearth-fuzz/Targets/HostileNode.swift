@@ -149,7 +149,7 @@ private struct HostileNode {
   private func open() throws -> HomeDatabase {
     PassingHomes.remove(below: "/hearth-fuzz")
     return try HomeDatabase.open(
-      "/hearth-fuzz/home/home.sqlite", isPassing: true, random: SeededRandomSource(seed: 42), boot: 1)
+      "/hearth-fuzz/home/home.sqlite", isPassing: true, random: SeededRandomSource(seed: 42))
   }
 
   private mutating func wait() {

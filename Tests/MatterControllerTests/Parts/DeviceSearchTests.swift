@@ -26,11 +26,11 @@ import Testing
 
   /// Performs the actions until the search waits or fails.
   private func advance(
-    _ search: inout DeviceSearch, to now: Instant
+    _ search: inout DeviceSearch, to now: Instant, responding: Set<HandshakeID> = []
   ) -> (actions: [String], last: DeviceSearch.Step) {
     var actions: [String] = []
     while true {
-      let step = search.next(at: now)
+      let step = search.next(at: now) { responding.contains($0) }
       switch step {
       case .start(let candidate):
         actions.append("start \(candidate.address.port)")
@@ -59,6 +59,15 @@ import Testing
   }
 
   // MARK: Attempts
+
+  @Test("waits for a slow device that has responded") func keepsAttemptWithResponse() {
+    var search = search([1, 2])
+    #expect(advance(&search, to: .zero).actions == ["start 1"])
+    let waiting = advance(&search, to: .at(9), responding: [.number(1)])
+    #expect(waiting.actions.isEmpty && waiting.last == .wait(nil))
+    search.failed(.timedOut, at: .at(10))
+    #expect(advance(&search, to: .at(10)).actions == ["start 2"])
+  }
 
   @Test("tries each address for three seconds in turn, three times") func takesTurns() {
     var search = search([1, 2])
@@ -92,7 +101,7 @@ import Testing
 
   @Test func failsWithoutAddresses() {
     var search = search([])
-    let step = search.next(at: .zero)
+    let step = search.next(at: .zero) { _ in false }
     #expect(step == .fail(.notFound))
   }
 
