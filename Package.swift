@@ -135,7 +135,9 @@ let package = Package(
         log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
-      tests: ["HearthHome", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+      tests: [
+        "HearthHome", "Scenario", "Simulation", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio"),
+      ])
     + module(
       "HearthHome",
       imports: [

@@ -32,7 +32,7 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 3); move the file away or delete it"
+    "\(path): made by another version of Hearth (schema \(version); expected 4); move the file away or delete it"
   }
 
   private func openingError(_ path: String) -> HomeError? {
