@@ -6,7 +6,7 @@ import MatterTLV
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
+import HomeModel
 
 /// Access control lists: reading, changing and writing a whole list.
 @Suite struct AdministrationTests {

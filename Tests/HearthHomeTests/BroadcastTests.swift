@@ -2,8 +2,8 @@ import MatterModel
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 @Suite struct BroadcastTests {
   private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Slot {

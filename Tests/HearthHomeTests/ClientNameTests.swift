@@ -1,7 +1,7 @@
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// Names of invited clients are case-insensitive.
 @Suite("Client names") struct ClientNameTests {

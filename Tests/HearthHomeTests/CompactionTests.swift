@@ -7,10 +7,10 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 @testable import HomeStore
 
 /// Compaction of the log by the process that follows the home.

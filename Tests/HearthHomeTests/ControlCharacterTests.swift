@@ -1,8 +1,8 @@
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// Control characters are rejected in names and escaped in output.
 @Suite("Control characters") struct ControlCharacterTests {

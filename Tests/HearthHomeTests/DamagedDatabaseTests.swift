@@ -4,8 +4,8 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
+import HearthHome
+import HomeAutomation
 @testable import HomeModel
 @testable import HomeStore
 

@@ -5,9 +5,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
+import HearthHome
+import HomeAutomation
+import HomeModel
 @testable import HomeStore
 
 @Suite("Change log") struct DatabaseLogTests {

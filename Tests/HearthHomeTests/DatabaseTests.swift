@@ -5,9 +5,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 
 /// A temporary directory with a database, removed at deinitialization.
 final class TestDatabase: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import MatterModel
 import Testing
 
-@testable import HearthHome
+import HearthHome
 
 /// Times of the public API are dates.
 @Suite("Dates") struct DateTests {

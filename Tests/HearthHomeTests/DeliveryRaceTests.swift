@@ -4,9 +4,9 @@ import MatterModel
 import NIOPosix
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeAutomation
-@testable import HomeModel
+import HomeModel
 @testable import HomeStore
 
 /// Races between deliveries and the reads and writes of their rows.

@@ -1,8 +1,8 @@
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
+import HearthHome
+import HomeAutomation
 
 @Suite("Delivery schedule") struct DeliveryScheduleTests {
   private func at(_ seconds: Int) -> Instant { .zero + .seconds(seconds) }

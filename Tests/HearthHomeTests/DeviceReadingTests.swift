@@ -3,8 +3,8 @@ import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 @Suite("Device readings") struct DeviceReadingTests {
   private func text(_ type: DeviceTypeID, _ fill: (inout NodeValues) -> Void) -> String {

@@ -3,9 +3,9 @@ import MatterModel
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 
 @Suite("Home errors") struct ErrorTests {
   @Test("names the searched interfaces if a device is not found") func searched() {

@@ -6,10 +6,10 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
+import HearthHome
+import HomeControl
 @testable import HomeModel
-@testable import HomeStore
+import HomeStore
 
 /// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {

@@ -6,10 +6,10 @@ import NIOPosix
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 
 /// A slow observer never stalls another, even one that blocks its thread.
 @Suite("Query handlers", .timeLimit(.minutes(10))) struct HandlerTests {

@@ -3,7 +3,7 @@ import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HearthHome
+import HearthHome
 
 /// Background deliveries of an open home.
 @Suite("Background deliveries of a home", .timeLimit(.minutes(10))) struct HomeDeliveryTests {

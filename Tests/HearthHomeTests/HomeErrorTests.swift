@@ -3,8 +3,8 @@ import MatterController
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 @Suite("Errors") struct HomeErrorTests {
   @Test func localizedDescriptionIsDescription() {

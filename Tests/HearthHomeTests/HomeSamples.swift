@@ -2,8 +2,8 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 enum HomeSamples {
   /// Changes that make a home with one lamp.

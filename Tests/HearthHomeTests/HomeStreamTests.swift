@@ -6,11 +6,11 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
+import HearthHome
+import HomeAutomation
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 
 /// The path of a report from the reducer to the observers.
 @Suite("Stream of changes", .timeLimit(.minutes(10))) struct HomeStreamTests {

@@ -8,7 +8,7 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore

@@ -2,8 +2,8 @@ import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 @testable import HomeText
 
 @Suite("Light colors") struct LightColorTests {

@@ -3,9 +3,9 @@ import GRDB
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 
 /// A power failure may lose the last changes; readers that had seen them get a reset.
 @Suite("Log generations") struct LogGenerationTests {

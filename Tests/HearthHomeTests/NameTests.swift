@@ -6,10 +6,10 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 
 /// A temporary state directory, removed at deinitialization.
 final class ScratchDirectory: Sendable {

@@ -1,6 +1,6 @@
 import MatterProtocol
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeAutomation
 
 extension ObserverCenter {

@@ -4,9 +4,9 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
+import HearthHome
+import HomeControl
+import HomeModel
 
 /// An open home in its own directory, without a network: tests inject the reports of its devices.
 final class OpenHome: Sendable {

@@ -4,7 +4,7 @@ import MatterModel
 import Synchronization
 import Testing
 
-@testable import HearthHome
+import HearthHome
 
 /// The operators of sequences and the filters of queries.
 @Suite("Operators", .timeLimit(.minutes(10))) struct OperatorTests {

@@ -6,10 +6,10 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 @testable import Hub
 
 /// Several processes that open the same home. Here they are homes of one process, which are connected in the same way.

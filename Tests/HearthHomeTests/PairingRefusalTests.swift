@@ -5,10 +5,10 @@ import MatterProtocol
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 
 /// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {

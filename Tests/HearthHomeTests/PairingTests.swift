@@ -1,8 +1,8 @@
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// The devices that a commissioned node becomes, with the requested name and room.
 @Suite("Pairing") struct PairingTests {

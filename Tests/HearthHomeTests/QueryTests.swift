@@ -3,10 +3,10 @@ import MatterModel
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 
 /// The article “The home model”, “Observing”, on an open home.
 @Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {

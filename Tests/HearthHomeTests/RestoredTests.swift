@@ -5,11 +5,11 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
+import HearthHome
+import HomeAutomation
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 
 /// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
 /// times of last contact.

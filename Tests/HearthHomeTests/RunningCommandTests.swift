@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeAutomation
 
 /// Environment, input and termination of delivery commands.

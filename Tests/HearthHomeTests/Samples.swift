@@ -1,7 +1,7 @@
 import MatterModel
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// A home with three rooms and similar names.
 enum Samples {

@@ -4,10 +4,10 @@ import Logging
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 
 /// Opening of new databases, and of files that are not a home of this version.
 @Suite("Database schema") struct SchemaTests {

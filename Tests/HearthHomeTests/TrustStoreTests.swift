@@ -3,9 +3,9 @@ import MatterCertificates
 import MatterCrypto
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
-@testable import HomeModel
+import HomeModel
 
 /// Folders with trusted attestation roots and declaration signers.
 @Suite struct TrustStoreTests {

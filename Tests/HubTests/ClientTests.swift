@@ -6,10 +6,10 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 @testable import Hub
 
 /// The article “The home model”, “Routes” and “Delegates”, through a hub.

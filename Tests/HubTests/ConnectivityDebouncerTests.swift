@@ -7,9 +7,9 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeModel
+import Hub
 
 /// Debounced connectivity of clients, which agrees with that of the hub's process.
 @Suite("Debounced connectivity through a hub", .timeLimit(.minutes(10))) struct SettlingTests {

@@ -3,9 +3,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeModel
+import Hub
 
 /// The article “The home model”, “Delegates”, through a hub.
 @Suite("Delegates through a hub", .timeLimit(.minutes(10))) struct HubDelegateTests {

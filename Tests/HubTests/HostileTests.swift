@@ -8,10 +8,10 @@ import Runtime
 import Testing
 import WebClient
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 @testable import Hub
 
 /// Attacks on a hub by clients with an invitation and without one.

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 @testable import Hub
 
 @Suite("Invitations") struct InvitationTests {

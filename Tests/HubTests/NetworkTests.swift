@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 @testable import Hub
 
 /// Clients over TLS.

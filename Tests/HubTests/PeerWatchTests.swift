@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import VirtualDevices
 
-@testable import HearthHome
+import HearthHome
 @testable import Hub
 
 /// Checks of the devices by a client that uses them directly and has another route, in virtual time.

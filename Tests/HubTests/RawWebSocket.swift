@@ -4,7 +4,7 @@ import Runtime
 import Synchronization
 import WebClient
 
-@testable import Hub
+import Hub
 
 /// A WebSocket client that sends arbitrary bytes.
 final class RawWebSocket: Sendable {

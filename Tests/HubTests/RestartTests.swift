@@ -5,12 +5,12 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
-@testable import Hub
-@testable import HomeControl
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
+import Hub
+import HomeControl
 
 /// How clients continue after a restart of the hub, or a compaction of the log.
 @Suite("Restart and compaction", .timeLimit(.minutes(10))) struct RestartTests {

@@ -3,11 +3,11 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
-@testable import Hub
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
+import Hub
 
 @Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {
   private static let invoke = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1))

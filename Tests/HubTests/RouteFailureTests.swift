@@ -3,10 +3,10 @@ import MatterModel
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 
 /// Hubs that stop answering, and requests whose route changes. The times are those of `RouteSelectionTests`.
 @Suite("Failures of routes", .timeLimit(.minutes(10))) struct RouteFailureTests {

@@ -2,9 +2,9 @@ import MatterModel
 import NIOCore
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
-@testable import HomeModel
+import HomeModel
 @testable import Hub
 
 /// The article “The home model”, “Routes”.

@@ -7,12 +7,12 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
-@testable import WebClient
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
+import WebClient
 @testable import Hub
 
 /// A temporary state directory, removed at deinitialization.

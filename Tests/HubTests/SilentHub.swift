@@ -5,10 +5,10 @@ import NIOWebSocket
 import Runtime
 import Synchronization
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 
 /// A hub that accepts every client, sends prepared news, and answers no request.
 final class SilentHub: Sendable {

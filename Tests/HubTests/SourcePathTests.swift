@@ -3,9 +3,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeModel
+import Hub
 
 /// Requests of a client through an old device value, after the hub switched to another source.
 @Suite("Source paths through a hub", .timeLimit(.minutes(10))) struct SourcePathTests {

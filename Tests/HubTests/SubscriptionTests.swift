@@ -5,10 +5,10 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 
 /// The output of `hearth subscribe` through a hub.
 @Suite("Subscriptions through a hub", .timeLimit(.minutes(10))) struct SubscriptionTests {

@@ -5,9 +5,9 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 @testable import Hub
 @testable import MatterCertificates
 

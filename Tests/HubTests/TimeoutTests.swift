@@ -8,9 +8,9 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 @testable import Hub
 @testable import HomeControl
 

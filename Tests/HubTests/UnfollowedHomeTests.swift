@@ -4,10 +4,10 @@ import MatterProtocol
 import Testing
 import WebClient
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 
 /// Owners that do not follow the devices: the stored connectivity is not valid until a device answers.
 @Suite("Unfollowed homes", .timeLimit(.minutes(10))) struct UnfollowedHomeTests {

@@ -9,10 +9,10 @@ import Synchronization
 import Testing
 import WebClient
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 @testable import Hub
 
 @Suite("Wire protocol", .timeLimit(.minutes(10))) struct WireTests {

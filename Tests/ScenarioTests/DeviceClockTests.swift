@@ -6,7 +6,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-@testable import Scenario
+import Scenario
 
 /// Setting a device's clock while it runs affects all of its time attributes.
 @Suite struct DeviceClockTests {

@@ -3,7 +3,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-@testable import Scenario
+import Scenario
 
 /// Reachability behind a link that carries less than Matter requires.
 @Suite struct NarrowLinkTests {

@@ -5,7 +5,7 @@ import Simulation
 import Testing
 import VirtualDevices
 
-@testable import Scenario
+import Scenario
 
 /// Power cuts of the home's machine while a device is added to or removed from the fabric.
 @Suite struct PairingCutTests {

@@ -5,8 +5,8 @@ import MatterProtocol
 import Simulation
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 @testable import Scenario
 
 @Suite struct RandomHomeTests {

@@ -7,10 +7,10 @@ import Simulation
 import Testing
 import VirtualDevices
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import Scenario
+import HomeModel
+import Scenario
 
 @Suite struct ScoreCardTests {
   private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])

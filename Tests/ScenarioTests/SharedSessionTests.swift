@@ -11,9 +11,9 @@ import Synchronization
 import Testing
 import VirtualDevices
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeStore
+import HearthHome
+import HomeControl
+import HomeStore
 @testable import MatterDevice
 
 /// Several processes of one home, and clients with several routes, with a device that keeps three sessions per peer.

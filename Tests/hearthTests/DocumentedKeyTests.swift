@@ -3,7 +3,7 @@ import HearthHome
 import MatterModel
 import Testing
 
-@testable import hearth
+import hearth
 
 /// Compares the keys of the JSON output with docs/json.md.
 @Suite("Documented keys", .serialized, .processes, .timeLimit(.minutes(10))) struct DocumentedKeyTests {

@@ -2,7 +2,7 @@ import Foundation
 import Runtime
 import Testing
 
-@testable import hearth
+import hearth
 
 /// `hearth init` and `hearth doctor`.
 @Suite("hearth init and doctor", .serialized, .processes) struct InitTests {

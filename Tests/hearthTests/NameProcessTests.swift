@@ -4,9 +4,9 @@ import MatterModel
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 
 extension Hearth {
   /// Stores changes in the home of the state directory.

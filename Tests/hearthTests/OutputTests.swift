@@ -5,8 +5,8 @@ import MatterProtocol
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 @testable import hearth
 
 @Suite("Output") struct OutputTests {

@@ -7,10 +7,10 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 
 /// `hearth pair` with unusual codes and devices.
 @Suite("Pairing", .serialized, .processes) struct PairTests {

@@ -5,8 +5,8 @@ import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 @testable import hearth
 
 /// Bridged devices and devices with several sources on the command line.

@@ -3,8 +3,8 @@ import Glibc
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// Output on a pseudoterminal.
 @Suite("On a terminal", .serialized, .processes) struct TerminalTests {

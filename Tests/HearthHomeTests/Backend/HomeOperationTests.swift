@@ -5,7 +5,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 

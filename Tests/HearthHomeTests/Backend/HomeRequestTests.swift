@@ -6,10 +6,10 @@ import Testing
 
 @testable import HearthHome
 @testable import CloudLink
-@testable import HomeAutomation
+import HomeAutomation
 @testable import HomeControl
 @testable import HomeModel
-@testable import HomeStore
+import HomeStore
 @testable import MatterController
 
 /// The encoding of requests, and the roles that they need.

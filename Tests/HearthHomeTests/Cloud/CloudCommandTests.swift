@@ -6,10 +6,10 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import WebClient
+import HearthHome
+import HomeControl
+import HomeModel
+import WebClient
 
 /// Cloud requests of a process that follows no devices, such as a single command.
 @Suite("Cloud commands", .timeLimit(.minutes(10))) struct CloudCommandTests {

@@ -5,9 +5,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import CloudLink
-@testable import HomeStore
+import HomeStore
 
 /// Assignment of node ids and endpoints to the devices of an account, which must not change.
 @Suite("Cloud endpoints") struct CloudEndpointTests {

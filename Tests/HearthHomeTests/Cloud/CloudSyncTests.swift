@@ -3,9 +3,9 @@ import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import CloudLink
-@testable import HomeModel
+import HearthHome
+import CloudLink
+import HomeModel
 
 @Suite("Cloud identity") struct CloudSyncTests {
   private func sync(_ home: SampleHome, agentID: String? = nil) -> JSONValue {

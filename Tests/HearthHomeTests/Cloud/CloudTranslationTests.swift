@@ -3,9 +3,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import CloudLink
-@testable import HomeModel
+import HomeModel
 
 /// Translation between cloud traits and Matter clusters, in both directions, for each row of the table.
 @Suite("Cloud translation") struct CloudTranslationTests {

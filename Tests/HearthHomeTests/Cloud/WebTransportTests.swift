@@ -6,7 +6,7 @@ import Testing
 @testable import HearthHome
 @testable import CloudLink
 @testable import HomeAutomation
-@testable import HomeStore
+import HomeStore
 @testable import WebClient
 
 /// HTTP requests to clouds and webhooks, and the limits for their answers.

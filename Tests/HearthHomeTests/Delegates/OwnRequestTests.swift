@@ -4,7 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
+import HomeModel
 
 /// Attribution of reported changes to the client's own requests. See the article “The home model”, “Delegates”.
 @Suite("Own requests") struct OwnRequestTests {

@@ -4,9 +4,9 @@ import MatterModel
 import Runtime
 import Synchronization
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
+import HearthHome
+import HomeControl
+import HomeModel
 
 /// Records all messages.
 final class RecordingDelegate: HomeListDelegate, HomeRoomDelegate, HomeNameDelegate, HomeHubDelegate,

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// The article “The home model”, “Connectivity and locality”: aggregation of the states of parts, tested exhaustively.
 @Suite("Aggregated connectivity") struct ConnectivityTests {

@@ -4,8 +4,8 @@ import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
+import HomeControl
+import HomeModel
 
 /// Devices with several sources that offer different traits. See the article “The home model”, “Sources of a device”.
 @Suite("Device parts", .timeLimit(.minutes(10))) struct DevicePartTests {

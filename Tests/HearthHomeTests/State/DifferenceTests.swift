@@ -2,9 +2,9 @@ import MatterCrypto
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 
 @Suite("Difference of homes") struct DifferenceTests {
   @Test(arguments: 1...20) func differenceTransformsOneHomeIntoTheOther(_ seed: Int) {

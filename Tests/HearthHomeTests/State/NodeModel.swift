@@ -2,8 +2,8 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// The attributes of a node, for reports: endpoints, device types, and a few values.
 struct NodeModel {

@@ -4,7 +4,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.

@@ -4,8 +4,8 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// The reducer of a client that reaches the home through routes. See the article “The home model”, “Routes”.
 @Suite("Route reducer") struct RouteReducerTests {

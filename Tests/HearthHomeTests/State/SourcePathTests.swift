@@ -2,8 +2,8 @@ import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// Mapping of paths of an old device value to the currently active source.
 @Suite("Source paths") struct SourcePathTests {

@@ -4,7 +4,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeModel
 
 /// Mapping of nodes to devices, and its changes.

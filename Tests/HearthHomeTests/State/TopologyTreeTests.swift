@@ -4,7 +4,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeModel
 
 /// For any parts lists, valid or invalid, each endpoint belongs to one device.

@@ -3,8 +3,8 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// Stored attribute values and data versions of clusters.
 @Suite("Values") struct ValueTests {

@@ -3,8 +3,8 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 @Suite("Labeled commands") struct CommandTests {
   /// Records the calls of a trait of a device with one endpoint of the given type.

@@ -3,9 +3,9 @@ import MatterModel
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
+import HearthHome
+import HomeControl
+import HomeModel
 
 @Suite("Type subscriptions") struct ObservingTests {
   private func levels(_ updates: DeviceUpdates<DimmableLightDeviceType>) async -> [UInt8?] {

@@ -3,8 +3,8 @@ import MatterModel
 import MatterProtocol
 import Synchronization
 
-@testable import HearthHome
-@testable import HomeModel
+import HearthHome
+import HomeModel
 
 /// An in-memory home: applies changes, and records the requests to its devices.
 final class SampleHome: HomeAccess {

@@ -4,7 +4,7 @@ import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
+import HomeModel
 
 @Suite("Traits") struct TraitTests {
   @Test func readsAttributesByName() throws {

@@ -3,7 +3,7 @@ import MatterModel
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
+import HomeModel
 
 @Suite("Device types") struct TypesTests {
   /// A speaker that is also a dimmable light.
