@@ -184,7 +184,7 @@ import Testing
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     await open.meet(.lamp(5))
-    await open.take(.report(NodeReport(5, [], events: [event(number)], isWhole: false)))
+    await open.process(.report(NodeReport(5, [], events: [event(number)], isWhole: false)))
     await open.home.close()
     let again = try await OpenHome(directory)
     try await again.home.follow()

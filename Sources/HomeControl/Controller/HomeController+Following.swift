@@ -117,7 +117,7 @@ extension HomeController {
     do {
       return try await dispatcher.value.writer.perform { try body($0, origin, time) }
         .map { update, result in
-          dispatcher.value.take(.update(update))
+          dispatcher.value.process(.update(update))
           return result
         }.get()
     } catch {
