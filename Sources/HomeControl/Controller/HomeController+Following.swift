@@ -45,9 +45,20 @@ extension HomeController {
     }
     guard self.center === center, !dispatcher.value.host.isStopped else { return }
     keepContacts()
+    checkLog()
     dispatcher.value.host.perform { engine, now in engine.follow(at: now) }
     dispatcher.value.stream.publish(hubState)
     await readClouds()
+  }
+
+  /// Checks the log of the home, and logs damage. In a thread of its own, because that takes long for a large file.
+  private func checkLog() {
+    guard options.machine.sharesFiles else { return }
+    let (worker, database) = (options.machine.makeWorker(), dispatcher.value.writer.database)
+    worker.submit(on: eventLoop) { try database.checkLog() }.whenFailure { [logger = options.logger] error in
+      logger.critical("\(HomeError(error))")
+    }
+    worker.close {}
   }
 
   /// Whether the devices are followed.
