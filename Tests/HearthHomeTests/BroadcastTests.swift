@@ -62,7 +62,7 @@ import HomeModel
     var iterator = open.controller.reports(of: "5").makeAsyncIterator()
     weak let first = iterator.next
     #expect(await iterator.next() != nil)
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     #expect(await iterator.next() != nil)
     #expect(iterator.next != nil)
     #expect(first == nil)

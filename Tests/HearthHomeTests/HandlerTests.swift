@@ -87,7 +87,7 @@ import HomeModel
     let path = ConcreteAttributePath(1, 6, 0)
     for isOn in [false, true, false] {
       let before = rings.withLock { $0 }
-      await open.take(NodeModel.report(5, path, [isOn ? 0x09 : 0x08]))
+      await open.process(NodeModel.report(5, path, [isOn ? 0x09 : 0x08]))
       #expect(await open.home.state.value(5, path) == [isOn ? 0x09 : 0x08])
       #expect(await eventually { rings.withLock { $0 } > before })
     }

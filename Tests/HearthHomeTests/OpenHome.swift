@@ -36,11 +36,11 @@ final class OpenHome: Sendable {
   }
 
   func meet(_ model: NodeModel) async {
-    await take(model.report())
-    await take(.established(model.node, deadline: 0))
+    await process(model.report())
+    await process(.established(model.node, deadline: 0))
   }
 
-  func take(_ input: HomeInput) async { await controller.take(input) }
+  func process(_ input: HomeInput) async { await controller.process(input) }
 
   func device(_ id: String) async throws -> HomeDevice { try #require(await home.backend.device(id)) }
 }

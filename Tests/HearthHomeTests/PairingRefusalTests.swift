@@ -22,7 +22,7 @@ import HomeStore
     _ = try database.commit(WriteQueue(), [record])
     try database.close()
     let open = try await OpenHome(directory)
-    for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }
+    for model in [NodeModel.lamp(5), .lamp(6)] { await open.process(model.report()) }
     return open
   }
 

@@ -18,7 +18,7 @@ import Hub
   @Test func clientUsesGraceTimeOfHub() async throws {
     let served = try await ServedHome(grace: .seconds(3600))
     let client = try await served.client()
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
     let online = SourceConnectivity(.online, .local)
     #expect(try await lamp(served.home).settledConnectivity == SourceConnectivity(.online, .peer))
@@ -28,7 +28,7 @@ import Hub
     #expect(try await lamp(late).sourceConnectivity.connectivityState == .offline)
     #expect(try await lamp(late).settledConnectivity == online)
     // The loss of the hub is debounced like any other.
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     #expect(await eventually { try await lamp(client).sourceConnectivity == online })
     try await served.hub.hangUp(andThen: [.lost(5, .timedOut)])
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
@@ -49,7 +49,7 @@ import Hub
     var options = ServedHome.clientOptions("test", [.local(served.socket)])
     options.machine = machine
     let client = try await Home(through: options)
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
     machine.offset.withLock { $0 = 86_400_000_000 }
     // An unrelated update, which makes the client read its clock.
@@ -76,7 +76,7 @@ import Hub
     }
     #expect(await eventually { try await states() == [.online, .online] })
     // First the device is offline, and then the settled state is.
-    try await served.home.controller.take(.lost(5, .subscriptionLost))
+    try await served.home.controller.process(.lost(5, .subscriptionLost))
     #expect(await eventually { try await states() == [.offline, .online] })
     try await served.home.setGraceTime(.milliseconds(20))
     #expect(await eventually { try await states() == [.offline, .offline] })

@@ -29,12 +29,12 @@ import Hub
     away.manager.suspend()
     try await served.report(level: 9)
     try await served.make([.roomAdded(Room(id: "r", name: "Den", structureID: "home"))] + ServedHome.bridge)
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     // Changes of the connection are not reported to a suspended client either.
     try await served.hub.hangUp(andThen: [])
     #expect(await here.recorder.waits(for: "hub notAvailable"))
     #expect(await here.recorder.waits(for: "hub connected"))
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     #expect(await here.recorder.waits(for: "reachable true"))
     #expect(await here.recorder.waits(for: "+Behind 3"))
     #expect(away.recorder.messages == ["homes"])
@@ -94,7 +94,7 @@ import Hub
     #expect(await code { try await one.manager.removeHome("home") } == .badArguments)
     // A report of the lamp after the failed commands is sent to all clients.
     let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
-    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     for client in [one, two, other, owner] {
       #expect(await client.recorder.waits(for: "1/onOff.onOff = true"))
       #expect(client.recorder.messages == ["homes", "1/onOff.onOff = true"])

@@ -62,8 +62,8 @@ import HomeControl
     let served = try await ServedHome()
     let client = try await served.client()
     let anchor = try await client.anchor()
-    try await served.home.controller.take(.lost(5, .timedOut))
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.lost(5, .timedOut))
+    try await served.home.controller.process(.established(5, deadline: .max))
     var connectivities: [SourceConnectivity] = []
     let (own, theirs) = (try await served.home.samples(after: anchor), try await client.samples(after: anchor))
     for case .connectivity(_, let status) in (own.added + theirs.added).map(\.change) {

@@ -134,7 +134,7 @@ import Hub
       AttributeData(ServedHome.access, dataVersion: 0, value: [0x16, 0x15, 0x18, 0x18]),
       AttributeData(ServedHome.level, dataVersion: 0, value: [0x04, 9]),
     ]
-    try await served.home.controller.take(.report(NodeReport(5, data, isWhole: false)))
+    try await served.home.controller.process(.report(NodeReport(5, data, isWhole: false)))
     #expect(await eventually { await guest.state.value(5, ServedHome.level) == [0x04, 9] })
     #expect(try await knows(guest) == [false, true, false, true])
     #expect(await eventually { await owner.state.value(5, ServedHome.access) == [0x16, 0x15, 0x18, 0x18] })

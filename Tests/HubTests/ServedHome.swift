@@ -55,7 +55,7 @@ final class ServedHome: Sendable {
     try await home.follow()
     if !isEmpty {
       try await make(Self.lamp)
-      try await home.controller.take(.established(5, deadline: .max))
+      try await home.controller.process(.established(5, deadline: .max))
     }
     try await startHub(change)
   }
@@ -146,7 +146,7 @@ final class ServedHome: Sendable {
   /// Injects a report of the lamp's level.
   func report(level: UInt8) async throws {
     let data = AttributeData(Self.level, dataVersion: 0, value: [0x04, level])
-    try await home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    try await home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
   }
 
   func invite(_ name: String, _ role: HomeRole) throws -> String {

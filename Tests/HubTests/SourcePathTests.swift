@@ -25,7 +25,7 @@ import Hub
     let light = try #require(old.types.get(DimmableLightDeviceType.self)?.matterTraits)
     let behind = Self.behind
     try await served.home.controller.change { _ throws(HomeError) in (behind, ()) }
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     #expect(await eventually { try await client.devices().list().first?.source?.id == SourceID(7, 3) })
     func failure(_ body: () async throws -> Void) async -> HomeError {
       do {

@@ -113,7 +113,7 @@ import HomeStore
     }
     #expect(await eventually { try await served.hub.outstandingRequests == 2 })
     #expect(answers.withLock { $0 } == 0)
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     // Then the request is sent, and fails because the node does not exist.
     #expect(await on.value == .notFound)
     #expect(await written.value == .notFound)

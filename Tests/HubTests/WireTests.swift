@@ -105,7 +105,7 @@ import HomeStore
       if try await served.hub.isAnybodyBehind { rest -= 1 }
       reported.append([UInt8](repeating: UInt8(reported.count % 100), count: 8000))
       let data = AttributeData(Self.text, dataVersion: 0, value: reported[reported.count - 1])
-      try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     }
     #expect(rest == 0)
     try await served.report(level: 77)

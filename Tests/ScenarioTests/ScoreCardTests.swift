@@ -290,7 +290,7 @@ extension NodeValues {
 extension HomeController {
   /// Reports the node as offline and immediately as online.
   fileprivate func blink(_ node: NodeID) throws {
-    dispatcher.value.take(.lost(node, .timedOut))
-    dispatcher.value.take(.established(node, deadline: .max))
+    dispatcher.value.process(.lost(node, .timedOut))
+    dispatcher.value.process(.established(node, deadline: .max))
   }
 }

@@ -118,7 +118,7 @@ struct CheckedReducer {
 
   var state: HomeState { reducer.state }
 
-  @discardableResult mutating func take(_ input: HomeInput, after: Int64 = 1_000) -> HomeUpdate? {
+  @discardableResult mutating func process(_ input: HomeInput, after: Int64 = 1_000) -> HomeUpdate? {
     time += after
     var expected = state
     let update = reducer.reduce(input, at: time)
@@ -130,9 +130,9 @@ struct CheckedReducer {
 
   /// Adds a node, with a full report and a subscription. The name of the room is its id.
   mutating func meet(_ model: NodeModel, name: String? = nil, roomID: String? = nil) {
-    take(model.commissioned(name: name, roomID: roomID))
-    take(model.report())
-    take(.established(model.node, deadline: time + 60_000_000))
+    process(model.commissioned(name: name, roomID: roomID))
+    process(model.report())
+    process(.established(model.node, deadline: time + 60_000_000))
   }
 
   func status(_ device: String) -> SourceStatus? { state.devices[device]?.active?.status }
