@@ -146,6 +146,8 @@ struct ServedAttribute: Sendable {
   /// Checks or modifies a value that a client writes, before it is stored.
   var write: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> [UInt8])?
   var change: ContextHandler?
+  /// Performs a change that the physical device makes; nil to set the value.
+  var act: (@Sendable (inout ServerContext, [UInt8]) -> Void)?
   /// Whether the value survives a restart: non-volatile attributes, and writable fabric-scoped ones.
   var isStored: Bool
 
