@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeModel
 
 @Suite struct BroadcastTests {
   private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Slot {

@@ -1,7 +1,6 @@
-import Testing
-
 import HearthHome
 import HomeModel
+import Testing
 
 /// Names of invited clients are case-insensitive.
 @Suite("Client names") struct ClientNameTests {

@@ -1,5 +1,9 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 import Logging
 import MatterModel
 import MatterProtocol
@@ -7,10 +11,6 @@ import NIOCore
 import Runtime
 import Testing
 
-import HearthHome
-import HomeAutomation
-import HomeControl
-import HomeModel
 @testable import HomeStore
 
 /// Compaction of the log by the process that follows the home.

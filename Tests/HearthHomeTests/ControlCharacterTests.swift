@@ -1,8 +1,7 @@
-import MatterModel
-import Testing
-
 import HearthHome
 import HomeModel
+import MatterModel
+import Testing
 
 /// Control characters are rejected in names and escaped in output.
 @Suite("Control characters") struct ControlCharacterTests {

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeAutomation
+import HomeModel
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
 
-import HearthHome
-import HomeAutomation
-import HomeModel
 @testable import HomeStore
 
 @Suite("Change log") struct DatabaseLogTests {

@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeModel
 import MatterModel
 import NIOPosix
 import Testing
 
-import HearthHome
 @testable import HomeAutomation
-import HomeModel
 @testable import HomeStore
 
 /// Races between deliveries and the reads and writes of their rows.

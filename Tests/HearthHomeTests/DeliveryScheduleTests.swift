@@ -1,8 +1,7 @@
-import MatterProtocol
-import Testing
-
 import HearthHome
 import HomeAutomation
+import MatterProtocol
+import Testing
 
 @Suite("Delivery schedule") struct DeliveryScheduleTests {
   private func at(_ seconds: Int) -> Instant { .zero + .seconds(seconds) }

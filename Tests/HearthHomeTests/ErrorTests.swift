@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterController
 import MatterModel
 import Runtime
 import Testing
-
-import HearthHome
-import HomeModel
-import HomeStore
 
 @Suite("Home errors") struct ErrorTests {
   @Test("names the searched interfaces if a device is not found") func searched() {

@@ -1,3 +1,6 @@
+import HearthHome
+import HomeControl
+import HomeStore
 import MatterClusters
 import MatterCrypto
 import MatterModel
@@ -6,10 +9,7 @@ import NIOCore
 import Runtime
 import Testing
 
-import HearthHome
-import HomeControl
 @testable import HomeModel
-import HomeStore
 
 /// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {

@@ -1,15 +1,14 @@
 import Dispatch
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 import MatterModel
 import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeAutomation
-import HomeControl
-import HomeModel
 
 /// A slow observer never stalls another, even one that blocks its thread.
 @Suite("Query handlers", .timeLimit(.minutes(10))) struct HandlerTests {

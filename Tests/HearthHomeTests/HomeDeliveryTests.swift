@@ -1,9 +1,8 @@
 import Foundation
+import HearthHome
 import MatterClusters
 import MatterModel
 import Testing
-
-import HearthHome
 
 /// Background deliveries of an open home.
 @Suite("Background deliveries of a home", .timeLimit(.minutes(10))) struct HomeDeliveryTests {

@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterCrypto
 import MatterModel
 import MatterProtocol
-
-import HearthHome
-import HomeModel
 
 enum HomeSamples {
   /// Changes that make a home with one lamp.

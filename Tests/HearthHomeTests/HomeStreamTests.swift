@@ -1,3 +1,7 @@
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -6,11 +10,7 @@ import Runtime
 import Synchronization
 import Testing
 
-import HearthHome
-import HomeAutomation
 @testable import HomeControl
-import HomeModel
-import HomeStore
 
 /// The path of a report from the reducer to the observers.
 @Suite("Stream of changes", .timeLimit(.minutes(10))) struct HomeStreamTests {

@@ -1,15 +1,14 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import HomeText
 import MatterController
 import MatterModel
 import Runtime
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeControl
-import HomeModel
-import HomeStore
 
 /// A temporary state directory, removed at deinitialization.
 final class ScratchDirectory: Sendable {

@@ -1,12 +1,11 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import NIOCore
 import Runtime
 import Testing
-
-import HearthHome
-import HomeControl
-import HomeModel
 
 /// An open home in its own directory, without a network: tests inject the reports of its devices.
 final class OpenHome: Sendable {

@@ -1,10 +1,9 @@
 import Dispatch
+import HearthHome
 import MatterClusters
 import MatterModel
 import Synchronization
 import Testing
-
-import HearthHome
 
 /// The operators of sequences and the filters of queries.
 @Suite("Operators", .timeLimit(.minutes(10))) struct OperatorTests {

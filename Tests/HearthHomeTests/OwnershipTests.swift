@@ -1,4 +1,8 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import MatterClusters
 import MatterModel
@@ -6,10 +10,6 @@ import Runtime
 import Synchronization
 import Testing
 
-import HearthHome
-import HomeControl
-import HomeModel
-import HomeStore
 @testable import Hub
 
 /// Several processes that open the same home. Here they are homes of one process, which are connected in the same way.

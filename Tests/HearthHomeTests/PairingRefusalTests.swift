@@ -1,14 +1,13 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import MatterController
 import MatterModel
 import MatterProtocol
 import Runtime
 import Testing
-
-import HearthHome
-import HomeControl
-import HomeModel
-import HomeStore
 
 /// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {

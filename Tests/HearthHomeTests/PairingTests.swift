@@ -1,8 +1,7 @@
-import MatterModel
-import Testing
-
 import HearthHome
 import HomeModel
+import MatterModel
+import Testing
 
 /// The devices that a commissioned node becomes, with the requested name and room.
 @Suite("Pairing") struct PairingTests {

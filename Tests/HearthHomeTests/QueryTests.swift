@@ -1,12 +1,11 @@
-import MatterClusters
-import MatterModel
-import Synchronization
-import Testing
-
 import HearthHome
 import HomeAutomation
 import HomeControl
 import HomeModel
+import MatterClusters
+import MatterModel
+import Synchronization
+import Testing
 
 /// The article “The home model”, “Observing”, on an open home.
 @Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {

@@ -1,15 +1,15 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import NIOCore
 import Runtime
 import Testing
 
-import HearthHome
-import HomeAutomation
 @testable import HomeControl
-import HomeModel
-import HomeStore
 
 /// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
 /// times of last contact.

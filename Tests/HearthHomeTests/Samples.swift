@@ -1,7 +1,6 @@
-import MatterModel
-
 import HearthHome
 import HomeModel
+import MatterModel
 
 /// A home with three rooms and similar names.
 enum Samples {

@@ -1,13 +1,12 @@
 import Foundation
 import GRDB
-import Logging
-import Runtime
-import Testing
-
 import HearthHome
 import HomeControl
 import HomeModel
 import HomeStore
+import Logging
+import Runtime
+import Testing
 
 /// Opening of new databases, and of files that are not a home of this version.
 @Suite("Database schema") struct SchemaTests {

@@ -1,4 +1,8 @@
 import Dispatch
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -6,10 +10,6 @@ import NIOCore
 import Synchronization
 import Testing
 
-import HearthHome
-import HomeAutomation
-import HomeModel
-import HomeStore
 @testable import Hub
 
 /// The article “The home model”, “Routes” and “Delegates”, through a hub.

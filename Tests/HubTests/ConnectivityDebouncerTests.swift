@@ -1,3 +1,6 @@
+import HearthHome
+import HomeModel
+import Hub
 import Logging
 import MatterCrypto
 import MatterModel
@@ -6,10 +9,6 @@ import NIOCore
 import Runtime
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeModel
-import Hub
 
 /// Debounced connectivity of clients, which agrees with that of the hub's process.
 @Suite("Debounced connectivity through a hub", .timeLimit(.minutes(10))) struct SettlingTests {

@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
+import Hub
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HearthHome
-import HomeModel
-import Hub
 
 /// The article “The home model”, “Delegates”, through a hub.
 @Suite("Delegates through a hub", .timeLimit(.minutes(10))) struct HubDelegateTests {

@@ -1,4 +1,7 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -8,10 +11,7 @@ import Runtime
 import Testing
 import WebClient
 
-import HearthHome
 @testable import HomeControl
-import HomeModel
-import HomeStore
 @testable import Hub
 
 /// Attacks on a hub by clients with an invitation and without one.

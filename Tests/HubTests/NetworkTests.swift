@@ -1,11 +1,11 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import MatterProtocol
 import NIOCore
 import NIOPosix
 import Testing
 
-import HearthHome
-import HomeModel
 @testable import Hub
 
 /// Clients over TLS.

@@ -1,3 +1,4 @@
+import HearthHome
 import HomeControl
 import MatterClusters
 import MatterController
@@ -10,7 +11,6 @@ import Synchronization
 import Testing
 import VirtualDevices
 
-import HearthHome
 @testable import Hub
 
 /// Checks of the devices by a client that uses them directly and has another route, in virtual time.

@@ -1,16 +1,15 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
+import Hub
 import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
 import Testing
-
-import HearthHome
-import HomeAutomation
-import HomeModel
-import HomeStore
-import Hub
-import HomeControl
 
 /// How clients continue after a restart of the hub, or a compaction of the log.
 @Suite("Restart and compaction", .timeLimit(.minutes(10))) struct RestartTests {

@@ -1,13 +1,12 @@
-import MatterClusters
-import MatterModel
-import MatterProtocol
-import Testing
-
 import HearthHome
 import HomeControl
 import HomeModel
 import HomeStore
 import Hub
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
 
 @Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {
   private static let invoke = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1))

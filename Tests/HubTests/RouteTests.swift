@@ -1,10 +1,10 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import NIOCore
 import Testing
 
-import HearthHome
 @testable import HomeControl
-import HomeModel
 @testable import Hub
 
 /// The article “The home model”, “Routes”.

@@ -1,4 +1,9 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import MatterModel
 import MatterProtocol
@@ -6,13 +11,8 @@ import NIOCore
 import Runtime
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeAutomation
-import HomeControl
-import HomeModel
-import HomeStore
 import WebClient
+
 @testable import Hub
 
 /// A temporary state directory, removed at deinitialization.

@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
+import Hub
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HearthHome
-import HomeModel
-import Hub
 
 /// Requests of a client through an old device value, after the hub switched to another source.
 @Suite("Source paths through a hub", .timeLimit(.minutes(10))) struct SourcePathTests {

@@ -1,14 +1,13 @@
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 import MatterController
 import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
 import Testing
-
-import HearthHome
-import HomeControl
-import HomeModel
-import Hub
 
 /// The output of `hearth subscribe` through a hub.
 @Suite("Subscriptions through a hub", .timeLimit(.minutes(10))) struct SubscriptionTests {

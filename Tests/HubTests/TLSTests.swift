@@ -1,13 +1,13 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import NIOCore
 import NIOPosix
 import NIOSSL
 import Testing
 
-import HearthHome
-import HomeModel
-import HomeStore
 @testable import Hub
 @testable import MatterCertificates
 

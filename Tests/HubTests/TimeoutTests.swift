@@ -1,5 +1,8 @@
 import Dispatch
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -8,11 +11,8 @@ import Runtime
 import Synchronization
 import Testing
 
-import HearthHome
-import HomeModel
-import HomeStore
-@testable import Hub
 @testable import HomeControl
+@testable import Hub
 
 /// Timeouts of requests, of synchronization and of routes.
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {

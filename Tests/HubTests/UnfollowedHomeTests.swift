@@ -1,13 +1,12 @@
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 import MatterController
 import MatterModel
 import MatterProtocol
 import Testing
 import WebClient
-
-import HearthHome
-import HomeControl
-import HomeModel
-import Hub
 
 /// Owners that do not follow the devices: the stored connectivity is not valid until a device answers.
 @Suite("Unfollowed homes", .timeLimit(.minutes(10))) struct UnfollowedHomeTests {

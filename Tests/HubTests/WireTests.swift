@@ -1,4 +1,7 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -9,10 +12,7 @@ import Synchronization
 import Testing
 import WebClient
 
-import HearthHome
 @testable import HomeControl
-import HomeModel
-import HomeStore
 @testable import Hub
 
 @Suite("Wire protocol", .timeLimit(.minutes(10))) struct WireTests {

@@ -1,3 +1,5 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterController
 import MatterModel
@@ -5,8 +7,6 @@ import MatterProtocol
 import Simulation
 import Testing
 
-import HearthHome
-import HomeModel
 @testable import Scenario
 
 @Suite struct RandomHomeTests {

@@ -1,16 +1,16 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterController
 import MatterModel
 import MatterProtocol
 import NIOCore
+import Scenario
 import Simulation
 import Testing
 import VirtualDevices
 
-import HearthHome
 @testable import HomeControl
-import HomeModel
-import Scenario
 
 @Suite struct ScoreCardTests {
   private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])

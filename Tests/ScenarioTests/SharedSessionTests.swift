@@ -1,4 +1,7 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeStore
 import Logging
 import MatterClusters
 import MatterController
@@ -11,9 +14,6 @@ import Synchronization
 import Testing
 import VirtualDevices
 
-import HearthHome
-import HomeControl
-import HomeStore
 @testable import MatterDevice
 
 /// Several processes of one home, and clients with several routes, with a device that keeps three sessions per peer.

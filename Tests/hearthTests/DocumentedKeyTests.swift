@@ -2,7 +2,6 @@ import Foundation
 import HearthHome
 import MatterModel
 import Testing
-
 import hearth
 
 /// Compares the keys of the JSON output with docs/json.md.

@@ -1,7 +1,6 @@
 import Foundation
 import Runtime
 import Testing
-
 import hearth
 
 /// `hearth init` and `hearth doctor`.

@@ -1,12 +1,11 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import Logging
 import MatterModel
 import Runtime
 import Testing
-
-import HearthHome
-import HomeModel
-import HomeStore
 
 extension Hearth {
   /// Stores changes in the home of the state directory.

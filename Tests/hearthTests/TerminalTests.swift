@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
-import MatterModel
-import Testing
-
 import HearthHome
 import HomeModel
+import MatterModel
+import Testing
 
 /// Output on a pseudoterminal.
 @Suite("On a terminal", .serialized, .processes) struct TerminalTests {

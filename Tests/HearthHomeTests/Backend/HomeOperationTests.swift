@@ -1,3 +1,4 @@
+import HearthHome
 import HomeText
 import MatterClusters
 import MatterController
@@ -5,7 +6,6 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 

@@ -1,3 +1,6 @@
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import MatterClusters
 import MatterModel
@@ -5,10 +8,6 @@ import MatterProtocol
 import Runtime
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeControl
-import HomeModel
 import WebClient
 
 /// Cloud requests of a process that follows no devices, such as a single command.

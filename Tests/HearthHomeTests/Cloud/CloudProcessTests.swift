@@ -1,12 +1,11 @@
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import MatterClusters
 import Runtime
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeControl
-import HomeModel
 import WebClient
 
 /// Cloud accounts of a home that several processes have open.

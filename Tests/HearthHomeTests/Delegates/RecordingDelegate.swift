@@ -1,12 +1,11 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import MatterModel
 import Runtime
 import Synchronization
-
-import HearthHome
-import HomeControl
-import HomeModel
 
 /// Records all messages.
 final class RecordingDelegate: HomeListDelegate, HomeRoomDelegate, HomeNameDelegate, HomeHubDelegate,

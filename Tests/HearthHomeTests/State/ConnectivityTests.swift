@@ -1,7 +1,6 @@
-import Testing
-
 import HearthHome
 import HomeModel
+import Testing
 
 /// The article “The home model”, “Connectivity and locality”: aggregation of the states of parts, tested exhaustively.
 @Suite("Aggregated connectivity") struct ConnectivityTests {

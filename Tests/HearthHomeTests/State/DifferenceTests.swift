@@ -1,10 +1,9 @@
-import MatterCrypto
-import MatterModel
-import Testing
-
 import HearthHome
 import HomeModel
 import HomeStore
+import MatterCrypto
+import MatterModel
+import Testing
 
 @Suite("Difference of homes") struct DifferenceTests {
   @Test(arguments: 1...20) func differenceTransformsOneHomeIntoTheOther(_ seed: Int) {

@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
-
-import HearthHome
-import HomeModel
 
 /// The attributes of a node, for reports: endpoints, device types, and a few values.
 struct NodeModel {

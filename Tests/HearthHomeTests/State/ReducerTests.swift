@@ -1,10 +1,10 @@
+import HearthHome
 import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
 
-import HearthHome
 @testable import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.

@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
-
-import HearthHome
-import HomeModel
 
 /// Mapping of paths of an old device value to the currently active source.
 @Suite("Source paths") struct SourcePathTests {

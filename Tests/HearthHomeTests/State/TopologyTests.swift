@@ -1,10 +1,10 @@
+import HearthHome
 import HomeText
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
-import HearthHome
 @testable import HomeModel
 
 /// Mapping of nodes to devices, and its changes.

@@ -1,10 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HearthHome
-import HomeModel
 
 /// Stored attribute values and data versions of clusters.
 @Suite("Values") struct ValueTests {
