@@ -1,4 +1,5 @@
 import Scenario
+import Simulation
 import Testing
 import VirtualDevices
 

@@ -102,7 +102,7 @@ import Testing
     let devices = try HomeDefinition.load(simulating: [("home.yaml", text)]).devices
     func values(_ device: DeviceDefinition, seed: UInt64) throws -> [UInt16?] {
       var engine = try engine(of: device, BehaviorClock(origin: .zero, now: .zero, seed: seed))
-      return (1...20).map { minute in
+      return (1...20 as ClosedRange<Int64>).map { minute in
         engine.advance(to: at(60 * minute))
         return engine.value(RelativeHumidityMeasurement.measuredValue, on: 1)?.wrapped
       }

@@ -1,4 +1,5 @@
 import Foundation
+import MatterClusters
 import MatterProtocol
 import Testing
 
