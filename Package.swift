@@ -173,7 +173,7 @@ let package = Package(
       .testTarget(
         name: "hearthTests",
         dependencies: [
-          "hearth", "HomeText", "HearthHome", "MatterProtocol", "MatterModel", "MatterTLV",
+          "hearth", "HomeText", "HearthHome", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
           .product(name: "GRDB", package: "GRDB.swift"),
         ],

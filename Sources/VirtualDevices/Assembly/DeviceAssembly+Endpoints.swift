@@ -121,21 +121,41 @@ extension DeviceAssembly {
   private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
     let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
-    return (device.initialValues + device.behaviors.flatMap(\.values)).compactMap { value -> DefinitionProblem? in
+    let values = device.initialValues + device.behaviors.flatMap(\.values)
+    let problems = values.compactMap { value -> DefinitionProblem? in
       let position = Int(value.endpoint.rawValue) - 1
       guard let target = value.target, (0..<max(1, device.buttons.count)).contains(position),
         let server = (position == 0 ? served + node : served).first(where: { $0.id == target.cluster }),
         value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
       else {
-        return DefinitionProblem(
-          at: value.mark, found: value.path,
-          expected: "an attribute that the device has")
+        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
       }
       // Checked with all initial values of the cluster.
       let complete = initial(server, device, position: position)
       if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
       return DefinitionProblem(
         at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
+    }
+    guard problems.isEmpty else { return problems }
+    return (0..<max(1, device.buttons.count)).flatMap { position in
+      served.flatMap { violations(initial($0, device, position: position), device, position: position) }
+    }
+  }
+
+  /// Returns the violations of a cluster's conformance that the initial values cause, at the value of the element or at
+  /// the first one of the cluster.
+  private static func violations(
+    _ server: ClusterServer, _ device: DeviceDefinition, position: Int
+  ) -> [DefinitionProblem] {
+    let values = device.initialValues.filter {
+      Int($0.endpoint.rawValue) == position + 1 && $0.target?.cluster == server.id
+    }
+    guard let first = values.first else { return [] }
+    return server.violations.map { violation in
+      let value = values.first { $0.target.map { .attribute($0.attribute) } == violation.element } ?? first
+      return DefinitionProblem(
+        at: value.mark, found: value.path,
+        expected: "values with which the cluster conforms to the standard: \(violation)")
     }
   }
 
