@@ -31,7 +31,13 @@ extension HubServer {
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> HubServer {
     let controller = try home.controller
     await home.owner?.stopServing()
-    try await controller.follow()
-    return try await open(controller, options)
+    do throws(HomeError) {
+      try await controller.follow()
+      return try await open(controller, options)
+    } catch {
+      // Other processes of this user still use the home.
+      try? await home.owner?.startServing()
+      throw error
+    }
   }
 }

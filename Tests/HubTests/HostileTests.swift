@@ -81,18 +81,65 @@ import WebClient
     await served.close()
   }
 
+  @Test func answersHealthChecksWithoutTheHome() async throws {
+    let served = try await ServedHome { $0.loopback = .init(host: "127.0.0.1", port: 0) }
+    let unknown = try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false)
+    unknown.send(Array("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+    #expect(await eventually { unknown.isClosed })
+    #expect(try JSONParser.parse(unknown.now.bytes) == ["status": "ok"])
+    let url = try #require(try await served.webSocketURL)
+    let local = try await RawWebSocket(url, path: "/health", isUpgrade: false)
+    #expect(await eventually { local.isClosed })
+    #expect(try JSONParser.parse(local.now.bytes) == ["version": "0", "node_count": 1])
+    await served.close()
+  }
+
   // MARK: With an invitation
+
+  /// All requests are in one segment, and none of the results is read.
+  @Test(arguments: ["start_listening", "get_nodes", "diagnostics"])
+  func closesConnectionThatRequestsMoreThanItReads(command: String) async throws {
+    let served = try await ServedHome { $0.timeout = .seconds(3600) }
+    let owner = try await RawWebSocket(socket: served.scratch.state.hubSocket)
+    let dump = #"{\"data\":{\"node\":{\"attributes\":{\"0/40/1\":\"\#(String(repeating: "x", count: 1 << 20))\"}}}}"#
+    for _ in 0..<2 { _ = await owner.result("import_test_node", #"{"dump":"\#(dump)"}"#) }
+    let token = try served.invite("Gast", .guest)
+    let guest = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
+    #expect(await eventually { guest.messages.count == 1 })
+    try await guest.channel.setOption(.autoRead, value: false).get()
+    let request = RawWebSocket.frame(opcode: 1, Array(#"{"command":"\#(command)"}"#.utf8))
+    guest.send(Array(repeatElement(request, count: 24).joined()))
+    #expect(await eventually { try await served.hub.connectionCount == 1 })
+    #expect(await owner.result("get_fabric_label")?["result"] != nil)
+    await served.close()
+  }
+
+  @Test func closesConnectionThatAnswersNoPing() async throws {
+    let served = try await ServedHome { ($0.heartbeat, $0.timeout) = (.milliseconds(20), .seconds(1)) }
+    let silent = try await RawWebSocket(socket: served.scratch.state.hubSocket)
+    silent.ignorePings()
+    #expect(await eventually { silent.isClosed })
+    #expect(silent.now.pings > 0 && silent.now.closeCode == 1008)
+    await served.close()
+  }
+
+  @Test func keepsConnectionThatAnswersPings() async throws {
+    let served = try await ServedHome { ($0.heartbeat, $0.timeout) = (.milliseconds(20), .seconds(3600)) }
+    let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket)
+    #expect(await eventually { raw.now.pings >= 5 })
+    #expect(await eventually { try await served.hub.unansweredPings < 5 })
+    await served.close()
+  }
 
   @Test func closesConnectionThatDoesNotRead() async throws {
     let served = try await ServedHome {
       $0.backlog = 1 << 14
       $0.heartbeat = .milliseconds(50)
-      $0.timeout = .milliseconds(400)
+      $0.timeout = .seconds(5)
     }
     let slow = try await RawWebSocket(socket: served.scratch.state.hubSocket, reads: false)
     slow.send(.start(HubStart(name: "slow")))
     let other = try await served.client()
-    #expect(await eventually { try await served.hub.status.clients.count == 2 })
     let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
     for count in 0..<2000 where try await !served.hub.isAnybodyBehind {
       let text = [UInt8](repeating: UInt8(count % 100), count: 8000)
@@ -310,9 +357,25 @@ import WebClient
     await client.close()
     await served.close()
   }
+
+  @Test func keepsSocketOfAnotherServer() async throws {
+    let (served, scratch) = (try await ServedHome(), Scratch())
+    await served.stopHub()
+    try Files.makeDirectory(scratch.state.root)
+    let path = scratch.state.root + "/other.sock"
+    let other = try await SilentHub(path, greeting: [])
+    #expect(await code { try await served.startHub { $0.addresses = [.socket(path)] } } == .badArguments)
+    #expect(try await RawWebSocket(socket: path).status == "101")
+    // Its file remains, without a server.
+    await other.close()
+    try await served.startHub { $0.addresses = [.socket(path)] }
+    #expect(try await RawWebSocket(socket: path).status == "101")
+    await served.close()
+  }
 }
 
 extension HubServer {
+  var unansweredPings: Int { connections.values.reduce(0) { $0 + $1.unansweredPings } }
   var handshakeCount: Int { handshakes.count }
   var connectionCount: Int { connections.count }
 }

@@ -1,8 +1,12 @@
+import HomeModel
+import MatterController
 import MatterModel
+import MatterProtocol
 import MatterTLV
 import Testing
 import WebClient
 
+@testable import HomeControl
 @testable import Hub
 
 /// The JSON of the Matter server's wire.
@@ -176,6 +180,23 @@ struct MatterServerCodingTests {
     } throws: {
       ($0 as? ValueDecoder.Failure)?.text == "level: missing"
     }
+  }
+
+  // MARK: Errors
+
+  @Test(
+    arguments: [
+      (.unknownNode(5), 5), (.unreachable, 4), (.notFound, 4), (.handshake(.timedOut), 4), (.timedOut, 3),
+      (.connectionLost, 3), (.unacknowledged, 3), (.noResponse, 3), (.invalidRequest("x"), 8), (.busy, 0),
+      (.status(Status(.unsupportedAccess)), 0),
+    ] as [(ControllerError, Int)])
+  func codesErrorsOfDevices(error: ControllerError, code: Int) {
+    #expect(MatterServerError(HomeError(error)).code.rawValue == code)
+  }
+
+  @Test func codesOtherErrors() {
+    #expect(MatterServerError(HomeError(.badArguments, "x")).code == .invalidArguments)
+    #expect(MatterServerError(HubServer.ending).code == .unknown)
   }
 
   // MARK: Node objects

@@ -1,10 +1,15 @@
+import Dispatch
 import HearthHome
 import MatterModel
 import MatterProtocol
 import NIOCore
+import Runtime
 import Testing
 import WebClient
 
+@testable import HomeControl
+@testable import HomeModel
+@testable import HomeStore
 @testable import Hub
 
 /// The Matter server, with a raw client over loopback.
@@ -148,6 +153,8 @@ struct MatterServerTests {
     ("commission_with_code", #"{"code":"MT:x"}"#, 1), ("import_test_node", #"{"dump":"{\"data\":{}}"}"#, 8),
     ("set_wifi_credentials", #"{"ssid":"x","credentials":""}"#, 8), ("set_thread_dataset", #"{"dataset":"abc"}"#, 8),
     ("remove_node", #"{"node_id":999999}"#, 5), ("update_node", #"{"node_id":5,"software_version":2}"#, 11),
+    // The device is not in the fabric.
+    ("read_attribute", #"{"node_id":5,"attribute_path":"1/8/0"}"#, 5),
   ])
   func answersErrors(command: String, arguments: String, code: Int) async throws {
     let served = try await Served()
@@ -155,7 +162,8 @@ struct MatterServerTests {
     let result = try #require(await client.result(command, arguments))
     #expect(result["error_code"] == .int(code), "\(result)")
     #expect(result["result"] == nil)
-    if code == 5 { #expect(result["details"]?.text?.contains("999999") == true) }
+    let node = arguments.contains("999999") ? "999999" : "5"
+    if code == 5 { #expect(result["details"]?.text?.contains("node \(node) ") == true) }
     if code == 9 { #expect(result["details"]?.text?.contains(command) == true) }
     await served.close()
   }
@@ -260,6 +268,29 @@ struct MatterServerTests {
     await served.close()
   }
 
+  @Test func storesSettingsBeforeItEnds() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let controller = try served.home.home.controller
+    let gate = DispatchSemaphore(value: 0)
+    let blocked = try await controller.eventLoop.submit {
+      let writer = controller.dispatcher.value.writer
+      return writer.worker.submit(on: controller.eventLoop) { gate.wait() }
+    }.get()
+    _ = await client.result("set_default_fabric_label", #"{"label":"Villa"}"#)
+    let hub = try served.home.hub
+    let closing = Task { await served.home.stopHub() }
+    #expect(await eventually { client.isClosed })
+    try await Task.sleep(for: .milliseconds(200))
+    // The home is served until the settings are stored.
+    #expect(await !controller.beginServing())
+    gate.signal()
+    try await blocked.get()
+    await closing.value
+    #expect(try await controller.withDatabase { try MatterServerSettings.load(from: $0) } == hub.settings)
+    await served.close()
+  }
+
   @Test func importsTestNodes() async throws {
     let served = try await Served()
     let client = try await served.client()
@@ -278,6 +309,36 @@ struct MatterServerTests {
     _ = await client.result("remove_node", #"{"node_id":\#(id)}"#)
     #expect(await client.event("node_removed") == .int(id))
     await served.close()
+  }
+
+  // MARK: Ending and waiting
+
+  @Test func endsAfterRunningRequests() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let hub = try served.home.hub
+    let end = hub.eventLoop.makePromise(of: Void.self)
+    await hub.delayExclusive(until: end.futureResult)
+    client.command("remove_node", #"{"node_id":5}"#)
+    #expect(await eventually { await hub.outstanding == 1 })
+    let closing = Task { await served.close() }
+    #expect(await eventually { await hub.isEnding })
+    #expect(await client.result("get_nodes")?["details"] == .string(HubServer.ending.description))
+    end.succeed()
+    await closing.value
+    #expect(await eventually { client.isClosed })
+    #expect(client.messages.contains { $0["message_id"] == "remove_node" })
+  }
+
+  @Test func timeoutEndsOnlyItsWait() async throws {
+    let served = try await Served(isEmpty: true)
+    let hub = try served.home.hub
+    let other = Task { await hub.wait(for: 9, isPresent: true, within: .hours(1)) }
+    #expect(await eventually { await hub.waiters.count == 1 })
+    await hub.wait(for: 9, isPresent: true, within: .milliseconds(10))
+    #expect(await hub.waiters.count == 1)
+    await served.close()
+    await other.value
   }
 
   // MARK: Roles
@@ -329,4 +390,12 @@ struct MatterServerTests {
     #expect(await code { try await home.startHub { $0.loopback = .init(host: host, port: 0) } } == .badArguments)
     await home.close()
   }
+}
+
+extension HubServer {
+  /// The number of requests of the standard API without a result.
+  fileprivate var outstanding: Int { connections.values.reduce(0) { $0 + $1.outstanding } }
+
+  /// Delays the next operation with exclusive access to the fabric.
+  fileprivate func delayExclusive(until end: EventLoopFuture<Void>) { lastExclusive = end }
 }

@@ -29,7 +29,6 @@ struct NodeProjectionTests {
   @Test mutating func sendsKnownAttributes() {
     let level = ServedHome.level
     #expect(take([.attribute(5, level, value: [0x04, 9])]) == [.attribute(5, level, value: [0x04, 9])])
-    #expect(take([.attribute(5, level, value: nil)]) == [])
     #expect(take([.attribute(6, level, value: [0x04, 9])]) == [])
     #expect(take([.attribute(.temporaryLocal(1), level, value: [0x04, 9])]) == [])
   }
@@ -38,6 +37,20 @@ struct NodeProjectionTests {
     let path = ConcreteAttributePath(1, 6, 0)
     #expect(take([.attribute(5, path, value: [0x09])]) == [.updated(5)])
     #expect(take([.attribute(5, path, value: [0x08])]) == [.attribute(5, path, value: [0x08])])
+  }
+
+  @Test mutating func updatesNodesWithoutRemovedAttributes() {
+    let (level, cluster) = (ServedHome.level, ConcreteAttributePath(1, 8, Self.revision))
+    #expect(take([.attribute(5, cluster, value: [0x04, 6])]) == [.attribute(5, cluster, value: [0x04, 6])])
+    let removed = HomeChange.attribute(5, level, value: nil)
+    #expect(
+      take([removed, .attribute(5, cluster, value: [0x04, 5])]) == [
+        .updated(5), .attribute(5, cluster, value: [0x04, 5]),
+      ])
+    // The last attribute of the cluster; a new value is part of a node object again.
+    #expect(take([.attribute(5, cluster, value: nil)]) == [.updated(5)])
+    #expect(take([.attribute(5, level, value: [0x04, 9])]) == [.updated(5)])
+    #expect(take([.attribute(6, level, value: nil)]) == [])
   }
 
   @Test mutating func sendsAvailabilityOnce() {

@@ -5,7 +5,7 @@ import Runtime
 import Synchronization
 import WebClient
 
-/// A WebSocket client that sends arbitrary bytes.
+/// A WebSocket client that sends arbitrary bytes, and answers pings.
 final class RawWebSocket: Sendable {
   struct Received {
     var bytes: [UInt8] = []
@@ -15,6 +15,8 @@ final class RawWebSocket: Sendable {
     var messages: [JSONValue] = []
     /// Those of the additions.
     var news: [HubNews] = []
+    var pings = 0
+    var answersPings = true
     /// The code of the close frame.
     var closeCode: UInt16?
     var isClosed = false
@@ -96,15 +98,23 @@ final class RawWebSocket: Sendable {
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
-  /// Sends one frame, masked with zeros.
+  /// Answers no pings from now on.
+  func ignorePings() { received.withLock { $0.answersPings = false } }
+
+  /// Sends one frame.
   func send(opcode: UInt8, isFinal: Bool = true, _ payload: [UInt8]) {
+    send(Self.frame(opcode: opcode, isFinal: isFinal, payload))
+  }
+
+  /// Returns a frame, masked with zeros.
+  static func frame(opcode: UInt8, isFinal: Bool = true, _ payload: [UInt8]) -> [UInt8] {
     var frame: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
     switch payload.count {
     case ..<126: frame.append(0x80 | UInt8(payload.count))
     case ..<65536: frame += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
     default: frame += [0x80 | 127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
     }
-    send(frame + [0, 0, 0, 0] + payload)
+    return frame + [0, 0, 0, 0] + payload
   }
 
   func send(_ message: HubMessage) {
@@ -133,26 +143,31 @@ final class RawWebSocket: Sendable {
   }
 
   private func take(_ bytes: [UInt8]?) {
-    received.withLock { received in
+    let pings: [[UInt8]] = received.withLock { received in
+      var pings: [[UInt8]] = []
       guard let bytes else {
         received.isClosed = true
-        return
+        return pings
       }
       received.bytes += bytes
       if received.head == nil {
         let end = received.bytes.firstRange(of: Array("\r\n\r\n".utf8))
-        guard let end else { return }
+        guard let end else { return pings }
         received.head = String(decoding: received.bytes[..<end.lowerBound], as: UTF8.self)
         received.bytes.removeSubrange(..<end.upperBound)
       }
-      guard received.head?.contains(" 101 ") == true else { return }
+      guard received.head?.contains(" 101 ") == true else { return pings }
       while let (opcode, payload, count) = Self.frame(received.bytes) {
         received.bytes.removeFirst(count)
         if opcode == 1, let message = try? JSONParser.parse(payload) { received.messages.append(message) }
         if opcode == 1, let news = try? HubNews(payload) { received.news.append(news) }
         if opcode == 8, payload.count >= 2 { received.closeCode = UInt16(payload[0]) << 8 | UInt16(payload[1]) }
+        if opcode == 9 { pings.append(payload) }
       }
+      received.pings += pings.count
+      return received.answersPings ? pings : []
     }
+    for ping in pings { send(opcode: 10, ping) }
   }
 
   private static func frame(_ bytes: [UInt8]) -> (opcode: UInt8, payload: [UInt8], count: Int)? {

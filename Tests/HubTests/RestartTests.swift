@@ -56,6 +56,25 @@ import Testing
     await served.close()
   }
 
+  @Test func servesAgainAfterFailedStart() async throws {
+    let served = try await ServedHome()
+    let run = served.scratch.state.run
+    await served.stopHub()
+    // A file in the place of the directory of the socket.
+    try FileManager.default.removeItem(atPath: run)
+    try "in the way".write(toFile: run, atomically: true, encoding: .utf8)
+    #expect(await code { try await served.startHub() } == .internalError)
+    try FileManager.default.removeItem(atPath: run)
+    try await served.startHub()
+    // The process still serves its home if the hub can't listen on another address.
+    await served.stopHub()
+    #expect(await code { try await served.startHub { $0.addresses = [.socket(run)] } } == .badArguments)
+    let client = try await Home(through: ServedHome.clientOptions("test", [.local(served.socket)]))
+    #expect(try await client.devices().list().map(\.name) == ["Lamp"])
+    await client.close()
+    await served.close()
+  }
+
   /// Localities in samples are relative to the reader, not to the hub.
   @Test func samplesHaveLocalityOfReader() async throws {
     let served = try await ServedHome()

@@ -110,13 +110,11 @@ import Testing
     .synchronized(HubPosition(hub: 1, count: 0)),
   ]
 
-  private struct Toggling {
+  private struct Hubs {
     let near, far: SilentHub
     let home: Home
     /// The state directories of the hubs.
     let directories: [Scratch]
-    /// Toggles the lamp, and returns the error.
-    let toggle: Task<HomeError.Code?, Never>
 
     func close() async {
       await home.close()
@@ -125,26 +123,33 @@ import Testing
     }
   }
 
-  /// Toggles a lamp through a hub that receives the command and does not answer it.
-  private func toggle() async throws -> Toggling {
+  /// Opens a home through two hubs that answer no requests.
+  private func hubs(_ change: (inout HubClient.Options) -> Void = { _ in }) async throws -> Hubs {
     let directories = [Scratch(), Scratch()]
     for directory in directories { try Files.makeDirectory(directory.state.run) }
     let near = try await SilentHub(directories[0].state.hubSocket, greeting: Self.greeting)
     let far = try await SilentHub(directories[1].state.hubSocket, greeting: Self.greeting)
-    let home = try await Home(
-      through: options([
-        .local(.socket(directories[0].state.hubSocket)), .remote(.socket(directories[1].state.hubSocket)),
-      ]))
+    var options = options([
+      .local(.socket(directories[0].state.hubSocket)), .remote(.socket(directories[1].state.hubSocket)),
+    ])
+    change(&options)
+    let home = try await Home(through: options)
     #expect(await uses(.local, home))
-    let lamp = try #require(try await home.devices().list().first)
+    return Hubs(near: near, far: far, home: home, directories: directories)
+  }
+
+  /// Toggles the lamp through the near hub, and returns the error.
+  private func toggle(_ hubs: Hubs) async throws -> Task<HomeError.Code?, Never> {
+    let lamp = try #require(try await hubs.home.devices().list().first)
     let light = try #require(lamp.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait)
     let toggle = Task { @Sendable in await code { try await light.toggle() } }
-    #expect(await eventually { near.requests.count == 1 && near.clientCount >= 1 })
-    return Toggling(near: near, far: far, home: home, directories: directories, toggle: toggle)
+    #expect(await eventually { hubs.near.requests.count == 1 && hubs.near.clientCount >= 1 })
+    return toggle
   }
 
   @Test func togglesOnceIfRouteBecomesSilent() async throws {
-    let test = try await toggle()
+    let test = try await hubs()
+    let toggle = try await toggle(test)
     test.near.stopAnswering()
     #expect(await uses(.remote, test.home))
     #expect(test.far.requests.isEmpty)
@@ -156,16 +161,44 @@ import Testing
     #expect(await second.value == .refused)
     // The answer to the first one is late, but not lost; then the connection of the former route is closed.
     let id = try #require(test.near.requests.first?.id)
-    let count = test.near.clientCount
+    #expect(await eventually { test.near.openCount == 2 })
     test.near.send([.reply(id: id, .success(.invoked(response: nil)))])
-    #expect(await test.toggle.value == nil)
-    #expect(await eventually { test.near.clientCount > count })
+    #expect(await toggle.value == nil)
+    #expect(await eventually { test.near.openCount == 1 })
     #expect(test.near.requests.count == 1 && test.far.requests.count == 1)
     await test.close()
   }
 
+  /// An outstanding request does not keep its route from being used again.
+  @Test func usesNearerRouteAgainBeforeReply() async throws {
+    let test = try await hubs()
+    let toggle = try await toggle(test)
+    test.near.stopAnswering(greets: true)
+    #expect(await uses(.remote, test.home))
+    test.near.startAnswering()
+    #expect(await uses(.local, test.home))
+    let id = try #require(test.near.requests.first?.id)
+    test.near.send([.reply(id: id, .success(.invoked(response: nil)))])
+    #expect(await toggle.value == nil)
+    #expect(test.near.requests.count == 1 && test.far.requests.isEmpty)
+    await test.close()
+  }
+
+  @Test func sendsRequestOverOtherRouteIfHubIsEnding() async throws {
+    // The ending hub is not used again.
+    let test = try await hubs { ($0.firstPause, $0.longestPause) = (.seconds(3600), .seconds(3600)) }
+    let adding = Task { @Sendable in await code { _ = try await test.home.addRoom("Den") } }
+    #expect(await eventually { test.near.requests.count == 1 })
+    test.near.send([.reply(id: try #require(test.near.requests.first?.id), .failure(HubServer.ending))])
+    #expect(await eventually { test.far.requests.count == 1 })
+    test.far.send([.reply(id: try #require(test.far.requests.first?.id), .failure(HomeError(.refused, "no")))])
+    #expect(await adding.value == .refused)
+    await test.close()
+  }
+
   @Test(arguments: [false, true]) func togglesOnceIfConnectionIsLost(isSilent: Bool) async throws {
-    let test = try await toggle()
+    let test = try await hubs()
+    let toggle = try await toggle(test)
     if isSilent {
       test.near.stopAnswering()
       #expect(await uses(.remote, test.home))
@@ -173,7 +206,7 @@ import Testing
     let count = test.near.clientCount
     test.near.disconnectClients()
     // The command may have been performed.
-    #expect(await test.toggle.value == .unreachable)
+    #expect(await toggle.value == .unreachable)
     #expect(await eventually { test.near.clientCount > count })
     #expect(test.near.requests.count == 1 && test.far.requests.isEmpty)
     await test.close()

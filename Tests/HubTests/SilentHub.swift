@@ -53,12 +53,21 @@ final class SilentHub: Sendable {
   var requests: [(id: String, request: HomeRequest, options: RequestOptions)] { received.all.withLock { $0 } }
 
   /// Answers no pings from now on.
-  func stopAnswering() { received.answersPings.withLock { $0 = false } }
+  /// - Parameter greets: whether new clients still receive the greeting.
+  func stopAnswering(greets: Bool = false) {
+    received.answersPings.withLock { $0 = false }
+    received.greets.withLock { $0 = greets }
+  }
+
+  /// Answers pings again.
+  func startAnswering() { received.answersPings.withLock { $0 = true } }
 
   /// Closes the connections of all clients, but not the hub.
   func disconnectClients() { for channel in channels.withLock({ $0 }) { channel.close(promise: nil) } }
 
+  /// The number of all clients, and of those that are still connected.
   var clientCount: Int { channels.withLock { $0.count } }
+  var openCount: Int { channels.withLock { $0.count { $0.isActive } } }
 
   func close() async {
     try? await listener.close().get()
@@ -74,6 +83,7 @@ final class SilentHub: Sendable {
 
 private final class ReceivedRequests: Sendable {
   let answersPings = Mutex(true)
+  let greets = Mutex(true)
   let all = Mutex<[(id: String, request: HomeRequest, options: RequestOptions)]>([])
 }
 
@@ -99,7 +109,9 @@ private final class Greeter: ChannelInboundHandler {
     }
     switch try? HubMessage(Array(frame.unmaskedData.readableBytesView)) {
     case .start:
-      for one in greeting { context.channel.writeAndFlush(one.frame, promise: nil) }
+      if received.greets.withLock({ $0 }) {
+        for one in greeting { context.channel.writeAndFlush(one.frame, promise: nil) }
+      }
       onStart(context.channel)
     case .request(let id, let request, _, let options): received.all.withLock { $0.append((id, request, options)) }
     case .cancel, nil: break

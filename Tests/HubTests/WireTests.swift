@@ -151,6 +151,25 @@ import WebClient
     await served.close()
   }
 
+  /// Contacts change while the client does not read, but no update is missed.
+  @Test func slowClientGetsContacts() async throws {
+    let served = try await ServedHome {
+      ($0.backlog, $0.heartbeat, $0.timeout) = (1 << 14, .milliseconds(20), .seconds(3600))
+    }
+    let slow = try await slowClient(of: served)
+    let quick = try await started(served)
+    let data = AttributeData(Self.text, dataVersion: 0, value: [UInt8](repeating: 7, count: 1 << 20))
+    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    try await served.home.controller.take(.heard(5, deadline: 77))
+    @Sendable func isKnown(to client: RawWebSocket) -> Bool {
+      client.news.contains { if case .contacts(let contacts) = $0 { contacts[5]?.nextReport == 77 } else { false } }
+    }
+    #expect(await eventually { isKnown(to: quick) })
+    slow.read()
+    #expect(await eventually { isKnown(to: slow) })
+    await served.close()
+  }
+
   @Test func reloadsClientBehindJournal() async throws {
     let served = try await ServedHome { ($0.backlog, $0.journal) = (1 << 14, 1) }
     let slow = try await slowClient(of: served)
@@ -368,7 +387,6 @@ extension HubServer {
   var isAnybodyBehind: Bool { connections.values.contains { $0.isBehind } }
   /// Bytes that are queued for the slowest client.
   var backlog: Int {
-    connections.values.map { (try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }.map { max(0, -$0) }
-      .max() ?? 0
+    connections.values.map { (try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }.max() ?? 0
   }
 }

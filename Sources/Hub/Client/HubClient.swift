@@ -467,8 +467,8 @@ public actor HubClient {
 
   // MARK: Requests
 
-  /// Sends a request over the active route. A request that was sent is never sent over another route, because it may have
-  /// been carried out.
+  /// Sends a request over the active route. A request that may have been carried out is not sent over another route, unless
+  /// it only reads.
   /// - Returns: the reply, and the locality of its route.
   func send(
     _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
@@ -483,7 +483,7 @@ public actor HubClient {
       defer { wait?.end() }
       let result = await route.link.send(request, origin: origin, within: limit, progress: progress)
       attempts -= 1
-      if case .failure(let error) = result, attempts > 0, HubLink.isNotSent(error) { continue }
+      if case .failure(let error) = result, attempts > 0, HubLink.mayRepeat(request, after: error) { continue }
       return (try result.get(), route.locality)
     }
   }

@@ -19,8 +19,13 @@ actor HubLink: RouteLink {
     /// Receiving the parts of the home.
     case loading
     case up
-    /// Only waiting for the replies to outstanding requests; then the connection is closed.
-    case draining(isStopping: Bool)
+  }
+
+  private struct Connection {
+    let channel: any Channel
+    let watch: RepeatedTask
+    /// The number of checks for silence since a message was received.
+    var silentChecks = 0
   }
 
   nonisolated let eventLoop: any EventLoop
@@ -33,14 +38,12 @@ actor HubLink: RouteLink {
   private let check: @Sendable (String) throws(HomeError) -> Void
   private let report: RouteListener
   private var phase = Phase.stopped
-  private var channel: (any Channel)?
-  /// The number of attempts; messages of earlier ones are ignored.
+  /// The number of attempts.
   private var attempt = 0
+  /// The open connections by attempt: the current one, and former ones, which are closed when their requests are answered.
+  private var connections: [Int: Connection] = [:]
   private var pause: Duration
   private var timer: Scheduled<Void>?
-  private var watch: RepeatedTask?
-  /// The number of checks for silence since a message was received.
-  private var silentChecks = 0
   private var failure: HomeError?
 
   /// The received parts of the home.
@@ -58,6 +61,7 @@ actor HubLink: RouteLink {
 
   /// A request without a reply.
   private struct Pending {
+    let attempt: Int
     let continuation: CheckedContinuation<Result<HomeReply, HomeError>, Never>
     let progress: HomeProgress.Handler
     let timer: Scheduled<Void>
@@ -84,47 +88,36 @@ actor HubLink: RouteLink {
   // MARK: Connecting
 
   func start() {
-    switch phase {
-    case .stopped:
-      pause = options.firstPause
-      connect()
-    case .draining: phase = .draining(isStopping: false)
-    default: break
-    }
+    guard phase == .stopped else { return }
+    pause = options.firstPause
+    connect()
   }
 
   func stop() {
-    guard phase != .stopped else { return }
-    (position, wasLoaded) = (nil, false)
-    close()
+    retire()
+    for number in connections.keys.sorted() {
+      close(number, HomeError(.interrupted, "the route to the hub was left"))
+    }
   }
 
-  func retire() { if !isStopped { drain(isStopping: true) } }
+  func retire() {
+    (position, wasLoaded, phase) = (nil, false, .stopped)
+    leave()
+  }
 
   func reload() {
     (position, wasLoaded) = (nil, false)
-    if phase == .greeting || isConnected { drain(isStopping: false) }
+    guard phase == .greeting || isConnected else { return }
+    retire()
+    start()
   }
 
-  private func close() {
-    phase = .stopped
-    disconnect(HomeError(.interrupted, "the route to the hub was left"))
+  /// Ends the attempt. Its connection is closed when its requests are answered.
+  private func leave() {
+    timer?.cancel()
+    attempt += 1
+    closeIfAnswered(attempt - 1)
   }
-
-  private func drain(isStopping: Bool) {
-    (position, wasLoaded) = (nil, false)
-    phase = .draining(isStopping: isStopping)
-    closeIfDrained()
-  }
-
-  /// Closes a draining connection if no request is outstanding.
-  private func closeIfDrained() {
-    guard case .draining(let isStopping) = phase, pending.isEmpty else { return }
-    close()
-    if !isStopping { start() }
-  }
-
-  private var isStopped: Bool { phase == .stopped || phase == .draining(isStopping: true) }
 
   private func connect() {
     phase = .connecting
@@ -141,8 +134,7 @@ actor HubLink: RouteLink {
       tls = try security()
       let connection = try await open(tls, number)
       guard number == attempt else { return connection.channel.close(promise: nil) }
-      if case .connecting = phase { channel = connection.channel }
-      watchSilence()
+      add(connection.channel, number)
       try await connection.upgrade.get()
     } catch {
       guard number == attempt, case .connecting = phase else { return }
@@ -167,18 +159,18 @@ actor HubLink: RouteLink {
     }
   }
 
-  private struct Connection {
+  private struct Connecting {
     var channel: any Channel
     /// Completes when the connection is upgraded, or the upgrade refused.
     var upgrade: EventLoopFuture<Void>
   }
 
-  private func open(_ tls: ClientTLS?, _ number: Int) async throws -> Connection {
+  private func open(_ tls: ClientTLS?, _ number: Int) async throws -> Connecting {
     let bootstrap = ClientBootstrap(group: eventLoop.forSockets)
       .connectTimeout(.nanoseconds(options.connectTimeout.nanoseconds))
-    let configure: @Sendable (any Channel) -> EventLoopFuture<Connection> = { [self] channel in
+    let configure: @Sendable (any Channel) -> EventLoopFuture<Connecting> = { [self] channel in
       channel.eventLoop.makeCompletedFuture {
-        Connection(channel: channel, upgrade: try assumeIsolated { try $0.configure(channel, tls, number) })
+        Connecting(channel: channel, upgrade: try assumeIsolated { try $0.configure(channel, tls, number) })
       }
     }
     switch address {
@@ -230,29 +222,30 @@ actor HubLink: RouteLink {
     }
   }
 
-  /// Checks periodically whether anything is received; the hub sends pings. If the client has other routes, it also sends
-  /// pings, and is notified of silence. Silence is measured in checks, so that time in which this process was stopped
-  /// does not count.
-  private func watchSilence() {
-    silentChecks = 0
+  /// Registers an open connection. Checks periodically whether anything is received; the hub sends pings. If the client has
+  /// other routes, it also sends pings, and is notified of silence. Silence is measured in checks, so that time in which
+  /// this process was stopped does not count.
+  private func add(_ channel: any Channel, _ number: Int) {
+    guard connections[number] == nil else { return }
     let interval = options.probeInterval ?? max(options.silence, .milliseconds(20)) / 2
     let amount = TimeAmount.nanoseconds(interval.nanoseconds)
-    watch?.cancel()
-    watch = eventLoop.scheduleRepeatedTask(initialDelay: amount, delay: amount) { [weak self] _ in
-      self?.assumeIsolated { $0.checkSilence(interval) }
+    let watch = eventLoop.scheduleRepeatedTask(initialDelay: amount, delay: amount) { [weak self] _ in
+      self?.assumeIsolated { $0.checkSilence(of: number, interval) }
     }
+    connections[number] = Connection(channel: channel, watch: watch)
   }
 
-  private func checkSilence(_ interval: Duration) {
-    let silence = interval * silentChecks
-    silentChecks += 1
+  private func checkSilence(of number: Int, _ interval: Duration) {
+    guard let connection = connections[number] else { return }
+    let silence = interval * connection.silentChecks
+    connections[number]?.silentChecks += 1
     if silence >= options.silence {
-      return fail(HomeError(.unreachable, "the hub at \(address) no longer answers"))
+      return lose(number, HomeError(.unreachable, "the hub at \(address) no longer answers"))
     }
-    guard options.probeInterval != nil, case .up = phase, let channel else { return }
+    guard options.probeInterval != nil, number == attempt, case .up = phase else { return }
     if silence > .zero { report(.silent(silence)) }
     let ping = WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer())
-    channel.writeAndFlush(ping, promise: nil)
+    connection.channel.writeAndFlush(ping, promise: nil)
   }
 
   /// Ends a connection whose local address was removed, and connects at once if the next attempt is scheduled.
@@ -262,49 +255,53 @@ actor HubLink: RouteLink {
       pause = options.firstPause
       return connect()
     }
-    // The scope of a link-local address is not part of its bytes.
-    let local = channel?.localAddress?.ipAddress.flatMap { IPAddress(String($0.prefix { $0 != "%" }))?.bytes }
-    guard let local, removed.contains(where: { $0.bytes == local }) else { return }
-    fail(HomeError(.unreachable, "the connection to the hub at \(address) used an address that was removed"))
+    for (number, connection) in connections.sorted(by: { $0.key < $1.key }) {
+      // The scope of a link-local address is not part of its bytes.
+      let local = connection.channel.localAddress?.ipAddress
+        .flatMap { IPAddress(String($0.prefix { $0 != "%" }))?.bytes }
+      guard let local, removed.contains(where: { $0.bytes == local }) else { continue }
+      lose(
+        number, HomeError(.unreachable, "the connection to the hub at \(address) used an address that was removed"))
+    }
   }
 
-  private func disconnect(_ error: HomeError) {
-    attempt += 1
-    timer?.cancel()
-    watch?.cancel()
-    channel?.close(promise: nil)
-    (timer, watch, channel) = (nil, nil, nil)
-    for id in pending.keys.sorted() { answer(id, .failure(error)) }
+  /// Closes a connection, and ends its requests.
+  private func close(_ number: Int, _ error: HomeError) {
+    guard let connection = connections.removeValue(forKey: number) else { return }
+    connection.watch.cancel()
+    connection.channel.close(promise: nil)
+    for id in requests(of: number) { answer(id, .failure(error)) }
+  }
+
+  /// A connection was lost.
+  private func lose(_ number: Int, _ error: HomeError) {
+    if number == attempt { fail(error) } else { close(number, Self.lost) }
   }
 
   /// Ends an attempt or a connection, and schedules the next attempt.
   private func fail(_ error: HomeError) {
-    guard !isStopped else {
-      phase = .stopped
-      return disconnect(Self.lost)
-    }
     let error = failure ?? error
     if case .up = phase { pause = options.firstPause }
     phase = .waiting
-    disconnect(Self.lost)
+    close(attempt, Self.lost)
+    attempt += 1
     report(.down(error))
     if failure != nil { pause = options.longestPause }
     let number = attempt
     timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
-      self?.assumeIsolated { if number == $0.attempt, !$0.isStopped { $0.connect() } }
+      self?.assumeIsolated { if number == $0.attempt, $0.phase == .waiting { $0.connect() } }
     }
     pause = min(pause * 2, options.longestPause)
   }
 
   /// The hub has ended. It has replied to all requests that it started.
   func ended(_ number: Int) {
-    guard number == attempt else { return }
-    for id in pending.keys.sorted() { answer(id, .failure(HubServer.ending)) }
-    fail(HubServer.ending)
+    for id in requests(of: number) { answer(id, .failure(HubServer.ending)) }
+    lose(number, HubServer.ending)
   }
 
   func disconnected(_ number: Int) {
-    if number == attempt { fail(HomeError(.unreachable, "the hub at \(address) closed the connection")) }
+    lose(number, HomeError(.unreachable, "the hub at \(address) closed the connection"))
   }
 
   // MARK: Receiving
@@ -312,30 +309,40 @@ actor HubLink: RouteLink {
   private func upgraded(_ number: Int) {
     guard number == attempt, case .connecting = phase else { return }
     phase = .greeting
-    silentChecks = 0
+    connections[number]?.silentChecks = 0
   }
 
   /// The connection is open for messages.
   func opened(_ channel: any Channel, _ number: Int) {
     guard number == attempt, case .greeting = phase else { return }
-    self.channel = channel
-    send(.start(HubStart(name: options.name, position: position)))
+    add(channel, number)
+    send(.start(HubStart(name: options.name, position: position)), number)
   }
 
   /// Anything was received, such as a ping.
   func noteActivity(_ number: Int) {
-    guard number == attempt else { return }
-    let wasSilent = silentChecks > 1
-    silentChecks = 0
-    if wasSilent, options.probeInterval != nil, case .up = phase { report(.silent(.zero)) }
+    guard let connection = connections[number] else { return }
+    connections[number]?.silentChecks = 0
+    if connection.silentChecks > 1, number == attempt, options.probeInterval != nil, case .up = phase {
+      report(.silent(.zero))
+    }
   }
 
   func received(_ text: [UInt8], _ number: Int) {
-    guard number == attempt, channel != nil else { return }
+    guard connections[number] != nil else { return }
     do {
-      handle(try HubNews(text))
+      switch try HubNews(text) {
+      case .progress(let value): pending[value.id]?.progress(value.progress)
+      case .reply(let id, let result):
+        answer(id, result)
+        // An ending hub still replies to the requests that it has started.
+        guard case .failure(let error) = result, Self.isNotStarted(error), number == attempt else { return }
+        leave()
+        fail(error)
+      case let news: if number == attempt { handle(news) }
+      }
     } catch {
-      fail(HomeError(.internalError, "the hub at \(address) sent a malformed message", cause: error))
+      lose(number, HomeError(.internalError, "the hub at \(address) sent a malformed message", cause: error))
     }
   }
 
@@ -356,7 +363,6 @@ actor HubLink: RouteLink {
       failure = error
       position = nil
       fail(error)
-    case (.reset, .draining), (.synchronized, .draining): break
     case (.reset, _):
       phase = .loading
       home = ReceivedHome()
@@ -377,10 +383,8 @@ actor HubLink: RouteLink {
       var changes = update.update
       changes.origin = changes.origin.flatMap { ownOrigin($0) }
       report(.update(changes, update.contacts))
-    case (.progress(let value), _): pending[value.id]?.progress(value.progress)
-    case (.reply(let id, let result), _): answer(id, result)
     // Updates of the home before a reset are void.
-    case (.update, _), (.part, _), (.welcome, _), (.settling, _), (.other, _): break
+    case (.update, _), (.part, _), (.welcome, _), (.settling, _), (.other, _), (.progress, _), (.reply, _): break
     }
   }
 
@@ -399,38 +403,53 @@ actor HubLink: RouteLink {
     .unreachable, "the connection to the hub was lost; the request may or may not have been carried out")
 
   /// Whether a request failed because the connection was lost, so that its result is unknown.
-  static func isLost(_ error: HomeError) -> Bool { error.code == lost.code && error.message == lost.message }
+  private static func isLost(_ error: HomeError) -> Bool { error.code == lost.code && error.message == lost.message }
 
   /// Whether a request was not started, because the hub is ending.
-  static func isNotStarted(_ error: HomeError) -> Bool {
+  private static func isNotStarted(_ error: HomeError) -> Bool {
     error.code == HubServer.ending.code && error.message == HubServer.ending.message
   }
 
   /// The error of a request that was not sent.
   private static let notSent = HomeError(.unreachable, "the hub can't be reached now")
 
-  /// Whether a request was not sent, so that it may be sent over another route.
-  static func isNotSent(_ error: HomeError) -> Bool { error.code == notSent.code && error.message == notSent.message }
+  private static func isNotSent(_ error: HomeError) -> Bool {
+    error.code == notSent.code && error.message == notSent.message
+  }
+
+  /// Whether a request that failed may be sent again: it was not carried out, or does no harm if carried out twice.
+  static func mayRepeat(_ request: HomeRequest, after error: HomeError) -> Bool {
+    isNotSent(error) || isNotStarted(error) || isLost(error) && request.isRepeatable
+  }
 
   /// Whether requests can be sent.
   private var isConnected: Bool { phase == .loading || phase == .up }
 
-  private func send(_ message: HubMessage) {
+  private func send(_ message: HubMessage, _ number: Int) {
     guard let text = try? message.text else { return }
-    send(text)
+    send(text, number)
   }
 
-  private func send(_ text: ByteBuffer) {
-    guard let channel else { return }
+  private func send(_ text: ByteBuffer, _ number: Int) {
     let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: text)
-    channel.writeAndFlush(frame, promise: nil)
+    connections[number]?.channel.writeAndFlush(frame, promise: nil)
+  }
+
+  /// The ids of the requests of a connection.
+  private func requests(of number: Int) -> [String] {
+    pending.filter { $0.value.attempt == number }.keys.sorted()
   }
 
   private func answer(_ id: String, _ result: Result<HomeReply, HomeError>) {
     guard let asked = pending.removeValue(forKey: id) else { return }
     asked.timer.cancel()
     asked.continuation.resume(returning: result)
-    closeIfDrained()
+    closeIfAnswered(asked.attempt)
+  }
+
+  /// Closes a former connection if none of its requests is outstanding.
+  private func closeIfAnswered(_ number: Int) {
+    if number != attempt, requests(of: number).isEmpty { close(number, Self.lost) }
   }
 
   /// Schedules the end of a request without a reply.
@@ -463,13 +482,14 @@ actor HubLink: RouteLink {
           return continuation.resume(
             returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
         }
-        pending[id] = Pending(continuation: continuation, progress: progress, timer: scheduleTimeout(id, after: limit))
-        send(text)
+        pending[id] = Pending(
+          attempt: attempt, continuation: continuation, progress: progress, timer: scheduleTimeout(id, after: limit))
+        send(text, attempt)
       }
     } onCancel: {
       eventLoop.execute { [self] in
         assumeIsolated { link in
-          if link.pending[id] != nil { link.send(.cancel(id: id)) }
+          if let asked = link.pending[id] { link.send(.cancel(id: id), asked.attempt) }
           link.answer(id, .failure(HomeError(.interrupted, "cancelled")))
         }
       }

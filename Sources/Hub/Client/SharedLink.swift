@@ -159,7 +159,7 @@ actor SharedLink: RouteLink {
       return
     }
     isElecting = true
-    link.stopNow()
+    link.retireNow()
     let turn = turn
     work.add { await self.becomeOwner(lock, turn) }
   }
@@ -207,8 +207,7 @@ actor SharedLink: RouteLink {
       let count = upCount
       let result = await link.send(request, origin: origin, within: limit, progress: progress)
       guard case .failure(let error) = result, isStarted, !Task.isCancelled else { return result }
-      // The owner is ending and has not started the request, or the request can be repeated.
-      guard HubLink.isNotStarted(error) || HubLink.isLost(error) && request.isRepeatable else { return result }
+      guard HubLink.mayRepeat(request, after: error) else { return result }
       // The connection is about to be lost, unless it is a new one.
       if count == upCount { isUp = false }
     }
@@ -234,7 +233,7 @@ actor SharedLink: RouteLink {
 
 extension HomeRequest {
   /// Whether the request can be sent again if its result is unknown.
-  fileprivate var isRepeatable: Bool {
+  var isRepeatable: Bool {
     switch self {
     case .read, .anchor, .samples, .fabric, .attestation, .discover, .groups, .cloudAccounts, .settings, .deliveries,
       .clients, .status, .follow:

@@ -11,7 +11,7 @@ extension HubServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
 
   func received(_ text: [UInt8], from number: Int) {
-    guard let connection = connections[number] else { return }
+    guard let connection = connections[number], !connection.isClosed else { return }
     let message: JSONValue
     do throws(JSONParser.Failure) {
       message = try JSONParser.parse(text)
@@ -35,12 +35,7 @@ extension HubServer {
       }
       return receivedOwn(message, id, connection, number)
     }
-    if command == "start_listening" {
-      // In one turn of the event loop: no event can come between the list and the first change.
-      connection.send(Self.result(id, .success(.array(nodeObjects(for: connection.role)))))
-      connection.isListening = true
-      return
-    }
+    guard !isEnding else { return connection.send(Self.result(id, .failure(MatterServerError(Self.ending)))) }
     guard connection.outstanding < Limits.requests else {
       let error = MatterServerError(.unknown, "too many concurrent requests; wait for results")
       return connection.send(Self.result(id, .failure(error)))
@@ -59,7 +54,11 @@ extension HubServer {
     } catch { result = .failure(error) }
     guard let connection = connections[number] else { return }
     connection.outstanding -= 1
-    connection.send(Self.result(id, result))
+    // In the turn of the event loop that made the list: no event can come between the list and the first change.
+    if arguments.command == "start_listening", !connection.isClosed { connection.isListening = true }
+    connection.write(Self.result(id, result).bytes)
+    connection.channel.flush()
+    noteEnd()
   }
 
   private static func result(_ id: JSONValue, _ result: Result<JSONValue, MatterServerError>) -> JSONValue {
@@ -72,7 +71,8 @@ extension HubServer {
 
   /// The commands for guests and, in addition, for members; all others are for owners.
   private static let guestCommands: Set = [
-    "server_info", "get_nodes", "get_node", "diagnostics", "server_diagnostics", "get_vendor_names", "get_loglevel",
+    "server_info", "start_listening", "get_nodes", "get_node", "diagnostics", "server_diagnostics", "get_vendor_names",
+    "get_loglevel",
     "get_fabric_label", "read_attribute", "ping_node", "get_node_ip_addresses", "get_icd_state", "get_network_topology",
     "get_thread_border_routers", "get_thread_diagnostics", "check_node_update",
   ]
@@ -87,6 +87,7 @@ extension HubServer {
     try arguments.require(Self.role(for: arguments.command))
     switch arguments.command {
     case "server_info": return serverInfo
+    case "start_listening": return .array(nodeObjects(for: arguments.role))
     case "get_nodes":
       let all = nodeObjects(for: arguments.role)
       return .array(try arguments.flag("only_available") == true ? all.filter { $0["available"] == true } : all)

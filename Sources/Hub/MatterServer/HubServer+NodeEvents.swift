@@ -28,7 +28,7 @@ extension HubServer {
         }
         texts[connection.role] = .some(text)
       }
-      if let text { connection.writeEvent(text) }
+      if let text { connection.write(text) }
     }
   }
 
@@ -89,19 +89,21 @@ extension HubServer {
   /// Waits until a node is announced or removed, for a limited time.
   func wait(for node: NodeID, isPresent: Bool, within time: TimeAmount) async {
     if (projection.nodes[node] != nil) == isPresent || isClosed { return }
-    await withCheckedContinuation { continuation in
-      waiters.append((node, isPresent, continuation))
-      eventLoop.scheduleTask(in: time) { [weak self] in
-        self?.assumeIsolated { $0.resumeWaiters(for: node) }
-      }
+    nextWaiter += 1
+    let number = nextWaiter
+    let timer = eventLoop.scheduleTask(in: time) { [weak self] in
+      self?.assumeIsolated { $0.waiters.removeValue(forKey: number)?.continuation.resume() }
     }
+    await withCheckedContinuation { waiters[number] = (node, isPresent, $0) }
+    timer.cancel()
   }
 
-  /// - Parameter node: the node whose waiters have waited long enough.
-  private func resumeWaiters(for node: NodeID? = nil) {
-    let ready = waiters.filter { $0.node == node || (projection.nodes[$0.node] != nil) == $0.isPresent }
-    waiters.removeAll { $0.node == node || (projection.nodes[$0.node] != nil) == $0.isPresent }
-    for waiter in ready { waiter.continuation.resume() }
+  private func resumeWaiters() {
+    for (number, waiter) in waiters.sorted(by: { $0.key < $1.key })
+    where (projection.nodes[waiter.node] != nil) == waiter.isPresent {
+      waiters[number] = nil
+      waiter.continuation.resume()
+    }
   }
 
   // MARK: One at a time

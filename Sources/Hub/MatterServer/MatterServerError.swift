@@ -1,4 +1,5 @@
 internal import HomeModel
+internal import MatterController
 
 /// An error result: the code and a text for users.
 struct MatterServerError: Error, Hashable {
@@ -23,9 +24,16 @@ struct MatterServerError: Error, Hashable {
 
   init(_ code: Code, _ details: String) { (self.code, self.details) = (code, details) }
 
-  /// The error of a request to a device.
+  /// The error of a request to a device. A status of the device has no code of its own in the published servers.
   init(_ error: HomeError) {
-    // An unavailable device and a status of the device have no code of their own in the published server.
-    self.init(error.code == .badArguments ? .invalidArguments : .unknown, error.description)
+    let code: Code =
+      switch error.cause as? ControllerError {
+      case .unknownNode: .nodeNotExists
+      case .notFound, .unreachable, .handshake: .nodeNotResolving
+      case .connectionLost, .unacknowledged, .timedOut, .noResponse: .nodeNotReady
+      case .interaction: .sdkStackError
+      default: error.code == .badArguments ? .invalidArguments : .unknown
+      }
+    self.init(code, error.description)
   }
 }

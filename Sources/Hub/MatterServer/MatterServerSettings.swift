@@ -48,7 +48,7 @@ extension HubServer {
   /// Stores the settings; a failure is logged, since they hold until the server ends.
   func storeSettings() {
     let (settings, logger) = (settings, logger)
-    controller.options.machine.task { [controller] in
+    settingsWork.add { [controller] in
       do throws(HomeError) {
         try await controller.withDatabase { try settings.store(in: $0) }
       } catch { logger.error("the settings of the Matter server were not stored: \(error)") }

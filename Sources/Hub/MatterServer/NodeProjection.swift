@@ -45,6 +45,7 @@ struct NodeProjection {
   mutating func apply(_ update: HomeUpdate, _ state: HomeState) -> [NodeEvent] {
     var touched: Set<NodeID> = []
     var described: Set<NodeID> = []
+    var reduced: Set<NodeID> = []
     var attributes: [NodeEvent] = []
     for change in update.changes {
       if case .deviceRemoved = change {
@@ -63,13 +64,18 @@ struct NodeProjection {
         } else {
           described.insert(node)
         }
+      // No event removes a single attribute; the published server sends the whole node.
+      case .attribute(_, _, nil): reduced.insert(node)
       case .event(_, let data): attributes.append(.event(node, data))
       case .topology, .sourceAdded, .sourceRemoved: described.insert(node)
       default: break
       }
     }
     var events: [NodeEvent] = []
-    for id in touched.sorted() { refresh(id, isDescribed: described.contains(id), state, &events) }
+    for id in touched.sorted() {
+      let isReduced = reduced.contains(id)
+      refresh(id, isDescribed: isReduced || described.contains(id), isChanged: isReduced, state, &events)
+    }
     // An attribute of a node that was not announced before is part of its node object.
     return events
       + attributes.filter { event in
@@ -84,10 +90,7 @@ struct NodeProjection {
   mutating func reload(_ state: HomeState) -> [NodeEvent] {
     var events: [NodeEvent] = []
     for id in Set(nodes.keys).union(Self.nodeIDs(state)).sorted() {
-      let isKnown = nodes[id] != nil && Self.contains(id, state)
-      let count = events.count
-      refresh(id, isDescribed: true, state, &events)
-      if isKnown, !events[count...].contains(.updated(id)) { events.append(.updated(id)) }
+      refresh(id, isDescribed: true, isChanged: true, state, &events)
     }
     return events
   }
@@ -101,8 +104,11 @@ struct NodeProjection {
     return node.isAvailable ? [.added(id), .updated(id)] : [.added(id)]
   }
 
+  /// - Parameters:
+  ///   - isDescribed: whether the endpoints or clusters may have changed.
+  ///   - isChanged: whether the node object of an announced node has changed in any case.
   private mutating func refresh(
-    _ id: NodeID, isDescribed: Bool, _ state: HomeState, _ events: inout [NodeEvent]
+    _ id: NodeID, isDescribed: Bool, isChanged: Bool, _ state: HomeState, _ events: inout [NodeEvent]
   ) {
     guard Self.contains(id, state) else {
       pending.remove(id)
@@ -117,7 +123,7 @@ struct NodeProjection {
     var new = old
     if isDescribed { new = Self.node(id, state) }
     new.isAvailable = Self.isAvailable(id, state)
-    guard new != old else { return }
+    guard isChanged || new != old else { return }
     nodes[id] = new
     for endpoint in old.endpoints.subtracting(new.endpoints).sorted() { events.append(.endpointRemoved(id, endpoint)) }
     events.append(.updated(id))

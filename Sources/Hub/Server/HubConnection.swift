@@ -49,6 +49,8 @@ final class HubConnection {
   let since: Int64
   /// The time since which the socket accepts no bytes.
   var stalled: NIODeadline?
+  /// The number of pings since the last frame of the client.
+  var unansweredPings = 0
   private(set) var isClosed = false
 
   // The standard API.
@@ -62,8 +64,8 @@ final class HubConnection {
   var isFollowing = false
   /// The last update that was sent to the client; nil: none.
   var position: HubPosition?
-  /// Whether updates after the position were skipped because the client did not read; they are sent when it reads
-  /// again.
+  /// Whether updates after the position or contacts were skipped because the client did not read; they are sent when it
+  /// reads again.
   var isBehind = false
   var isCatchingUp = false
   /// The number of requests without a reply.
@@ -105,9 +107,9 @@ final class HubConnection {
 
   func send(_ value: JSONValue) { send(value.bytes) }
 
-  /// Queues an event of the standard API until the next flush, or closes the connection if too much is queued for the
-  /// client.
-  func writeEvent(_ text: ByteBuffer) {
+  /// Queues a result or event of the standard API until the next flush, or closes the connection if too much is queued
+  /// for the client.
+  func write(_ text: ByteBuffer) {
     guard !isClosed else { return }
     // The look-up is slow, and not needed below the watermark.
     guard channel.isWritable || queuedBytes <= HubServer.Limits.queuedBytes else { return close(.policyViolation) }
@@ -119,6 +121,7 @@ final class HubConnection {
 
   func ping() {
     guard !isClosed else { return }
+    unansweredPings += 1
     channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()), promise: nil)
   }
 

@@ -28,6 +28,8 @@ extension HubServer {
   func listen(_ address: HubAddress, mode: mode_t) async throws(HomeError) {
     switch address {
     case .socket(let path):
+      // The lock of the home protects its own socket.
+      if path != self.path { try await checkUnused(path) }
       try Self.removeStaleSocket(path)
       try await listen(.socket, "\(address)", "a path for a socket") { bootstrap in
         let descriptor = try SocketPath.listen(at: path, mode: mode)
@@ -111,6 +113,19 @@ extension HubServer {
     }
   }
 
+  /// - Throws: `HomeError` `badArguments` if a server accepts connections on the socket.
+  private func checkUnused(_ path: String) async throws(HomeError) {
+    do {
+      try await SocketPath.withShort(path) {
+        try await ClientBootstrap(group: eventLoop.forSockets).connect(unixDomainSocketPath: $0).get().close()
+      }
+    } catch {
+      // EAGAIN: the server has not accepted earlier connections yet.
+      guard (error as? IOError)?.errnoCode == EAGAIN else { return }
+    }
+    throw HomeError(.badArguments, "another server listens on \(path); choose another path, or end that server")
+  }
+
   /// Removes the socket of a hub that was killed.
   private static func removeStaleSocket(_ path: String) throws(HomeError) {
     var status = stat()
@@ -150,7 +165,7 @@ extension HubServer {
       })
     let configuration = NIOTypedHTTPServerUpgradeConfiguration<Bool>(upgraders: [upgrader]) { channel in
       channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHandler(HTTPHandler(self))
+        try channel.pipeline.syncOperations.addHandler(HTTPHandler(self, kind))
         return false
       }
     }
@@ -269,6 +284,8 @@ extension HubServer {
     logger.info(
       "client disconnected", metadata: ["name": "\(connection.client.name)", "role": "\(connection.role)"])
   }
+
+  func noteActivity(of number: Int) { connections[number]?.unansweredPings = 0 }
 
   func writabilityChanged(of number: Int, to isWritable: Bool) {
     guard let connection = connections[number] else { return }

@@ -195,7 +195,7 @@ extension HubServer {
       assumeIsolated { server in
         let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
         guard let connection = server.connections[number], let text = server.encode(news) else { return }
-        connection.writeEvent(text)
+        connection.write(text)
         connection.channel.flush()
       }
     }

@@ -31,7 +31,8 @@ public actor HubServer {
     public var backlog = 1 << 19
     /// The interval of heartbeats to clients.
     public var heartbeat: Duration = .seconds(5)
-    /// The time without progress in sending to a client after which its connection is closed.
+    /// The time without progress in sending to a client, or without an answer to pings, after which its connection is
+    /// closed.
     public var timeout: Duration = .seconds(60)
     /// The maximum number of clients.
     package var clients = 1024
@@ -72,7 +73,8 @@ public actor HubServer {
     /// The number of requests with the prefix `hearth_` of a client without a result, of items in one of them, and of
     /// bytes in its origin.
     static let ownRequests = 64, items = 10_000, originSize = 64
-    /// The number of bytes queued for a client of the standard API, at which it is disconnected.
+    /// The number of bytes queued for a client of the standard API, at which it is disconnected; one more message may
+    /// be queued.
     static let queuedBytes = 1 << 23
     /// The number of node events that `diagnostics` lists.
     static let recentEvents = 25
@@ -94,7 +96,7 @@ public actor HubServer {
   let since: Int64
   /// The identity of the home.
   private let home: String
-  private let path: String
+  let path: String
   var listeners: [any Channel] = []
   /// Loaded for the first listener on the network.
   var identity: HubIdentity?
@@ -138,7 +140,10 @@ public actor HubServer {
   /// The end of the last operation with exclusive access to the fabric.
   var lastExclusive: EventLoopFuture<Void>?
   /// Callers that wait until a node is announced or removed.
-  var waiters: [(node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = []
+  var waiters: [Int: (node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
+  var nextWaiter = 0
+  /// Stores the settings, in the order of their changes.
+  var settingsWork: SerialWork
 
   private init(
     _ controller: HomeController, _ options: Options, _ home: String, _ settings: MatterServerSettings
@@ -154,6 +159,7 @@ public actor HubServer {
     random = controller.options.machine.makeRandom()
     journal = HubJournal(hub: random.next(), limit: options.journal)
     projection = NodeProjection(HomeState())
+    settingsWork = SerialWork(controller.options.machine)
   }
 
   /// Serves a home. Must be closed with ``close()`` before the home.
@@ -164,11 +170,17 @@ public actor HubServer {
     guard await controller.beginServing() else {
       throw HomeError(.badArguments, "the home is served already; close its other server first")
     }
-    try Files.makeDirectory(controller.options.state.run)
-    let (identity, settings) = try await controller.withDatabase {
-      ($0.identity, try MatterServerSettings.load(from: $0))
+    let server: HubServer
+    do throws(HomeError) {
+      try Files.makeDirectory(controller.options.state.run)
+      let (identity, settings) = try await controller.withDatabase {
+        ($0.identity, try MatterServerSettings.load(from: $0))
+      }
+      server = HubServer(controller, options, identity, settings)
+    } catch {
+      await controller.endServing()
+      throw error
     }
-    let server = HubServer(controller, options, identity, settings)
     do throws(HomeError) {
       try await server.begin()
     } catch {
@@ -212,9 +224,10 @@ public actor HubServer {
     let code: WebSocketErrorCode = isBusy ? .unexpectedServerError : .goingAway
     for connection in connections.values { connection.close(code) }
     for connection in connections.values { try? await connection.channel.closeFuture.get() }
-    let waiting = waiters
-    waiters = []
+    let waiting = waiters.values
+    waiters = [:]
     for waiter in waiting { waiter.continuation.resume() }
+    while let task = settingsWork.takeLast() { await task.value }
     await controller.endServing()
   }
 
@@ -234,7 +247,7 @@ public actor HubServer {
     timer.cancel()
   }
 
-  private var isBusy: Bool { connections.values.contains { $0.ownOutstanding > 0 } }
+  private var isBusy: Bool { connections.values.contains { $0.outstanding + $0.ownOutstanding > 0 } }
 
   /// A request of a client has ended.
   func noteEnd() { if isEnding, !isBusy { idleWaiter.take()?.resume() } }
@@ -329,9 +342,16 @@ public actor HubServer {
       if connection.isFollowing, !connection.isBehind, let settling { connection.send(settling) }
       if connection.channel.isWritable {
         if connection.isFollowing, let contacts { connection.send(contacts) }
-        connection.ping()
+        if options.heartbeat * connection.unansweredPings < options.timeout {
+          connection.ping()
+        } else {
+          connection.close(.policyViolation)
+        }
       } else if let since = connection.stalled, now - since >= .nanoseconds(options.timeout.nanoseconds) {
         connection.close(.policyViolation)
+      } else if connection.isFollowing, contacts != nil {
+        // All contacts are sent when the client reads again.
+        connection.isBehind = true
       }
     }
   }

@@ -14,6 +14,7 @@ final class WebSocketHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
     let number = number
+    server.assumeIsolated { $0.noteActivity(of: number) }
     switch frame.opcode {
     case .text:
       let text = Array(frame.unmaskedData.readableBytesView)
