@@ -194,7 +194,7 @@ import Testing
     let directory = ScratchDirectory()
     try await OpenHome(directory).home.close()
     let database = try HomeDatabase.open(directory.state.database)
-    try fill(database)
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 1)])
     _ = try damagePage(of: "log", database)
     let messages = Messages()
     var options = HomeController.Options(state: directory.state, logger: messages.logger)
