@@ -20,6 +20,13 @@ public struct DeviceCheck: Sendable {
     /// `attribute MinLevel (0x0002) is missing; mandatory with feature LT`.
     public var message: String
 
+    package init(
+      endpoint: EndpointID, cluster: ClusterID? = nil, element: ElementID? = nil, isViolation: Bool, message: String
+    ) {
+      (self.endpoint, self.cluster, self.element) = (endpoint, cluster, element)
+      (self.isViolation, self.message) = (isViolation, message)
+    }
+
     public var description: String {
       let name = cluster.map { id in ", " + (ClusterCatalogue.cluster(id)?.name ?? "cluster \(id)") }
       return "endpoint \(endpoint)\(name ?? ""): \(message)"

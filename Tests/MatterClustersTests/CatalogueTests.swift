@@ -105,7 +105,7 @@ struct CatalogueTests {
     #expect(DeviceTypes.onOffPlugInUnit.revision == 4 && DeviceTypes.onOffLight.revision == 3)
     #expect(
       DeviceTypes.dimmableLight.servers == [Identify.id, Groups.id, ScenesManagement.id, OnOff.id, LevelControl.id])
-    #expect(DeviceTypes.rootNode.servers.contains(NetworkCommissioning.id))
+    #expect(DeviceTypes.rootNode.servers.contains(GeneralDiagnostics.id))
     #expect(DeviceTypes.named("doorbell")?.id == 0x0148 && DeviceTypes.doorbell.clients == [0x0556])
   }
 }

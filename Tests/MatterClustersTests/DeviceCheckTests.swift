@@ -120,6 +120,7 @@ import Testing
         "endpoint 1, ScenesManagement: is in ServerList, but has no readable attribute",
         "endpoint 1, Switch: is missing from ServerList",
         "endpoint 1: cluster LevelControl is missing; mandatory for Dimmable Light",
+        "endpoint 1, Identify: TriggerEffect is missing; mandatory for Dimmable Light",
       ])
     var light = Node()
     light.describe(1, DeviceTypes.onOffLight, [Identify.id, OnOff.id])
@@ -166,6 +167,7 @@ import Testing
         "endpoint 1: cluster Groups is missing; mandatory for Dimmable Light",
         "endpoint 1: cluster ScenesManagement is missing; mandatory for Dimmable Light",
         "endpoint 1: cluster LevelControl is missing; mandatory for Dimmable Light",
+        "endpoint 1, Identify: TriggerEffect is missing; mandatory for Dimmable Light",
         "endpoint 1, OnOff: has revision 99; checked against 6",
         "endpoint 1, OnOff: command OnWithTimedOff (0x42) is missing; mandatory with feature LT",
         "endpoint 1, OnOff: attribute OnOff (0x0000) is 1; expected bool",

@@ -64,9 +64,9 @@ import Testing
       ),
       (
         "color light",
-        "colorControl.numberOfPrimaries: 1, colorControl.primary1Intensity: 5, colorControl.primary1X: 9",
+        "colorControl.numberOfPrimaries: 4, colorControl.primary1X: 9",
         "1.colorControl.numberOfPrimaries",
-        "attribute Primary1Y (0x0012) is missing; mandatory with NumberOfPrimaries>0"
+        "attribute Primary4X (0x0020) is missing; mandatory with NumberOfPrimaries>3"
       ),
     ]
   ) func rejectsNonconformingValues(_ kind: String, _ values: String, _ found: String, _ violation: String) {

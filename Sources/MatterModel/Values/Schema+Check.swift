@@ -45,8 +45,9 @@ extension Schema {
         if let problem = member.schema.problem(of: field.value) { return "field \(member.name) \(problem)" }
       }
       return nil
-    case (.unsigned, .unsigned(let number)), (.enumeration, .unsigned(let number)), (.bitmap, .unsigned(let number)):
-      return range.map { number <= UInt64($0.upperBound) } == false ? "is \(number); expected \(typeName)" : nil
+    case (.unsigned(let bits), .unsigned(let number)), (.enumeration(let bits, _), .unsigned(let number)),
+      (.bitmap(let bits, _, _), .unsigned(let number)):
+      return bits < 64 && number >> UInt64(bits) > 0 ? "is \(number); expected \(typeName)" : nil
     case (.signed, .signed(let number)):
       return range?.contains(number) == false ? "is \(number); expected \(typeName)" : nil
     default: return "is \(text(of: TLVElement(value).encoded)); expected \(typeName)"

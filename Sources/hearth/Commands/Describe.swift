@@ -4,6 +4,7 @@ import HomeText
 import MatterClusters
 import MatterController
 import MatterModel
+import MatterProtocol
 
 /// `hearth describe`.
 struct Describe: AsyncParsableCommand {

@@ -139,7 +139,7 @@ private enum Winder: Cluster {
     #expect(problem(UInt16(300).tlv, of: UInt8.self) == "is 300; expected uint8")
     #expect(problem(Int16(-200).tlv, of: Int8.self) == "is -200; expected int8")
     #expect(problem(UInt8(255).tlv, of: Nullable<UInt8>.self) == "has the value that is reserved for null")
-    #expect(problem("x".tlv, of: Nullable<UInt8>.self) == "is x; expected uint8")
+    #expect(problem("x".tlv, of: Nullable<UInt8>.self) == "is \"x\"; expected uint8")
     #expect(problem(UInt8(9).tlv, of: UInt8.self, .range(0...7)) == "is 9; expected 0 to 7")
     #expect(problem("long".tlv, of: String.self, .length(0...2)) == "has a wrong length; expected 0 to 2 bytes")
     #expect(problem([UInt8(1), 2].tlv, of: [UInt8].self, .entries(1)) == "has too many entries; expected at most 1")
