@@ -135,7 +135,9 @@ let package = Package(
         log,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
-      tests: ["HearthHome", "Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
+      tests: [
+        "HearthHome", "Scenario", "Simulation", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio"),
+      ])
     + module(
       "HearthHome",
       imports: [
@@ -171,7 +173,7 @@ let package = Package(
       .testTarget(
         name: "hearthTests",
         dependencies: [
-          "hearth", "HomeText", "HearthHome", "MatterProtocol", "MatterModel", "MatterTLV",
+          "hearth", "HomeText", "HearthHome", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
           .product(name: "GRDB", package: "GRDB.swift"),
         ],

@@ -99,9 +99,9 @@ struct ClusterParser {
     let bit = try line.takeNumber("the bit of the feature")
     let code = try line.takeName("the code of the feature")
     let name = try line.takeName("the name of the feature")
-    let isProvisional = line.takes("provisional")
-    try line.end("provisional or the end of the line")
-    cluster?.features.append(.init(bit: bit, code: code, name: name, isProvisional: isProvisional))
+    let conformance = Conformance(text: line.next == nil ? "O" : try line.take("a conformance"))
+    try line.end("the end of the line")
+    cluster?.features.append(.init(line: line, bit: bit, code: code, name: name, conformance: conformance))
   }
 
   private mutating func attribute(_ line: inout SourceLine) throws(CatalogueError) {
@@ -109,7 +109,7 @@ struct ClusterParser {
     let name = try line.takeName("the name of the attribute")
     var type = try typeReference(&line)
     var attribute = AttributeDeclaration(
-      line: line, id: id, name: name, type: type, conformance: try conformance(&line), qualities: [])
+      line: line, id: id, name: name, type: type, conformance: conformance(&line), qualities: [])
     attribute.constraint = try constraint(&line)
     while let word = line.next.map(String.init) {
       if line.takes("nullable") {
@@ -137,7 +137,7 @@ struct ClusterParser {
     let name = try line.takeName("the name of the command")
     let response = line.takes("->") ? try line.takeName("the name of the response command") : nil
     var command = CommandDeclaration(
-      line: line, id: id, name: name, reference: Reference(line, book: book), conformance: try conformance(&line),
+      line: line, id: id, name: name, reference: Reference(line, book: book), conformance: conformance(&line),
       qualities: [],
       response: response)
     while let word = line.next.map(String.init) {
@@ -182,7 +182,7 @@ struct ClusterParser {
       throw line.error("“\(priority)” is no priority; expected debug, info or critical")
     }
     var event = EventDeclaration(
-      line: line, id: id, name: name, priority: priority, conformance: try conformance(&line), isFabricSensitive: false)
+      line: line, id: id, name: name, priority: priority, conformance: conformance(&line), isFabricSensitive: false)
     if line.takes("read") { event.read = try privilege(&line) }
     event.isFabricSensitive = line.takes("fabric-sensitive")
     try line.end("read, fabric-sensitive or §")
@@ -266,13 +266,13 @@ struct ClusterParser {
     return .init(name: name, isList: isList, isNullable: false)
   }
 
-  /// Parses a conformance expression, which starts with a capital letter, `!`, `(` or `[`. Without one, the element is
-  /// mandatory.
-  private func conformance(_ line: inout SourceLine) throws(CatalogueError) -> Conformance {
-    guard let first = line.next?.first, first.isUppercase || "!([".contains(first) else {
-      return try Conformance("M", in: line)
-    }
-    return try Conformance(try line.take("a conformance"), in: line)
+  /// Parses a conformance expression, which starts with a capital letter, `!`, `(` or `[`, or is `desc`. Without one,
+  /// the element is mandatory.
+  private func conformance(_ line: inout SourceLine) -> Conformance {
+    guard let next = line.next, let first = next.first, first.isUppercase || "!([".contains(first) || next == "desc"
+    else { return Conformance(text: "M") }
+    _ = line.takes(String(next))
+    return Conformance(text: String(next))
   }
 
   private func constraint(_ line: inout SourceLine) throws(CatalogueError) -> Constraint? {

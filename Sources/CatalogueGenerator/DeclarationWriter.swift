@@ -44,7 +44,11 @@ struct DeclarationWriter {
       text += "  public static let \(type.constant) = DeviceType(\n"
       text += "    \(Self.hex(type.id, 4)), revision: \(type.revision), name: \"\(type.title)\", "
       if type.deviceClass != "simple" { text += "deviceClass: .\(type.deviceClass), " }
-      text += "servers: \(ids(type.servers))\(clients))\n"
+      let elements = type.elements.map { cluster, names in
+        "\(cluster).id: [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]"
+      }
+      text += "servers: \(ids(type.servers))\(clients)"
+      text += elements.isEmpty ? ")\n" : ",\n    elements: [\(elements.joined(separator: ", "))])\n"
     }
     text += "\n  /// All device types.\n  public static let all: [DeviceType] = [\n"
     return text + catalogue.deviceTypes.map { "    \($0.constant),\n" }.joined() + "  ]\n}\n"
@@ -61,7 +65,7 @@ struct DeclarationWriter {
     text += "  public static let id: ClusterID = \(Self.hex(cluster.id, 4)), revision: UInt16 = \(cluster.revision), "
     text += "name = \"\(cluster.name)\"\n"
     if !cluster.qualities.isEmpty { text += "  public static let quality: Quality = \(Self.set(cluster.qualities))\n" }
-    writeFeatures()
+    try writeFeatures()
     for attribute in cluster.attributes { try write(attribute) }
     for command in cluster.commands { try write(command) }
     for event in cluster.events { try write(event) }
@@ -70,16 +74,16 @@ struct DeclarationWriter {
     text += "}\n"
   }
 
-  private mutating func writeFeatures() {
+  private mutating func writeFeatures() throws(CatalogueError) {
     guard !cluster.features.isEmpty else { return }
     let taken = Set((cluster.attributes.map(\.name) + cluster.commands.map(\.name) + cluster.events.map(\.name)))
     var constants: [String] = []
     for feature in cluster.features {
       // Elements have precedence.
       let name = Names.camelCase(feature.name) + (taken.contains(feature.name) ? "Feature" : "")
-      let provisional = feature.isProvisional ? ", provisional: true" : ""
+      let conformance = try self.conformance(feature.conformance, unless: "O", in: feature.line)
       text += "  public static let \(Names.identifier(name)) = "
-      text += "Feature(\(feature.bit), \"\(feature.code)\", \"\(feature.name)\"\(provisional))\n"
+      text += "Feature(\(feature.bit), \"\(feature.code)\", \"\(feature.name)\"\(conformance))\n"
       constants.append(Names.identifier(name))
     }
     text += "  public static let features: [Feature] = [\(constants.joined(separator: ", "))]\n"
@@ -100,10 +104,10 @@ struct DeclarationWriter {
     if let initial = attribute.initial {
       text += ", initial: \(try names.value(initial, of: attribute.type, in: line))"
     }
-    text += Self.quality(attribute.qualities, attribute.conformance)
+    text += Self.quality(attribute.qualities)
     if let read = attribute.read { text += ", read: .\(read)" }
     if let write = attribute.write { text += ", write: .\(write)" }
-    try write(attribute.conformance, in: line)
+    text += try conformance(attribute.conformance, in: line)
     if let constraint = attribute.constraint {
       text += ", constraint: \(try self.constraint(constraint, of: attribute.type, in: line))"
     }
@@ -121,8 +125,8 @@ struct DeclarationWriter {
       text += ", response: \(Self.hex(id, 2))"
     }
     if let invoke = command.invoke { text += ", privilege: .\(invoke)" }
-    text += Self.quality(command.qualities, command.conformance)
-    try write(command.conformance, in: command.line)
+    text += Self.quality(command.qualities)
+    text += try conformance(command.conformance, in: command.line)
     text += ")\n"
   }
 
@@ -132,12 +136,16 @@ struct DeclarationWriter {
     text += ", priority: .\(event.priority)"
     if let read = event.read { text += ", read: .\(read)" }
     if event.isFabricSensitive { text += ", isFabricSensitive: true" }
-    try write(event.conformance, in: event.line)
+    text += try conformance(event.conformance, in: event.line)
     text += ")\n"
   }
 
-  private mutating func write(_ conformance: Conformance, in line: SourceLine) throws(CatalogueError) {
-    if let expression = try conformance.swift(cluster.features, in: line) { text += ", conformance: \(expression)" }
+  /// Returns the argument for a conformance; none for the usual one.
+  private func conformance(
+    _ conformance: Conformance, unless usual: String = "M", in line: SourceLine
+  ) throws(CatalogueError) -> String {
+    try conformance.check(names: cluster.names, in: line)
+    return conformance.text == usual ? "" : ", conformance: \"\(conformance.text)\""
   }
 
   private func constraint(
@@ -170,9 +178,8 @@ struct DeclarationWriter {
     return ".range(\(range.0)...\(range.1))"
   }
 
-  private static func quality(_ qualities: [String], _ conformance: Conformance) -> String {
-    let all = qualities + (conformance.isProvisional ? ["provisional"] : [])
-    return all.isEmpty ? "" : ", quality: \(set(all))"
+  private static func quality(_ qualities: [String]) -> String {
+    qualities.isEmpty ? "" : ", quality: \(set(qualities))"
   }
 
   private static func set(_ members: [String]) -> String {

@@ -62,6 +62,11 @@ struct ClusterDeclaration {
   /// The ids of response commands by the name of their type.
   var responses: [String: Int] = [:]
 
+  /// The names that conformance expressions refer to.
+  var names: [String] {
+    features.map(\.code) + attributes.map(\.name) + commands.map(\.name) + events.map(\.name)
+  }
+
   /// Sorts the elements by id: a cluster has those of its base as well.
   mutating func sort() {
     features.sort { $0.bit < $1.bit }
@@ -72,10 +77,11 @@ struct ClusterDeclaration {
 }
 
 struct FeatureDeclaration {
+  var line: SourceLine
   var bit: Int
   var code: String
   var name: String
-  var isProvisional: Bool
+  var conformance: Conformance
 }
 
 /// A type as an attribute or field names it.
@@ -184,4 +190,6 @@ struct DeviceTypeDeclaration {
   /// Names or numbers of clusters.
   var servers: [String] = []
   var clients: [String] = []
+  /// The names of required elements, by the name of the server cluster.
+  var elements: [(cluster: String, names: [String])] = []
 }

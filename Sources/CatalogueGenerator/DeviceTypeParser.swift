@@ -1,4 +1,5 @@
-/// Parses device types: a line with id, name and revision, and an indented line for each mandatory cluster.
+/// Parses device types: a line with id, name and revision, and an indented line for each mandatory cluster with its
+/// required elements.
 enum DeviceTypeParser {
   /// Adds the device types of a file to the catalogue.
   static func parse(_ text: String, file: String, into catalogue: inout Catalogue) throws(CatalogueError) {
@@ -22,19 +23,37 @@ enum DeviceTypeParser {
           throw line.error("\(keyword): no device type above; expected device")
         }
         let cluster = try line.take("the name or number of a cluster")
-        guard SourceLine.number(cluster[...]) != nil || catalogue.clusters.contains(where: { $0.name == cluster })
-        else {
+        let declaration = catalogue.clusters.first { $0.name == cluster }
+        guard SourceLine.number(cluster[...]) != nil || declaration != nil else {
           throw line.error("\(cluster): no such cluster; expected a declared cluster, or a number such as 0x0029")
         }
-        try line.end("the end of the line")
         if keyword == "server" {
           catalogue.deviceTypes[last].servers.append(cluster)
+          let names = try elements(&line, of: declaration)
+          if !names.isEmpty { catalogue.deviceTypes[last].elements.append((cluster, names)) }
         } else {
           catalogue.deviceTypes[last].clients.append(cluster)
         }
+        try line.end("the end of the line")
       default:
         throw line.error("“\(keyword)” is unknown here; expected device, or an indented server or client")
       }
     }
+  }
+
+  /// Parses the names of the elements that the device type requires.
+  private static func elements(
+    _ line: inout SourceLine, of cluster: ClusterDeclaration?
+  ) throws(CatalogueError) -> [String] {
+    guard let cluster else { return [] }
+    var names: [String] = []
+    while line.next != nil {
+      let name = try line.takeName("the name of an element")
+      guard cluster.names.contains(name) else {
+        throw line.error("\(cluster.name) has no \(name); expected feature codes and names of elements")
+      }
+      names.append(name)
+    }
+    return names
   }
 }

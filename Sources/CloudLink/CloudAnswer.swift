@@ -1,4 +1,5 @@
 package import HomeModel
+internal import MatterProtocol
 package import WebClient
 
 /// A failure of a request to a cloud.

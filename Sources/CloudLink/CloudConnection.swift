@@ -138,7 +138,7 @@ package actor CloudConnection {
   private func failed(_ failure: CloudFailure) {
     failures += 1
     logger.warning("the cloud account “\(account.name)” \(failure.text)")
-    for node in nodes.keys.sorted() { host.value.take(.lost(node, failure.reason)) }
+    for node in nodes.keys.sorted() { host.value.process(.lost(node, failure.reason)) }
     storeStatus(failure)
     // The cloud determined the pause; it is polled at most as often as one that answers.
     if case .status(_, after: .some) = failure { return schedulePoll(in: settings.queryInterval) }
@@ -201,14 +201,14 @@ package actor CloudConnection {
     kept = kept.mapValues { $0.without(removed) }
     let before = nodes
     nodes = kept.filter(\.value.isDevice)
-    for node in before.keys.sorted() where nodes[node] == nil { host.value.take(.nodeRemoved(node)) }
+    for node in before.keys.sorted() where nodes[node] == nil { host.value.process(.nodeRemoved(node)) }
     // Removed after its node, so that each device of the home belongs to an account.
     if !removed.isEmpty {
       for id in removed { missing[id] = nil }
       _ = host.value.perform { [name = account.name] in try $0.forget(removed, of: name) }
     }
     for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
-      host.value.take(.report(NodeReport(node, known.description, isWhole: false)))
+      host.value.process(.report(NodeReport(node, known.description, isWhole: false)))
     }
   }
 
@@ -245,7 +245,7 @@ package actor CloudConnection {
   @discardableResult
   private func report(_ states: [String: JSONValue], of node: CloudNode) -> [AttributeData]? {
     guard let attributes = node.attributes(states) else {
-      host.value.take(.lost(node.node, .cloudSaysUnreachable))
+      host.value.process(.lost(node.node, .cloudSaysUnreachable))
       return nil
     }
     report(attributes, of: node.node)
@@ -255,8 +255,8 @@ package actor CloudConnection {
   private func report(_ attributes: [AttributeData], of node: NodeID) {
     // Established before the report, like a subscription.
     let timeout = (settings.queryInterval + settings.timeout).nanoseconds / 1000
-    host.value.take(.established(node, deadline: machine.unixMicroseconds() + timeout))
-    host.value.take(.report(NodeReport(node, attributes, isWhole: false)))
+    host.value.process(.established(node, deadline: machine.unixMicroseconds() + timeout))
+    host.value.process(.report(NodeReport(node, attributes, isWhole: false)))
   }
 
   // MARK: EXECUTE
@@ -286,7 +286,7 @@ package actor CloudConnection {
     guard !isEnded, nodes[node] != nil else { return try CloudIntent.check(outcome, account: account.name) }
     let isOffline = outcome["status"]?.text == "OFFLINE" || outcome["states"].map { !CloudIntent.isOnline($0) } ?? false
     if isOffline {
-      if known.parts.count == 1 { host.value.take(.lost(node, .cloudSaysUnreachable)) }
+      if known.parts.count == 1 { host.value.process(.lost(node, .cloudSaysUnreachable)) }
     } else if let states = outcome["states"] {
       report(known.attributes(states, of: part, on: endpoint), of: node)
     }

@@ -6,7 +6,7 @@ extension Home {
   /// The invited clients, by name.
   public var invitedClients: [InvitedClient] {
     get async throws(HomeError) {
-      try await backend.ask(.clients) { if case .clients(let clients) = $0 { clients } else { nil } }
+      try await backend.request(.clients) { if case .clients(let clients) = $0 { clients } else { nil } }
     }
   }
 
@@ -15,7 +15,7 @@ extension Home {
   /// - Throws: ``HomeError`` `badArguments` for an invalid name, or one that another client has.
   public func invite(_ name: String, _ role: HomeRole) async throws(HomeError) -> (client: InvitedClient, token: String)
   {
-    try await backend.ask(.invite(name: name, role: role)) {
+    try await backend.request(.invite(name: name, role: role)) {
       if case .invited(let client, let token) = $0 { (client, token) } else { nil }
     }
   }
@@ -24,13 +24,13 @@ extension Home {
   /// - Throws: ``HomeError`` `notFound` with similar names.
   @discardableResult
   public func revoke(_ name: String) async throws(HomeError) -> InvitedClient {
-    try await backend.ask(.revoke(name: name)) { if case .revoked(let client) = $0 { client } else { nil } }
+    try await backend.request(.revoke(name: name)) { if case .revoked(let client) = $0 { client } else { nil } }
   }
 
   /// The status of the process that owns the home, or of the hub through which it is used.
   public var hubStatus: HubStatus {
     get async throws(HomeError) {
-      try await backend.ask(.status) { if case .status(let status) = $0 { status } else { nil } }
+      try await backend.request(.status) { if case .status(let status) = $0 { status } else { nil } }
     }
   }
 }

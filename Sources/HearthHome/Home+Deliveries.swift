@@ -7,7 +7,7 @@ extension Home {
   /// The background deliveries, in the order in which they were enabled.
   public var backgroundDeliveries: [BackgroundDelivery] {
     get async throws(HomeError) {
-      try await backend.ask(.deliveries) { if case .deliveries(let deliveries) = $0 { deliveries } else { nil } }
+      try await backend.request(.deliveries) { if case .deliveries(let deliveries) = $0 { deliveries } else { nil } }
     }
   }
 
@@ -25,7 +25,8 @@ extension Home {
   ) async throws(HomeError) -> BackgroundDelivery {
     var filter = predicate ?? .all
     filter.type = type
-    return try await backend.ask(.addDelivery(filter: filter, frequency: frequency, target: target, after: anchor)) {
+    return try await backend.request(.addDelivery(filter: filter, frequency: frequency, target: target, after: anchor))
+    {
       if case .delivery(let delivery) = $0 { delivery } else { nil }
     }
   }
@@ -54,7 +55,7 @@ extension Home {
   /// - Throws: ``HomeError`` `notFound`.
   @discardableResult
   public func resumeBackgroundDelivery(_ id: BackgroundDelivery.ID) async throws(HomeError) -> Bool {
-    try await backend.ask(.resumeDelivery(id: id)) {
+    try await backend.request(.resumeDelivery(id: id)) {
       if case .deliveryResumed(let hadFailed) = $0 { hadFailed } else { nil }
     }
   }

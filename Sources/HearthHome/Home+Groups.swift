@@ -11,7 +11,7 @@ extension Home {
   /// The groups, and the deleted groups that some members have not left yet, by number.
   package var allGroups: (groups: [GroupRecord], deleted: [GroupRecord]) {
     get async throws(HomeError) {
-      try await backend.ask(.groups) {
+      try await backend.request(.groups) {
         if case .groups(let groups, let deleted) = $0 { (groups, deleted) } else { nil }
       }
     }
@@ -20,14 +20,14 @@ extension Home {
   /// Creates a group without members.
   /// - Parameter id: the group id; nil selects a free one.
   package func createGroup(_ id: GroupID? = nil, name: String) async throws(HomeError) -> GroupRecord {
-    try await backend.ask(.createGroup(id: id, name: name)) { $0.group }
+    try await backend.request(.createGroup(id: id, name: name)) { $0.group }
   }
 
   /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be
   /// reached leaves the group later.
   /// - Returns: the nodes that have not left the group yet.
   package func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
-    try await backend.ask(.deleteGroup(id: id)) { if case .groupDeleted(let pending) = $0 { pending } else { nil } }
+    try await backend.request(.deleteGroup(id: id)) { if case .groupDeleted(let pending) = $0 { pending } else { nil } }
   }
 
   /// Sends a command to all members of a group. Group commands have no response.
@@ -46,7 +46,7 @@ extension Home {
         isMember
         ? .addMember(group: group.id, node: node, endpoint: endpoint)
         : .removeMember(group: group.id, node: node, endpoint: endpoint)
-      return try await backend.ask(request) { $0.group }
+      return try await backend.request(request) { $0.group }
     }
   }
 }

@@ -89,7 +89,7 @@ extension Home {
         device: device.name)
     }
     let removal = try await with(device) { () async throws(HomeError) in
-      try await backend.ask(.remove(node: device.nodeID, isForced: force), origin: origin) {
+      try await backend.request(.remove(node: device.nodeID, isForced: force), origin: origin) {
         if case .removed(let removal) = $0 { removal } else { nil }
       }
     }

@@ -4,7 +4,7 @@ internal import HomeModel
 extension Home {
   /// The settings of the home.
   public var settings: HomeSettings {
-    get async throws(HomeError) { try await backend.ask(.settings) { $0.settings } }
+    get async throws(HomeError) { try await backend.request(.settings) { $0.settings } }
   }
 
   /// The time for which a device must be unreachable before its settled connectivity changes. See <doc:TheHomeModel>,
@@ -19,7 +19,7 @@ extension Home {
   /// - Returns: the settings after the change.
   @discardableResult
   package func change(_ changes: HomeSettings.Changes) async throws(HomeError) -> HomeSettings {
-    try await backend.ask(.changeSettings(changes: changes)) { $0.settings }
+    try await backend.request(.changeSettings(changes: changes)) { $0.settings }
   }
 }
 

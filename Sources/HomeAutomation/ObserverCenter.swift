@@ -55,7 +55,6 @@ package actor ObserverCenter {
   /// Whether the deliveries of earlier runs were restored.
   private var isRestored = false
   private let retention: Retention?
-  private var nextShrinking = Instant.zero
   private var isMaintaining = false
   /// The last published batch, and the last one that can be read from the log.
   package private(set) var published: UInt64
@@ -233,26 +232,22 @@ package actor ObserverCenter {
         isRestored = true
       }
       try await compact()
-      try await shrink()
-      if retention != nil { try await work { try $0.cutJournal() } }
     } catch {
       // The disk may be full; the next maintenance retries.
     }
   }
 
+  /// Removes changes beyond the limits, and then pages from the file. Each slice is a call of its own, so that other
+  /// calls of the database are not delayed by more than one slice.
   private func compact() async throws {
     guard let retention else { return }
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
     let time = machine.unixMicroseconds().saturatingSubtract(age.overflow ? 0 : age.partialValue)
-    try await work { _ = try $0.compact(keeping: retention.count, since: time, within: retention.size) }
-  }
-
-  /// Shrinks the file. A failure is retried after an hour, because each attempt writes much data.
-  private func shrink() async throws {
-    guard let retention, now >= nextShrinking else { return }
-    nextShrinking = now + .seconds(3600)
-    try await work { try $0.giveBack(beyond: retention.size) }
-    nextShrinking = now
+    while maintenance != nil,
+      try await work({ try $0.compact(keeping: retention.count, since: time, within: retention.size) }) > 0
+    {}
+    while maintenance != nil, try await work({ try $0.shrink(to: retention.size) }) {}
+    try await work { try $0.cutJournal() }
   }
 
   // MARK: Schedules

@@ -20,13 +20,6 @@ enum ControllerTable {
     return state
   }
 
-  /// Checks the structure of the table and its entries.
-  static func check(_ database: Database) throws {
-    let result = try String.fetchOne(database, sql: "PRAGMA quick_check('controller')")
-    guard result == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: result) }
-    _ = try load(database)
-  }
-
   static func write(_ changes: some Sequence<StoreChange>, _ database: Database) throws {
     for change in changes {
       guard let value = change.value else {

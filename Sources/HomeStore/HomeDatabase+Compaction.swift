@@ -4,40 +4,74 @@ package import HomeModel
 internal import MatterProtocol
 internal import Synchronization
 
-// Compaction of the log by the number and age of changes and by the size of the file.
+// Compaction of the log by the number and age of changes and by the size of the file, in slices: other transactions,
+// above all durable ones on the event loop, wait for one slice at most.
 extension HomeDatabase {
-  /// Removes changes beyond the count or older than the time from the log, as whole updates. The home is not changed,
-  /// except that data of nodes without a device is removed.
+  /// The number of changes that one transaction removes; more if they are of one update.
+  static let changesOfSlice: Int64 = 2000
+  /// The maximum number of pages that one transaction removes from the file.
+  private static let pagesOfSlice: Int64 = 500
+
+  /// Removes a slice of the changes beyond the limits from the log, as whole updates. The home is not changed, except
+  /// that the last call removes data of nodes without a device.
   /// - Parameters:
-  ///   - keeping: the maximum number of remaining changes.
+  ///   - count: the maximum number of remaining changes.
   ///   - time: changes before this time are removed, in microseconds since 1970.
-  /// - Returns: the number of removed changes.
+  ///   - size: the size limit of the file in bytes. In a larger file, changes are removed until it uses at most three
+  ///     quarters of the limit. Only ``shrink(to:)`` shortens the file.
+  /// - Returns: the number of removed changes; 0: the log is within the limits.
   @discardableResult
-  package func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
+  package func compact(
+    keeping count: Int, since time: Int64 = .min, within size: Int64 = .max
+  ) throws(HomeError) -> Int {
     try write { database in
-      // The last change to remove; updates are never split.
-      let last = try self.lastSequence(database)
-      let firstKept: Int64? = try database.cachedStatement(
-        sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"
-      ).number([time])
-      let limit = max(
-        max(0, last.saturatingSubtract(Int64(clamping: max(count, 0)))),
-        firstKept.map { $0.saturatingSubtract(1) } ?? last)
-      let divided: Int64? = try database.cachedStatement(
-        sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"
-      ).number([limit.saturatingAdd(1), limit])
-      let end = divided.map { $0.saturatingSubtract(1) } ?? limit
-      try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
-      let removed = database.changesCount
-      if removed > 0 { try self.noteCompaction(upTo: end, database) }
+      let removed = try self.removeSlice(keeping: count, since: time, within: size, database)
       // Reports that were in flight while a device was removed leave orphaned rows, which are rare: they are not
       // searched each time.
-      guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
-      for table in ["cluster", "event", "contact"] {
-        try database.cachedStatement(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)").execute()
+      if removed > 0 {
+        self.isSwept.store(false, ordering: .relaxed)
+      } else if !self.isSwept.exchange(true, ordering: .relaxed) {
+        for table in ["cluster", "event", "contact"] {
+          try database.cachedStatement(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)")
+            .execute()
+        }
       }
       return removed
     }
+  }
+
+  private func removeSlice(
+    keeping count: Int, since time: Int64, within size: Int64, _ database: Database
+  ) throws -> Int {
+    let last = try lastSequence(database)
+    guard let first: Int64 = try database.cachedStatement(sql: "SELECT min(sequence) FROM log").number() else {
+      return 0
+    }
+    // The last change of the slice, of an update that ends there.
+    let next = first.saturatingAdd(Self.changesOfSlice)
+    let slice: Int64 =
+      try database.cachedStatement(
+        sql: "SELECT batch - 1 FROM log WHERE sequence >= ? AND batch >= ? ORDER BY sequence LIMIT 1"
+      ).number([next, next]) ?? last
+    // The last change to remove. Only rows of the slice are read.
+    var end = slice
+    let (all, used) = try fileSize(database)
+    if all <= size || used <= size / 4 * 3 {
+      let kept: Int64? = try database.cachedStatement(
+        sql: "SELECT sequence FROM log WHERE sequence <= ? AND time >= ? ORDER BY sequence LIMIT 1"
+      ).number([slice, time])
+      let surplus = last.saturatingSubtract(Int64(clamping: max(count, 0)))
+      end = min(slice, max(surplus, kept.map { $0.saturatingSubtract(1) } ?? slice))
+    }
+    // Updates are never split.
+    let divided: Int64? = try database.cachedStatement(
+      sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"
+    ).number([end.saturatingAdd(1), end])
+    if let divided { end = divided.saturatingSubtract(1) }
+    try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
+    let removed = database.changesCount
+    if removed > 0 { try noteCompaction(upTo: end, database) }
+    return removed
   }
 
   /// Stores that the log begins after a position. The generation of this position is kept, for comparison with anchors.
@@ -49,52 +83,40 @@ extension HomeDatabase {
         """, arguments: [end, end])
   }
 
-  /// Also compacts the log to a file size: removes the older half of the changes until the file uses at most three
-  /// quarters of the limit. The state of the home is kept. Only ``giveBack(beyond:)`` shortens the file.
-  /// - Parameter size: the size limit in bytes.
-  @discardableResult
-  package func compact(keeping count: Int, since time: Int64, within size: Int64) throws(HomeError) -> Int {
-    var removed = try compact(keeping: count, since: time)
-    guard try fileSize().all > size else { return removed }
-    var half = count
-    while try fileSize().used > size / 4 * 3 {
-      let left = try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 }
-      guard left > 0 else { break }
-      // Halves the number each time, because an update that can't be split may prevent a removal.
-      half = min(half, left) / 2
-      removed += try compact(keeping: half)
-    }
-    return removed
+  /// The size of the file and of its used pages, in bytes.
+  func fileSize(_ database: Database) throws -> (all: Int64, used: Int64) {
+    func number(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
+    let page = try number("page_size")
+    let pages = try number("page_count")
+    return (pages * page, (pages - (try number("freelist_count"))) * page)
   }
 
-  /// The size of the file and of its used pages, in bytes.
-  func fileSize() throws(HomeError) -> (all: Int64, used: Int64) {
-    try read { database in
-      func number(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
-      let page = try number("page_size")
-      let pages = try number("page_count")
-      return (pages * page, (pages - (try number("freelist_count"))) * page)
+  /// Removes a slice of the unused pages from a file that exceeds the limit; the other unused pages are reused.
+  /// - Parameter size: the size limit in bytes.
+  /// - Returns: whether the file became shorter; false: there is nothing to remove.
+  @discardableResult
+  package func shrink(to size: Int64) throws(HomeError) -> Bool {
+    try write { database in
+      let before = try self.fileSize(database).all
+      guard before > size else { return false }
+      let pages = min((before - size) / 4096 + 1, Self.pagesOfSlice)
+      try database.execute(sql: "PRAGMA incremental_vacuum(\(pages))")
+      return try self.fileSize(database).all < before
     }
   }
 
   /// Checkpoints the write-ahead log and truncates its file if it is too large. SQLite itself does so only while no
-  /// reader is active, and not before the next write; ``giveBack(beyond:)`` writes the whole database to it.
+  /// reader is active, and not before the next write.
   package func cutJournal() throws(HomeError) {
     var status = stat()
     guard !isPassing, stat("\(path)-wal", &status) == 0, Int64(status.st_size) > Self.journalSize else { return }
-    do { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } } catch {
-      throw Self.failure(error, path)
-    }
-  }
-
-  /// Vacuums the file if it exceeds the limit and much of it is unused. Rewrites the whole file, so that otherwise
-  /// unused pages are reused.
-  /// - Parameter size: the size limit in bytes.
-  package func giveBack(beyond size: Int64) throws(HomeError) {
-    let (all, used) = try fileSize()
-    guard all > size, used <= all / 4 * 3 else { return }
     do {
-      try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+      try pool.writeWithoutTransaction { database in
+        // Fails instead of waiting for readers, because durable changes wait for this connection on the event loop.
+        try database.execute(sql: "PRAGMA busy_timeout = 0")
+        defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.busyTimeout * 1000)") }
+        _ = try database.checkpoint(.truncate)
+      }
     } catch {
       throw Self.failure(error, path)
     }

@@ -10,9 +10,9 @@ internal import Synchronization
 /// The database of a home: its structures, rooms, devices and last known values, the log of all changes, and the state of
 /// the controller.
 ///
-/// One SQLite file in write-ahead mode, which several processes can have open. Each change is one transaction, atomic
-/// even if the process is killed. Every call may block on the disk, and up to five seconds on the write lock of another
-/// process.
+/// One SQLite file in write-ahead mode. Only the owner of the home changes it; other processes may read names from it
+/// with short-lived connections. Each change is one transaction, atomic even if the process is killed. Every call may
+/// block on the disk, and up to five seconds on a lock of another process that opens or closes the file.
 package final class HomeDatabase: Sendable {
   let pool: any DatabaseWriter
   /// The path of the file, for messages.
@@ -26,12 +26,14 @@ package final class HomeDatabase: Sendable {
   /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
   package let isPassing: Bool
   private let isClosed = Atomic(false)
-  /// Whether orphaned rows were removed since the file was opened.
+  /// Whether orphaned rows were removed since the last compaction.
   let isSwept = Atomic(false)
 
   /// The size limit of the write-ahead log after a checkpoint, in bytes. SQLite checkpoints at 1000 pages, so in normal
   /// operation the file is neither extended nor truncated.
   static let journalSize: Int64 = 1000 * 4096
+  /// The time to wait for locks of other processes, in seconds.
+  static let busyTimeout = 5
 
   /// Opens a home, and creates it if it does not exist.
   /// - Parameters:
@@ -75,14 +77,16 @@ package final class HomeDatabase: Sendable {
     do {
       var configuration = Configuration()
       configuration.label = "home"
-      configuration.busyMode = .timeout(5)
+      configuration.busyMode = .timeout(TimeInterval(Self.busyTimeout))
       configuration.maximumReaderCount = 2
+      let isNew = try HomeSchema.isNew(path)
       configuration.prepareDatabase { database in
         // A commit doesn't wait for the disk: the last commits survive a kill, but not a power failure. See Anchor.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
         try database.execute(sql: "PRAGMA journal_size_limit = \(Self.journalSize)")
+        // Only has an effect before the first page is written. Makes `shrink` possible without a copy of the file.
+        if isNew, !database.configuration.readonly { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
       }
-      let isNew = try HomeSchema.isNew(path)
       let pool = try DatabasePool(path: path, configuration: configuration)
       if isNew { try HomeSchema.create(in: pool) }
       return try HomeDatabase(pool, path, isPassing: false, &random, identity)
@@ -107,10 +111,21 @@ package final class HomeDatabase: Sendable {
     generation = UInt32.random(in: 1...UInt32.max, using: &random)
   }
 
+  /// Checks the structure of the log, which takes long for a large file; opening checks the other tables. Ends early if
+  /// the database is closed.
+  /// - Throws: ``HomeError`` `internalError` if the log is damaged.
+  package func checkLog() throws(HomeError) {
+    do throws(HomeError) { try read { try HomeSchema.check("log", $0) } } catch {
+      if !isClosed.load(ordering: .relaxed) { throw error }
+    }
+  }
+
   /// Closes the file. Later calls throw.
   package func close() throws(HomeError) {
     isClosed.store(true, ordering: .relaxed)
     guard !isPassing else { return }
+    // Ends `checkLog`.
+    pool.interrupt()
     do { try pool.close() } catch { throw Self.failure(error, path) }
   }
 

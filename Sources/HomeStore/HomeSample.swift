@@ -51,6 +51,12 @@ public struct HomeSample: Hashable, Sendable, Codable {
   /// The event, for a sample of an event.
   public var event: EventData? { if case .event(_, let data) = change { data } else { nil } }
 
+  /// The time of the event by the clock of the device, for a sample of an event; nil if the device has no clock, see
+  /// `EventData.timeSinceStart`.
+  public var eventDate: Date? {
+    event?.timeSince1970.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
+  }
+
   /// The cluster of an attribute or event.
   public var cluster: ClusterID? { attribute?.path.cluster ?? event?.path.cluster }
 }

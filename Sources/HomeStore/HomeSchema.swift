@@ -7,11 +7,11 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 4
+  private static let version: Int32 = 5
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
-  ///   database if the state of the controller is damaged.
+  ///   database if a table other than the log is damaged.
   static func isNew(_ path: String) throws -> Bool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
@@ -36,9 +36,18 @@ enum HomeSchema {
           delete it
           """)
       }
-      try ControllerTable.check(database)
+      let tables = try String.fetchAll(
+        database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'log'")
+      for table in tables { try check(table, database) }
+      _ = try ControllerTable.load(database)
       return false
     }
+  }
+
+  /// Checks the structure of a table.
+  static func check(_ table: String, _ database: Database) throws {
+    let result = try String.fetchOne(database, sql: "PRAGMA quick_check('\(table)')")
+    guard result == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: result) }
   }
 
   /// Creates the tables in an empty database, in one transaction.

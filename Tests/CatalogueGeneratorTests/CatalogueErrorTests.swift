@@ -22,9 +22,15 @@ import Testing
     .init(line: "attribute zero Speed uint8", message: "“zero” is not a number; expected the id of the attribute"),
     .init(line: "attribute 0 Spe-ed uint8", message: "“Spe-ed” is not a name"),
     .init(line: "attribute 0 Speed uint9", message: "uint9: no such type; expected a type of this cluster"),
-    .init(line: "attribute 0 Speed uint8 SLOW", message: "the cluster has no feature SLOW; expected FST"),
-    .init(line: "attribute 0 Speed uint8 FST&", message: "conformance “FST&”: “” is not a feature code"),
-    .init(line: "attribute 0 Speed uint8 FST,M", message: "has no case for this combination"),
+    .init(
+      line: "attribute 0 Speed uint8 SLOW",
+      message: "conformance “SLOW”: the cluster has no SLOW; expected a feature code such as FST"),
+    .init(line: "attribute 0 Speed uint8 FST&", message: "conformance “FST&”: the end is missing; expected a name"),
+    .init(line: "attribute 0 Speed uint8 [FST", message: "conformance “[FST”: the end is missing"),
+    .init(line: "attribute 0 Speed uint8 [FST)", message: "“)” closes nothing; expected pairs of brackets"),
+    .init(line: "attribute 0 Speed uint8 FST||O", message: "“|” follows an operator; expected a name"),
+    .init(line: "attribute 0 Speed uint8 FST%2", message: "“%” is unknown here; expected names"),
+    .init(line: "feature 1 SLW Slow [!FAST]", message: "conformance “[!FAST]”: the cluster has no FAST"),
     .init(line: "attribute 0 Speed uint8 quick", message: "“quick” is unknown here; expected a constraint, nullable"),
     .init(line: "attribute 0 Speed uint8 write everybody", message: "“everybody” is no privilege; expected view"),
     .init(line: "attribute 0 Speed uint8 5 to 2", message: "5 to 2: empty; expected a range"),
@@ -68,5 +74,14 @@ import Testing
     #expect(
       error?.description
         == "Types.devices:3: error: Winder: no such cluster; expected a declared cluster, or a number such as 0x0029")
+    let surplus = #expect(throws: CatalogueError.self) {
+      try CatalogueGenerator.parse([
+        ("Clusters/Spinner.cluster", Self.head),
+        ("Types.devices", "device 0xFFF10001 \"Spinner\" revision 1\n  server Spinner FST SLW"),
+      ])
+    }
+    #expect(
+      surplus?.description
+        == "Types.devices:2: error: Spinner has no SLW; expected feature codes and names of elements")
   }
 }

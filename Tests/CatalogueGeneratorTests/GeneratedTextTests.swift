@@ -11,7 +11,7 @@ import Testing
     cluster 0xFFF1FC00 Spinner "Spinner" revision 3 diagnostics § Example Book 1.2
 
     feature 0 FST Fast
-    feature 2 SPD Speed provisional
+    feature 2 SPD Speed [!FST].a+
 
     attribute 0x0000 Speed   uint16  P,FST&SPD max 100 nullable nonvolatile write manage = 5
     attribute 0x0001 Modes   list[Mode]  [FST] max 4 read administer = empty
@@ -22,7 +22,7 @@ import Testing
       1 CSRNonce octstr O nullable
     response 0x01 SpinResponse
       0 Status status
-    command 0x02 SpinAgain fields Spin
+    command 0x02 SpinAgain Spin&Label>2,desc fields Spin
     event 0x00 Speed critical !SPD read administer fabric-sensitive
       0 Speed uint16
       254 FabricIndex fabric-idx
@@ -38,7 +38,7 @@ import Testing
     """
 
   private static func outputs(_ mode: CatalogueGenerator.Mode) throws -> [String: String] {
-    let devices = "device 0xFFF10001 \"Spinner/Plug-in\" revision 2 utility\n  server Spinner\n  client 0x0029"
+    let devices = "device 0xFFF10001 \"Spinner/Plug-in\" revision 2 utility\n  server Spinner FST Spin\n  client 0x0029"
     let catalogue = try CatalogueGenerator.parse([("Clusters/Spinner.cluster", spinner), ("T.devices", devices)])
     return try CatalogueGenerator.outputs(of: mode, catalogue)
   }
@@ -50,17 +50,17 @@ import Testing
       "name = \"Spinner\"", "public static let quality: Quality = .diagnostics",
       "public static let fast = Feature(0, \"FST\", \"Fast\")",
       // The attribute has the plain name.
-      "public static let speedFeature = Feature(2, \"SPD\", \"Speed\", provisional: true)",
-      "speed = Attribute<Self, Nullable<UInt16>>(0x0000, \"Speed\", initial: .value(5), quality: [.nonVolatile, .provisional],"
-        + " write: .manage, conformance: .when(.init(all: 5)), constraint: .range(0...100))",
-      "modes = Attribute<Self, [Mode]>(0x0001, \"Modes\", initial: [], read: .administer, conformance: .optionalWith(1), "
+      "public static let speedFeature = Feature(2, \"SPD\", \"Speed\", conformance: \"[!FST].a+\")",
+      "speed = Attribute<Self, Nullable<UInt16>>(0x0000, \"Speed\", initial: .value(5), quality: .nonVolatile,"
+        + " write: .manage, conformance: \"P,FST&SPD\", constraint: .range(0...100))",
+      "modes = Attribute<Self, [Mode]>(0x0001, \"Modes\", initial: [], read: .administer, conformance: \"[FST]\", "
         + "constraint: .entries(4))",
       "label = Attribute<Self, String>(0x0002, \"Label\", initial: \"XX\", constraint: .length(2...2))",
       "spin = Command<Self, SpinRequest, SpinResponse>(0x00, \"Spin\", response: 0x01, privilege: .manage, "
-        + "quality: .timed, conformance: .recommended(1))",
-      "spinAgain = Command<Self, SpinRequest, NoFields>(0x02, \"SpinAgain\")",
+        + "quality: .timed, conformance: \"FST,O\")",
+      "spinAgain = Command<Self, SpinRequest, NoFields>(0x02, \"SpinAgain\", conformance: \"Spin&Label>2,desc\")",
       "speedEvent = Event<Self, SpeedEvent>(0x00, \"Speed\", priority: .critical, read: .administer, "
-        + "isFabricSensitive: true, conformance: .when(.init(none: 4)))",
+        + "isFabricSensitive: true, conformance: \"!SPD\")",
       "elements: [any ClusterElement] = [speed, modes, label, spin, spinAgain, speedEvent]",
       "  /// Example Book § 1.2.1.\n  public struct SpinRequest: ModelStruct {\n    /// The mode.\n"
         + "    public var mode: Mode = .off\n    public var csrNonce: Nullable<OctetString>?\n",
@@ -97,7 +97,7 @@ import Testing
     let text = try #require(try Self.outputs(.clusters)["DeviceTypes+Generated.swift"])
     let type =
       "spinnerPlugIn = DeviceType(\n    0xFFF10001, revision: 2, name: \"Spinner/Plug-in\", deviceClass: .utility, "
-      + "servers: [Spinner.id], clients: [0x0029])"
+      + "servers: [Spinner.id], clients: [0x0029],\n    elements: [Spinner.id: [\"FST\", \"Spin\"]])"
     #expect(text.contains(type), "\(text)")
   }
 

@@ -1,3 +1,4 @@
+import HomeModel
 import MatterClusters
 import MatterController
 import MatterModel
@@ -6,7 +7,6 @@ import MatterTLV
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
 
 /// Access control lists: reading, changing and writing a whole list.
 @Suite struct AdministrationTests {

@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 @Suite struct BroadcastTests {
   private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Slot {
@@ -62,7 +61,7 @@ import Testing
     var iterator = open.controller.reports(of: "5").makeAsyncIterator()
     weak let first = iterator.next
     #expect(await iterator.next() != nil)
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     #expect(await iterator.next() != nil)
     #expect(iterator.next != nil)
     #expect(first == nil)

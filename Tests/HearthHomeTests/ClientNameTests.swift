@@ -1,7 +1,6 @@
+import HearthHome
+import HomeModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// Names of invited clients are case-insensitive.
 @Suite("Client names") struct ClientNameTests {

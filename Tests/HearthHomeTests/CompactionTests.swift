@@ -1,5 +1,9 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 import Logging
 import MatterModel
 import MatterProtocol
@@ -7,16 +11,12 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
 @testable import HomeStore
 
 /// Compaction of the log by the process that follows the home.
 @Suite("Compaction", .timeLimit(.minutes(10))) struct CompactionTests {
   private func change(_ number: Int, at time: Int64) -> HomeUpdate {
-    HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x05, UInt8(number)])], at: time)
+    HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x05, UInt8(number % 256), 0])], at: time)
   }
 
   @Test func compactsByAge() async throws {
@@ -129,14 +129,15 @@ import Testing
         })
     }
     let bound: Int64 = 1 << 20
-    #expect(try database.fileSize().all > 2 * bound)
+    func size() throws -> (all: Int64, used: Int64) { try database.read { try database.fileSize($0) } }
+    #expect(try size().all > 2 * bound)
     // Neither the count nor the age requires compaction.
     #expect(try database.compact(keeping: 1_000_000) == 0)
-    try database.compact(keeping: 1_000_000, since: .min, within: bound)
-    // Compaction only frees pages; `giveBack` shrinks the file later.
-    #expect(try database.fileSize().all > bound && database.fileSize().used <= bound)
-    try database.giveBack(beyond: bound)
-    #expect(try database.fileSize().all <= bound)
+    while try database.compact(keeping: 1_000_000, within: bound) > 0 {}
+    // Compaction only frees pages, and `shrink` removes them from the file.
+    #expect(try size().all > 2 * bound && size().used <= bound / 4 * 3)
+    while try database.shrink(to: bound) {}
+    #expect(try size().all <= bound)
     guard case .reset = try database.samples(after: first) else {
       Issue.record("the log was not shortened")
       return
@@ -144,7 +145,55 @@ import Testing
     // The newer part of the log and the state of the home are kept.
     #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } > 500)
     #expect(try database.load().state.devices["5"] != nil)
-    #expect(try database.compact(keeping: 1_000_000, since: .min, within: bound) == 0)
+    #expect(try database.compact(keeping: 1_000_000, within: bound) == 0)
+  }
+
+  /// Each slice consists of whole updates, and is a transaction of its own.
+  @Test func removesSlicesOfWholeUpdates() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let slice = Int(HomeDatabase.changesOfSlice)
+    let long = HomeUpdate((0..<2 * slice).map { .attribute(5, .init(1, 6, 0), value: [0x04, UInt8($0 % 256)]) }, at: 1)
+    try database.commit([change(1, at: 1), long] + (0..<slice + 10).map { change($0, at: 1) })
+    #expect(try database.compact(keeping: slice + 9, since: 1) == 0, "the age keeps all")
+    #expect(try database.compact(keeping: 20) == 2 * slice + 1)
+    #expect(try database.compact(keeping: 20) == slice - 10)
+    #expect(try database.compact(keeping: 20) == 0)
+    #expect(try database.compact(keeping: 20, since: 2) == 20)
+  }
+
+  /// Other work of the same thread is done between the slices.
+  @Test func interleavesSlicesWithOtherWork() async throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let count = 20 * Int(HomeDatabase.changesOfSlice)
+    try database.commit((0..<count).map { change($0, at: 0) })
+    let center = ObserverCenter(
+      database, on: HostMachine().nextEventLoop(), QueueWorker(),
+      retention: .init(count: 0), machine: ChangedMachine(sharesFiles: false))
+    try await center.start()
+    var seen: Set<Int> = []
+    while !seen.contains(0) {
+      seen.insert(
+        try await center.work { try $0.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } })
+    }
+    #expect(!seen.subtracting([0, count]).isEmpty)
+    await center.stop()
+  }
+
+  /// Durable changes wait for the same connection on the event loop.
+  @Test func truncationDoesNotWaitForReaders() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    let value = [UInt8](repeating: 1, count: 8000)
+    let start = HostClock.now()
+    try database.read { reader in
+      _ = try Int.fetchOne(reader, sql: "SELECT count(*) FROM log")
+      try database.commit((0..<2000).map { HomeUpdate([.attribute(5, .init(1, 6, 0), value: value)], at: Int64($0)) })
+      #expect(failure { () throws(HomeError) in try database.cutJournal() }?.message.contains("locked") == true)
+    }
+    #expect(HostClock.now() - start < .seconds(HomeDatabase.busyTimeout))
+    try database.cutJournal()
   }
 
   /// An update is kept or removed as a whole, so that compaction does not loop on an update above the limit.
@@ -155,7 +204,7 @@ import Testing
     let update = HomeUpdate((0..<50).map { .attribute(5, .init(1, 6, 0), value: [0x04, $0]) }, at: at)
     try database.commit([change(1, at: at), update, change(2, at: at)])
     #expect(try database.compact(keeping: 40) == 1)
-    #expect(try database.compact(keeping: 1000, since: .min, within: 1) == 51)
+    #expect(try database.compact(keeping: 1000, within: 1) == 51)
   }
 
   /// At once: a short-lived process ends before the periodic check.

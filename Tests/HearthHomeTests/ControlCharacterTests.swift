@@ -1,8 +1,7 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// Control characters are rejected in names and escaped in output.
 @Suite("Control characters") struct ControlCharacterTests {

@@ -1,11 +1,15 @@
 import Foundation
 import GRDB
+import Logging
 import MatterModel
 import MatterProtocol
+import Runtime
+import Synchronization
 import Testing
 
 @testable import HearthHome
 @testable import HomeAutomation
+@testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore
 
@@ -158,23 +162,70 @@ import Testing
     #expect(try Data(contentsOf: file) == bytes)
   }
 
-  @Test func rejectsDamagedStructureOfControllerTable() throws {
-    let scratch = try TestDatabase()
-    let database = try scratch.open()
-    let entries = (0..<200).map { StoreChange("entry/\($0)", [UInt8](repeating: 1, count: 100), isDurable: true) }
-    _ = try database.commit(WriteQueue(), entries)
+  /// Closes a database and overwrites a page of a table.
+  /// - Returns: the contents of the file.
+  private func damagePage(of table: String, _ database: HomeDatabase) throws -> Data {
     let root = try database.read {
-      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'controller'") ?? 0
+      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table]) ?? 0
     }
     try close(database)
-    let file = URL(filePath: scratch.path)
+    let file = URL(filePath: database.path)
     var bytes = try Data(contentsOf: file)
     let page = (root - 1) * 4096
     bytes.replaceSubrange(page..<page + 4096, with: Data(repeating: 0, count: 4096))
     try bytes.write(to: file)
+    return bytes
+  }
+
+  @Test(arguments: ["controller", "device", "source_device", "observer"]) func rejectsDamagedStructure(
+    _ table: String
+  ) throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    try fill(database)
+    let bytes = try damagePage(of: table, database)
     let error = try #require(failure { () throws(HomeError) in _ = try scratch.open() })
     #expect(error.message.contains("is damaged"), "\(error.message)")
-    #expect(try Data(contentsOf: file) == bytes)
+    #expect(try Data(contentsOf: URL(filePath: scratch.path)) == bytes)
+  }
+
+  /// The log may be large, so it is checked after the home was opened.
+  @Test func reportsDamageOfTheLogInTheBackground() async throws {
+    let directory = ScratchDirectory()
+    try await OpenHome(directory).home.close()
+    let database = try HomeDatabase.open(directory.state.database)
+    try fill(database)
+    _ = try damagePage(of: "log", database)
+    let messages = Messages()
+    var options = HomeController.Options(state: directory.state, logger: messages.logger)
+    options.discovery = .off
+    options.following.wakesObservers = false
+    let controller = try await HomeController.open(options)
+    try await controller.follow()
+    #expect(
+      await eventually {
+        messages.all.withLock { $0.contains("\(directory.state.database) is damaged; move it away to start anew") }
+      })
+    await controller.close()
+  }
+
+  /// The messages of a logger.
+  private final class Messages: Sendable {
+    let all = Mutex<[String]>([])
+    var logger: Logger { Logger(label: "test") { _ in Handler(messages: self) } }
+
+    private struct Handler: LogHandler {
+      let messages: Messages
+      var metadata: Logger.Metadata = [:]
+      var logLevel = Logger.Level.critical
+
+      subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+      }
+
+      func log(event: LogEvent) { messages.all.withLock { $0.append("\(event.message)") } }
+    }
   }
 
   /// A device reported the highest event number before the home was closed.
@@ -184,7 +235,7 @@ import Testing
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
     await open.meet(.lamp(5))
-    await open.take(.report(NodeReport(5, [], events: [event(number)], isWhole: false)))
+    await open.process(.report(NodeReport(5, [], events: [event(number)], isWhole: false)))
     await open.home.close()
     let again = try await OpenHome(directory)
     try await again.home.follow()

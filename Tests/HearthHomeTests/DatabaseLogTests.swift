@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeAutomation
+import HomeModel
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
 @testable import HomeStore
 
 @Suite("Change log") struct DatabaseLogTests {

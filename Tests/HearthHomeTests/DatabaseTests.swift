@@ -1,13 +1,12 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 
 /// A temporary directory with a database, removed at deinitialization.
 final class TestDatabase: Sendable {

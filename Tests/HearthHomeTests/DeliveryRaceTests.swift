@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeModel
 import MatterModel
 import NIOPosix
 import Testing
 
-@testable import HearthHome
 @testable import HomeAutomation
-@testable import HomeModel
 @testable import HomeStore
 
 /// Races between deliveries and the reads and writes of their rows.

@@ -1,8 +1,7 @@
+import HearthHome
+import HomeAutomation
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeAutomation
 
 @Suite("Delivery schedule") struct DeliveryScheduleTests {
   private func at(_ seconds: Int) -> Instant { .zero + .seconds(seconds) }

@@ -1,10 +1,9 @@
+import HearthHome
+import HomeModel
 import HomeText
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 @Suite("Device readings") struct DeviceReadingTests {
   private func text(_ type: DeviceTypeID, _ fill: (inout NodeValues) -> Void) -> String {

@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterController
 import MatterModel
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 
 @Suite("Home errors") struct ErrorTests {
   @Test("names the searched interfaces if a device is not found") func searched() {

@@ -1,3 +1,6 @@
+import HearthHome
+import HomeControl
+import HomeStore
 import MatterClusters
 import MatterCrypto
 import MatterModel
@@ -6,10 +9,7 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
 @testable import HomeModel
-@testable import HomeStore
 
 /// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {
@@ -19,7 +19,7 @@ import Testing
     let machine = ChangedMachine()
     let open = try await OpenHome(ScratchDirectory(), grace: .seconds(3600), machine: machine)
     await open.meet(.lamp(5))
-    await open.take(.lost(5, .timedOut))
+    await open.process(.lost(5, .timedOut))
     let controller = open.controller
     let remaining = try await controller.eventLoop.submit {
       // In one turn of the event loop, so that the clock is not read in between.
@@ -41,7 +41,7 @@ import Testing
     await open.meet(.lamp(5))
     #expect(try await open.home.graceTime == .zero)
     try await open.home.setGraceTime(.seconds(600))
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     #expect(try await open.device("5").sourceConnectivity.connectivityState == .offline)
     #expect(await settled(open.home) == .online)
     // The device is offline already: the new time counts from the loss.
@@ -93,7 +93,7 @@ import Testing
     try await open.home.follow()
     await open.meet(.lamp(5))
     try await open.home.setGraceTime(.seconds(600))
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     try await open.controller.flush()
     var stored = try HomeDatabase.open(directory.state.database).load()
     // Longer than the maximum grace time.
@@ -110,7 +110,7 @@ import Testing
     try await open.home.follow()
     await open.meet(.lamp(5))
     try await open.home.setGraceTime(.seconds(600))
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     await open.home.close()
     let process = try HomeDatabase.open(directory.state.database)
     let trial = try #require(try process.load().trials["5"])
@@ -120,11 +120,11 @@ import Testing
     try await again.home.follow()
     #expect(try await again.device("5").sourceConnectivity == .unknown)
     #expect(await settled(again.home) == .online)
-    await again.take(.lost(5, .timedOut))
+    await again.process(.lost(5, .timedOut))
     #expect(await settled(again.home) == .online)
     try await again.controller.flush()
     #expect(try process.load().trials == ["5": trial])
-    await again.take(.established(5, deadline: .max))
+    await again.process(.established(5, deadline: .max))
     await again.home.close()
     #expect(try process.load().trials.isEmpty)
   }
@@ -135,7 +135,7 @@ import Testing
     func lamp(_ trial: DebounceTrial?, at time: Int64) -> HomeReducer {
       var home = CheckedReducer()
       home.meet(.lamp(5))
-      home.take(.lost(5, .timedOut))
+      home.process(.lost(5, .timedOut))
       return HomeReducer(home.state, grace: .seconds(60), trials: trial.map { ["5": $0] } ?? [:], at: time)
     }
     func state(_ reducer: HomeReducer) -> ConnectivityState { reducer.settledConnectivity(of: "5").connectivityState }

@@ -1,15 +1,14 @@
 import Dispatch
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 import MatterModel
 import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
 
 /// A slow observer never stalls another, even one that blocks its thread.
 @Suite("Query handlers", .timeLimit(.minutes(10))) struct HandlerTests {
@@ -87,7 +86,7 @@ import Testing
     let path = ConcreteAttributePath(1, 6, 0)
     for isOn in [false, true, false] {
       let before = rings.withLock { $0 }
-      await open.take(NodeModel.report(5, path, [isOn ? 0x09 : 0x08]))
+      await open.process(NodeModel.report(5, path, [isOn ? 0x09 : 0x08]))
       #expect(await open.home.state.value(5, path) == [isOn ? 0x09 : 0x08])
       #expect(await eventually { rings.withLock { $0 } > before })
     }

@@ -1,9 +1,8 @@
 import Foundation
+import HearthHome
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HearthHome
 
 /// Background deliveries of an open home.
 @Suite("Background deliveries of a home", .timeLimit(.minutes(10))) struct HomeDeliveryTests {
@@ -19,7 +18,7 @@ import Testing
       target: .command(["touch", file]), after: start)
     #expect(delivery.filter == SampleFilter(.attribute, devices: ["5"]) && delivery.anchor == start)
     // It is delivered by the process that enabled it, without a restart.
-    await open.take(NodeModel.report(5, OnOff.onOff.path(on: 1), false.tlv))
+    await open.process(NodeModel.report(5, OnOff.onOff.path(on: 1), false.tlv))
     #expect(await eventually { FileManager.default.fileExists(atPath: file) })
     let other = try await home.enableBackgroundDelivery(
       for: .event, frequency: .every(.seconds(60)), target: .webhook("http://127.0.0.1:1/"))

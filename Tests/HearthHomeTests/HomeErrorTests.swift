@@ -1,10 +1,9 @@
 import Foundation
+import HearthHome
+import HomeModel
 import MatterController
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 @Suite("Errors") struct HomeErrorTests {
   @Test func localizedDescriptionIsDescription() {

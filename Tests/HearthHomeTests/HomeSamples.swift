@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterCrypto
 import MatterModel
 import MatterProtocol
-
-@testable import HearthHome
-@testable import HomeModel
 
 enum HomeSamples {
   /// Changes that make a home with one lamp.

@@ -1,3 +1,7 @@
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -6,11 +10,7 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// The path of a report from the reducer to the observers.
 @Suite("Stream of changes", .timeLimit(.minutes(10))) struct HomeStreamTests {
@@ -29,7 +29,7 @@ import Testing
     let open = try await OpenHome(.lamp(5))
     let (home, controller) = (open.home, open.controller)
     try await home.follow()
-    await open.take(.established(5, deadline: .max))
+    await open.process(.established(5, deadline: .max))
     let batches = Mutex<[HomeUpdate]>([])
     _ = try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
       dispatcher.value.stream.addListener { event in
@@ -52,7 +52,7 @@ import Testing
     let anchor = try await home.anchor()
 
     for time in 1...3 as ClosedRange<UInt16> {
-      await open.take(Self.report(time))
+      await open.process(Self.report(time))
       #expect(await eventually { calls.withLock { $0 } == time + 1 && types.withLock(\.count) == time + 1 })
     }
     #expect(types.withLock { $0.dropFirst() } == [[1, 1], [2, 2], [3, 3]])
@@ -84,7 +84,7 @@ import Testing
         complete()
       })
     #expect(await eventually { counts.withLock(\.count) == 1 })
-    await open.take(Self.report(1))
+    await open.process(Self.report(1))
     #expect(await eventually { counts.withLock(\.count) == 2 })
     #expect(counts.withLock { $0 } == [0, 3])
     await home.close()

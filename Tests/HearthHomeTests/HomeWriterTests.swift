@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import HearthHome
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -8,7 +9,6 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 @testable import HomeStore

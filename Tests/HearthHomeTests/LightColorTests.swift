@@ -1,9 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import HomeText
 
 @Suite("Light colors") struct LightColorTests {

@@ -1,11 +1,10 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 
 /// A power failure may lose the last changes; readers that had seen them get a reset.
 @Suite("Log generations") struct LogGenerationTests {

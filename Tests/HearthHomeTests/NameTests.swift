@@ -1,15 +1,14 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import HomeText
 import MatterController
 import MatterModel
 import Runtime
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// A temporary state directory, removed at deinitialization.
 final class ScratchDirectory: Sendable {

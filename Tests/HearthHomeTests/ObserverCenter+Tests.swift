@@ -1,6 +1,6 @@
+import HearthHome
 import MatterProtocol
 
-@testable import HearthHome
 @testable import HomeAutomation
 
 extension ObserverCenter {

@@ -1,12 +1,11 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import NIOCore
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 
 /// An open home in its own directory, without a network: tests inject the reports of its devices.
 final class OpenHome: Sendable {
@@ -36,11 +35,11 @@ final class OpenHome: Sendable {
   }
 
   func meet(_ model: NodeModel) async {
-    await take(model.report())
-    await take(.established(model.node, deadline: 0))
+    await process(model.report())
+    await process(.established(model.node, deadline: 0))
   }
 
-  func take(_ input: HomeInput) async { await controller.take(input) }
+  func process(_ input: HomeInput) async { await controller.process(input) }
 
   func device(_ id: String) async throws -> HomeDevice { try #require(await home.backend.device(id)) }
 }

@@ -1,10 +1,9 @@
 import Dispatch
+import HearthHome
 import MatterClusters
 import MatterModel
 import Synchronization
 import Testing
-
-@testable import HearthHome
 
 /// The operators of sequences and the filters of queries.
 @Suite("Operators", .timeLimit(.minutes(10))) struct OperatorTests {
@@ -26,7 +25,7 @@ import Testing
       .assertNoFailure().sink { names.add($0) }.store(in: &handles)
     open.home.devices().batched().map(\.count).filter { $0 > 1 }.sink { counts.add($0) }.store(in: &handles)
     open.home.devices().batched().map(\.count).first().sink { firsts.add($0) }.store(in: &handles)
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     await open.meet(.lamp(6))
     try await open.home.rename("5", to: "Desk")
     #expect(await eventually { names.all == ["Device 5", "Desk"] && counts.all == [2, 2, 2] && firsts.all == [1] })
@@ -67,9 +66,9 @@ import Testing
     let iterator = query.makeAsyncIterator()
     let states = Recorder<ConnectivityState>()
     let handle = open.home.device(id: "5").sink { states.add($0.sourceConnectivity.connectivityState) }
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     await open.meet(.lamp(6))
-    await open.take(.nodeRemoved(6))
+    await open.process(.nodeRemoved(6))
     #expect(await eventually { states.all == [.online, .offline] })
     handle.cancel()
     await open.home.close()

@@ -1,4 +1,8 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import MatterClusters
 import MatterModel
@@ -6,10 +10,6 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 /// Several processes that open the same home. Here they are homes of one process, which are connected in the same way.
@@ -44,8 +44,8 @@ import Testing
     try await second.follow()
     #expect(await code { _ = try second.controller } == .accessDenied)
     let batches = second.devices().batched().makeAsyncIterator()
-    for isOn in [false, true, false] { await first.take(NodeModel.report(5, self.isOn, isOn.tlv)) }
-    await first.take(.lost(5, .subscriptionLost))
+    for isOn in [false, true, false] { await first.process(NodeModel.report(5, self.isOn, isOn.tlv)) }
+    await first.process(.lost(5, .subscriptionLost))
     try await first.home.rename("5", to: "Desk")
     #expect(
       await eventually {
@@ -66,8 +66,8 @@ import Testing
     #expect(device.name == "Desk" && device.roomID == room.id)
     #expect(await lampIsOn(second) == false)
     let owner = try await controller(of: second)
-    await owner.take(NodeModel.report(5, isOn, true.tlv))
-    await owner.take(.established(5, deadline: 0))
+    await owner.process(NodeModel.report(5, isOn, true.tlv))
+    await owner.process(.established(5, deadline: 0))
     #expect(await eventually { await lampIsOn(second) == true })
     #expect(await second.backend.device("5")?.sourceConnectivity == SourceConnectivity(.online, .peer))
     await second.close()

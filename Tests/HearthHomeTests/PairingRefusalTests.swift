@@ -1,14 +1,13 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import MatterController
 import MatterModel
 import MatterProtocol
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// A failed pairing leaves the devices of the home unchanged.
 @Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {
@@ -22,7 +21,7 @@ import Testing
     _ = try database.commit(WriteQueue(), [record])
     try database.close()
     let open = try await OpenHome(directory)
-    for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }
+    for model in [NodeModel.lamp(5), .lamp(6)] { await open.process(model.report()) }
     return open
   }
 

@@ -1,8 +1,7 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// The devices that a commissioned node becomes, with the requested name and room.
 @Suite("Pairing") struct PairingTests {
@@ -14,8 +13,8 @@ import Testing
     device: DeviceEntry?, state: HomeState
   ) {
     var home = CheckedReducer()
-    home.take(.update(HomeUpdate(changes, at: 1)))
-    home.take(NodeModel.lamp(5).commissioned(placement))
+    home.process(.update(HomeUpdate(changes, at: 1)))
+    home.process(NodeModel.lamp(5).commissioned(placement))
     #expect(home.faults.isEmpty)
     return (home.state.devices["5"], home.state)
   }
@@ -43,29 +42,29 @@ import Testing
 
   @Test func addsEachDeviceOfBridge() {
     var home = CheckedReducer()
-    home.take(NodeModel.bridge(7).commissioned(name: "Bridge", roomID: "k"))
+    home.process(NodeModel.bridge(7).commissioned(name: "Bridge", roomID: "k"))
     #expect(home.ids == ["7", "7/2", "7/3"])
     #expect(home.state.devices["7"]?.name == "Bridge" && home.state.devices["7"]?.roomID == "k")
     #expect(home.state.devices["7/2"]?.roomID == nil)
     // The same description again changes nothing.
     let before = home.state.devices.mapValues(\.name)
-    home.take(NodeModel.bridge(7).report())
+    home.process(NodeModel.bridge(7).report())
     #expect(home.state.devices.mapValues(\.name) == before && home.faults.isEmpty)
   }
 
   @Test func addsDeviceWithoutDescription() {
     var home = CheckedReducer()
-    home.take(.commissioned(NodeReport(5, [], isWhole: false), Self.sun))
+    home.process(.commissioned(NodeReport(5, [], isWhole: false), Self.sun))
     #expect(home.state.devices["5"]?.name == "Sun" && home.state.devices["5"]?.roomID == "k")
     #expect(home.state.devices["5"]?.sources.map(\.endpoints) == [[]])
-    home.take(NodeModel.lamp(5).report())
+    home.process(NodeModel.lamp(5).report())
     #expect(home.ids == ["5"] && home.state.devices["5"]?.name == "Sun")
     #expect(home.state.devices["5"]?.sources.first?.endpoints.isEmpty == false && home.faults.isEmpty)
   }
 
   @Test func storesOnlyDescriptionOfReport() {
     var home = CheckedReducer()
-    home.take(NodeModel.lamp(5).commissioned(Self.sun))
+    home.process(NodeModel.lamp(5).commissioned(Self.sun))
     #expect(home.state.value(5, .init(1, 6, 0)) == nil && home.state.values[5] != nil)
     #expect(home.connectivity("5") == .unknown)
   }

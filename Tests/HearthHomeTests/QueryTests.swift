@@ -1,12 +1,11 @@
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterModel
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
 
 /// The article “The home model”, “Observing”, on an open home.
 @Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {
@@ -53,12 +52,12 @@ import Testing
     let rooms = open.home.rooms().batched().makeAsyncIterator()
     try await open.home.rename("5", to: "Desk")
     // None of these changes the collection.
-    await open.take(NodeModel.report(5, isOn, false.tlv))
-    await open.take(.heard(5, deadline: 9))
-    await open.take(.established(5, deadline: 9))
+    await open.process(NodeModel.report(5, isOn, false.tlv))
+    await open.process(.heard(5, deadline: 9))
+    await open.process(.established(5, deadline: 9))
     try await open.home.rename("5", to: "Desk")
     await open.meet(.lamp(6))
-    await open.take(.nodeRemoved(6))
+    await open.process(.nodeRemoved(6))
     let room = try await open.home.addRoom("Hall")
     try await open.home.renameRoom(room.id, to: "Porch")
     try await open.home.removeRoom(room.id)
@@ -83,7 +82,7 @@ import Testing
     try await manager.renameHome("home", to: "Nest")
     // None of these changes the collection.
     try await manager.renameHome("home", to: "Nest")
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     let cabin = try await manager.addHome("Cabin")
     try await manager.updatePrimaryHome(cabin.id)
     let room = try await manager.addRoom("Hall")
@@ -115,9 +114,9 @@ import Testing
     let one = open.home.device(id: "5").stream().makeAsyncIterator()
     let oneBatched = open.home.device(id: "5").batched().makeAsyncIterator()
     await open.meet(.bridge(7))
-    await open.take(.lost(5, .subscriptionLost))
-    await open.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 3), false.tlv))
-    await open.take(.nodeRemoved(5))
+    await open.process(.lost(5, .subscriptionLost))
+    await open.process(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 3), false.tlv))
+    await open.process(.nodeRemoved(5))
     // Changes of one device are produced on a separate task: closing the home loses none of them.
     await open.home.close()
     #expect(
@@ -131,14 +130,14 @@ import Testing
     let open = try await OpenHome(.lamp(5), .bridge(7))
     let changes = open.home.devices().stream().makeAsyncIterator()
     try await open.home.rename("7/3", to: "East")
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     try await open.home.rename("5", to: "Desk")
-    await open.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 2), false.tlv))
-    await open.take(.established(5, deadline: 9))
-    await open.take(.lost(7, .subscriptionLost))
+    await open.process(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 2), false.tlv))
+    await open.process(.established(5, deadline: 9))
+    await open.process(.lost(7, .subscriptionLost))
     await open.meet(.lamp(6))
-    await open.take(.nodeRemoved(7))
-    await open.take(.nodeRemoved(5))
+    await open.process(.nodeRemoved(7))
+    await open.process(.nodeRemoved(5))
     await open.home.close()
     #expect(
       await rest(changes, of: Changes.self).map(text) == [
@@ -157,21 +156,21 @@ import Testing
     let room = try await open.home.addRoom("Hall")
     let changes = open.home.devices().stream().makeAsyncIterator()
     // No reasons: attributes, the identity and label of the device, client clusters, contact, names of rooms.
-    await open.take(NodeModel.report(5, isOn, false.tlv))
-    await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Own name".tlv))
-    await open.take(NodeModel.report(5, Descriptor.clientList.path(on: 1), [ClusterID(3)].tlv))
-    await open.take(.heard(5, deadline: 9))
+    await open.process(NodeModel.report(5, isOn, false.tlv))
+    await open.process(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Own name".tlv))
+    await open.process(NodeModel.report(5, Descriptor.clientList.path(on: 1), [ClusterID(3)].tlv))
+    await open.process(.heard(5, deadline: 9))
     try await open.home.renameRoom(room.id, to: "Porch")
     // The five reasons.
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     try await open.home.rename("5", to: "Desk")
     try await open.home.move("5", to: room.id)
     lamp.endpoints[1]?.clusters[LevelControl.id] = nil
-    await open.take(lamp.report(of: [1]))
+    await open.process(lamp.report(of: [1]))
     lamp.endpoints[1]?.types = [DeviceTypes.onOffPlugInUnit.id]
-    await open.take(lamp.report(of: [1]))
+    await open.process(lamp.report(of: [1]))
     // A change of the offline reason is none.
-    await open.take(.lost(5, .sessionRefused))
+    await open.process(.lost(5, .sessionRefused))
     await open.home.close()
     let seen = await rest(changes, of: Changes.self).map { change -> [String] in
       guard case .updated(let old, let new) = change else { return ["\(change)"] }
@@ -196,7 +195,7 @@ import Testing
     bridge[reachable] = true.tlv
     let open = try await OpenHome(bridge)
     let changes = open.home.devices().stream().makeAsyncIterator()
-    await open.take(NodeModel.report(7, reachable, false.tlv))
+    await open.process(NodeModel.report(7, reachable, false.tlv))
     await open.home.close()
     #expect(
       await rest(changes, of: Changes.self).map(text) == ["7/2 Composed online > Composed partiallyOnline"])
@@ -207,7 +206,7 @@ import Testing
     let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
     let batches = open.home.devices().batched().makeAsyncIterator()
     let updates = open.home.updates()
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(.lost(5, .subscriptionLost))
     #expect(
       await eventually {
         await open.home.backend.device("5")?.settledConnectivity.connectivityState == .offline
@@ -232,14 +231,14 @@ import Testing
     // Two attributes in one report, the same report again, an attribute of another endpoint, the device's name.
     lamp[level] = Nullable<UInt8>.value(2).tlv
     lamp[isOn] = false.tlv
-    await open.take(lamp.report())
-    await open.take(lamp.report())
-    await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "x".tlv))
+    await open.process(lamp.report())
+    await open.process(lamp.report())
+    await open.process(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "x".tlv))
     try await open.home.rename("5", to: "Desk")
-    await open.take(NodeModel.report(5, level, Nullable<UInt8>.value(3).tlv))
-    await open.take(.lost(5, .subscriptionLost))
+    await open.process(NodeModel.report(5, level, Nullable<UInt8>.value(3).tlv))
+    await open.process(.lost(5, .subscriptionLost))
     #expect(await rest(none, of: DeviceUpdates<DimmableLightDeviceType>.self).isEmpty)
-    await open.take(.nodeRemoved(5))
+    await open.process(.nodeRemoved(5))
     let seen = await rest(updates, of: DeviceUpdates<OnOffLightDeviceType>.self)
     #expect(seen.map { $0.matterTraits.onOffTrait?.attributes.onOff } == [true, false, false, false])
     #expect(seen.map { $0.matterTraits.levelControlTrait?.attributes.currentLevel } == [1, 2, 3, 3])
@@ -251,8 +250,8 @@ import Testing
     let open = try await OpenHome(.lamp(5, uniqueID: "lamp"), .lamp(6, uniqueID: "lamp"))
     #expect(try await open.home.devices().list().map(\.id) == ["5"])
     let updates = try await open.device("5").types.subscribeAll().makeAsyncIterator()
-    await open.take(NodeModel.report(6, isOn, false.tlv))
-    await open.take(.nodeRemoved(5))
+    await open.process(NodeModel.report(6, isOn, false.tlv))
+    await open.process(.nodeRemoved(5))
     await open.home.close()
     let seen = await rest(updates, of: DeviceUpdates<DeviceTypeCollection>.self)
     #expect(seen.map { $0.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff } == [true, false])
@@ -367,7 +366,7 @@ import Testing
     #expect(try await names() == ["Own", "Own", "Own"])
     _ = try await open.device("5").setName(String(repeating: "x", count: 40))
     #expect(try await names() == [String(repeating: "x", count: 40), "Own", "Own"])
-    await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Other".tlv))
+    await open.process(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Other".tlv))
     #expect(try await names().prefix(2) == [String(repeating: "x", count: 40), "Other"])
     await open.home.close()
   }

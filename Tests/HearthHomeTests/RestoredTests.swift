@@ -1,15 +1,15 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
 /// times of last contact.
@@ -43,7 +43,7 @@ import Testing
     let all = device.types.subscribeAll().makeAsyncIterator()
     #expect(device.contact.last != nil)
     // A response: the log has this state already, but observers are notified.
-    await open.take(.answered(5))
+    await open.process(.answered(5))
     #expect(try await open.device("5").sourceConnectivity == SourceConnectivity(.online, .peer))
     await open.home.close()
     #expect(
@@ -67,7 +67,7 @@ import Testing
     let device = try #require(await open.home.devices(of: stored).first)
     #expect(device.sourceConnectivity == .unknown)
     #expect(device.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.isStale == true)
-    await open.take(.answered(5))
+    await open.process(.answered(5))
     #expect(await open.home.devices(of: stored).map(\.sourceConnectivity) == [SourceConnectivity(.online, .peer)])
     await open.home.close()
   }
@@ -83,7 +83,7 @@ import Testing
       try await open.home.results(of: AnchoredQuery(.all, after: before)).added.map(\.change) == [
         .connectivity(SourceID(5), .unknown)
       ])
-    await open.take(.established(5, deadline: 9))
+    await open.process(.established(5, deadline: 9))
     await open.home.close()
     // The connectivity was unknown before, so no further snapshot is delivered.
     #expect(
@@ -128,7 +128,7 @@ import Testing
     // Repeated, because the clock has a resolution.
     #expect(
       try await eventually {
-        await open.take(.heard(5, deadline: 77))
+        await open.process(.heard(5, deadline: 77))
         return try await open.device("5").contact.last ?? 0 > before
       })
     let contact = try await open.device("5").contact
@@ -148,18 +148,18 @@ import Testing
     home.meet(.bridge(7))
     let reachable = BridgedDeviceBasicInformation.reachable.path(on: 3)
     func last(_ device: String) -> Int64? { home.reducer.contact(by: home.state.devices[device]?.active).last }
-    home.take(.heard(7, deadline: nil))
+    home.process(.heard(7, deadline: nil))
     let heard = home.time
     #expect(last("7/2") == heard && last("7/3") == heard)
-    home.take(NodeModel.report(7, reachable, false.tlv))
-    home.take(.heard(7, deadline: 9))
+    home.process(NodeModel.report(7, reachable, false.tlv))
+    home.process(.heard(7, deadline: 9))
     #expect(last("7") == home.time && last("7/2") == home.time && last("7/3") == heard)
     #expect(home.reducer.contact(by: home.state.devices["7/3"]?.active).nextReport == nil)
     // The contact of an unreachable device stays the same in memory and in the database, regardless of the bridge's
     // state.
-    home.take(.lost(7, .timedOut))
-    home.take(.started)
-    home.take(.established(7, deadline: 9))
+    home.process(.lost(7, .timedOut))
+    home.process(.started)
+    home.process(.established(7, deadline: 9))
     #expect(last("7/3") == heard)
     let scratch = try TestDatabase()
     let database = try scratch.open()
@@ -172,7 +172,7 @@ import Testing
       return
     }
     #expect(samples.last?.change == home.log.last?.changes.last)
-    home.take(NodeModel.report(7, reachable, true.tlv))
+    home.process(NodeModel.report(7, reachable, true.tlv))
     #expect(last("7/3") == home.time && home.state.devices["7/3"]?.active?.status.lastContact == nil)
     #expect(home.faults.isEmpty)
   }
@@ -182,7 +182,7 @@ import Testing
     bridge[BridgedDeviceBasicInformation.reachable.path(on: 3)] = false.tlv
     var home = CheckedReducer()
     home.meet(bridge)
-    home.take(.heard(7, deadline: nil))
+    home.process(.heard(7, deadline: nil))
     #expect(home.status("7/3")?.reason == .bridgeSaysUnreachable)
     #expect(home.reducer.contact(by: home.state.devices["7/3"]?.active) == Contact())
     #expect(home.reducer.contact(by: home.state.devices["7/2"]?.active).last == home.time)

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
+import HearthHome
 import Testing
 
-@testable import HearthHome
 @testable import HomeAutomation
 
 /// Environment, input and termination of delivery commands.

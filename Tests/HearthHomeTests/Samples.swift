@@ -1,7 +1,6 @@
+import HearthHome
+import HomeModel
 import MatterModel
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// A home with three rooms and similar names.
 enum Samples {

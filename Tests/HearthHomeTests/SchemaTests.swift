@@ -1,13 +1,12 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// Opening of new databases, and of files that are not a home of this version.
 @Suite("Database schema") struct SchemaTests {
@@ -32,7 +31,7 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 3); move the file away or delete it"
+    "\(path): made by another version of Hearth (schema \(version); expected 5); move the file away or delete it"
   }
 
   private func openingError(_ path: String) -> HomeError? {
@@ -42,7 +41,8 @@ import Testing
   @Test func createsAndReopens() throws {
     let scratch = try TestDatabase()
     let first = try scratch.open()
-    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 4)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 5)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2, "incremental")
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA application_id") } == 0x4872_7468)
     try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
     // Also while another connection has the file open.

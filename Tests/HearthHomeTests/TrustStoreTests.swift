@@ -1,11 +1,11 @@
 import Foundation
+import HearthHome
+import HomeModel
 import MatterCertificates
 import MatterCrypto
 import Testing
 
-@testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
 
 /// Folders with trusted attestation roots and declaration signers.
 @Suite struct TrustStoreTests {

@@ -1,4 +1,8 @@
 import Dispatch
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -6,10 +10,6 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 /// The article “The home model”, “Routes” and “Delegates”, through a hub.
@@ -39,7 +39,7 @@ import Testing
     // One value for the initial state, and one for each report.
     var levels = [await lights.next()?.matterTraits.levelControlTrait?.attributes.currentLevel]
     for level in 2...40 { try await served.report(level: UInt8(level)) }
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     var seen: [UInt8] = []
     for await update in updates {
       for case .attribute(_, ServedHome.level, let value?) in update.changes { seen.append(value[1]) }
@@ -379,11 +379,11 @@ extension HubServer {
   /// Closes all connections, and handles inputs before any client can reconnect.
   func hangUp(andThen inputs: [HomeInput]) {
     for connection in connections.values { connection.channel.close(promise: nil) }
-    take(inputs)
+    process(inputs)
   }
 
   /// Handles inputs in one turn of the event loop.
-  func take(_ inputs: [HomeInput]) {
-    controller.assumeIsolated { controller in for input in inputs { controller.take(input) } }
+  func process(_ inputs: [HomeInput]) {
+    controller.assumeIsolated { controller in for input in inputs { controller.process(input) } }
   }
 }

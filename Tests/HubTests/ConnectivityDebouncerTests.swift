@@ -1,3 +1,6 @@
+import HearthHome
+import HomeModel
+import Hub
 import Logging
 import MatterCrypto
 import MatterModel
@@ -7,10 +10,6 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import Hub
-
 /// Debounced connectivity of clients, which agrees with that of the hub's process.
 @Suite("Debounced connectivity through a hub", .timeLimit(.minutes(10))) struct SettlingTests {
   private func lamp(_ home: Home) async throws -> HomeDevice { try #require(try await home.devices().list().first) }
@@ -18,7 +17,7 @@ import Testing
   @Test func clientUsesGraceTimeOfHub() async throws {
     let served = try await ServedHome(grace: .seconds(3600))
     let client = try await served.client()
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
     let online = SourceConnectivity(.online, .local)
     #expect(try await lamp(served.home).settledConnectivity == SourceConnectivity(.online, .peer))
@@ -28,7 +27,7 @@ import Testing
     #expect(try await lamp(late).sourceConnectivity.connectivityState == .offline)
     #expect(try await lamp(late).settledConnectivity == online)
     // The loss of the hub is debounced like any other.
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     #expect(await eventually { try await lamp(client).sourceConnectivity == online })
     try await served.hub.hangUp(andThen: [.lost(5, .timedOut)])
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
@@ -49,7 +48,7 @@ import Testing
     var options = ServedHome.clientOptions("test", [.local(served.socket)])
     options.machine = machine
     let client = try await Home(through: options)
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     #expect(await eventually { try await lamp(client).offlineReason == .timedOut })
     machine.offset.withLock { $0 = 86_400_000_000 }
     // An unrelated update, which makes the client read its clock.
@@ -76,7 +75,7 @@ import Testing
     }
     #expect(await eventually { try await states() == [.online, .online] })
     // First the device is offline, and then the settled state is.
-    try await served.home.controller.take(.lost(5, .subscriptionLost))
+    try await served.home.controller.process(.lost(5, .subscriptionLost))
     #expect(await eventually { try await states() == [.offline, .online] })
     try await served.home.setGraceTime(.milliseconds(20))
     #expect(await eventually { try await states() == [.offline, .offline] })

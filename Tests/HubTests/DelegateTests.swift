@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
+import Hub
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import Hub
 
 /// The article “The home model”, “Delegates”, through a hub.
 @Suite("Delegates through a hub", .timeLimit(.minutes(10))) struct HubDelegateTests {
@@ -29,12 +28,12 @@ import Testing
     away.manager.suspend()
     try await served.report(level: 9)
     try await served.make([.roomAdded(Room(id: "r", name: "Den", structureID: "home"))] + ServedHome.bridge)
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     // Changes of the connection are not reported to a suspended client either.
     try await served.hub.hangUp(andThen: [])
     #expect(await here.recorder.waits(for: "hub notAvailable"))
     #expect(await here.recorder.waits(for: "hub connected"))
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     #expect(await here.recorder.waits(for: "reachable true"))
     #expect(await here.recorder.waits(for: "+Behind 3"))
     #expect(away.recorder.messages == ["homes"])
@@ -94,7 +93,7 @@ import Testing
     #expect(await code { try await one.manager.removeHome("home") } == .badArguments)
     // A report of the lamp after the failed commands is sent to all clients.
     let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
-    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     for client in [one, two, other, owner] {
       #expect(await client.recorder.waits(for: "1/onOff.onOff = true"))
       #expect(client.recorder.messages == ["homes", "1/onOff.onOff = true"])

@@ -1,4 +1,4 @@
-@testable import HearthHome
+import HearthHome
 
 extension Home {
   /// Returns the samples of all types after an anchor.

@@ -1,4 +1,7 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -8,10 +11,7 @@ import Runtime
 import Testing
 import WebClient
 
-@testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 /// Attacks on a hub by clients with an invitation and without one.
@@ -144,7 +144,7 @@ import WebClient
     for count in 0..<2000 where try await !served.hub.isAnybodyBehind {
       let text = [UInt8](repeating: UInt8(count % 100), count: 8000)
       let data = AttributeData(path, dataVersion: 0, value: text)
-      try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     }
     // The other client reconnects if it was closed on a busy machine.
     #expect(
@@ -167,7 +167,7 @@ import WebClient
     for count in 0..<2000 where try await !served.hub.isAnybodyBehind {
       let text = [UInt8](repeating: UInt8(count % 100), count: 8000)
       let data = AttributeData(path, dataVersion: 0, value: text)
-      try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     }
     let owner = try await served.client()
     try await owner.revoke("Gast")
@@ -295,7 +295,7 @@ import WebClient
     // More than a page of 4 MB.
     for count in 0..<16 {
       let data = AttributeData(path, dataVersion: 0, value: [UInt8](repeating: UInt8(count), count: 300_000))
-      try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     }
     // Each reader gets all samples.
     let counts = try await withThrowingTaskGroup(of: [Int].self) { group in

@@ -1,9 +1,9 @@
 import Foundation
+import HomeModel
+import HomeStore
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 @Suite("Invitations") struct InvitationTests {

@@ -1,5 +1,7 @@
 import Dispatch
 import HearthHome
+import HomeModel
+import HomeStore
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -8,8 +10,6 @@ import Testing
 import WebClient
 
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 /// The Matter server, with a raw client over loopback.
@@ -82,7 +82,7 @@ struct MatterServerTests {
   @Test func sendsAvailability() async throws {
     let served = try await Served()
     let client = try await served.client()
-    try await served.home.home.controller.take(.lost(5, .timedOut))
+    try await served.home.home.controller.process(.lost(5, .timedOut))
     #expect(await client.event("node_updated")?["available"] == false)
     await served.close()
   }
@@ -91,7 +91,7 @@ struct MatterServerTests {
     let served = try await Served()
     let client = try await served.client()
     try await served.home.make(ServedHome.bridge)
-    try await served.home.home.controller.take(.established(7, deadline: .max))
+    try await served.home.home.controller.process(.established(7, deadline: .max))
     #expect(await client.result("get_node", #"{"node_id":7}"#)?["error_code"] == 5)
     // Each cluster reports an attribute.
     let clusters: [(EndpointID, ClusterID)] = [
@@ -355,7 +355,7 @@ struct MatterServerTests {
       AttributeData(ServedHome.level, dataVersion: 0, value: [0x04, 9]),
     ]
     let owner = try await served.client()
-    try await served.home.home.controller.take(.report(NodeReport(5, data, isWhole: false)))
+    try await served.home.home.controller.process(.report(NodeReport(5, data, isWhole: false)))
     #expect(await guest.event("attribute_updated") == [5, "1/8/0", 9])
     #expect(await owner.event("attribute_updated") == [5, "0/31/0", [[:]]])
     await served.close()

@@ -1,11 +1,11 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import MatterProtocol
 import NIOCore
 import NIOPosix
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import Hub
 
 /// Clients over TLS.
@@ -33,7 +33,7 @@ import Testing
     let labels = ConcreteAttributePath(1, 0x41, 0)
     let text = [UInt8](repeating: 3, count: 100_000)
     let data = AttributeData(labels, dataVersion: 0, value: text)
-    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     #expect(await eventually { await client.state.value(5, labels) == text })
     let record = try #require(await client.registry.devices.first)
     let write = AttributeWrite(AttributePath(endpoint: 1, cluster: 8, attribute: 0x11), value: [0x04, 9])

@@ -1,10 +1,9 @@
+import Hub
 import NIOCore
 import NIOPosix
 import Runtime
 import Synchronization
 import WebClient
-
-@testable import Hub
 
 /// A WebSocket client that sends arbitrary bytes, and answers pings.
 final class RawWebSocket: Sendable {

@@ -1,16 +1,15 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
+import Hub
 import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
-@testable import Hub
-@testable import HomeControl
 
 /// How clients continue after a restart of the hub, or a compaction of the log.
 @Suite("Restart and compaction", .timeLimit(.minutes(10))) struct RestartTests {
@@ -81,8 +80,8 @@ import Testing
     let served = try await ServedHome()
     let client = try await served.client()
     let anchor = try await client.anchor()
-    try await served.home.controller.take(.lost(5, .timedOut))
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.lost(5, .timedOut))
+    try await served.home.controller.process(.established(5, deadline: .max))
     var connectivities: [SourceConnectivity] = []
     let (own, theirs) = (try await served.home.samples(after: anchor), try await client.samples(after: anchor))
     for case .connectivity(_, let status) in (own.added + theirs.added).map(\.change) {

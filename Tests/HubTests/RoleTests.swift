@@ -1,13 +1,12 @@
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
+import Hub
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
-@testable import Hub
 
 @Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {
   private static let invoke = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1))
@@ -134,7 +133,7 @@ import Testing
       AttributeData(ServedHome.access, dataVersion: 0, value: [0x16, 0x15, 0x18, 0x18]),
       AttributeData(ServedHome.level, dataVersion: 0, value: [0x04, 9]),
     ]
-    try await served.home.controller.take(.report(NodeReport(5, data, isWhole: false)))
+    try await served.home.controller.process(.report(NodeReport(5, data, isWhole: false)))
     #expect(await eventually { await guest.state.value(5, ServedHome.level) == [0x04, 9] })
     #expect(try await knows(guest) == [false, true, false, true])
     #expect(await eventually { await owner.state.value(5, ServedHome.access) == [0x16, 0x15, 0x18, 0x18] })

@@ -1,11 +1,11 @@
+import HearthHome
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterModel
 import Runtime
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 @testable import Hub
 
 /// Hubs that stop answering, and requests whose route changes. The times are those of `RouteSelectionTests`.

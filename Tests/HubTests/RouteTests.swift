@@ -1,10 +1,10 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import NIOCore
 import Testing
 
-@testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
 @testable import Hub
 
 /// The article “The home model”, “Routes”.
@@ -93,16 +93,16 @@ import Testing
     let client = try await Home(through: options)
     let own = try await controller(of: client)
     #expect(await becomes(.online, .local, client))
-    await own.take(.established(5, deadline: .max))
+    await own.process(.established(5, deadline: .max))
     #expect(await becomes(.online, .peer, client))
     try await client.rename("5", to: "Desk")
     let renamed = await own.state
     #expect(renamed.devices["5"]?.name == "Desk")
     #expect(await becomes(.online, .peer, client))
-    await own.take(.lost(5, .timedOut))
+    await own.process(.lost(5, .timedOut))
     #expect(await becomes(.online, .local, client))
     #expect(try await client.devices().list().map(\.name) == ["Lamp"])
-    await own.take(.established(5, deadline: .max))
+    await own.process(.established(5, deadline: .max))
     #expect(await becomes(.online, .peer, client))
     #expect(try await client.devices().list().map(\.name) == ["Desk"])
     await client.close()
@@ -116,10 +116,10 @@ import Testing
     let client = try await Home(through: options)
     let own = try await controller(of: client)
     try await own.change { _ throws(HomeError) -> (changes: [HomeChange], result: Void) in (ServedHome.lamp, ()) }
-    await own.take(.established(5, deadline: .max))
+    await own.process(.established(5, deadline: .max))
     let manager = HomeManager(client)
     #expect(await eventually { manager.primaryHome?.accessories.first?.isReachable == true })
-    await own.take(.heard(5, deadline: 77))
+    await own.process(.heard(5, deadline: 77))
     let devices = await own.devices
     let contact = try #require(devices.first).contact
     #expect(contact.nextReport == 77)
@@ -157,10 +157,10 @@ import Testing
     let client = try await Home(through: options)
     let own = try await controller(of: client)
     #expect(await becomes(.online, .local, client))
-    await own.take(.established(5, deadline: .max))
+    await own.process(.established(5, deadline: .max))
     #expect(await becomes(.online, .peer, client))
     let anchor = try await client.anchor()
-    await own.take(.lost(5, .timedOut))
+    await own.process(.lost(5, .timedOut))
     #expect(await becomes(.online, .local, client))
     guard case .reset(let home) = try await client.samples(after: anchor) else {
       Issue.record("no reset")

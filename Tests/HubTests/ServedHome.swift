@@ -1,4 +1,9 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import MatterModel
 import MatterProtocol
@@ -6,13 +11,8 @@ import NIOCore
 import Runtime
 import Synchronization
 import Testing
+import WebClient
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
-@testable import WebClient
 @testable import Hub
 
 /// A temporary state directory, removed at deinitialization.
@@ -55,7 +55,7 @@ final class ServedHome: Sendable {
     try await home.follow()
     if !isEmpty {
       try await make(Self.lamp)
-      try await home.controller.take(.established(5, deadline: .max))
+      try await home.controller.process(.established(5, deadline: .max))
     }
     try await startHub(change)
   }
@@ -146,7 +146,7 @@ final class ServedHome: Sendable {
   /// Injects a report of the lamp's level.
   func report(level: UInt8) async throws {
     let data = AttributeData(Self.level, dataVersion: 0, value: [0x04, level])
-    try await home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    try await home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
   }
 
   func invite(_ name: String, _ role: HomeRole) throws -> String {

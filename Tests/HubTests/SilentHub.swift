@@ -1,14 +1,13 @@
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 import Runtime
 import Synchronization
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
 
 /// A hub that accepts every client, sends prepared news, and answers no request.
 final class SilentHub: Sendable {

@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
+import Hub
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import Hub
 
 /// Requests of a client through an old device value, after the hub switched to another source.
 @Suite("Source paths through a hub", .timeLimit(.minutes(10))) struct SourcePathTests {
@@ -25,7 +24,7 @@ import Testing
     let light = try #require(old.types.get(DimmableLightDeviceType.self)?.matterTraits)
     let behind = Self.behind
     try await served.home.controller.change { _ throws(HomeError) in (behind, ()) }
-    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.process(.lost(5, .timedOut))
     #expect(await eventually { try await client.devices().list().first?.source?.id == SourceID(7, 3) })
     func failure(_ body: () async throws -> Void) async -> HomeError {
       do {

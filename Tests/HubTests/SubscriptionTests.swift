@@ -1,14 +1,13 @@
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 import MatterController
 import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
 
 /// The output of `hearth subscribe` through a hub.
 @Suite("Subscriptions through a hub", .timeLimit(.minutes(10))) struct SubscriptionTests {
@@ -37,8 +36,8 @@ import Testing
     let served = try await ServedHome()
     let client = try await served.client(token: try served.invite("Gast", .guest))
     let controller = try served.home.controller
-    await controller.take(.heard(5, deadline: HostClock.unixMicroseconds() + 30_000_000))
-    await controller.take(.report(NodeReport(5, [], events: [event(1)], isWhole: false)))
+    await controller.process(.heard(5, deadline: HostClock.unixMicroseconds() + 30_000_000))
+    await controller.process(.report(NodeReport(5, [], events: [event(1)], isWhole: false)))
     #expect(await eventually { await client.state.lastEvents[5] == 1 })
     let record = try await record(client)
     var news = client.backend.subscribe(
@@ -56,11 +55,11 @@ import Testing
     #expect(try await next(2) == ["8/0 = 7", "."])
     // Other attributes are not reported.
     let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
-    await controller.take(.report(NodeReport(5, [data], events: [event(2)], isWhole: false)))
+    await controller.process(.report(NodeReport(5, [data], events: [event(2)], isWhole: false)))
     #expect(try await next(2) == ["event 2", "."])
-    await controller.take(.lost(5, .timedOut))
+    await controller.process(.lost(5, .timedOut))
     #expect(try await next(1) == ["lost: offline: timed out"])
-    await controller.take(.established(5, deadline: .max))
+    await controller.process(.established(5, deadline: .max))
     #expect(try await next(1) == ["established 60"])
     await served.stopHub()
     #expect(try await next(1) == ["lost: offline: hub unreachable"])
@@ -83,7 +82,7 @@ import Testing
     var received: [String] = []
     while received.count < 3, let one = try await news.next() { received.append(short(one)) }
     // In one turn of the event loop, so that the reports can't arrive separately on a busy machine.
-    try await served.hub.take((2...30).map { served.input(level: $0) })
+    try await served.hub.process((2...30).map { served.input(level: $0) })
     while received.last != "8/0 = 30", let one = try await news.next() { received.append(short(one)) }
     #expect(received.count < 3 + 2 * 29)
     #expect(NIODeadline.now() - begin >= .seconds(1))
@@ -94,7 +93,7 @@ import Testing
   @Test func reportsOfflineDevice() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
-    try await served.home.controller.take(.lost(5, .poweredOffAnnounced))
+    try await served.home.controller.process(.lost(5, .poweredOffAnnounced))
     #expect(await eventually { await client.backend.device("5")?.offlineReason == .poweredOffAnnounced })
     var request = SubscriptionRequest(paths: [Self.all])
     let record = try await record(client)
@@ -108,7 +107,7 @@ import Testing
     request.retriesFirstAttempt = true
     var news = client.backend.subscribe(record.nodeID, request).makeAsyncIterator()
     #expect(try await news.next().map(short) == "lost: offline: powered off announced")
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     #expect(try await news.next().map(short) == "8/0 = 1")
     await client.close()
     // The subscription holds no resources.

@@ -1,13 +1,13 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import NIOCore
 import NIOPosix
 import NIOSSL
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 @testable import MatterCertificates
 

@@ -1,5 +1,8 @@
 import Dispatch
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -8,11 +11,8 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
-@testable import Hub
 @testable import HomeControl
+@testable import Hub
 
 /// Timeouts of requests, of synchronization and of routes.
 @Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
@@ -113,7 +113,7 @@ import Testing
     }
     #expect(await eventually { try await served.hub.outstandingRequests == 2 })
     #expect(answers.withLock { $0 } == 0)
-    try await served.home.controller.take(.established(5, deadline: .max))
+    try await served.home.controller.process(.established(5, deadline: .max))
     // Then the request is sent, and fails because the node does not exist.
     #expect(await on.value == .notFound)
     #expect(await written.value == .notFound)

@@ -1,13 +1,12 @@
+import HearthHome
+import HomeControl
+import HomeModel
+import Hub
 import MatterController
 import MatterModel
 import MatterProtocol
 import Testing
 import WebClient
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import Hub
 
 /// Owners that do not follow the devices: the stored connectivity is not valid until a device answers.
 @Suite("Unfollowed homes", .timeLimit(.minutes(10))) struct UnfollowedHomeTests {
@@ -35,7 +34,7 @@ import WebClient
     #expect(await raw.result("get_node", #"{"node_id":5}"#)?["result"]?["available"] == false)
     // An answer confirms the stored connectivity.
     let online = SourceConnectivity(.online, .peer)
-    try await owner.controller.take(.answered(5))
+    try await owner.controller.process(.answered(5))
     #expect(try await connectivity(owner) == [online, online])
     #expect(await eventually { try await connectivity(client) == [online, online] })
     #expect(try await client.hubStatus.devicesOnline == 1)
@@ -50,7 +49,7 @@ import WebClient
   @Test func nextOwnerSeesUnknownConnectivity() async throws {
     let (owner, scratch) = try await owner()
     let client = try await Home(ServedHome.options(scratch))
-    try await owner.controller.take(.answered(5))
+    try await owner.controller.process(.answered(5))
     #expect(await eventually { try await connectivity(client).first == SourceConnectivity(.online, .peer) })
     await owner.close()
     // The client becomes the owner, and has not reached the lamp.
@@ -69,7 +68,7 @@ import WebClient
     // The controller also tries to reach the lamp, which does not exist: a failed attempt makes it offline again.
     let device = Task {
       while !Task.isCancelled {
-        await controller.take(.established(5, deadline: .max))
+        await controller.process(.established(5, deadline: .max))
         try? await Task.sleep(for: .milliseconds(50))
       }
     }
@@ -87,7 +86,7 @@ import WebClient
     let client = try await Home(ServedHome.options(scratch))
     try await client.follow()
     #expect(try await connectivity(client) == [.unknown, .unknown])
-    try await owner.controller.take(.established(5, deadline: .max))
+    try await owner.controller.process(.established(5, deadline: .max))
     #expect(await eventually { try await connectivity(client).first == SourceConnectivity(.online, .peer) })
     await client.close()
     await owner.close()

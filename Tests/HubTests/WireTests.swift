@@ -1,4 +1,7 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -9,10 +12,7 @@ import Synchronization
 import Testing
 import WebClient
 
-@testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 @Suite("Wire protocol", .timeLimit(.minutes(10))) struct WireTests {
@@ -105,7 +105,7 @@ import WebClient
       if try await served.hub.isAnybodyBehind { rest -= 1 }
       reported.append([UInt8](repeating: UInt8(reported.count % 100), count: 8000))
       let data = AttributeData(Self.text, dataVersion: 0, value: reported[reported.count - 1])
-      try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     }
     #expect(rest == 0)
     try await served.report(level: 77)
@@ -159,8 +159,8 @@ import WebClient
     let slow = try await slowClient(of: served)
     let quick = try await started(served)
     let data = AttributeData(Self.text, dataVersion: 0, value: [UInt8](repeating: 7, count: 1 << 20))
-    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
-    try await served.home.controller.take(.heard(5, deadline: 77))
+    try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
+    try await served.home.controller.process(.heard(5, deadline: 77))
     @Sendable func isKnown(to client: RawWebSocket) -> Bool {
       client.news.contains { if case .contacts(let contacts) = $0 { contacts[5]?.nextReport == 77 } else { false } }
     }

@@ -130,7 +130,8 @@ struct SpotTests {
     #expect(Groups.viewGroup.details.privilege == .operate)
     #expect(Identify.identify.details.privilege == .manage)
     #expect(OnOff.off.details.response == nil && OnOff.off.details.privilege == .operate)
-    #expect(!OnOff.on.details.conformance.allows(OnOff.offOnly.mask))
+    let offOnly = ConformanceFacts(features: OnOff.offOnly.mask)
+    #expect(OnOff.on.details.conformance.decision(offOnly).requirement == .notAllowed)
   }
 
   /// MoveToLevel to 128 without a transition time, as encoded by the public SDK.

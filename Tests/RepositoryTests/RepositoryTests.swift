@@ -14,7 +14,8 @@ enum Repository {
     ],
     "PackagePlugin": ["CataloguePlugin"],
     "Glibc": [
-      "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub",
+      "MatterClusters", "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl",
+      "HearthHome", "Hub",
       "hearth",
       "hearth-bench",
     ],

@@ -3,10 +3,9 @@ import MatterClusters
 import MatterController
 import MatterModel
 import MatterProtocol
+import Scenario
 import Simulation
 import Testing
-
-@testable import Scenario
 
 /// Setting a device's clock while it runs affects all of its time attributes.
 @Suite struct DeviceClockTests {

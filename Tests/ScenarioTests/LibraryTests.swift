@@ -41,6 +41,7 @@ import VirtualDevices
     "networks.yaml": "lamp.connectivity: online: it is offline (timed out)",
     "power-loss.yaml": "lamp.connectivity: online: it is offline (subscription lost)",
     "router-reboot.yaml": "lamp 1.connectivity: online: it is offline (subscription lost)",
+    "sensors.yaml": "washer.connectivity: offline: it is online",
     "stolen-sessions.yaml": "lamp.onOff: true: it is false",
     "subscription-flood.yaml": "lamp.onOff: true: it is false",
     "unnoticed-restart.yaml": "lamp.onOff: false: it is true",

@@ -1,9 +1,8 @@
 import HearthHome
 import MatterProtocol
+import Scenario
 import Simulation
 import Testing
-
-@testable import Scenario
 
 /// Reachability behind a link that carries less than Matter requires.
 @Suite struct NarrowLinkTests {

@@ -1,11 +1,10 @@
 import HearthHome
 import MatterController
 import MatterModel
+import Scenario
 import Simulation
 import Testing
 import VirtualDevices
-
-@testable import Scenario
 
 /// Power cuts of the home's machine while a device is added to or removed from the fabric.
 @Suite struct PairingCutTests {

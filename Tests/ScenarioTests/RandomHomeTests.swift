@@ -1,3 +1,5 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterController
 import MatterModel
@@ -5,8 +7,6 @@ import MatterProtocol
 import Simulation
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import Scenario
 
 @Suite struct RandomHomeTests {

@@ -1,16 +1,16 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterController
 import MatterModel
 import MatterProtocol
 import NIOCore
+import Scenario
 import Simulation
 import Testing
 import VirtualDevices
 
-@testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import Scenario
 
 @Suite struct ScoreCardTests {
   private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])
@@ -290,7 +290,7 @@ extension NodeValues {
 extension HomeController {
   /// Reports the node as offline and immediately as online.
   fileprivate func blink(_ node: NodeID) throws {
-    dispatcher.value.take(.lost(node, .timedOut))
-    dispatcher.value.take(.established(node, deadline: .max))
+    dispatcher.value.process(.lost(node, .timedOut))
+    dispatcher.value.process(.established(node, deadline: .max))
   }
 }

@@ -1,4 +1,7 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeStore
 import Logging
 import MatterClusters
 import MatterController
@@ -11,9 +14,6 @@ import Synchronization
 import Testing
 import VirtualDevices
 
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeStore
 @testable import MatterDevice
 
 /// Several processes of one home, and clients with several routes, with a device that keeps three sessions per peer.
@@ -104,8 +104,9 @@ import VirtualDevices
     try await loop.submit { device.value.stop() }.get()
   }
 
-  /// A client uses the device directly, and has a hub without devices as the other route.
-  @Test("a hub replaces a device that stops answering within two seconds") func silentDevice() async throws {
+  /// A client uses the device directly, and has a hub without devices as the other route. `PeerWatchTests` checks the
+  /// time.
+  @Test("a hub replaces a device that stops answering") func silentDevice() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "shared-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let device = try await start(directory)
@@ -137,12 +138,9 @@ import VirtualDevices
     #expect(try await eventually { try await connectivity() == SourceConnectivity(.online, .peer) })
 
     try await loop.submit { device.value.cutPower() }.get()
-    let begin = ContinuousClock.now
     let path = [AttributePath(OnOff.onOff.path(on: 1))]
     let reading = Task { try? await client.backend.read(node, path) }
     #expect(try await eventually { try await connectivity() == nil })
-    // Twice the limit, because the machine may be busy. The retransmissions of the request take longer.
-    #expect(ContinuousClock.now - begin < .seconds(4))
     // The route is used again when the device answers.
     try await loop.submit { try device.value.restorePower() }.get()
     #expect(try await eventually { try await connectivity() == SourceConnectivity(.online, .peer) })

@@ -21,9 +21,9 @@ import Testing
     var entry = CachedService()
     entry.look(light, at: at(0)) { .seconds(5) }
     entry.look(nil, at: at(2)) { nil }
-    #expect(text(entry.hear(until: at(5), hasWay: true)) == ["found"])
-    #expect(entry.hear(until: at(121), hasWay: true).isEmpty)
-    #expect(text(entry.hear(until: at(122), hasWay: true)) == ["lost"])
+    #expect(text(entry.receive(until: at(5), hasWay: true)) == ["found"])
+    #expect(entry.receive(until: at(121), hasWay: true).isEmpty)
+    #expect(text(entry.receive(until: at(122), hasWay: true)) == ["lost"])
     #expect(entry.isOver)
   }
 
@@ -32,13 +32,13 @@ import Testing
   @Test func announcesAgainAfterGoodbyeAndLoss() {
     var entry = CachedService()
     entry.look(light, at: at(0)) { .zero }
-    #expect(text(entry.hear(until: at(0), hasWay: true)) == ["found"])
+    #expect(text(entry.receive(until: at(0), hasWay: true)) == ["found"])
     entry.goodbye(at: at(1)) { .seconds(5) }
     entry.look(light, at: at(2)) { nil }
     entry.look(nil, at: at(3)) { nil }
-    #expect(text(entry.hear(until: at(6), hasWay: true)) == ["lost"])
+    #expect(text(entry.receive(until: at(6), hasWay: true)) == ["lost"])
     entry.look(light, at: at(7)) { .zero }
-    #expect(text(entry.hear(until: at(7), hasWay: true)) == ["found"])
+    #expect(text(entry.receive(until: at(7), hasWay: true)) == ["found"])
   }
 
   @Test func findsPublishedService() throws {

@@ -59,7 +59,7 @@ import Testing
     let home = try FollowedHome()
     try home.start()
     let isOn = try home.lampState()
-    home.home.command { engine, now in engine.take(.lost(1, .poweredOffAnnounced), at: now) }
+    home.home.command { engine, now in engine.process(.lost(1, .poweredOffAnnounced), at: now) }
     #expect(try home.run { $0.devices["1"]?.isOnline == false })
     let before = home.log.count
     home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
@@ -242,8 +242,8 @@ import Testing
   /// Stopping early does not change the state of devices that were not called yet.
   @Test func onlyCalledDevicesGoOffline() throws {
     let home = try FollowedHome {
-      $0.maximumCalls = 1
-      $0.callTimeout = .seconds(10)
+      $0.maximumAttempts = 1
+      $0.attemptTimeout = .seconds(10)
     }
     try home.start()
     home.lamp.cutPower()

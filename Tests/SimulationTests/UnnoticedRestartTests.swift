@@ -247,7 +247,7 @@ import Testing
 
   /// After restarts of all devices, no more calls run at once than at the start.
   @Test func limitsConcurrentCalls() throws {
-    let home = try FollowedHome { $0.maximumCalls = 1 }
+    let home = try FollowedHome { $0.maximumAttempts = 1 }
     try home.start()
     try home.world.run(for: .seconds(20))
     let isOn = try home.lampState()
@@ -257,7 +257,7 @@ import Testing
     home.bridge.command { engine, now in try? engine.power(false, bridgedOn: 3, at: now) }
     var most = 0
     let isHeard = try home.run(for: .seconds(5)) {
-      most = max(most, home.home.engine?.calls.count ?? 0)
+      most = max(most, home.home.engine?.attempts.count ?? 0)
       return home.lampIsOn($0) == !isOn && $0.devices["2/3"]?.isOnline == false
     }
     #expect(isHeard && most == 1, "\(most)")

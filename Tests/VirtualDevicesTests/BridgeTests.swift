@@ -52,7 +52,7 @@ import Testing
       for type in endpoint.deviceTypes {
         #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "endpoint \(endpoint.id)")
       }
-      for server in endpoint.servers { #expect(server.missingCommands.isEmpty, "\(server.cluster.name)") }
+      for server in endpoint.servers { #expect(server.violations.isEmpty, "\(server.cluster.name)") }
     }
     var engine = try engine(device)
     #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "White")

@@ -23,9 +23,6 @@ import Testing
     let served = Set(endpoint.servers.map(\.id))
     #expect(endpoint.clients == type.clients)
     #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "\(kind.name) lacks clusters")
-    for server in endpoint.servers {
-      #expect(server.missingCommands.isEmpty, "\(kind.name), \(server.cluster.name): \(server.missingCommands)")
-    }
   }
 
   @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
@@ -56,5 +53,28 @@ import Testing
     }
     #expect(error?.problems.first?.mark.line == 4)
     #expect(error?.problems.first?.found == "1.levelControl.currentLevel")
+  }
+
+  @Test(
+    "rejects initial values with which a cluster violates its conformance",
+    arguments: [
+      (
+        "dimmable light", "onOff.onOff: true, levelControl.currentFrequency: 50",
+        "1.levelControl.currentFrequency", "attribute CurrentFrequency (0x0004) is not allowed; its conformance is FQ"
+      ),
+      (
+        "color light",
+        "colorControl.numberOfPrimaries: 1, colorControl.primary1Intensity: 5, colorControl.primary1X: 9",
+        "1.colorControl.numberOfPrimaries",
+        "attribute Primary1Y (0x0012) is missing; mandatory with NumberOfPrimaries>0"
+      ),
+    ]
+  ) func rejectsNonconformingValues(_ kind: String, _ values: String, _ found: String, _ violation: String) {
+    let text = "devices:\n  - name: Lamp\n    type: \(kind)\n    attributes: { \(values) }\n"
+    let error = #expect(throws: DefinitionError.self) {
+      try HomeDefinition.load(simulating: [("lamp.yaml", text)])
+    }
+    #expect(error?.problems.map(\.found) == [found])
+    #expect(error?.problems.first?.expected.hasSuffix(violation) == true, "\(error?.problems ?? [])")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
@@ -143,5 +144,33 @@ import Testing
     let localities = endpoints.flatMap { ($0["clusters"] as? [[String: Any]] ?? []) }.map { $0["dataSourceLocality"] }
     #expect(localities.allSatisfy { $0 as? String == "peer" })
     #expect(object["fabrics"] is NSNull)
+  }
+
+  @Test func reportsViolations() {
+    let findings: [DeviceCheck.Finding] = [
+      .init(
+        endpoint: 1, cluster: 8, element: .attribute(2), isViolation: true,
+        message: "attribute MinLevel (0x0002) is missing; mandatory with feature LT"),
+      .init(endpoint: 1, cluster: 0xFFF1_FC00, isViolation: false, message: "is unknown; not\nchecked"),
+      .init(endpoint: 2, isViolation: true, message: "has no device type"),
+    ]
+    let report = CheckReport(findings: findings, device: "Lamp")
+    #expect(report.error?.code == .expectationFailed && report.error?.description == "Lamp: 2 violations")
+    #expect(
+      report.text == """
+        Violations
+          endpoint 1, LevelControl: attribute MinLevel (0x0002) is missing; mandatory with feature LT
+          endpoint 2: has no device type
+        Remarks
+          endpoint 1, cluster 0xFFF1FC00: is unknown; not\\nchecked
+        """)
+    #expect(
+      report.json.text
+        == #"{"violations":[{"endpoint":1,"clusterID":8,"cluster":"levelControl","message":"attribute MinLevel (0x0002) is missing; mandatory with feature LT"},"#
+        + #"{"endpoint":2,"clusterID":null,"cluster":null,"message":"has no device type"}],"#
+        + #""remarks":[{"endpoint":1,"clusterID":4294048768,"cluster":"0xFFF1FC00","message":"is unknown; not\nchecked"}]}"#
+    )
+    let good = CheckReport(findings: [], device: "Lamp")
+    #expect(good.error == nil && good.text == "No violations" && good.json.text == #"{"violations":[],"remarks":[]}"#)
   }
 }

@@ -1,12 +1,11 @@
 import Foundation
 import Runtime
 import Testing
-
-@testable import hearth
+import hearth
 
 /// `hearth init` and `hearth doctor`.
 @Suite("hearth init and doctor", .serialized, .processes) struct InitTests {
-  @Test("writes a definition that can be run", arguments: ["light", "bridge", "house"])
+  @Test("writes a definition that can be run", arguments: ["light", "bridge", "sensors", "house"])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)

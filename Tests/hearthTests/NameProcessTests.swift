@@ -1,12 +1,11 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import Logging
 import MatterModel
 import Runtime
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 
 extension Hearth {
   /// Stores changes in the home of the state directory.

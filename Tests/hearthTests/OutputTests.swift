@@ -1,3 +1,5 @@
+import HearthHome
+import HomeModel
 import HomeText
 import Logging
 import MatterModel
@@ -5,8 +7,6 @@ import MatterProtocol
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import hearth
 
 @Suite("Output") struct OutputTests {

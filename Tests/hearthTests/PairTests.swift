@@ -1,4 +1,8 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import MatterController
 import MatterModel
@@ -6,11 +10,6 @@ import MatterProtocol
 import Runtime
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// `hearth pair` with unusual codes and devices.
 @Suite("Pairing", .serialized, .processes) struct PairTests {

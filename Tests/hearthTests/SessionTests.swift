@@ -48,6 +48,12 @@ import Testing
     #expect(try await hearth("group", "invoke", "Crowd", "doorLock.lockDoor").status == 2)
     #expect(try await hearth("group", "delete", "Crowd").status == 0)
 
+    // Compared with the standard.
+    let check = try await hearth("describe", "lamp", "--check")
+    #expect(check.status == 0 && check.output.hasSuffix("\n\nNo violations\n"), "\(check.output)\(check.errors)")
+    #expect(
+      try await hearth("describe", "lamp", "--check", "--json").output.contains(#""violations":[],"remarks":[]"#))
+
     // Successful and refused writes and commands.
     #expect(try await hearth("write", "lamp.levelControl.onLevel=50%").status == 0)
     #expect(try await hearth("read", "lamp.levelControl.onLevel").output == "50%\n")

@@ -1,3 +1,5 @@
+import HomeModel
+import HomeStore
 import HomeText
 import MatterClusters
 import MatterModel
@@ -5,8 +7,6 @@ import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 @testable import hearth
 
 /// Bridged devices and devices with several sources on the command line.

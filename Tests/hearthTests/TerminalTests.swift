@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
+import HearthHome
+import HomeModel
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// Output on a pseudoterminal.
 @Suite("On a terminal", .serialized, .processes) struct TerminalTests {

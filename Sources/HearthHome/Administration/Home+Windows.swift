@@ -25,7 +25,7 @@ extension Home {
     do throws(HomeError) {
       return try await with(device) { () async throws(HomeError) in
         let request = HomeRequest.openWindow(node: device.nodeID, duration: duration, isEnhanced: isEnhanced)
-        return try await backend.ask(request) { if case .window(let window) = $0 { window } else { nil } }
+        return try await backend.request(request) { if case .window(let window) = $0 { window } else { nil } }
       }
     } catch {
       throw Self.windowError(error)

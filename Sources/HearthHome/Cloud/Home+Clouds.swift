@@ -6,7 +6,7 @@ extension Home {
   /// The home's cloud accounts, by name, without their tokens.
   public var cloudAccounts: [CloudAccount] {
     get async throws(HomeError) {
-      try await backend.ask(.cloudAccounts) { if case .cloudAccounts(let accounts) = $0 { accounts } else { nil } }
+      try await backend.request(.cloudAccounts) { if case .cloudAccounts(let accounts) = $0 { accounts } else { nil } }
     }
   }
 
@@ -20,7 +20,7 @@ extension Home {
   public func addCloudAccount(
     _ name: String, address: String, token: String
   ) async throws(HomeError) -> CloudAccount {
-    try await backend.ask(.addCloudAccount(name: name, address: address, token: token)) {
+    try await backend.request(.addCloudAccount(name: name, address: address, token: token)) {
       if case .cloudAccount(let account) = $0 { account } else { nil }
     }
   }
@@ -40,7 +40,7 @@ extension Home {
   public func removeCloudAccount(
     _ name: String
   ) async throws(HomeError) -> (account: CloudAccount, devices: [String]) {
-    try await backend.ask(.removeCloudAccount(name: name)) {
+    try await backend.request(.removeCloudAccount(name: name)) {
       if case .cloudAccountRemoved(let account, let devices) = $0 { (account, devices) } else { nil }
     }
   }

@@ -76,7 +76,7 @@ extension HomeBackend {
 
   /// Performs a request, and returns the value of its reply.
   /// - Parameter value: returns the value; nil: the reply is one to another request.
-  package func ask<Value>(
+  package func request<Value>(
     _ request: HomeRequest, origin: String? = nil, _ value: (HomeReply) -> Value?
   ) async throws(HomeError) -> Value {
     guard let value = value(try await perform(request, origin: origin)) else { throw .unexpectedReply }
@@ -101,13 +101,15 @@ extension HomeBackend {
   }
 
   package func edit(_ edits: [HomeEdit], origin: String? = nil) async throws(HomeError) -> [HomeEdit.Result] {
-    try await ask(.edit(edits: edits), origin: origin) { if case .edited(let results) = $0 { results } else { nil } }
+    try await request(.edit(edits: edits), origin: origin) {
+      if case .edited(let results) = $0 { results } else { nil }
+    }
   }
 
   package func read(
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
-    try await ask(.read(node: node, paths: paths, isFabricFiltered: isFabricFiltered, timeout: timeout)) {
+    try await request(.read(node: node, paths: paths, isFabricFiltered: isFabricFiltered, timeout: timeout)) {
       if case .report(let attributes, let statuses) = $0 { ReassembledReport(attributes, statuses) } else { nil }
     }
   }
@@ -115,7 +117,7 @@ extension HomeBackend {
   package func write(
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool
   ) async throws(HomeError) -> [AttributeStatus] {
-    try await ask(.write(node: node, writes: writes, isTimed: isTimed)) {
+    try await request(.write(node: node, writes: writes, isTimed: isTimed)) {
       if case .written(let statuses) = $0 { statuses } else { nil }
     }
   }
@@ -123,7 +125,7 @@ extension HomeBackend {
   package func invoke(
     _ node: NodeID, _ command: CommandData, isTimed: Bool
   ) async throws(HomeError) -> CommandData? {
-    try await ask(.invoke(node: node, command: command, isTimed: isTimed)) { $0.response }
+    try await request(.invoke(node: node, command: command, isTimed: isTimed)) { $0.response }
   }
 
   package nonisolated func subscribe(
@@ -139,17 +141,19 @@ extension HomeBackend {
   }
 
   package var fabric: HomeFabric {
-    get async throws(HomeError) { try await ask(.fabric) { if case .fabric(let fabric) = $0 { fabric } else { nil } } }
+    get async throws(HomeError) {
+      try await request(.fabric) { if case .fabric(let fabric) = $0 { fabric } else { nil } }
+    }
   }
 
   package func anchor() async throws(HomeError) -> Anchor {
-    try await ask(.anchor) { if case .anchor(let anchor) = $0 { anchor } else { nil } }
+    try await request(.anchor) { if case .anchor(let anchor) = $0 { anchor } else { nil } }
   }
 
   package func samples(
     after anchor: Anchor?, _ filter: SampleFilter, limit: Int
   ) async throws(HomeError) -> AnchoredResult {
-    try await ask(.samples(after: anchor, filter: filter, limit: limit)) {
+    try await request(.samples(after: anchor, filter: filter, limit: limit)) {
       if case .samples(let result) = $0 { result } else { nil }
     }
   }

@@ -16,7 +16,7 @@ extension HomeController: HomeBackend {
   /// Stores the report, unless the devices are followed: then the subscription reports the actual values.
   package func store(_ report: NodeReport) {
     guard !dispatcher.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
-    take(.report(report))
+    process(.report(report))
   }
 
   /// Performs edits of names, rooms and structures: all of them or, if it throws, none.
@@ -26,7 +26,7 @@ extension HomeController: HomeBackend {
   }
 
   /// Processes an input that does not come from a device.
-  package func take(_ input: HomeInput) { dispatcher.value.take(input) }
+  package func process(_ input: HomeInput) { dispatcher.value.process(input) }
 
   // MARK: Commands
 

@@ -18,7 +18,14 @@ extension HomeController {
 
   /// Subscribes to all devices, and starts the observers and background deliveries.
   public func follow() async throws(HomeError) {
+    // A concurrent call waits for the first one, and starts itself if that failed.
+    while isStartingToFollow { await withCheckedContinuation { followWaiters.append($0) } }
     guard center == nil else { return }
+    isStartingToFollow = true
+    defer {
+      isStartingToFollow = false
+      for waiter in exchange(&followWaiters, with: []) { waiter.resume() }
+    }
     let (writer, stream) = (dispatcher.value.writer, dispatcher.value.stream)
     let center = ObserverCenter(
       writer.database, published: stream.sequence, on: eventLoop, writer.worker, retention: .init(),
@@ -31,12 +38,27 @@ extension HomeController {
     }
     stream.onCommit = { [weak center] commit in center?.assumeIsolated { $0.note(commit) } }
     // Deliveries are restored before the first report, so that none is missed.
-    try await center.start(inBackground: options.following.wakesObservers)
-    keepContacts()
+    do throws(HomeError) { try await center.start(inBackground: options.following.wakesObservers) } catch {
+      self.center = nil
+      await center.stop()
+      throw error
+    }
     guard self.center === center, !dispatcher.value.host.isStopped else { return }
+    keepContacts()
+    checkLog()
     dispatcher.value.host.perform { engine, now in engine.follow(at: now) }
     dispatcher.value.stream.publish(hubState)
     await readClouds()
+  }
+
+  /// Checks the log of the home, and logs damage. In a thread of its own, because that takes long for a large file.
+  private func checkLog() {
+    guard options.machine.sharesFiles else { return }
+    let (worker, database) = (options.machine.makeWorker(), dispatcher.value.writer.database)
+    worker.submit(on: eventLoop) { try database.checkLog() }.whenFailure { [logger = options.logger] error in
+      logger.critical("\(HomeError(error))")
+    }
+    worker.close {}
   }
 
   /// Whether the devices are followed.
@@ -117,7 +139,7 @@ extension HomeController {
     do {
       return try await dispatcher.value.writer.perform { try body($0, origin, time) }
         .map { update, result in
-          dispatcher.value.take(.update(update))
+          dispatcher.value.process(.update(update))
           return result
         }.get()
     } catch {

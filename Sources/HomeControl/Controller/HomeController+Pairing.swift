@@ -51,7 +51,7 @@ extension HomeController {
     } catch {
       // With `force`, a node that is only in the home is removed from it.
       guard force && error.code == .notFound else { throw force ? error : error.suggestingForce }
-      take(.nodeRemoved(node))
+      process(.nodeRemoved(node))
       try await flush()
     }
     return removal

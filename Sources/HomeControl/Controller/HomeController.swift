@@ -53,6 +53,9 @@ public actor HomeController {
   private var lock: OwnerLock?
   /// The observer queries and background deliveries; nil if the devices are not followed.
   package var center: ObserverCenter?
+  /// Whether a call of ``follow()`` is in progress, and the calls that wait for it.
+  var isStartingToFollow = false
+  var followWaiters: [CheckedContinuation<Void, Never>] = []
   /// Whether a server serves the home.
   private var isServed = false
   /// Checks the clock periodically.
@@ -98,8 +101,8 @@ public actor HomeController {
   package static func open(_ options: Options, _ lock: OwnerLock) async throws(HomeError) -> HomeController {
     let machine = options.machine
     let loop = machine.nextEventLoop()
+    var discovery: (any NodeDiscovery)?
     do {
-      var discovery: (any NodeDiscovery)?
       if options.address == nil, options.discovery != .off {
         discovery = try machine.openDiscovery(
           options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
@@ -135,6 +138,8 @@ public actor HomeController {
       await home.begin()
       return home
     } catch {
+      // The event loop retains the sockets of discovery until it is stopped; the database closes when it is released.
+      _ = try? await discovery?.stop().get()
       throw HomeError(opening: error)
     }
   }

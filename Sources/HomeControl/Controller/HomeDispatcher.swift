@@ -55,8 +55,8 @@ package final class HomeDispatcher: HomeView {
   package var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
 
   /// Processes an input that does not come from a device.
-  package func take(_ input: HomeInput) {
-    host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
+  package func process(_ input: HomeInput) {
+    host.perform { (engine: inout HomeEngine, now: Instant) in engine.process(input, at: now) }
   }
 
   /// Stores the times of contact.

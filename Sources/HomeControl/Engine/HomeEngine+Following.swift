@@ -29,9 +29,9 @@ extension HomeEngine {
     guard !isFollowing else { return }
     beginFollowing(at: now)
     listen(at: now)
-    uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
-    if !configuration.hooks.followsAllNodes { uncalled = uncalled.suffix(configuration.maximumCalls) }
-    callMore(at: now)
+    waiting = controller.nodes.map(\.nodeID).sorted(by: >)
+    if !configuration.hooks.followsAllNodes { waiting = waiting.suffix(configuration.maximumAttempts) }
+    connectMore(at: now)
   }
 
   /// Begins to browse for the operational services of the fabric.
@@ -43,24 +43,24 @@ extension HomeEngine {
 
   /// Begins to follow a newly commissioned node.
   package mutating func follow(_ node: NodeID, at now: Instant) {
-    guard isFollowing, followed[node]?.handle == nil, !uncalled.contains(node) else { return }
-    uncalled.insert(node, at: 0)
-    callMore(at: now)
+    guard isFollowing, followed[node]?.handle == nil, !waiting.contains(node) else { return }
+    waiting.insert(node, at: 0)
+    connectMore(at: now)
   }
 
   // MARK: Connection attempts
 
   /// Subscribes to waiting nodes up to the maximum number of concurrent attempts.
-  mutating func callMore(at now: Instant) {
-    guard !uncalled.isEmpty else { return }
-    calls = calls.filter { $0.value > now }
-    while calls.count < configuration.maximumCalls, let node = uncalled.popLast() { call(node, at: now) }
+  mutating func connectMore(at now: Instant) {
+    guard !waiting.isEmpty else { return }
+    attempts = attempts.filter { $0.value > now }
+    while attempts.count < configuration.maximumAttempts, let node = waiting.popLast() { connect(to: node, at: now) }
   }
 
   /// The time when the next attempt may start.
-  var callDeadline: Instant? { uncalled.isEmpty ? nil : calls.values.min() }
+  var attemptDeadline: Instant? { waiting.isEmpty ? nil : attempts.values.min() }
 
-  private mutating func call(_ node: NodeID, at now: Instant) {
+  private mutating func connect(to node: NodeID, at now: Instant) {
     // All events are urgent: a button press must not wait for the next interval. Uses one path for all of them, since a
     // node need not accept more than three paths. Matter Core § 8.5.1.
     var request = SubscriptionRequest(
@@ -75,7 +75,7 @@ extension HomeEngine {
     handles[handle] = node
     entry.handle = handle
     followed[node] = entry
-    calls[node] = now + configuration.callTimeout
+    attempts[node] = now + configuration.attemptTimeout
   }
 
   // MARK: Results
@@ -86,43 +86,43 @@ extension HomeEngine {
 
   package mutating func established(_ handle: SubscriptionHandle, at now: Instant) {
     guard let node = handles[handle] else { return }
-    calls[node] = nil
+    attempts[node] = nil
     followed[node]?.wasEstablished = true
     followed[node]?.withdrawnAt = nil
     followed[node]?.establishedAt = now
     probes[node] = nil
     reduce(.established(node, deadline: deadline(of: node) ?? time))
-    callMore(at: now)
+    connectMore(at: now)
   }
 
   package mutating func lost(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let node = handles[handle] else { return }
-    calls[node] = nil
+    attempts[node] = nil
     probes[node] = nil
     let wasEstablished = followed[node]?.wasEstablished == true
     followed[node]?.wasEstablished = false
     let hasAddress = controller.node(node)?.address != nil
     let reason = wasEstablished ? .subscriptionLost : OfflineReason(error, hasAddress: hasAddress) ?? .sessionRefused
     reduce(.lost(node, reason))
-    callMore(at: now)
+    connectMore(at: now)
   }
 
-  /// Marks nodes as lost that were called and have not answered yet, after the wait for them timed out. Nodes that were
-  /// not called yet, or only recently, remain unknown.
+  /// Marks nodes as lost that have not answered a connection attempt, after the wait for them timed out. Nodes without
+  /// an attempt, or with a recent one, remain unknown.
   package mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
-    let uncalled = Set(uncalled)
+    let waiting = Set(waiting)
     // A reachable node usually answers within half a second.
-    let over = now + (configuration.callTimeout - .milliseconds(500))
+    let over = now + (configuration.attemptTimeout - .milliseconds(500))
     for node in nodes
-    where !uncalled.contains(node) && calls[node].map({ $0 <= over }) ?? true
+    where !waiting.contains(node) && attempts[node].map({ $0 <= over }) ?? true
       && reducer.status(of: node).connectivity.connectivityState == .unknown
     {
       let reason: OfflineReason =
         if node.isTemporaryLocal { .cloudUnreachable } else {
           controller.node(node)?.address == nil ? .noAddress : .timedOut
         }
-      take(.lost(node, reason), at: now)
+      process(.lost(node, reason), at: now)
     }
   }
 

@@ -95,14 +95,14 @@ extension HomeEngine {
         sendProbe(to: node, timeout: Self.answerTime, at: now)
         continue
       }
-      calls = calls.filter { $0.value > now }
-      if calls.count >= configuration.maximumCalls, let room = calls.values.min() {
+      attempts = attempts.filter { $0.value > now }
+      if attempts.count >= configuration.maximumAttempts, let room = attempts.values.min() {
         probes[node]?.due = room
         continue
       }
       probes[node] = nil
       if controller.isRenewing(handle) { followed[node]?.renewalRestartedAt = now }
-      calls[node] = now + configuration.callTimeout
+      attempts[node] = now + configuration.attemptTimeout
       perform(at: now) { controller, now in controller.renewInParallel(handle, at: now) }
     }
   }

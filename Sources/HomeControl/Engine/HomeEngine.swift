@@ -16,9 +16,9 @@ public struct HomeConfiguration: Hashable, Sendable {
   /// process is killed.
   public var contactPeriod: Duration = .seconds(60)
   /// The maximum number of concurrent connection attempts at the start.
-  public var maximumCalls = 128
-  /// The time after which an attempt without an answer no longer counts for ``maximumCalls``.
-  public var callTimeout: Duration = .milliseconds(1500)
+  public var maximumAttempts = 128
+  /// The time after which an attempt without an answer no longer counts for ``maximumAttempts``.
+  public var attemptTimeout: Duration = .milliseconds(1500)
   /// Whether to make background deliveries while the home is followed, unless another process makes them: false for
   /// short-lived processes, which would terminate the command of a delivery.
   public var wakesObservers = true
@@ -73,9 +73,9 @@ package struct HomeEngine: Engine {
   package var followed: [NodeID: Followed] = [:]
   package var handles: [SubscriptionHandle: NodeID] = [:]
   /// The nodes that wait for their first connection attempt, in reverse order.
-  var uncalled: [NodeID] = []
-  /// The nodes with a connection attempt, and when it no longer counts for ``HomeConfiguration/maximumCalls``.
-  package var calls: [NodeID: Instant] = [:]
+  var waiting: [NodeID] = []
+  /// The nodes with a connection attempt, and when it no longer counts for ``HomeConfiguration/maximumAttempts``.
+  package var attempts: [NodeID: Instant] = [:]
   /// The nodes whose subscriptions are checked.
   var probes: [NodeID: SubscriptionProbe] = [:]
   /// The operation that browses for announcements of nodes.
@@ -168,8 +168,8 @@ package struct HomeEngine: Engine {
     return id
   }
 
-  /// Handles an input.
-  package mutating func take(_ input: HomeInput, at now: Instant) {
+  /// Processes an input that does not come from the controller.
+  package mutating func process(_ input: HomeInput, at now: Instant) {
     self.now = now
     reduce(input)
   }
@@ -256,12 +256,12 @@ package struct HomeEngine: Engine {
     self.now = now
     controller.advance(to: now)
     if let update = reducer.advance(to: time) { publish(update) }
-    callMore(at: now)
+    connectMore(at: now)
     advanceProbes(at: now)
   }
 
   package var nextDeadline: Instant? {
-    var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, probeDeadline))
+    var next = Instant?.earlier(controller.nextDeadline, .earlier(attemptDeadline, probeDeadline))
     if let settled = reducer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
     }
@@ -401,7 +401,7 @@ package struct HomeEngine: Engine {
 
   private mutating func forget(_ node: NodeID) {
     if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
-    calls[node] = nil
+    attempts[node] = nil
     probes[node] = nil
     reduce(.nodeRemoved(node))
   }

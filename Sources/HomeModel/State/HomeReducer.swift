@@ -101,7 +101,7 @@ package struct HomeReducer: Sendable {
   package mutating func heard(_ node: NodeID, at time: Int64) { contacts[node]?.last = time }
 
   /// Adopts the contact times of the process that follows the nodes.
-  package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
+  package mutating func merge(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
 
   /// Adjusts deadlines to a set clock, so that their remaining time is unchanged.
   package mutating func moveClock(by step: Int64) {

@@ -1,4 +1,3 @@
-internal import Foundation
 package import HomeModel
 internal import MatterClusters
 package import MatterModel
@@ -64,25 +63,12 @@ private struct ReadingSource {
   mutating func addSensors() {
     add(TemperatureMeasurement.measuredValue)
     add(RelativeHumidityMeasurement.measuredValue, suffix: " humidity")
-    // Application Clusters § 2.2.5.1: 10,000 · log10(lux) + 1; 0 is too dark to be measured.
-    add(IlluminanceMeasurement.measuredValue) { value in
-      value.wrapped.map { $0 == 0 ? "dark" : "\(Int(pow(10, (Double($0) - 1) / 10_000).rounded())) lx" }
-    }
+    add(IlluminanceMeasurement.measuredValue)
+    add(PressureMeasurement.measuredValue)
+    add(FlowMeasurement.measuredValue)
     add(OccupancySensing.occupancy) { $0.contains(.occupied) ? "occupied" : "unoccupied" }
-    let types = endpoint.deviceTypes
-    let words: (on: String, off: String) =
-      if types.contains(DeviceTypes.contactSensor.id) {
-        ("closed", "open")
-      } else if types.contains(DeviceTypes.waterLeakDetector.id) {
-        ("leak", "dry")
-      } else if types.contains(DeviceTypes.rainSensor.id) {
-        ("rain", "dry")
-      } else if types.contains(DeviceTypes.waterFreezeDetector.id) {
-        ("freezing", "not freezing")
-      } else {
-        ("true", "false")
-      }
-    add(BooleanState.stateValue) { $0 ? words.on : words.off }
+    let words = endpoint.deviceTypes.lazy.compactMap(BooleanState.words).first
+    add(BooleanState.stateValue) { value in words.map { value ? $0.whenTrue : $0.whenFalse } ?? "\(value)" }
   }
 
   mutating func addLock() {

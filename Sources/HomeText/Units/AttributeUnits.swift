@@ -1,4 +1,5 @@
 package import HomeModel
+internal import MatterClusters
 package import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
@@ -40,10 +41,7 @@ package enum AttributeUnits {
     case .seconds: TimeText.text(.milliseconds(number.saturatingMultiply(1000)))
     case .tenthsOfSecond: TimeText.text(.milliseconds(number.saturatingMultiply(100)))
     case .milliseconds: TimeText.text(.milliseconds(number))
-    case .hundredthsOfDegree: "\(Double(number) / 100) °C"
-    case .tenthsOfDegree: "\(Double(number) / 10) °C"
-    case .hundredthsOfPercent: "\(Double(number) / 100)%"
-    case .percent: "\(number)%"
+    default: unit.text(number)
     }
   }
 
@@ -115,15 +113,15 @@ package enum AttributeUnits {
     switch unit {
     case .level where text.hasSuffix("%"): "\(try WantedLevel(text: text, raw: false).level(in: levels))"
     case .levelStep where text.hasSuffix("%"):
-      try multiple(Double(levels.highest) / 100, text, of: ["%"], named: name)
+      "\(Int((try measure(text, .percent, named: name) * Double(levels.highest) / 100).rounded()))"
     case .mireds where text.last == "K" || text.last == "k": try LightColor(text: text).mireds.map { "\($0)" } ?? text
     case .seconds where isTime(text): try time(text, inUnitsOf: 1000, named: name)
     case .tenthsOfSecond where isTime(text): try time(text, inUnitsOf: 100, named: name)
     case .milliseconds where isTime(text): try time(text, inUnitsOf: 1, named: name)
-    case .hundredthsOfDegree where isDegrees(text): try multiple(100, text, of: degrees, named: name)
-    case .tenthsOfDegree where isDegrees(text): try multiple(10, text, of: degrees, named: name)
-    case .hundredthsOfPercent where text.hasSuffix("%"): try multiple(100, text, of: ["%"], named: name)
-    case .percent where text.hasSuffix("%"): try multiple(1, text, of: ["%"], named: name)
+    case .hundredthsOfDegree where isDecimal(text), .tenthsOfDegree where isDecimal(text):
+      "\(unit.encoded(try measure(text + "C", unit, named: name)))"
+    case _ where unit.symbols.contains(where: { text.hasSuffix($0) }):
+      "\(unit.encoded(try measure(text, unit, named: name)))"
     default: text
     }
   }
@@ -142,23 +140,14 @@ package enum AttributeUnits {
     return "\((span.milliseconds + milliseconds / 2) / milliseconds)"
   }
 
-  private static let degrees = ["°C", "°c", "C", "c"]
+  /// Whether a temperature without a unit has decimals, which an encoded number does not have.
+  private static func isDecimal(_ text: String) -> Bool { text.contains(".") && Double(text) != nil }
 
-  /// Whether a temperature has a unit or decimals, which an encoded number does not have.
-  private static func isDegrees(_ text: String) -> Bool {
-    degrees.contains { text.hasSuffix($0) } || text.contains(".") && Double(text) != nil
-  }
-
-  /// Returns `21.5 °C` as 2150.
-  private static func multiple(
-    _ factor: Double, _ text: String, of units: [String], named name: String
-  ) throws(HomeError) -> String {
-    let unit = units.first { text.hasSuffix($0) } ?? ""
-    let digits = text.dropLast(unit.count).filter { !$0.isWhitespace }
-    guard let number = Double(digits), abs(number) < 1000 else {
-      throw HomeError(.badArguments, "\(name): “\(text)” is not a number of \(unit)")
-    }
-    return "\(Int((number * factor).rounded()))"
+  /// Returns 21.5 for `21.5 °C`.
+  private static func measure(_ text: String, _ unit: ValueUnit, named name: String) throws(HomeError) -> Double {
+    if let measure = unit.measure(text) { return measure }
+    let symbol = unit.symbols.first { text.hasSuffix($0) } ?? ""
+    throw HomeError(.badArguments, "\(name): “\(text)” is not a number of \(symbol)")
   }
 }
 

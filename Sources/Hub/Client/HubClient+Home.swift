@@ -45,7 +45,7 @@ extension HubClient: HomeBackend {
   ) async throws(HomeError) -> CommandData? {
     let request = HomeRequest.invokeDevice(
       device: device, source: source, command: command, isTimed: isTimed, timeout: timeout)
-    return try await ask(request) { $0.response }
+    return try await self.request(request) { $0.response }
   }
 
   package func write(

@@ -406,7 +406,7 @@ public actor HubClient {
   }
 
   private func apply(_ contacts: [NodeID: Contact]) {
-    box.value.reducer.take(contacts)
+    box.value.reducer.merge(contacts)
     box.value.stream.publish(contacts)
   }
 

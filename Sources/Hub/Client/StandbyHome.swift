@@ -11,7 +11,7 @@ struct StandbyHome {
   init(_ home: ReceivedHome, by locality: DataSourceLocality, at time: Int64) {
     self.locality = locality
     hub = home.hub
-    reducer.take(home.contacts)
+    reducer.merge(home.contacts)
     _ = reducer.reduce(.route(.home(home.state, home.settling, by: locality)), at: time)
   }
 
@@ -24,11 +24,11 @@ struct StandbyHome {
   }
 
   mutating func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact], at time: Int64) {
-    reducer.take(contacts)
+    reducer.merge(contacts)
     _ = reducer.reduce(.route(.update(update, by: locality)), at: time)
   }
 
-  mutating func apply(_ contacts: [NodeID: Contact]) { reducer.take(contacts) }
+  mutating func apply(_ contacts: [NodeID: Contact]) { reducer.merge(contacts) }
 
   mutating func apply(_ settling: DebouncerState, at time: Int64) {
     _ = reducer.reduce(.route(.settling(settling, by: locality)), at: time)

@@ -43,7 +43,7 @@ extension HubServer {
     let node: NodeID
     do throws(HomeError) {
       node = try await exclusively { [controller] () throws(HomeError) in
-        try await controller.ask(.pair(request: request, name: nil, room: nil, trust: nil)) {
+        try await controller.request(.pair(request: request, name: nil, room: nil, trust: nil)) {
           if case .paired(_, _, let result) = $0 { result.nodeID } else { nil }
         }
       }

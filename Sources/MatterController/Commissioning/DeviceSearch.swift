@@ -28,7 +28,7 @@ struct DeviceSearch: Sendable {
 
   /// The queries in use.
   private(set) var queries: [DiscoveryQuery] = []
-  private(set) var attempt: (handshake: HandshakeID, candidate: Candidate, startedAt: Instant)?
+  private(set) var attempt: (handshake: HandshakeID, candidate: Candidate, startedAt: Instant, hasResponse: Bool)?
   private var candidates: [Candidate] = []
   private let product: CommissioningRequest.Product?
   private let startedAt: Instant
@@ -94,7 +94,10 @@ struct DeviceSearch: Sendable {
   mutating func next(at now: Instant, hasResponse: (HandshakeID) -> Bool) -> Step {
     if let attempt {
       guard !candidates.isEmpty, attempt.startedAt + Self.stagger <= now else { return .wait(wakeUp) }
-      if hasResponse(attempt.handshake) { return .wait(nil) }
+      if hasResponse(attempt.handshake) {
+        self.attempt?.hasResponse = true
+        return .wait(nil)
+      }
       // The candidate is retried after the others.
       self.attempt = nil
       requeue(attempt.candidate, at: now)
@@ -125,14 +128,14 @@ struct DeviceSearch: Sendable {
 
   /// The next deadline.
   var wakeUp: Instant? {
-    if let attempt { return candidates.isEmpty ? nil : attempt.startedAt + Self.stagger }
+    if let attempt { return candidates.isEmpty || attempt.hasResponse ? nil : attempt.startedAt + Self.stagger }
     let result = candidates.map(\.notBefore).min()
     return result != nil || queries.isEmpty ? result : .earlier(searchEnd, widensAt)
   }
 
   /// Adds the handshake of a ``Step/start(_:)``.
   mutating func started(_ handshake: HandshakeID, with candidate: Candidate, at now: Instant) {
-    attempt = (handshake, candidate, now)
+    attempt = (handshake, candidate, now, hasResponse: false)
   }
 
   /// Handles the failure of the handshake in progress.

@@ -92,6 +92,19 @@ extension ClusterServer {
     }
   }
 
+  /// Performs changes that the physical device makes, instead of setting the value at once.
+  public func onAct<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext, Value) -> Void
+  ) -> Self {
+    let act: @Sendable (inout ServerContext, [UInt8]) -> Void = { context, bytes in
+      if let value = try? Value(tlv: bytes) { body(&context, value) }
+    }
+    return changed {
+      $0.serve(attribute.details)
+      $0.attributes[attribute.id]?.act = act
+    }
+  }
+
   // MARK: Life cycle
 
   /// Runs once when the device starts, after all stored values were loaded, in the order of endpoints and clusters.

@@ -31,11 +31,11 @@ public struct ClusterServer: Sendable {
     id = cluster.id
     let mask = features.reduce(0) { $0 | $1.mask }
     self.features = mask
+    let facts = ConformanceFacts(features: mask)
     for element in cluster.elements {
       switch element.info {
-      case .attribute(let info) where info.quality.contains(.provisional): break
-      case .attribute(let info) where info.conformance.requires(mask): attributes[info.id] = ServedAttribute(info)
-      case .event(let info) where info.conformance.requires(mask): events[info.id] = info
+      case .attribute(let info) where info.conformance.requires(facts): attributes[info.id] = ServedAttribute(info)
+      case .event(let info) where info.conformance.requires(facts): events[info.id] = info
       default: break
       }
     }
@@ -123,11 +123,12 @@ public struct ClusterServer: Sendable {
     if attributes[info.id] == nil { attributes[info.id] = ServedAttribute(info) }
   }
 
-  /// The names of the mandatory commands that have no handler.
-  public var missingCommands: [String] {
-    cluster.commands.filter {
-      $0.conformance.requires(features) && !$0.quality.contains(.provisional) && commands[$0.id] == nil
-    }.map(\.name)
+  /// The differences between the served elements and the conformance of the cluster.
+  public var violations: [ClusterViolation] {
+    cluster.violations(
+      of: ServedElements(
+        features: features, attributes: Set(attributes.keys), commands: Set(commands.keys), events: Set(events.keys),
+        values: attributes.mapValues(\.initial)))
   }
 }
 
@@ -146,6 +147,8 @@ struct ServedAttribute: Sendable {
   /// Checks or modifies a value that a client writes, before it is stored.
   var write: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> [UInt8])?
   var change: ContextHandler?
+  /// Performs a change that the physical device makes; nil to set the value.
+  var act: (@Sendable (inout ServerContext, [UInt8]) -> Void)?
   /// Whether the value survives a restart: non-volatile attributes, and writable fabric-scoped ones.
   var isStored: Bool
 

@@ -73,6 +73,15 @@ extension ServerContext {
     set(index, path.attribute, value, reporting: reporting)
   }
 
+  /// Changes any attribute as the physical device does: at once, or as ``ClusterServer/onAct(_:_:)`` handles it.
+  /// - Parameter encoded: One element with an anonymous tag.
+  /// - Throws: as ``set(_:encoded:reporting:)``.
+  public mutating func act(set path: ConcreteAttributePath, encoded value: [UInt8]) throws(StatusError) {
+    guard let (index, served) = served(path), let act = served.act else { return try set(path, encoded: value) }
+    guard served.info.isWellFormed(value) else { throw StatusError(.invalidDataType) }
+    enterQuietly(index) { act(&$0, value) }
+  }
+
   /// Throws unless the attribute may have the value now: `invalidDataType` or `constraintError`.
   mutating func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) {
     guard let (index, served) = served(path) else { return }

@@ -141,6 +141,12 @@ public struct ServerContext: Sendable {
     node.timers.removeAll { $0.cluster == current && $0.id == timer }
   }
 
+  /// Ends the behavior of an attribute until the next start of its server.
+  mutating func endBehavior(of path: ConcreteAttributePath) {
+    guard let index = node.index(ClusterPath(path.endpoint, path.cluster)) else { return }
+    node.timers.removeAll { $0.cluster == index && $0.id == .behavior(path.attribute) }
+  }
+
   // MARK: Private state of the server
 
   /// Private state of the server until the device restarts: one value per type.

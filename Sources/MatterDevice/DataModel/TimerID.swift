@@ -1,3 +1,5 @@
+public import MatterModel
+
 /// Identifies a timer among those of one cluster server.
 public enum TimerID: Hashable, Sendable {
   /// The next step of a transition or a countdown.
@@ -16,6 +18,10 @@ public enum TimerID: Hashable, Sendable {
   case localTimeChange
   /// The next record of the hours of operation.
   case operationHours
+  /// The end of the time for which a sensor holds its state.
+  case holdEnd
+  /// The next change of an attribute that follows a behavior.
+  case behavior(AttributeID)
   /// A timer of a server outside of this library.
   case custom(Int)
 }

@@ -40,7 +40,8 @@ extension DeviceEngine {
   }
 
   /// Sets an attribute as the physical device does, such as a pressed switch or a sensor. The value must have the
-  /// attribute's type and range, but the attribute need not be writable.
+  /// attribute's type and range, but the attribute need not be writable. An attribute with a behavior keeps the value
+  /// until the next start of the device.
   /// - Parameter value: One element with an anonymous tag.
   /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, `invalidDataType`, `constraintError`.
   public mutating func act(
@@ -48,7 +49,8 @@ extension DeviceEngine {
   ) throws(StatusError) {
     advance(to: now)
     try context.check(path, value)
-    try context.set(path, encoded: value)
+    try context.act(set: path, encoded: value)
+    context.endBehavior(of: path)
     settle()
   }
 

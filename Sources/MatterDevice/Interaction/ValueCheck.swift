@@ -55,41 +55,6 @@ extension Schema {
     default: false
     }
   }
-
-  /// The range of the type; nil if it is not a number. A nullable type reserves its largest value for null, a signed
-  /// one its smallest. Matter Core § 7.19.1.
-  var range: ClosedRange<Int64>? {
-    switch self {
-    case .unsigned(let bits), .enumeration(let bits, _), .bitmap(let bits, _, _):
-      0...(bits < 64 ? (Int64(1) << Int64(bits)) - 1 : .max)
-    case .signed(let bits): (Int64.min >> Int64(64 - bits))...(Int64.max >> Int64(64 - bits))
-    case .nullable(let wrapped):
-      wrapped.range.map { wrapped.isSigned ? ($0.lowerBound + 1)...$0.upperBound : $0.lowerBound...($0.upperBound - 1) }
-    default: nil
-    }
-  }
-
-  private var isSigned: Bool { if case .signed = self { true } else { false } }
-
-  /// Returns whether the number is reserved for null.
-  func isReserved(_ value: TLVElement.Value) -> Bool {
-    switch (self, value) {
-    case (.nullable(.unsigned(let bits)), .unsigned(let number)): number == UInt64.max >> UInt64(64 - bits)
-    case (.nullable(.signed(let bits)), .signed(let number)): number == Int64.min >> Int64(64 - bits)
-    default: false
-    }
-  }
-
-  /// Returns whether an enumeration value, or each bit of a bitmap, has a name.
-  func names(_ value: TLVElement.Value) -> Bool {
-    switch (self, value) {
-    case (.enumeration(_, let names), .unsigned(let number)): names.isEmpty || names[number] != nil
-    case (.bitmap(_, let names, _), .unsigned(let bits)):
-      names.isEmpty || bits & ~names.keys.reduce(0) { $0 | 1 << UInt64($1) } == 0
-    case (.nullable(let wrapped), _): value == .null || wrapped.names(value)
-    default: true
-    }
-  }
 }
 
 extension TLVElement.Value {
@@ -97,14 +62,6 @@ extension TLVElement.Value {
     switch self {
     case .unsigned, .signed: true
     default: false
-    }
-  }
-
-  fileprivate var number: Int64? {
-    switch self {
-    case .unsigned(let number): Int64(exactly: number)
-    case .signed(let number): number
-    default: nil
     }
   }
 }

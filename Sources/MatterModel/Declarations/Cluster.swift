@@ -37,13 +37,13 @@ public struct Feature: Hashable, Sendable {
   public var code: String
   /// The name in the standard: `Lighting`.
   public var name: String
-  /// Whether the feature is provisional in this version of the standard. Matter Core § 7.3.2.
-  public var isProvisional: Bool
+  /// The conformance expression of the feature, which depends on other features: `[!OFFONLY]`.
+  public var conformance: String
   /// The FeatureMap with only this feature.
   public var mask: UInt32 { 1 << UInt32(bit) }
 
-  public init(_ bit: Int, _ code: String, _ name: String, provisional: Bool = false) {
-    (self.bit, self.code, self.name, isProvisional) = (bit, code, name, provisional)
+  public init(_ bit: Int, _ code: String, _ name: String, conformance: String = "O") {
+    (self.bit, self.code, self.name, self.conformance) = (bit, code, name, conformance)
   }
 }
 
@@ -90,15 +90,17 @@ public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
   /// - Parameters:
   ///   - initial: the initial value; nil if the server must provide it.
   ///   - write: the privilege required to write it; nil if read-only.
+  ///   - conformance: an expression of ``Conformance``, such as `[LF & PA_LF]`.
   public init(
     _ id: AttributeID, _ name: String, initial: Value? = nil, quality: Quality = [], read: Privilege = .view,
-    write: Privilege? = nil, conformance: Conformance = .mandatory, constraint: Constraint = .none
+    write: Privilege? = nil, conformance: String = "M", constraint: Constraint = .none
   ) {
     self.id = id
     self.name = name
     details = AttributeInfo(
-      id: id, name: name, schema: Value.schema, quality: quality, read: read, write: write, conformance: conformance,
-      constraint: constraint, initial: initial?.tlv, isWellFormed: { (try? Value(tlv: $0)) != nil })
+      id: id, name: name, schema: Value.schema, quality: quality, read: read, write: write,
+      conformance: Conformance(declared: conformance, features: C.features), constraint: constraint,
+      initial: initial?.tlv, isWellFormed: { (try? Value(tlv: $0)) != nil })
   }
 
   public var info: ElementInfo { .attribute(details) }
@@ -130,16 +132,19 @@ public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: 
   /// The properties without the Swift types.
   public let details: CommandInfo
 
-  /// - Parameter response: the id of the response command; nil if the response is a status.
+  /// - Parameters:
+  ///   - response: the id of the response command; nil if the response is a status.
+  ///   - conformance: an expression of ``Conformance``, such as `!OFFONLY`.
   public init(
     _ id: CommandID, _ name: String, response: CommandID? = nil, privilege: Privilege = .operate,
-    quality: Quality = [], conformance: Conformance = .mandatory
+    quality: Quality = [], conformance: String = "M"
   ) {
     self.id = id
     self.name = name
     details = CommandInfo(
       id: id, name: name, request: Request.schema, response: response.map { ($0, Response.schema) },
-      privilege: privilege, quality: quality, conformance: conformance)
+      privilege: privilege, quality: quality,
+      conformance: Conformance(declared: conformance, features: C.features))
   }
 
   public var info: ElementInfo { .command(details) }
@@ -180,16 +185,19 @@ public struct Event<C: Cluster, Payload: ModelStruct>: ClusterElement {
   /// The properties without the Swift type.
   public let details: EventInfo
 
-  /// - Parameter isFabricSensitive: whether only the fabric in its payload may read it.
+  /// - Parameters:
+  ///   - isFabricSensitive: whether only the fabric in its payload may read it.
+  ///   - conformance: an expression of ``Conformance``, such as `MSR`.
   public init(
     _ id: EventID, _ name: String, priority: EventPriority = .info, read: Privilege = .view,
-    isFabricSensitive: Bool = false, conformance: Conformance = .mandatory
+    isFabricSensitive: Bool = false, conformance: String = "M"
   ) {
     self.id = id
     self.name = name
     details = EventInfo(
       id: id, name: name, payload: Payload.schema, priority: priority, read: read,
-      isFabricSensitive: isFabricSensitive, conformance: conformance)
+      isFabricSensitive: isFabricSensitive,
+      conformance: Conformance(declared: conformance, features: C.features))
   }
 
   public var info: ElementInfo { .event(details) }
@@ -244,12 +252,14 @@ public struct DeviceType: Hashable, Sendable {
   public var servers: [ClusterID]
   /// Mandatory client clusters.
   public var clients: [ClusterID]
+  /// The features, attributes, commands and events of its server clusters that the device type requires, by name.
+  public var elements: [ClusterID: [String]]
 
   public init(
     _ id: DeviceTypeID, revision: UInt16, name: String, deviceClass: DeviceClass = .simple, servers: [ClusterID],
-    clients: [ClusterID] = []
+    clients: [ClusterID] = [], elements: [ClusterID: [String]] = [:]
   ) {
     (self.id, self.revision, self.name, self.deviceClass) = (id, revision, name, deviceClass)
-    (self.servers, self.clients) = (servers, clients)
+    (self.servers, self.clients, self.elements) = (servers, clients, elements)
   }
 }

@@ -33,19 +33,11 @@ extension Schema {
     case (.structure(let members), .structure(let fields)):
       "{"
         + Self.named(fields, members).map { field -> String in
-          let text = Self.integer(field.value).flatMap { member(field.name, $0) }
+          let text = field.value.number.flatMap { member(field.name, $0) }
           return "\(field.name): \(text ?? field.schema.text(of: field.value, member))"
         }
         .joined(separator: ", ") + "}"
     default: Self.genericText(of: value)
-    }
-  }
-
-  private static func integer(_ value: TLVElement.Value) -> Int64? {
-    switch value {
-    case .unsigned(let number): Int64(exactly: number)
-    case .signed(let number): number
-    default: nil
     }
   }
 

@@ -37,7 +37,7 @@ public enum AttributeReport: Hashable, Sendable {
 }
 
 /// The timestamp of an event, in milliseconds. Matter Core § 10.6.9.
-public enum EventTimestamp: Hashable, Sendable, Codable {
+package enum EventTimestamp: Hashable, Sendable, Codable {
   /// The time since 1970-01-01 UTC.
   case epoch(UInt64)
   /// The time since the node started.
@@ -48,7 +48,7 @@ public enum EventTimestamp: Hashable, Sendable, Codable {
   case deltaSystem(UInt64)
 
   /// Returns the absolute timestamp, given the resolved timestamp of the previous event.
-  public func resolved(after previous: EventTimestamp?) -> EventTimestamp {
+  package func resolved(after previous: EventTimestamp?) -> EventTimestamp {
     switch (self, previous) {
     case (.deltaEpoch(let delta), .epoch(let base)): .epoch(base &+ delta)
     case (.deltaSystem(let delta), .system(let base)): .system(base &+ delta)
@@ -63,11 +63,11 @@ public struct EventData: Hashable, Sendable, Codable {
   /// The event number, which increases monotonically on a node.
   public var number: UInt64
   public var priority: EventPriority
-  public var timestamp: EventTimestamp
+  package var timestamp: EventTimestamp
   /// The encoded fields, a structure with an anonymous tag; nil if omitted.
   public var payload: [UInt8]?
 
-  public init(
+  package init(
     _ path: ConcreteEventPath, number: UInt64, priority: EventPriority, timestamp: EventTimestamp, payload: [UInt8]?
   ) {
     self.path = path
@@ -75,6 +75,16 @@ public struct EventData: Hashable, Sendable, Codable {
     self.priority = priority
     self.timestamp = timestamp
     self.payload = payload
+  }
+
+  /// The time of the event since 1970-01-01 UTC; nil if the node has no clock, see ``timeSinceStart``.
+  public var timeSince1970: Duration? {
+    if case .epoch(let milliseconds) = timestamp { .milliseconds(milliseconds) } else { nil }
+  }
+
+  /// The time of the event since the node started; nil if the node has a clock.
+  public var timeSinceStart: Duration? {
+    if case .system(let milliseconds) = timestamp { .milliseconds(milliseconds) } else { nil }
   }
 }
 

@@ -68,15 +68,14 @@ extension ScenarioDefinition {
   }
 
   private static func open(_ name: String, besides path: String) throws -> SourceFile {
-    let folder = (path as NSString).deletingLastPathComponent
-    let found = name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
+    let found = TextFile.path(name, besides: path)
     return SourceFile(found, try TextFile.read(found))
   }
 
   /// Parses a scenario.
   /// - Parameter open: reads a file that the scenario refers to.
   public static func load(
-    _ file: SourceFile, open: (String) throws -> SourceFile
+    _ file: SourceFile, open: @escaping (String) throws -> SourceFile
   ) throws -> ScenarioDefinition {
     var reader = ScenarioReader(file)
     let start = reader.document.mark(line: 1, column: 1)
@@ -90,6 +89,13 @@ extension ScenarioDefinition {
     }
     var files = [file]
     let home: HomeDefinition
+    var opened: [SourceFile] = []
+    /// Opens a file of a behavior, and keeps it for replays.
+    func openData(_ name: String) throws -> String {
+      let other = try open(name)
+      if !opened.contains(where: { $0.name == other.name }) { opened.append(other) }
+      return other.text
+    }
     if let node = fields["home"] {
       guard let name = node.scalar?.string, !node.isNull, !name.isEmpty else {
         throw DefinitionError(problems: [
@@ -107,18 +113,21 @@ extension ScenarioDefinition {
         ])
       }
       files.append(other)
-      home = try HomeDefinition.load(simulating: [(other.name, other.text)])
+      home = try HomeDefinition.load(simulating: [(other.name, other.text)]) { data, _ in
+        try openData(TextFile.path(data, besides: name))
+      }
       for key in ["rooms", "devices"] {
         if let node = fields[key] { reader.report(node, expected: "either “home: FILE” or devices here") }
       }
     } else {
       home = try HomeDefinition.load(
-        simulating: [(file.name, file.text)], ignoring: ScenarioReader.keys.filter { $0 != "rooms" && $0 != "devices" })
+        simulating: [(file.name, file.text)], ignoring: ScenarioReader.keys.filter { $0 != "rooms" && $0 != "devices" }
+      ) { data, _ in try openData(data) }
     }
     let fallback = ((file.name as NSString).lastPathComponent as NSString).deletingPathExtension
     var scenario = ScenarioDefinition(
       name: fields["scenario"].flatMap { reader.text($0, "the scenario's name") } ?? fallback, home: home)
-    scenario.files = files
+    scenario.files = files + opened
     reader.read(fields, into: &scenario)
     guard reader.problems.isEmpty else {
       throw DefinitionError(

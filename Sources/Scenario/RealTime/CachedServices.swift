@@ -51,7 +51,7 @@ struct CachedServices: SearchImpairment {
   ) -> [ServiceDiscovery.Event] {
     let networks = machine.networks
     let isFound = machine.seesOthers && networks.isFound(kind, by: machine, question: question)
-    let events = entry.heard.hear(until: now, hasWay: isFound)
+    let events = entry.heard.receive(until: now, hasWay: isFound)
     if isLost, isFound {
       if networks.sentGoodbye(for: kind) {
         entry.heard.goodbye(at: now) { networks.announcementDelay(of: kind, to: machine, question: 0) }
@@ -63,6 +63,6 @@ struct CachedServices: SearchImpairment {
     entry.heard.look(published, announced: entry.announcements, at: now) {
       networks.announcementDelay(of: kind, to: machine, question: question)
     }
-    return events + entry.heard.hear(until: now, hasWay: isFound)
+    return events + entry.heard.receive(until: now, hasWay: isFound)
   }
 }

@@ -1,4 +1,5 @@
 internal import HearthHome
+internal import MatterProtocol
 public import Simulation
 public import VirtualDevices
 

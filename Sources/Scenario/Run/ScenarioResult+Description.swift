@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HearthHome
+internal import MatterProtocol
 internal import VirtualDevices
 
 extension ScenarioResult: CustomStringConvertible {

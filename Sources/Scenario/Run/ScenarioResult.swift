@@ -1,4 +1,5 @@
 internal import HearthHome
+internal import MatterProtocol
 internal import Runtime
 public import Simulation
 public import VirtualDevices

@@ -1,5 +1,6 @@
 internal import HearthHome
 internal import MatterController
+internal import MatterProtocol
 internal import Simulation
 public import VirtualDevices
 internal import Synchronization

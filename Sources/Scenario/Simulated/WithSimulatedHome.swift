@@ -34,7 +34,7 @@ public func withSimulatedHome<R: Sendable>(
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
 ) async throws -> R {
   let text = try TextFile.read(file)
-  let definition = try HomeDefinition.load(simulating: [(file, text)])
+  let definition = try HomeDefinition.load(simulating: [(file, text)], opening: HomeDefinition.openFile)
   var options = options
   // The trace is not returned.
   options.keepsTrace = false

@@ -9,7 +9,7 @@ package import Runtime
 /// goodbye, expires with its records.
 ///
 /// The owner supplies the link and the time: call ``look(_:at:way:)`` when the publisher or the link has changed,
-/// ``hear(until:hasWay:)`` when an announcement may have arrived, and both again at ``nextDeadline``.
+/// ``receive(until:hasWay:)`` when an announcement may have arrived, and both again at ``nextDeadline``.
 package struct CachedService: Sendable {
   /// The lifetime of host and service records without a refresh. RFC 6762 § 10.
   package static let recordLifetime = Duration.seconds(120)
@@ -92,7 +92,7 @@ package struct CachedService: Sendable {
 
   /// Applies the announcements that have arrived.
   /// - Parameter hasWay: whether the publisher is reachable; if not, nothing arrives.
-  package mutating func hear(until now: Instant, hasWay: Bool) -> [ServiceDiscovery.Event] {
+  package mutating func receive(until now: Instant, hasWay: Bool) -> [ServiceDiscovery.Event] {
     var events: [ServiceDiscovery.Event] = []
     while let next = inFlight.first, next.arrival <= now {
       inFlight.removeFirst()

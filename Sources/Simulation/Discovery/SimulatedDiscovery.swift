@@ -25,7 +25,7 @@ public struct SimulatedDiscovery: Sendable {
     /// The position in the same sequence as publications: the browser has to query for those with a lower number.
     let number: Int
     /// The matching services, in the order of discovery.
-    var services: [(source: HostID, kind: MatterService.Kind, heard: CachedService)] = []
+    var services: [(source: HostID, kind: MatterService.Kind, cached: CachedService)] = []
 
     /// Returns the index of a published service, adding an entry if needed.
     mutating func slot(of kind: MatterService.Kind, by host: HostID) -> Int {
@@ -109,7 +109,7 @@ public struct SimulatedDiscovery: Sendable {
       guard network.reaches(listener, host) else { continue }
       for slot in browsers[index].services.indices
       where browsers[index].services[slot].source == host && browsers[index].services[slot].kind == kind {
-        browsers[index].services[slot].heard.goodbye(at: now) { [latency] in
+        browsers[index].services[slot].cached.goodbye(at: now) { [latency] in
           network.packetDelay(from: host, to: listener).map { latency + $0 }
         }
       }
@@ -146,7 +146,7 @@ public struct SimulatedDiscovery: Sendable {
   }
 
   private mutating func setDeadline() {
-    nextDeadline = browsers.lazy.flatMap(\.services).compactMap(\.heard.nextDeadline).min()
+    nextDeadline = browsers.lazy.flatMap(\.services).compactMap(\.cached.nextDeadline).min()
   }
 
   private mutating func update(_ index: Int, _ network: inout SimulatedNetwork, at now: Instant) {
@@ -157,7 +157,7 @@ public struct SimulatedDiscovery: Sendable {
       guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
       let slot = browsers[index].slot(of: publication.service.kind, by: source)
       if slot < isPresent.count { isPresent[slot] = true } else { isPresent.append(true) }
-      browsers[index].services[slot].heard.look(
+      browsers[index].services[slot].cached.look(
         publication.service, announced: publication.announcement, at: now
       ) { [latency] in
         let question = isAsked ? network.packetDelay(from: host, to: source) : .zero
@@ -166,21 +166,22 @@ public struct SimulatedDiscovery: Sendable {
       }
     }
     for slot in isPresent.indices where !isPresent[slot] {
-      browsers[index].services[slot].heard.look(nil, at: now) { nil }
+      browsers[index].services[slot].cached.look(nil, at: now) { nil }
     }
-    browsers[index].services.removeAll(where: \.heard.isOver)
+    browsers[index].services.removeAll(where: \.cached.isOver)
   }
 
   /// Returns the events that are due, with the receiving hosts.
-  mutating func hear(until now: Instant, _ network: SimulatedNetwork) -> [(host: HostID, event: ServiceDiscovery.Event)]
-  {
+  mutating func receive(until now: Instant, _ network: SimulatedNetwork) -> [(
+    host: HostID, event: ServiceDiscovery.Event
+  )] {
     guard let due = nextDeadline, due <= now else { return [] }
     var all: [(HostID, ServiceDiscovery.Event)] = []
     for index in browsers.indices {
       let host = browsers[index].host
       for slot in browsers[index].services.indices {
         let hasWay = network.reaches(host, browsers[index].services[slot].source)
-        all += browsers[index].services[slot].heard.hear(until: now, hasWay: hasWay).map { (host, $0) }
+        all += browsers[index].services[slot].cached.receive(until: now, hasWay: hasWay).map { (host, $0) }
       }
     }
     setDeadline()

@@ -365,7 +365,7 @@ public final class World {
   }
 
   private func deliverServices() {
-    for (host, event) in discovery.hear(until: now, network) {
+    for (host, event) in discovery.receive(until: now, network) {
       let member = members[host.rawValue]
       guard member.isPowered else { continue }
       switch event {

@@ -11,11 +11,13 @@ extension HomeDefinition {
 
   /// Reads definition files like `load(files:catalogue:)` with the catalogue of all clusters, and checks that each
   /// device has the attributes with initial values.
+  /// - Parameter open: reads the files of behaviors.
   /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
-    simulating files: [(name: String, text: String)], ignoring ignored: [String] = []
+    simulating files: [(name: String, text: String)], ignoring ignored: [String] = [],
+    opening open: @escaping FileReader = HomeDefinition.refuseFile
   ) throws(DefinitionError) -> HomeDefinition {
-    let home = try load(files: files, catalogue: catalogue, ignoring: ignored)
+    let home = try load(files: files, catalogue: catalogue, ignoring: ignored, opening: open)
     var seen: Set<SourceMark> = []
     let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.mark).inserted }
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }

@@ -7,13 +7,16 @@ import Runtime
 // The endpoints of a device and their composition. Matter Core § 9.2 and § 9.12.
 extension DeviceAssembly {
   /// Returns the application endpoints of a device, with the initial values of its definition.
-  static func endpoints(of device: DeviceDefinition, _ numbers: inout EndpointNumbers) -> [EndpointDefinition] {
+  /// - Parameter clock: the start of the device's behaviors.
+  static func endpoints(
+    of device: DeviceDefinition, _ numbers: inout EndpointNumbers, _ clock: BehaviorClock = .zero
+  ) -> [EndpointDefinition] {
     guard device.kind == .bridge else {
-      return parts(of: device) { EndpointID(UInt16($0 + 1)) }
+      return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) }
     }
     var aggregator = EndpointDefinition(1, deviceTypes: types(device), servers: labels(device))
     var behind: [EndpointDefinition] = []
-    for bridged in device.bridged { behind += endpoints(bridged: bridged, &numbers) }
+    for bridged in device.bridged { behind += endpoints(bridged: bridged, &numbers, clock) }
     // A flat list: an aggregator lists all endpoints below it, at any depth.
     aggregator.parts = behind.map(\.id).sorted()
     let inner = Set(behind.flatMap(\.parts))
@@ -29,7 +32,7 @@ extension DeviceAssembly {
   /// Returns one endpoint that is both the bridged node and the application, or one for the node with its parts below
   /// it.
   private static func endpoints(
-    bridged device: DeviceDefinition, _ numbers: inout EndpointNumbers
+    bridged device: DeviceDefinition, _ numbers: inout EndpointNumbers, _ clock: BehaviorClock
   ) -> [EndpointDefinition] {
     let node = numbers.number(of: device.uniqueID)
     var facts = BridgedDeviceFacts(
@@ -41,7 +44,7 @@ extension DeviceAssembly {
     let ids =
       device.buttons.count > 1
       ? device.buttons.map { numbers.number(of: name(of: $0, of: device)) } : [node]
-    var parts = parts(of: device) { ids[$0] }
+    var parts = parts(of: device, clock) { ids[$0] }
     let own = initial(information, device, position: 0)
     if parts.count == 1 {
       parts[0].deviceTypes.append(DeviceTypes.bridgedNode)
@@ -66,12 +69,12 @@ extension DeviceAssembly {
 
   /// Returns the application endpoints of a device.
   private static func parts(
-    of device: DeviceDefinition, number: (Int) -> EndpointID
+    of device: DeviceDefinition, _ clock: BehaviorClock, number: (Int) -> EndpointID
   ) -> [EndpointDefinition] {
     let type = DeviceTypes.named(device.kind.deviceType)
     return (0..<max(1, device.buttons.count)).map { position in
       let servers = servers(of: device.kind, switchKind: device.switchKind ?? .full)
-        .map { initial($0, device, position: position) }
+        .map { behaving(initial($0, device, position: position), device, position: position, clock) }
       return EndpointDefinition(
         number(position), deviceTypes: types(device), servers: servers + labels(device),
         clients: type?.clients ?? [],
@@ -99,6 +102,16 @@ extension DeviceAssembly {
     }
   }
 
+  private static func behaving(
+    _ server: ClusterServer, _ device: DeviceDefinition, position: Int, _ clock: BehaviorClock
+  ) -> ClusterServer {
+    device.behaviors.reduce(server) { server, behavior in
+      guard Int(behavior.attribute.endpoint.rawValue) == position + 1, behavior.attribute.target?.cluster == server.id
+      else { return server }
+      return server.following(behavior, of: device, clock)
+    }
+  }
+
   /// Returns the problems of the initial values that a device or one of its bridged devices can't have. Endpoints are
   /// numbered within each device.
   static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
@@ -108,15 +121,14 @@ extension DeviceAssembly {
   private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
     let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
-    return device.initialValues.compactMap { value -> DefinitionProblem? in
+    let values = device.initialValues + device.behaviors.flatMap(\.values)
+    let problems = values.compactMap { value -> DefinitionProblem? in
       let position = Int(value.endpoint.rawValue) - 1
       guard let target = value.target, (0..<max(1, device.buttons.count)).contains(position),
         let server = (position == 0 ? served + node : served).first(where: { $0.id == target.cluster }),
         value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
       else {
-        return DefinitionProblem(
-          at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)",
-          expected: "an attribute that the device has")
+        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
       }
       // Checked with all initial values of the cluster.
       let complete = initial(server, device, position: position)
@@ -124,11 +136,36 @@ extension DeviceAssembly {
       return DefinitionProblem(
         at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
     }
+    guard problems.isEmpty else { return problems }
+    return (0..<max(1, device.buttons.count)).flatMap { position in
+      served.flatMap { violations(initial($0, device, position: position), device, position: position) }
+    }
+  }
+
+  /// Returns the violations of a cluster's conformance that the initial values cause, at the value of the element or at
+  /// the first one of the cluster.
+  private static func violations(
+    _ server: ClusterServer, _ device: DeviceDefinition, position: Int
+  ) -> [DefinitionProblem] {
+    let values = device.initialValues.filter {
+      Int($0.endpoint.rawValue) == position + 1 && $0.target?.cluster == server.id
+    }
+    guard let first = values.first else { return [] }
+    return server.violations.map { violation in
+      let value = values.first { $0.target.map { .attribute($0.attribute) } == violation.element } ?? first
+      return DefinitionProblem(
+        at: value.mark, found: value.path,
+        expected: "values with which the cluster conforms to the standard: \(violation)")
+    }
   }
 
   /// Returns the values that an attribute may have.
   private static func expected(_ target: InitialValue.Target, of server: ClusterServer, or other: String?) -> String {
-    let range = server.range(of: target.attribute).map { "a number from \($0.lowerBound) to \($0.upperBound)" }
+    let unit = target.unit
+    let range = server.range(of: target.attribute).map { range in
+      let ends = [range.lowerBound, range.upperBound].map { unit?.text($0) ?? "\($0)" }
+      return "a number from \(ends.joined(separator: " to "))"
+    }
     guard let known = target.schema.namedValues ?? range else { return other ?? "a value that the attribute may have" }
     if case .nullable = target.schema { return known + ", or null" }
     return known

@@ -89,10 +89,22 @@ enum DeviceAssembly {
       return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make()]
     case .dimmablePlugInUnit:
       return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make(), LevelControlServer.make()]
+    case .contactSensor: return sensor(SensorServers.booleanState(true))
+    case .waterFreezeDetector, .waterLeakDetector, .rainSensor: return sensor(SensorServers.booleanState(false))
+    case .occupancySensor: return sensor(SensorServers.occupancySensing())
+    case .lightSensor: return sensor(SensorServers.illuminance())
+    case .temperatureSensor: return sensor(SensorServers.temperature())
+    case .humiditySensor: return sensor(SensorServers.humidity())
+    case .pressureSensor: return sensor(SensorServers.pressure())
+    case .flowSensor: return sensor(SensorServers.flow())
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers here.
       return []
     }
+  }
+
+  private static func sensor(_ server: ClusterServer) -> [ClusterServer] {
+    [IdentifyServer.make(.visibleIndicator), server]
   }
 
   /// The server with the targets of an endpoint's client clusters.

@@ -64,10 +64,18 @@ extension InitialValue {
   /// The value as one TLV element with an anonymous tag, in the attribute's type; nil without a catalogue, or if it is
   /// not a value of the type.
   public var tlv: [UInt8]? {
-    guard mismatch == nil, var schema = target?.schema else { return nil }
+    guard mismatch == nil, let schema = target?.schema else { return nil }
+    return value.tlv(as: schema)
+  }
+}
+
+extension InitialValue.Value {
+  /// Returns the value as one TLV element with an anonymous tag, in the type of an attribute.
+  func tlv(as schema: Schema) -> [UInt8] {
+    var schema = schema
     if case .nullable(let inner) = schema { schema = inner }
     var writer = TLVWriter()
-    switch (value, schema) {
+    switch (self, schema) {
     case (.null, _): writer.writeNull()
     case (.boolean(let value), _): writer.write(value)
     case (.integer(let value), .signed): writer.write(value)

@@ -1,56 +1,84 @@
+internal import MatterClusters
 internal import MatterModel
 internal import Yams
 
-/// Parses one entry of a device's `attributes`.
+/// Parses one entry of a device's `attributes` or `behave`.
 enum AttributeReading {
   static func read(
     key: String, mark: SourceMark, node: Node, valueMark: SourceMark, catalogue: AttributeCatalogue?
   ) throws(DefinitionError) -> InitialValue {
-    func fail(
-      _ mark: SourceMark, _ found: String, _ expected: String, _ suggestions: [String] = []
-    ) -> DefinitionError {
-      DefinitionError(
-        problems: [DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions)])
-    }
+    let attribute = try attribute(key, mark: mark, catalogue: catalogue)
+    return try read(node, of: attribute, mark: valueMark, catalogue: catalogue)
+  }
+
+  private static func problem(
+    _ mark: SourceMark, _ found: String, _ expected: String, _ suggestions: [String] = []
+  ) -> DefinitionError {
+    DefinitionError(
+      problems: [DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions)])
+  }
+
+  /// Parses the name of an attribute: `onOff.onOff` or `2.onOff.onOff`.
+  /// - Returns: the attribute without a value.
+  static func attribute(
+    _ key: String, mark: SourceMark, catalogue: AttributeCatalogue?
+  ) throws(DefinitionError) -> InitialValue {
     var parts = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var endpoint: EndpointID = 1
     if parts.count == 3 {
       guard let number = UInt16(parts[0]), number != .max else {
-        throw fail(mark, "endpoint “\(parts[0])”", "a number from 0 to 65534")
+        throw problem(mark, "endpoint “\(parts[0])”", "a number from 0 to 65534")
       }
       endpoint = EndpointID(number)
       parts.removeFirst()
     }
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
-      throw fail(mark, "attribute “\(key)”", "cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff")
+      throw problem(
+        mark, "attribute “\(key)”", "cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff")
     }
     var value = InitialValue(
-      endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark,
-      text: node.summary, valueMark: valueMark)
-    guard let catalogue else {
-      guard let scalar = node.scalar else {
-        throw fail(valueMark, node.summary, "a single value: a number, a text, true or false")
-      }
-      value.value = untyped(scalar, node)
-      return value
-    }
+      endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark, text: "",
+      valueMark: mark)
+    guard let catalogue else { return value }
     guard catalogue.hasCluster(parts[0]) else {
-      throw fail(
+      throw problem(
         mark, "cluster “\(parts[0])”", "a known cluster",
         NearestName.suggestions(for: parts[0], in: catalogue.clusterNames))
     }
     guard let found = catalogue.find(cluster: parts[0], attribute: parts[1]) else {
       let suggestions = NearestName.suggestions(for: parts[1], in: catalogue.attributeNames(of: parts[0]))
-      throw fail(mark, "attribute “\(parts[1])”", "an attribute of \(parts[0])", suggestions)
+      throw problem(mark, "attribute “\(parts[1])”", "an attribute of \(parts[0])", suggestions)
     }
     value.cluster = found.cluster
     value.attribute = found.name
-    value.target = .init(cluster: found.id, attribute: found.info.id, schema: found.info.schema)
-    switch typed(node, schema: found.info.schema, constraint: found.info.constraint) {
+    value.target = .init(
+      cluster: found.id, attribute: found.info.id, schema: found.info.schema, constraint: found.info.constraint)
+    return value
+  }
+
+  /// Parses a value of an attribute. A measure may have its unit: `21.5C`.
+  /// - Parameter attribute: the attribute as ``attribute(_:mark:catalogue:)`` returns it.
+  static func read(
+    _ node: Node, of attribute: InitialValue, mark: SourceMark, catalogue: AttributeCatalogue?
+  ) throws(DefinitionError) -> InitialValue {
+    var value = attribute
+    (value.text, value.valueMark) = (node.summary, mark)
+    guard let target = attribute.target, let catalogue else {
+      guard let scalar = node.scalar else {
+        throw problem(mark, node.summary, "a single value: a number, a text, true or false")
+      }
+      value.value = untyped(scalar, node)
+      return value
+    }
+    var encoded = node
+    if let unit = target.unit, let measure = unit.measure(node.scalar?.string ?? "") {
+      encoded = Node("\(unit.encoded(measure))")
+    }
+    switch typed(encoded, schema: target.schema, constraint: target.constraint) {
     case .success(let typed): value.value = typed
     case .failure(let mismatch) where mismatch.isOfInteger && !catalogue.checksIntegers:
       value.mismatch = mismatch.expected
-    case .failure(let mismatch): throw fail(valueMark, node.summary, mismatch.expected, mismatch.suggestions)
+    case .failure(let mismatch): throw problem(mark, node.summary, mismatch.expected, mismatch.suggestions)
     }
     return value
   }
@@ -97,7 +125,18 @@ enum AttributeReading {
     case .boolean:
       guard let value = text.flatMap(ScalarReading.boolean) else { return mismatch("true or false\(orNull)") }
       return .success(.boolean(value))
-    case .unsigned(let bits), .bitmap(let bits, _, _):
+    case .unsigned(let bits):
+      return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
+    case .bitmap(bits: let bits, names: let names, isInverted: false):
+      if let bit = names.first(where: { $0.value.lowercased() == text?.lowercased() })?.key {
+        return .success(.integer(1 << Int64(bit)))
+      }
+      // A bitmap with one bit, such as Occupancy, is also true or false.
+      if let bit = names.keys.first, names.count == 1, let isSet = text.flatMap(ScalarReading.boolean) {
+        return .success(.integer(isSet ? 1 << Int64(bit) : 0))
+      }
+      return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
+    case .bitmap(let bits, _, _):
       return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
     case .signed(let bits):
       return integer(text, in: range(signed: bits, isNullable, constraint), orNull)
@@ -181,4 +220,9 @@ enum AttributeReading {
     guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
     return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
   }
+}
+
+extension InitialValue.Target {
+  /// The unit of the attribute; nil if it has none.
+  var unit: ValueUnit? { ValueUnit(cluster, attribute) }
 }

@@ -5,7 +5,7 @@ internal import Yams
 struct DefinitionReader {
   private(set) var problems: [DefinitionProblem] = []
   let document: YAMLDocument
-  private let catalogue: AttributeCatalogue?
+  let catalogue: AttributeCatalogue?
   private var rooms: [Marked<String>]?
   /// The rooms of the file by lowercased name.
   private var roomsByName: [String: Marked<String>] = [:]
@@ -14,9 +14,13 @@ struct DefinitionReader {
 
   /// Keys of the file that another reader handles.
   private let ignored: [String]
+  let open: HomeDefinition.FileReader
 
-  init(file: String, text: String, catalogue: AttributeCatalogue?, ignoring ignored: [String] = []) {
-    self.ignored = ignored
+  init(
+    file: String, text: String, catalogue: AttributeCatalogue?, ignoring ignored: [String] = [],
+    opening open: @escaping HomeDefinition.FileReader
+  ) {
+    (self.ignored, self.open) = (ignored, open)
     document = YAMLDocument(file: file, text: text)
     self.catalogue = catalogue
   }
@@ -83,9 +87,10 @@ struct DefinitionReader {
     return rooms
   }
 
-  private static let deviceKeys = [
+  static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "uniqueID", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices", "provisional",
+    "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
+    "provisional",
     "resumesSubscriptions",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
@@ -138,6 +143,7 @@ struct DefinitionReader {
     let resumes = boolean(fields["resumesSubscriptions"])
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
+    let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
@@ -148,7 +154,8 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      labels: labels, switchKind: parts.switchKind, buttons: parts.buttons, bridged: parts.bridged,
+      behaviors: behaviors, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
+      bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 
@@ -234,11 +241,7 @@ struct DefinitionReader {
         let value = try AttributeReading.read(
           key: key.scalar?.string ?? key.summary, mark: mark, node: node, valueMark: document.mark(of: node),
           catalogue: catalogue)
-        let same = { (other: InitialValue) in
-          (other.endpoint, other.cluster.lowercased(), other.attribute.lowercased())
-            == (value.endpoint, value.cluster.lowercased(), value.attribute.lowercased())
-        }
-        if let first = values.first(where: same) {
+        if let first = values.first(where: { $0.isSameAttribute(as: value) }) {
           report(
             at: mark, found: "attribute “\(key.scalar?.string ?? "")” again",
             expected: "each attribute once; it is in line \(first.mark.line) already")
@@ -317,6 +320,8 @@ struct DefinitionReader {
     }
     return Marked(value: text, mark: document.mark(of: node))
   }
+
+  mutating func add(_ problems: [DefinitionProblem]) { self.problems += problems }
 
   mutating func report(_ node: Node, expected: String) {
     report(at: document.mark(of: node), found: node.summary, expected: expected)

@@ -46,11 +46,43 @@ public struct DeviceKind: Hashable, Sendable {
   public static let extendedColorLight = DeviceKind(
     name: "extended color light", aliases: ["extended colour light", "color light", "colour light"],
     deviceType: 0x010D, productID: 0x8004, summary: "a light with a brightness, of any color and any white")
+  public static let contactSensor = DeviceKind(
+    name: "contact sensor", aliases: ["door sensor", "window sensor", "contact"], deviceType: 0x0015,
+    productID: 0x800B, summary: "a sensor that tells whether a door or window is closed")
+  public static let waterFreezeDetector = DeviceKind(
+    name: "water freeze detector", aliases: ["freeze detector", "freeze sensor"], deviceType: 0x0041,
+    productID: 0x800C, summary: "a sensor that detects a risk of freezing")
+  public static let waterLeakDetector = DeviceKind(
+    name: "water leak detector", aliases: ["leak detector", "leak sensor", "water leak sensor"], deviceType: 0x0043,
+    productID: 0x800D, summary: "a sensor that detects leaking water")
+  public static let rainSensor = DeviceKind(
+    name: "rain sensor", aliases: ["rain detector"], deviceType: 0x0044, productID: 0x800E,
+    summary: "a sensor that detects rain")
+  public static let lightSensor = DeviceKind(
+    name: "light sensor", aliases: ["illuminance sensor"], deviceType: 0x0106, productID: 0x800F,
+    summary: "a sensor that measures the illuminance")
+  public static let occupancySensor = DeviceKind(
+    name: "occupancy sensor", aliases: ["motion sensor", "presence sensor"], deviceType: 0x0107, productID: 0x8010,
+    summary: "a sensor that detects persons, and holds its state for a time")
+  public static let temperatureSensor = DeviceKind(
+    name: "temperature sensor", aliases: ["thermometer"], deviceType: 0x0302, productID: 0x8011,
+    summary: "a sensor that measures the temperature")
+  public static let pressureSensor = DeviceKind(
+    name: "pressure sensor", aliases: ["barometer"], deviceType: 0x0305, productID: 0x8012,
+    summary: "a sensor that measures the air pressure")
+  public static let flowSensor = DeviceKind(
+    name: "flow sensor", aliases: ["flow meter"], deviceType: 0x0306, productID: 0x8013,
+    summary: "a sensor that measures the flow of a liquid")
+  public static let humiditySensor = DeviceKind(
+    name: "humidity sensor", aliases: ["hygrometer"], deviceType: 0x0307, productID: 0x8014,
+    summary: "a sensor that measures the relative humidity")
 
   /// Every kind, in the order of the device type IDs.
   public static let all: [DeviceKind] = [
-    .bridge, .genericSwitch, .onOffLight, .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch,
-    .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight,
+    .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
+    .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
+    .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
+    .pressureSensor, .flowSensor, .humiditySensor,
   ]
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".

@@ -32,6 +32,7 @@ struct DeviceDraft: Sendable {
   var servesProvisional: Bool?
   var resumesSubscriptions: Bool?
   var initialValues: [InitialValue] = []
+  var behaviors: [BehaviorDefinition] = []
   var labels: [DeviceLabel] = []
   var switchKind: SwitchKind?
   var buttons: [String] = []

@@ -1,3 +1,4 @@
+internal import Foundation
 public import MatterDevice
 public import MatterModel
 
@@ -18,6 +19,21 @@ public struct HomeDefinition: Sendable, Hashable {
     (self.name, self.rooms, self.devices) = (name, rooms, devices)
   }
 
+  /// Reads the text of a file that a definition file names.
+  /// - name: The name in the definition file.
+  /// - file: The name of the definition file.
+  public typealias FileReader = (_ name: String, _ file: String) throws -> String
+
+  /// Opens no file.
+  public static func refuseFile(_ name: String, besides file: String) throws -> String {
+    throw CocoaError(.fileReadNoPermission)
+  }
+
+  /// Opens a file by its path from the definition file.
+  public static func openFile(_ name: String, besides file: String) throws -> String {
+    try TextFile.read(TextFile.path(name, besides: file))
+  }
+
   /// Reads definition files as one home.
   ///
   /// Missing values are derived from the room and the name of the device, so they are the same in each run and on every
@@ -27,15 +43,17 @@ public struct HomeDefinition: Sendable, Hashable {
   ///   - files: The names of the files, for messages, and their texts.
   ///   - catalogue: The clusters whose attributes can get initial values; nil to skip the check.
   ///   - ignored: Keys that another reader handles.
+  ///   - open: Reads the files of behaviors.
   /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
-    files: [(name: String, text: String)], catalogue: AttributeCatalogue? = nil, ignoring ignored: [String] = []
+    files: [(name: String, text: String)], catalogue: AttributeCatalogue? = nil, ignoring ignored: [String] = [],
+    opening open: @escaping FileReader = HomeDefinition.refuseFile
   ) throws(DefinitionError) -> HomeDefinition {
     var drafts: [FileDraft] = []
     var problems: [DefinitionProblem] = []
     for file in files {
       var reader = DefinitionReader(
-        file: file.name, text: file.text, catalogue: catalogue, ignoring: ignored)
+        file: file.name, text: file.text, catalogue: catalogue, ignoring: ignored, opening: open)
       drafts.append(reader.read())
       problems += reader.problems
     }
@@ -104,6 +122,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var resumesSubscriptions = true
   /// Initial values that differ from the defaults of the device type.
   public var initialValues: [InitialValue]
+  /// The attributes whose values change over time.
+  package var behaviors: [BehaviorDefinition] = []
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
   /// The features of a generic switch; nil for other kinds.
@@ -152,6 +172,8 @@ public struct InitialValue: Sendable, Hashable {
   public var text: String
   /// The position of the value.
   public var valueMark: SourceMark
+  /// `1.levelControl.currentLevel`.
+  var path: String { "\(endpoint).\(cluster).\(attribute)" }
   /// The expected value, if the value in the file is not one of the attribute's type.
   var mismatch: String?
 
@@ -175,5 +197,15 @@ public struct InitialValue: Sendable, Hashable {
     public var cluster: ClusterID
     public var attribute: AttributeID
     public var schema: Schema
+    var constraint: Constraint
   }
+}
+
+/// The values of an attribute over time.
+package struct BehaviorDefinition: Sendable, Hashable {
+  /// The attribute, with its first value.
+  package var attribute: InitialValue
+  package var course: Behavior.Course
+  /// The values that the attribute has at some time, or that limit them; checked as initial values.
+  var values: [InitialValue]
 }

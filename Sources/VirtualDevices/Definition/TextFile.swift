@@ -13,6 +13,12 @@ package enum TextFile {
     throw DefinitionError(problems: [notUTF8(bytes, path)])
   }
 
+  /// Returns the path of a file that another file names.
+  package static func path(_ name: String, besides file: String) -> String {
+    let folder = (file as NSString).deletingLastPathComponent
+    return name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
+  }
+
   private static func bytes(_ path: String) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw error(path) }

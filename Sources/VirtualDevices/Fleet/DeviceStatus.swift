@@ -38,6 +38,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var level: UInt8?
   /// The position of its switch; nil without a switch.
   public var position: UInt8?
+  /// The state or the measurement of a sensor: "closed", "21.5 °C"; nil for other devices.
+  public var reading: String?
   /// The names of its buttons if it has several, in the order of their endpoints.
   public var buttons: [String] = []
   /// The devices behind the bridge.
@@ -71,8 +73,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   /// The node IDs on all fabrics; empty before commissioning.
   public var nodeIDs: [String] { fabrics.map(\.nodeID) }
 
-  /// "on", "off", "on 40%", "no power"; empty for a device without a state to show.
-  public var state: String { isPowered ? stateText(onOff, level, position) : "no power" }
+  /// "on", "off", "on 40%", "21.5 °C", "no power"; empty for a device without a state to show.
+  public var state: String { isPowered ? reading ?? stateText(onOff, level, position) : "no power" }
 
   /// `room/name`, or the name alone.
   public var path: String { room.isEmpty ? name : "\(room)/\(name)" }
@@ -98,13 +100,15 @@ public struct BridgedStatus: Codable, Sendable, Hashable {
   public var level: UInt8?
   /// The position of its switch; nil without a switch.
   public var position: UInt8?
+  /// The state or the measurement of a sensor, as in ``DeviceStatus/reading``.
+  public var reading: String?
 
   init(name: String, room: String, type: String, endpoint: UInt16, buttons: [String]) {
     (self.name, self.room, self.type, self.endpoint, self.buttons) = (name, room, type, endpoint, buttons)
   }
 
   /// The state as in ``DeviceStatus/state``, or "unreachable".
-  public var state: String { isReachable ? stateText(onOff, level, position) : "unreachable" }
+  public var state: String { isReachable ? reading ?? stateText(onOff, level, position) : "unreachable" }
 
   /// `room/name`, or the name alone.
   public var path: String { room.isEmpty ? name : "\(room)/\(name)" }

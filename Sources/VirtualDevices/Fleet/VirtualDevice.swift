@@ -40,6 +40,9 @@ package final class VirtualDevice {
       (self.interfaces, self.directory) = (interfaces, directory)
       (self.logger, self.onChange) = (logger, onChange)
     }
+
+    /// The time of the device's clock.
+    var now: Instant { Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)) }
   }
 
   package let definition: DeviceDefinition
@@ -49,6 +52,8 @@ package final class VirtualDevice {
   package private(set) var host: EngineHost<DeviceEngine>?
   private let environment: Environment
   private var random: any RandomSource
+  /// The start of the behaviors, which continue without power.
+  private let behaviors: (origin: Instant, seed: UInt64)
   /// The port of the definition or the command line; nil to use the stored one or a free one.
   private let assignedPort: UInt16?
   private var port: UInt16?
@@ -66,6 +71,9 @@ package final class VirtualDevice {
     (assignedPort, self.port) = (port, port)
     self.random = random
     self.environment = environment
+    let hasBehaviors = ([definition] + definition.bridged).contains { !$0.behaviors.isEmpty }
+    // Other devices draw the same numbers as without behaviors.
+    behaviors = (environment.now, hasBehaviors ? self.random.next() : 0)
     try boot(isFresh: isFresh)
   }
 
@@ -87,14 +95,15 @@ package final class VirtualDevice {
     let transport = try openTransport(state, store)
     let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
     numbers = EndpointNumbers(state)
-    let endpoints = DeviceAssembly.endpoints(of: definition, &numbers)
+    let now = environment.now
+    let endpoints = DeviceAssembly.endpoints(
+      of: definition, &numbers, BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed))
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     if let name = environment.hostName { configuration.hostName = name }
     configuration.peers = environment.peers
     if !environment.resumesSubscriptions { configuration.resumesSubscriptions = false }
-    let now = Instant(nanoseconds: Int64(clamping: environment.loop.now.uptimeNanoseconds))
     configuration.epoch = epoch(at: now)
     environment.configure(&configuration)
     var engine = DeviceEngine(
@@ -240,6 +249,7 @@ package final class VirtualDevice {
       }
       status.isCommissionable = engine.isCommissionable
       (status.onOff, status.level, status.position) = Self.values(&engine, on: 1)
+      status.reading = Self.reading(&engine, on: 1, of: definition.kind)
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
         let place = place(of: bridged)
@@ -248,6 +258,7 @@ package final class VirtualDevice {
           buttons: bridged.buttons)
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
         (part.onOff, part.level, part.position) = Self.values(&engine, on: place.application[0])
+        part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)
         return part
       }
     }
@@ -273,6 +284,29 @@ package final class VirtualDevice {
       engine.value(OnOff.onOff, on: endpoint), engine.value(LevelControl.currentLevel, on: endpoint)?.wrapped,
       engine.value(Switch.currentPosition, on: endpoint)
     )
+  }
+
+  /// Returns the state or the measurement of a sensor as text.
+  private static func reading(
+    _ engine: inout DeviceEngine, on endpoint: EndpointID, of kind: DeviceKind
+  ) -> String? {
+    if let state = engine.value(BooleanState.stateValue, on: endpoint), let words = BooleanState.words(kind.deviceType)
+    {
+      return state ? words.whenTrue : words.whenFalse
+    }
+    if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
+      return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
+    }
+    func text<C: Cluster, Value: ModelValue & BinaryInteger>(
+      _ attribute: MatterModel.Attribute<C, Nullable<Value>>
+    ) -> String? {
+      engine.value(attribute, on: endpoint).map { value in
+        value.wrapped.map { ValueUnit(C.id, attribute.id)?.text(Int64($0)) ?? "\($0)" } ?? "unknown"
+      }
+    }
+    return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
+      ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
+      ?? text(FlowMeasurement.measuredValue)
   }
 
   // MARK: Endpoints

@@ -34,7 +34,7 @@ struct FanOut {
       let (start, end) = try await controller.eventLoop.submit {
         controller.assumeIsolated { controller in
           let start = HostClock.now()
-          controller.take(change)
+          controller.process(change)
           return (start, HostClock.now())
         }
       }.get()

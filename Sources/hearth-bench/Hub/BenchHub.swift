@@ -29,7 +29,7 @@ final class BenchHub: EventServer {
       serving.heartbeat = .seconds(600)
       let hub = try await HubServer.open(home, serving)
       for node in 1...Self.devices {
-        try await home.controller.take(.established(NodeID(UInt64(node)), deadline: .max))
+        try await home.controller.process(.established(NodeID(UInt64(node)), deadline: .max))
       }
       return (home, hub)
     }
@@ -41,7 +41,7 @@ final class BenchHub: EventServer {
     let change = StoredDevices.change(
       NodeID(UInt64(reports % Self.devices + 1)), level: UInt8(reports / Self.devices % 100))
     reports += 1
-    controller.eventLoop.execute { [controller] in controller.assumeIsolated { $0.take(change) } }
+    controller.eventLoop.execute { [controller] in controller.assumeIsolated { $0.process(change) } }
   }
 
   func clientCount() throws -> Int { try waitFor { [hub] in await hub.status.clients.count } }

@@ -1,14 +1,21 @@
 import ArgumentParser
 import HearthHome
 import HomeText
+import MatterClusters
 import MatterController
 import MatterModel
 
 /// `hearth describe`.
 struct Describe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the details of a device: endpoints, types, clusters, connectivity, fabrics.")
+    abstract: "Show the details of a device: endpoints, types, clusters, connectivity, fabrics.",
+    discussion: """
+      With --check, reads all attributes and lists the violations of the standard: missing and surplus elements, wrong values, \
+      missing clusters of device types. Exit code 11 if there is one. Unknown clusters, and differences in clusters and device \
+      types of another revision than the one that Hearth implements, are remarks.
+      """)
   @OptionGroup var home: HomeOptions
+  @Flag(help: "Also list what violates the standard.") var check = false
   @Argument(help: "The device.", completion: .device) var device: String
 
   func run() async throws {
@@ -37,10 +44,34 @@ struct Describe: AsyncParsableCommand {
         }
       }
       let attestation = await session.attestation(of: now)
-      home.output.result(
-        DeviceDescription.json(row, fabrics, attestation),
-        DeviceDescription.text(row, fabrics, attestation, refusal: refusal))
+      let json = DeviceDescription.json(row, fabrics, attestation)
+      let text = DeviceDescription.text(row, fabrics, attestation, refusal: refusal)
+      guard check else { return home.output.result(json, text) }
+      let report = CheckReport(findings: try await Self.findings(row, session), device: now.name)
+      guard let error = report.error else {
+        return home.output.result(json.adding(report.json), text + "\n\n" + report.text)
+      }
+      guard home.output.json else {
+        home.output.text(text + "\n\n" + report.text)
+        throw error
+      }
+      home.output.text(
+        (["ok": false, "error": Output.object(error), "data": json.adding(report.json)] as JSON).text)
+      throw ProcessExit(error.code).error
     }
+  }
+
+  /// Reads the node, or the endpoints of a bridged device, and compares them with the standard.
+  private static func findings(_ row: DeviceRow, _ session: Home) async throws(HomeError) -> [DeviceCheck.Finding] {
+    guard let source = row.device.source, !source.id.isCloud else {
+      throw HomeError(
+        .refused, "known only from the vendor's cloud, which has a part of its data", device: row.record.name)
+    }
+    let paths = source.id.isBridged ? source.endpoints.map { AttributePath(endpoint: $0.id) } : [AttributePath()]
+    let report = try await session.read(row.record, paths)
+    return DeviceCheck(
+      Dictionary(report.attributes.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
+    ).findings
   }
 }
 

@@ -9,6 +9,10 @@ enum SchemaReport {
       "id": .integer(type.id.rawValue), "name": .string(type.name), "revision": .integer(type.revision),
       "servers": .array(type.servers.map { .integer($0.rawValue) }),
       "clients": .array(type.clients.map { .integer($0.rawValue) }),
+      "elements": .array(
+        type.elements.sorted { $0.key < $1.key }.map { cluster, names in
+          ["cluster": .integer(cluster.rawValue), "names": .array(names.map { .string($0) })]
+        }),
     ]
   }
 
@@ -16,7 +20,12 @@ enum SchemaReport {
     [
       "id": .integer(cluster.id.rawValue), "name": .string(cluster.name), "revision": .integer(cluster.revision),
       "features": .array(
-        cluster.features.map { ["bit": .integer($0.bit), "code": .string($0.code), "name": .string($0.name)] }),
+        cluster.features.map {
+          [
+            "bit": .integer($0.bit), "code": .string($0.code), "name": .string($0.name),
+            "conformance": .string($0.conformance),
+          ]
+        }),
       "attributes": .array(cluster.attributes.map(attribute)), "commands": .array(cluster.commands.map(command)),
       "events": .array(cluster.events.map(event)),
     ]
@@ -26,7 +35,7 @@ enum SchemaReport {
     var object: JSON = [
       "id": .integer(info.id.rawValue), "name": .string(info.name), "type": type(info.schema),
       "read": .string("\(info.read)"), "write": .optional(info.write.map { "\($0)" }),
-      "quality": .array(names(info.quality).map { .string($0) }), "conformance": conformance(info.conformance),
+      "quality": .array(names(info.quality).map { .string($0) }), "conformance": .string(info.conformance.text),
     ]
     if let constraint = constraint(info.constraint) { object = object.adding("constraint", constraint) }
     return object
@@ -37,7 +46,7 @@ enum SchemaReport {
       "id": .integer(info.id.rawValue), "name": .string(info.name), "fields": members(info.request),
       "response": info.response.map { ["id": .integer($0.id.rawValue), "fields": members($0.schema)] } ?? .null,
       "invoke": .string("\(info.privilege)"), "quality": .array(names(info.quality).map { .string($0) }),
-      "conformance": conformance(info.conformance),
+      "conformance": .string(info.conformance.text),
     ]
   }
 
@@ -45,7 +54,7 @@ enum SchemaReport {
     [
       "id": .integer(info.id.rawValue), "name": .string(info.name), "fields": members(info.payload),
       "priority": .string("\(info.priority)"), "read": .string("\(info.read)"),
-      "fabricSensitive": .bool(info.isFabricSensitive), "conformance": conformance(info.conformance),
+      "fabricSensitive": .bool(info.isFabricSensitive), "conformance": .string(info.conformance.text),
     ]
   }
 
@@ -62,7 +71,7 @@ enum SchemaReport {
   /// Returns a simple type as a string, and any other type as an object with the member `kind`.
   private static func type(_ schema: Schema) -> JSON {
     switch schema {
-    case .boolean, .float, .double, .string, .octets, .any, .unsigned, .signed: .string(word(schema))
+    case .boolean, .float, .double, .string, .octets, .any, .unsigned, .signed: .string(schema.typeName)
     case .enumeration(let bits, let names):
       [
         "kind": .string("enum\(bits)"),
@@ -81,24 +90,6 @@ enum SchemaReport {
     }
   }
 
-  private static func word(_ schema: Schema) -> String {
-    switch schema {
-    case .boolean: "bool"
-    case .unsigned(let bits): "uint\(bits)"
-    case .signed(let bits): "int\(bits)"
-    case .float: "single"
-    case .double: "double"
-    case .string: "string"
-    case .octets: "octstr"
-    case .enumeration(let bits, _): "enum\(bits)"
-    case .bitmap(let bits, _, _): "map\(bits)"
-    case .list(let entry): "list of \(word(entry))"
-    case .structure: "struct"
-    case .nullable(let inner): "\(word(inner)) or null"
-    case .any: "any"
-    }
-  }
-
   private static func constraint(_ constraint: Constraint) -> JSON? {
     switch constraint {
     case .none: nil
@@ -108,30 +99,12 @@ enum SchemaReport {
     }
   }
 
-  private static func conformance(_ conformance: Conformance) -> JSON {
-    switch conformance {
-    case .mandatory: "mandatory"
-    case .optional: "optional"
-    case .features(let mask): ["mandatoryWithAny": .integer(mask)]
-    case .optionalWith(let mask): ["optionalWithAny": .integer(mask)]
-    case .recommended(let mask): ["mandatoryWithAny": .integer(mask), "elseOptional": true]
-    case .when(let condition): ["mandatoryWhen": json(condition)]
-    case .optionalWhen(let condition): ["optionalWhen": json(condition)]
-    case .whenElseOptionalWith(let condition, let mask):
-      ["mandatoryWhen": json(condition), "optionalWithAny": .integer(mask)]
-    }
-  }
-
-  private static func json(_ condition: FeatureCondition) -> JSON {
-    ["all": .integer(condition.all), "any": .integer(condition.any), "none": .integer(condition.none)]
-  }
-
   private static func names(_ quality: Quality) -> [String] {
     let all: [(Quality, String)] = [
       (.nonVolatile, "nonVolatile"), (.fixed, "fixed"), (.scene, "scene"), (.changesOmitted, "changesOmitted"),
       (.quieter, "quieter"), (.fabricScoped, "fabricScoped"), (.fabricSensitive, "fabricSensitive"),
       (.timed, "timed"), (.singleton, "singleton"), (.diagnostics, "diagnostics"), (.largeMessage, "largeMessage"),
-      (.atomic, "atomic"), (.provisional, "provisional"),
+      (.atomic, "atomic"),
     ]
     return all.filter { quality.contains($0.0) }.map(\.1)
   }
@@ -141,7 +114,7 @@ enum SchemaReport {
     var table = Table("", "ID", "NAME", "TYPE", "ACCESS")
     for info in cluster.attributes {
       let write = info.write.map { ", write \($0)" } ?? ""
-      table.add("attribute", hex(info.id.rawValue, 4), info.name, word(info.schema), "read \(info.read)\(write)")
+      table.add("attribute", hex(info.id.rawValue, 4), info.name, info.schema.typeName, "read \(info.read)\(write)")
     }
     for info in cluster.commands {
       table.add("command", hex(info.id.rawValue, 2), info.name, fields(info.request), "invoke \(info.privilege)")

@@ -4,6 +4,7 @@ extension Init.Kind {
     switch self {
     case .light: Self.lightDefinition
     case .bridge: Self.bridgeDefinition
+    case .sensors: Self.sensorsDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -64,6 +65,50 @@ extension Init.Kind {
           - name: Remote
             type: generic switch
             buttons: [On, Off]
+
+    """
+
+  private static let sensorsDefinition = """
+    # Sensors that change by themselves.
+    #
+    #   hearth run FILE              start them; Ctrl-C stops them
+    #   hearth pair CODE             for each sensor, with the code that `hearth run` prints
+    #   hearth sim set Outdoor.temperatureMeasurement.measuredValue=-5C
+    #
+    # A value that is set stays until the device starts again: hearth sim power Outdoor cycle
+
+    home: My sensors
+
+    devices:
+      # A sensor without `behave` keeps its value: hearth sim set Door.booleanState.stateValue=false
+      - name: Door
+        type: contact sensor
+
+      - name: Motion
+        type: occupancy sensor
+        behave:
+          # Each value with its time; the list starts again at its end.
+          occupancySensing.occupancy: { steps: [false for 4m, true for 1m] }
+
+      - name: Outdoor
+        type: temperature sensor
+        behave:
+          # 12 °C on average, from 4 °C to 20 °C within 24 hours.
+          temperatureMeasurement.measuredValue:
+            sine: { mean: 12C, amplitude: 8C, period: 24h }
+
+      - name: Humidity
+        type: humidity sensor
+        behave:
+          # A random walk, which moves by at most `step` each minute.
+          relativeHumidityMeasurement.measuredValue:
+            walk: { from: 40%, to: 60%, step: 1%, every: 1m }
+
+      - name: Leak
+        type: water leak detector
+        behave:
+          # Dry for an hour, then leaking for good. A file with a time and a value in each line: { file: leak.csv }
+          booleanState.stateValue: { steps: [false for 1h, true] }
 
     """
 

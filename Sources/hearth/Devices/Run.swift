@@ -135,7 +135,7 @@ struct Run: AsyncParsableCommand {
       }
     }
     do throws(DefinitionError) {
-      return try HomeDefinition.load(simulating: texts)
+      return try HomeDefinition.load(simulating: texts, opening: HomeDefinition.openFile)
     } catch {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     }

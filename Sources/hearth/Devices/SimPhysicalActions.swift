@@ -11,8 +11,10 @@ struct SimSet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change attributes as the physical device would.",
     discussion: """
-      Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. For example:
+      Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. An attribute that follows \
+      a course (`behave` of the definition file) keeps the value until the device starts again. For example:
         hearth sim set Kitchen/Lamp.onOff.onOff=true                                 the switch is operated
+        hearth sim set Outdoor.temperatureMeasurement.measuredValue=-5C              the sensor measures a temperature
         hearth sim set 'Desk Lamp.bridgedDeviceBasicInformation.reachable=false'     the bridge loses the device
       """)
   @OptionGroup var options: GlobalOptions

@@ -1,3 +1,4 @@
+import HearthHome
 import HomeText
 import MatterClusters
 import MatterController
@@ -5,7 +6,6 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
 
@@ -143,7 +143,8 @@ import Testing
       #expect(await code(open, request, as: .owner) == nil)
     }
     let acl = AccessControl.acl.path(on: .root)
-    await open.take(.report(NodeReport(5, [AttributeData(acl, dataVersion: 0, value: [0x16, 0x18])], isWhole: false)))
+    await open.process(
+      .report(NodeReport(5, [AttributeData(acl, dataVersion: 0, value: [0x16, 0x18])], isWhole: false)))
     func paths(_ role: HomeRole?) async throws -> Set<ConcreteAttributePath> {
       let request = HomeRequest.samples(after: nil, filter: SampleFilter(.attribute), limit: 0)
       let reply = try await open.controller.perform(request, as: role, origin: nil) { _ in }

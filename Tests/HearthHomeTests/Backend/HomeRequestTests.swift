@@ -1,15 +1,15 @@
 import Foundation
+import HomeAutomation
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import CloudLink
-@testable import HomeAutomation
+@testable import HearthHome
 @testable import HomeControl
 @testable import HomeModel
-@testable import HomeStore
 @testable import MatterController
 
 /// The encoding of requests, and the roles that they need.

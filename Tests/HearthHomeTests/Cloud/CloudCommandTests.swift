@@ -1,3 +1,6 @@
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import MatterClusters
 import MatterModel
@@ -5,11 +8,7 @@ import MatterProtocol
 import Runtime
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import WebClient
+import WebClient
 
 /// Cloud requests of a process that follows no devices, such as a single command.
 @Suite("Cloud commands", .timeLimit(.minutes(10))) struct CloudCommandTests {

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import CloudLink
-@testable import HomeStore
 
 /// Assignment of node ids and endpoints to the devices of an account, which must not change.
 @Suite("Cloud endpoints") struct CloudEndpointTests {

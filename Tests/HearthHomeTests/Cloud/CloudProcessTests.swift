@@ -1,13 +1,12 @@
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import MatterClusters
 import Runtime
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
-@testable import WebClient
+import WebClient
 
 /// Cloud accounts of a home that several processes have open.
 @Suite("Cloud accounts of several processes", .timeLimit(.minutes(10))) struct CloudProcessTests {

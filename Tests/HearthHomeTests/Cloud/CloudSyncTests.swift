@@ -1,11 +1,10 @@
+import CloudLink
 import Foundation
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import CloudLink
-@testable import HomeModel
 
 @Suite("Cloud identity") struct CloudSyncTests {
   private func sync(_ home: SampleHome, agentID: String? = nil) -> JSONValue {

@@ -1,11 +1,11 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import CloudLink
-@testable import HomeModel
 
 /// Translation between cloud traits and Matter clusters, in both directions, for each row of the table.
 @Suite("Cloud translation") struct CloudTranslationTests {

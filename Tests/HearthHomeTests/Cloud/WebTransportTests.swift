@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
+import HomeStore
 import Synchronization
 import Testing
 
-@testable import HearthHome
 @testable import CloudLink
+@testable import HearthHome
 @testable import HomeAutomation
-@testable import HomeStore
 @testable import WebClient
 
 /// HTTP requests to clouds and webhooks, and the limits for their answers.

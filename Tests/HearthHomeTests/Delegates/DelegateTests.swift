@@ -201,14 +201,14 @@ import Testing
     let clients = [await RecordingClient(here.home), await RecordingClient(there.home)]
     func report(_ value: [UInt8]) async throws {
       let data = AttributeData(.init(1, 6, 0), dataVersion: 0, value: value)
-      try await here.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await here.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
     }
-    try await here.home.controller.take(.established(5, deadline: .max))
-    try await here.home.controller.take(.lost(5, .subscriptionLost))
+    try await here.home.controller.process(.established(5, deadline: .max))
+    try await here.home.controller.process(.lost(5, .subscriptionLost))
     try await report([0x09])
     // An unchanged value.
     try await report([0x09])
-    try await here.home.controller.take(.established(5, deadline: .max))
+    try await here.home.controller.process(.established(5, deadline: .max))
     try await here.make([.topology(SourceID(5), [.init(id: 0, servers: [6])], DeviceIdentity())])
     for client in clients {
       #expect(await client.delegate.waits(for: "services of Lamp 5"))
@@ -226,7 +226,7 @@ import Testing
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
     let controller = try offline.home.controller
-    await controller.take(.lost(5, .timedOut))
+    await controller.process(.lost(5, .timedOut))
     let client = await RecordingClient(offline.home)
     let lamp = try #require(client.manager.primaryHome?.accessories.first)
     let light = try #require(lamp.traits[OnOffTrait.self])
@@ -241,8 +241,8 @@ import Testing
     /// the command fails, because both happen in one turn of the event loop.
     func comeOnlineBriefly() async throws {
       try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
-        dispatcher.value.take(.established(5, deadline: .max))
-        dispatcher.value.take(.lost(5, .timedOut))
+        dispatcher.value.process(.established(5, deadline: .max))
+        dispatcher.value.process(.lost(5, .timedOut))
       }.get()
     }
     let command = await begin { try await $0.on() }
@@ -272,10 +272,10 @@ import Testing
   @Test func updatesContactWithoutMessage() async throws {
     let offline = try await OfflineHome(directory)
     try await offline.make(HomeSamples.lamp(5))
-    try await offline.home.controller.take(.established(5, deadline: 1))
+    try await offline.home.controller.process(.established(5, deadline: 1))
     let client = await RecordingClient(offline.home)
     for input: HomeInput in [.heard(5, deadline: 2), .heard(5, deadline: 3), .heard(5, deadline: nil)] {
-      try await offline.home.controller.take(input)
+      try await offline.home.controller.process(input)
       let contact = try #require(try await offline.home.devices().list().first).contact
       #expect(await eventually { client.manager.primaryHome?.accessories.first?.contact == contact })
     }
@@ -296,7 +296,7 @@ import Testing
     let restored = try await lamp()
     #expect(restored.theirs == restored.ours && restored.theirs?.sourceConnectivity == .unknown)
     #expect(restored.theirs?.isReachable == false)
-    try await offline.home.controller.take(.answered(5))
+    try await offline.home.controller.process(.answered(5))
     #expect(await client.delegate.waits(for: "Lamp 5 reachable"))
     let heard = try await lamp()
     #expect(heard.theirs == heard.ours && heard.theirs?.isReachable == true)

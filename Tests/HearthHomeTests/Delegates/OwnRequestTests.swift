@@ -1,10 +1,10 @@
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
 
 /// Attribution of reported changes to the client's own requests. See the article “The home model”, “Delegates”.
 @Suite("Own requests") struct OwnRequestTests {

@@ -1,12 +1,11 @@
 import Foundation
+import HearthHome
+import HomeControl
+import HomeModel
 import Logging
 import MatterModel
 import Runtime
 import Synchronization
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 
 /// Records all messages.
 final class RecordingDelegate: HomeListDelegate, HomeRoomDelegate, HomeNameDelegate, HomeHubDelegate,

@@ -1,7 +1,6 @@
+import HearthHome
+import HomeModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// The article “The home model”, “Connectivity and locality”: aggregation of the states of parts, tested exhaustively.
 @Suite("Aggregated connectivity") struct ConnectivityTests {

@@ -1,11 +1,11 @@
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 
 /// Devices with several sources that offer different traits. See the article “The home model”, “Sources of a device”.
 @Suite("Device parts", .timeLimit(.minutes(10))) struct DevicePartTests {
@@ -78,7 +78,7 @@ import Testing
   @Test func lossOfMatterLeavesDevicePartiallyOnline() throws {
     var home = home(Self.lamp, Self.colorLamp())
     let before = try device(home)
-    home.take(.lost(5, .timedOut))
+    home.process(.lost(5, .timedOut))
     let away = try device(home)
     #expect(away != before && away.source?.id == cloud)
     #expect(away.sourceConnectivity == SourceConnectivity(.partiallyOnline, .mixed))
@@ -89,12 +89,12 @@ import Testing
     #expect(away.traits[GroupsTrait.self]?.metadata.offlineReason == .timedOut)
     // The traits of a root node are those of the active source.
     #expect(away.types.get(RootNodeDeviceType.self)?.metadata.sourceConnectivity == remote)
-    home.take(.lost(Self.cloudNode, .cloudUnreachable))
+    home.process(.lost(Self.cloudNode, .cloudUnreachable))
     #expect(try device(home).sourceConnectivity == SourceConnectivity(.offline, .mixed))
     #expect(try trait(device(home), ColorControl.id) == "1 offline remote")
-    home.take(.established(5, deadline: 7))
+    home.process(.established(5, deadline: 7))
     #expect(try device(home).sourceConnectivity == SourceConnectivity(.partiallyOnline, .mixed))
-    home.take(.established(Self.cloudNode, deadline: 7))
+    home.process(.established(Self.cloudNode, deadline: 7))
     #expect(try device(home) == before)
     #expect(home.faults.isEmpty)
   }
@@ -121,7 +121,7 @@ import Testing
     #expect(try place(1, OnOff.id, by: own) == "matter 1" && place(4, OnOff.id, by: cloud) == "matter 1")
     #expect(try place(4, ColorControl.id, by: cloud) == "cloud 4")
     #expect(try place(1, OnOff.id, by: nil) == "matter 1")
-    home.take(.lost(5, .timedOut))
+    home.process(.lost(5, .timedOut))
     #expect(try place(1, OnOff.id, by: own) == "cloud 4" && place(4, OnOff.id, by: cloud) == "cloud 4")
     #expect(try place(1, Groups.id, by: own) == "matter 1")
   }
@@ -208,11 +208,11 @@ import Testing
     await open.meet(Self.colorLamp())
     let colors = try await open.device("5").types.subscribe(ExtendedColorLightDeviceType.self).makeAsyncIterator()
     let hue = ColorControl.currentHue.path(on: 4), isOn = OnOff.onOff.path(on: 4)
-    await open.take(NodeModel.report(Self.cloudNode, hue, UInt8(50).tlv))
+    await open.process(NodeModel.report(Self.cloudNode, hue, UInt8(50).tlv))
     // The device has this trait from another source.
-    await open.take(NodeModel.report(Self.cloudNode, isOn, true.tlv))
-    await open.take(NodeModel.report(5, OnOff.onOff.path(on: 1), false.tlv))
-    await open.take(.lost(Self.cloudNode, .cloudUnreachable))
+    await open.process(NodeModel.report(Self.cloudNode, isOn, true.tlv))
+    await open.process(NodeModel.report(5, OnOff.onOff.path(on: 1), false.tlv))
+    await open.process(.lost(Self.cloudNode, .cloudUnreachable))
     func text(_ light: ExtendedColorLightDeviceType) -> String {
       let traits = light.matterTraits
       return "\(traits.colorControlTrait?.currentHue ?? 0) \(traits.onOffTrait?.onOff == true) "
@@ -234,8 +234,8 @@ import Testing
   @Test func delegatesReceivePathsOfDevice() async throws {
     let open = try await OpenHome(Self.lamp, Self.colorLamp())
     let client = await RecordingClient(open.home)
-    await open.take(NodeModel.report(Self.cloudNode, OnOff.onOff.path(on: 4), true.tlv))
-    await open.take(NodeModel.report(Self.cloudNode, ColorControl.currentHue.path(on: 4), UInt8(50).tlv))
+    await open.process(NodeModel.report(Self.cloudNode, OnOff.onOff.path(on: 4), true.tlv))
+    await open.process(NodeModel.report(Self.cloudNode, ColorControl.currentHue.path(on: 4), UInt8(50).tlv))
     #expect(await client.delegate.waits(for: "Device 5 1/colorControl.currentHue = 50"))
     #expect(client.delegate.messages == ["Device 5 1/colorControl.currentHue = 50"])
     await open.home.close()

@@ -1,10 +1,9 @@
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 
 @Suite("Difference of homes") struct DifferenceTests {
   @Test(arguments: 1...20) func differenceTransformsOneHomeIntoTheOther(_ seed: Int) {

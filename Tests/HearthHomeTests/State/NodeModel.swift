@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// The attributes of a node, for reports: endpoints, device types, and a few values.
 struct NodeModel {
@@ -118,7 +117,7 @@ struct CheckedReducer {
 
   var state: HomeState { reducer.state }
 
-  @discardableResult mutating func take(_ input: HomeInput, after: Int64 = 1_000) -> HomeUpdate? {
+  @discardableResult mutating func process(_ input: HomeInput, after: Int64 = 1_000) -> HomeUpdate? {
     time += after
     var expected = state
     let update = reducer.reduce(input, at: time)
@@ -130,9 +129,9 @@ struct CheckedReducer {
 
   /// Adds a node, with a full report and a subscription. The name of the room is its id.
   mutating func meet(_ model: NodeModel, name: String? = nil, roomID: String? = nil) {
-    take(model.commissioned(name: name, roomID: roomID))
-    take(model.report())
-    take(.established(model.node, deadline: time + 60_000_000))
+    process(model.commissioned(name: name, roomID: roomID))
+    process(model.report())
+    process(.established(model.node, deadline: time + 60_000_000))
   }
 
   func status(_ device: String) -> SourceStatus? { state.devices[device]?.active?.status }

@@ -1,10 +1,10 @@
+import HearthHome
 import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.
@@ -83,7 +83,7 @@ import Testing
     let database = try scratch.open()
     for _ in 0..<250 {
       let before = home.state
-      let update = home.take(generator.next(&random, isWild: isWild))
+      let update = home.process(generator.next(&random, isWild: isWild))
       if update == nil { #expect(home.state == before) }
       if isWild { continue }
       // Each device has a source, and without a grace time the settled state is the current one.
@@ -108,9 +108,9 @@ import Testing
     var home = CheckedReducer()
     let lamp = NodeModel.lamp(5)
     home.meet(lamp)
-    #expect(home.take(lamp.report())?.changes ?? [] == [])
-    #expect(home.take(.established(5, deadline: 7)) == nil)
-    #expect(home.take(.heard(5, deadline: 7)) == nil)
+    #expect(home.process(lamp.report())?.changes ?? [] == [])
+    #expect(home.process(.established(5, deadline: 7)) == nil)
+    #expect(home.process(.heard(5, deadline: 7)) == nil)
   }
 
   // MARK: Connectivity
@@ -119,20 +119,20 @@ import Testing
     var home = CheckedReducer()
     home.meet(.lamp(5))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
-    home.take(.lost(5, .subscriptionLost))
+    home.process(.lost(5, .subscriptionLost))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .subscriptionLost))
     // The first reason is kept, except that a refused session replaces it.
-    #expect(home.take(.lost(5, .timedOut)) == nil)
-    #expect(home.take(.lost(5, .noAddress)) == nil)
+    #expect(home.process(.lost(5, .timedOut)) == nil)
+    #expect(home.process(.lost(5, .noAddress)) == nil)
     #expect(home.status("5")?.reason == .subscriptionLost)
-    home.take(.lost(5, .sessionRefused))
+    home.process(.lost(5, .sessionRefused))
     #expect(home.status("5")?.reason == .sessionRefused)
-    home.take(.established(5, deadline: 7))
+    home.process(.established(5, deadline: 7))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
     // After our own restart connectivity and locality are unknown.
-    home.take(.started)
+    home.process(.started)
     #expect(home.status("5") == .unknown)
-    home.take(.lost(5, .timedOut))
+    home.process(.lost(5, .timedOut))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .unspecified), reason: .timedOut))
   }
 
@@ -140,21 +140,21 @@ import Testing
   @Test func reportAfterShutDownIsOneUpdate() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
-    home.take(.lost(5, .poweredOffAnnounced))
+    home.process(.lost(5, .poweredOffAnnounced))
     guard case .report(var report) = NodeModel.report(5, OnOff.onOff.path(on: 1), false.tlv) else { return }
     (report.isOfEstablished, report.deadline) = (true, 7)
-    let update = home.take(.report(report))
+    let update = home.process(.report(report))
     #expect(update?.changes.count == 2 && home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
     #expect(home.reducer.contacts[5]?.nextReport == 7)
     // The deadline of the previous process does not apply.
-    home.take(.started)
+    home.process(.started)
     #expect(home.reducer.contacts[5]?.nextReport == nil && home.reducer.contacts[5]?.last != nil)
   }
 
   @Test func restoresStateAfterRestart() {
     var home = CheckedReducer()
     home.meet(.bridge(7))
-    home.take(.lost(7, .subscriptionLost))
+    home.process(.lost(7, .subscriptionLost))
     var next = HomeReducer(home.state, contacts: home.reducer.contacts)
     #expect(next.state == home.state && next.contacts == home.reducer.contacts)
     #expect(next.status(of: 7).reason == .subscriptionLost)
@@ -168,44 +168,44 @@ import Testing
   @Test func shutDownEventMakesDeviceOffline() {
     var home = CheckedReducer()
     home.meet(.lamp(5))
-    home.take(.report(NodeReport(5, [], events: [NodeModel.shutDown(10)], isWhole: true)))
+    home.process(.report(NodeReport(5, [], events: [NodeModel.shutDown(10)], isWhole: true)))
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .poweredOffAnnounced))
-    #expect(home.take(.lost(5, .subscriptionLost)) == nil)
+    #expect(home.process(.lost(5, .subscriptionLost)) == nil)
     // A repeated event changes nothing.
-    home.take(.established(5, deadline: 7))
-    #expect(home.take(.report(NodeReport(5, [], events: [NodeModel.shutDown(10)], isWhole: true))) == nil)
+    home.process(.established(5, deadline: 7))
+    #expect(home.process(.report(NodeReport(5, [], events: [NodeModel.shutDown(10)], isWhole: true))) == nil)
     #expect(home.connectivity("5") == .online)
   }
 
   @Test func ignoresShutDownBeforeSubscription() {
     var home = CheckedReducer()
-    home.take(NodeModel.lamp(5).report(events: [NodeModel.shutDown(3)]))
-    home.take(.established(5, deadline: 7))
+    home.process(NodeModel.lamp(5).report(events: [NodeModel.shutDown(3)]))
+    home.process(.established(5, deadline: 7))
     #expect(home.connectivity("5") == .online)
     #expect(home.state.lastEvents[5] == 3)
     // The same for another event, or on another endpoint.
     var other = NodeModel.shutDown(4)
     other.path = .init(1, BasicInformation.id, BasicInformation.shutDown.id)
-    home.take(.report(NodeReport(5, [], events: [other], isWhole: true)))
+    home.process(.report(NodeReport(5, [], events: [other], isWhole: true)))
     #expect(home.connectivity("5") == .online)
   }
 
   @Test func appliesReachableAttributeOfBridge() {
     var home = CheckedReducer()
     home.meet(.bridge(7))
-    home.take(NodeModel.report(7, reachable2, false.tlv))
+    home.process(NodeModel.report(7, reachable2, false.tlv))
     let status = home.status("7/2")
     #expect(status?.connectivity == SourceConnectivity(.offline, .peer) && status?.reason == .bridgeSaysUnreachable)
     #expect(status?.lastContact != nil)
     #expect(home.connectivity("7/3") == .online && home.connectivity("7") == .online)
     // If the bridge is lost all its devices are offline, for the same reason; after its return all but the unreachable
     // one are online.
-    home.take(.lost(7, .subscriptionLost))
+    home.process(.lost(7, .subscriptionLost))
     #expect(["7", "7/2", "7/3"].allSatisfy { home.status($0)?.reason == .subscriptionLost })
-    home.take(.established(7, deadline: 7))
+    home.process(.established(7, deadline: 7))
     #expect(home.status("7/2")?.reason == .bridgeSaysUnreachable)
     #expect(home.connectivity("7/3") == .online)
-    home.take(NodeModel.report(7, reachable2, true.tlv))
+    home.process(NodeModel.report(7, reachable2, true.tlv))
     #expect(home.status("7/2") == SourceStatus(SourceConnectivity(.online, .peer)))
     #expect(home.faults.isEmpty)
   }
@@ -222,7 +222,7 @@ import Testing
     bridge[BridgedDeviceBasicInformation.reachable.path(on: 5)] = true.tlv
     home.meet(bridge)
     #expect(home.reducer.settledConnectivity(of: "7/2").connectivityState == .online)
-    let update = home.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), false.tlv))
+    let update = home.process(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), false.tlv))
     #expect(update?.settled == ["7/2"])
     let entry = try #require(home.state.devices["7/2"])
     #expect(entry.active?.status.connectivity.connectivityState == .online)
@@ -243,19 +243,19 @@ import Testing
     var home = CheckedReducer()
     home.meet(.lamp(5))
     func contact() -> Contact? { home.reducer.contacts[5] }
-    home.take(.heard(5, deadline: 42))
+    home.process(.heard(5, deadline: 42))
     #expect(contact() == Contact(last: home.time, nextReport: 42))
     var report = NodeReport(5, [], isWhole: true)
-    home.take(.report(report))
+    home.process(.report(report))
     #expect(contact() == Contact(last: home.time, nextReport: 42))
     report.deadline = 43
-    home.take(.report(report))
+    home.process(.report(report))
     #expect(contact() == Contact(last: home.time, nextReport: 43))
     let last = home.time
     // An offline device has no deadline, and the loss does not count as contact.
-    home.take(.lost(5, .subscriptionLost))
+    home.process(.lost(5, .subscriptionLost))
     #expect(contact() == Contact(last: last, nextReport: nil))
-    home.take(.answered(5))
+    home.process(.answered(5))
     #expect(contact()?.last == home.time)
     #expect(home.connectivity("5") == .online)
   }
@@ -273,7 +273,7 @@ import Testing
     home.meet(.lamp(5))
     let start = home.time
     func contact(_ node: NodeID, _ change: HomeChange, at time: Int64) -> Int64? {
-      _ = home.take(.update(HomeUpdate([change], at: start + time, origin: nil)))
+      _ = home.process(.update(HomeUpdate([change], at: start + time, origin: nil)))
       return home.reducer.contacts[node]?.last.map { $0 - start }
     }
     let path = OnOff.onOff.path(on: 1)

@@ -1,11 +1,10 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// The reducer of a client that reaches the home through routes. See the article “The home model”, “Routes”.
 @Suite("Route reducer") struct RouteReducerTests {

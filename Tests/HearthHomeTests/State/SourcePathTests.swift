@@ -1,9 +1,8 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// Mapping of paths of an old device value to the currently active source.
 @Suite("Source paths") struct SourcePathTests {
@@ -119,7 +118,7 @@ import Testing
     let home = try await OpenHome(.lamp(5, uniqueID: "u"), bridge)
     let old = try await home.device("5")
     #expect(old.source?.id == own)
-    await home.take(.lost(5, .timedOut))
+    await home.process(.lost(5, .timedOut))
     #expect(try await home.device("5").source?.id == bridged)
     let light = try #require(old.traits[OnOffTrait.self])
     #expect(light.endpoint == 1)
@@ -136,7 +135,7 @@ import Testing
     let root = try #require(old.traits[DescriptorTrait.self, on: 0])
     #expect(await message { try await root.untyped.invoke(0) }?.contains("node 5 ") == true)
     #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("node 5 ") == true)
-    await home.take(.nodeRemoved(5))
+    await home.process(.nodeRemoved(5))
     #expect(await message { try await light.on() }?.contains("active source has changed") == true)
     #expect(await message { try await light.write(OnOff.onTime, 3) }?.contains("active source has changed") == true)
     await home.home.close()

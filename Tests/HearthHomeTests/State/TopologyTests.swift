@@ -1,10 +1,10 @@
+import HearthHome
 import HomeText
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import HomeModel
 
 /// Mapping of nodes to devices, and its changes.
@@ -22,7 +22,7 @@ import Testing
     bridge.endpoints[3] = nil
     bridge.endpoints[0]?.parts = [1, 2]
     bridge.endpoints[1]?.parts = [2]
-    let removal = home.take(bridge.report())
+    let removal = home.process(bridge.report())
     #expect(removal?.changes.contains(.deviceRemoved(id: "7/3")) == true)
     #expect(home.ids == ["7", "7/2"])
     #expect(home.state.values[7]?.endpointIDs == [0, 1, 2])
@@ -30,7 +30,7 @@ import Testing
     bridge.addBridged(4, "New", isReachable: false)
     bridge.endpoints[0]?.parts = [1, 2, 4]
     bridge.endpoints[1]?.parts = [2, 4]
-    home.take(bridge.report())
+    home.process(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/4"])
     // With the state that the bridge reports.
     #expect(home.status("7/4")?.reason == .bridgeSaysUnreachable)
@@ -53,11 +53,11 @@ import Testing
       }
       #expect(known == home.state)
     }
-    try read(home.take(bridge.report()))
+    try read(home.process(bridge.report()))
     bridge.addBridged(4, "New")
     bridge.endpoints[0]?.parts = [1, 2, 3, 4]
     bridge.endpoints[1]?.parts = [2, 3, 4]
-    try read(home.take(bridge.report()))
+    try read(home.process(bridge.report()))
     #expect(home.ids == ["7", "7/2", "7/3", "7/4"])
   }
 
@@ -78,11 +78,11 @@ import Testing
     #expect(home.state.devices["7/5"]?.active?.endpoints.map(\.id) == [5])
     #expect(home.state.devices["7/6"]?.active?.endpoints.map(\.id) == [6])
     // Devices behind an unreachable nested bridge are unreachable.
-    home.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), false.tlv))
+    home.process(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), false.tlv))
     #expect(home.connectivity("7/5") == .offline)
     #expect(home.status("7/6")?.reason == .bridgeSaysUnreachable)
     #expect(home.connectivity("7/2") == .online)
-    home.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), true.tlv))
+    home.process(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), true.tlv))
     #expect(home.connectivity("7/6") == .online)
     #expect(home.faults.isEmpty)
   }
@@ -93,17 +93,17 @@ import Testing
     home.meet(bridge)
     let before = home.state
     // Some endpoints; one attribute; a parts list with an endpoint that is not described yet.
-    home.take(bridge.report(of: [0], isWhole: false))
-    home.take(bridge.report(of: [2], isWhole: false))
+    home.process(bridge.report(of: [0], isWhole: false))
+    home.process(bridge.report(of: [2], isWhole: false))
     #expect(home.state == before)
     var larger = bridge
     larger.endpoints[0]?.parts = [1, 2, 3, 4]
     larger.endpoints[1]?.parts = [2, 3, 4]
-    home.take(larger.report(of: [0, 1], isWhole: false))
+    home.process(larger.report(of: [0, 1], isWhole: false))
     #expect(home.ids == ["7", "7/2", "7/3"])
     #expect(home.state.devices["7"]?.active?.endpoints == before.devices["7"]?.active?.endpoints)
     larger.addBridged(4, "New")
-    home.take(larger.report(of: [4], isWhole: false))
+    home.process(larger.report(of: [4], isWhole: false))
     #expect(home.ids == ["7", "7/2", "7/3", "7/4"])
     #expect(home.faults.isEmpty)
   }
@@ -111,10 +111,10 @@ import Testing
   @Test func newNodeBecomesDeviceOnceDescribed() {
     var home = CheckedReducer()
     let lamp = NodeModel.lamp(5)
-    home.take(.established(5, deadline: 9))
-    home.take(lamp.report(of: [1], isWhole: false))
+    home.process(.established(5, deadline: 9))
+    home.process(lamp.report(of: [1], isWhole: false))
     #expect(home.ids.isEmpty)
-    home.take(lamp.report(of: [0], isWhole: false))
+    home.process(lamp.report(of: [0], isWhole: false))
     #expect(home.state.devices["5"]?.name == "Device 5")
     // The node was online before it became a device.
     #expect(home.connectivity("5") == .online)
@@ -128,14 +128,14 @@ import Testing
     home.meet(lamp)
     #expect(home.state.value(5, LevelControl.currentLevel.path(on: 1)) != nil)
     lamp.endpoints[1]?.clusters[LevelControl.id] = nil
-    let update = home.take(lamp.report(of: [1]))
+    let update = home.process(lamp.report(of: [1]))
     #expect(update?.changes.contains(.attribute(5, LevelControl.currentLevel.path(on: 1), value: nil)) == true)
     #expect(home.state.value(5, LevelControl.currentLevel.path(on: 1)) == nil)
     #expect(home.state.value(5, OnOff.onOff.path(on: 1)) != nil)
     // The same for a removed endpoint.
     lamp.endpoints[1] = nil
     lamp.endpoints[0]?.parts = []
-    home.take(lamp.report())
+    home.process(lamp.report())
     #expect(home.state.values[5]?.endpointIDs == [0])
     #expect(home.state.devices["5"]?.active?.endpoints.map(\.id) == [0])
     #expect(home.faults.isEmpty)
@@ -147,7 +147,7 @@ import Testing
     home.meet(bridge)
     // Endpoint 3 is no longer a separate device, but a part of the bridge.
     bridge.endpoints[3]?.types = [DeviceTypes.onOffLight.id]
-    home.take(bridge.report(of: [3]))
+    home.process(bridge.report(of: [3]))
     #expect(home.ids == ["7", "7/2"])
     #expect(home.state.devices["7"]?.active?.endpoints.map(\.id) == [0, 1, 3])
     #expect(home.state.value(7, isOn3) == true.tlv)
@@ -158,7 +158,7 @@ import Testing
     var home = CheckedReducer()
     home.meet(.bridge(7))
     home.meet(.lamp(5))
-    home.take(.nodeRemoved(7))
+    home.process(.nodeRemoved(7))
     #expect(home.ids == ["5"])
     #expect(home.state.values[7] == nil && home.reducer.contacts[7] == nil)
     #expect(home.faults.isEmpty)
@@ -188,14 +188,14 @@ import Testing
     #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(7, 3)])
     #expect(home.state.devices["5"]?.active?.id == SourceID(5))
     // The reachable source is the active one.
-    home.take(.lost(5, .subscriptionLost))
+    home.process(.lost(5, .subscriptionLost))
     #expect(home.state.devices["5"]?.active?.id == SourceID(7, 3))
     #expect(home.reducer.settledConnectivity(of: "5").connectivityState == .online)
-    home.take(.lost(7, .subscriptionLost))
+    home.process(.lost(7, .subscriptionLost))
     #expect(home.state.devices["5"]?.active?.id == SourceID(5))
     #expect(home.reducer.settledConnectivity(of: "5").connectivityState == .offline)
     // One source is removed; the device keeps its id and name.
-    home.take(.nodeRemoved(5))
+    home.process(.nodeRemoved(5))
     #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(7, 3)])
     #expect(home.faults.isEmpty)
   }
@@ -213,7 +213,7 @@ import Testing
     var home = CheckedReducer()
     home.meet(.lamp(5, uniqueID: "lamp"))
     home.meet(.bridge(7))
-    home.take(NodeModel.report(7, BridgedDeviceBasicInformation.uniqueID.path(on: 3), "lamp".tlv))
+    home.process(NodeModel.report(7, BridgedDeviceBasicInformation.uniqueID.path(on: 3), "lamp".tlv))
     #expect(home.ids == ["5", "7", "7/2"])
     #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(7, 3)])
     #expect(home.state.value(7, isOn3) == true.tlv)
@@ -229,7 +229,7 @@ import Testing
     let rooms = [
       Room(id: "k", name: "Kitchen", structureID: "home"), Room(id: "c", name: "Kitchen", structureID: "cottage"),
     ]
-    home.take(
+    home.process(
       .update(
         HomeUpdate([.structureAdded(Structure(id: "cottage", name: "Cottage"))] + rooms.map { .roomAdded($0) }, at: 1)))
     home.meet(.lamp(9, uniqueID: "lamp"), name: "Left", roomID: "k")
@@ -239,10 +239,10 @@ import Testing
     #expect(lamp?.name == "Left" && lamp?.roomID == "k")
     // A source without a bridge is preferred.
     #expect(lamp?.active?.id == SourceID(9))
-    home.take(.lost(9, .timedOut))
+    home.process(.lost(9, .timedOut))
     #expect(home.state.devices["7/3"]?.active?.id == SourceID(7, 3))
     // A third source: a room of another structure is ignored, and a name that is in use gets a number.
-    home.take(
+    home.process(
       .update(HomeUpdate([.deviceMoved(id: "7/2", roomID: "k"), .deviceRenamed(id: "7/2", name: "Desk")], at: 1)))
     home.meet(.lamp(11, uniqueID: "lamp"), name: "desk", roomID: "c")
     #expect(home.state.devices["7/3"]?.sources.count == 3)
@@ -252,7 +252,7 @@ import Testing
     // The device is in the home before it is commissioned.
     home.meet(.lamp(13))
     #expect(home.state.devices["13"]?.name == "Device 13")
-    home.take(NodeModel.lamp(13).commissioned(name: "Shelf", roomID: "k"))
+    home.process(NodeModel.lamp(13).commissioned(name: "Shelf", roomID: "k"))
     #expect(home.state.devices["13"]?.name == "Shelf" && home.state.devices["13"]?.roomID == "k")
     #expect(home.faults.isEmpty)
   }
@@ -264,18 +264,18 @@ import Testing
     bridge[uniqueID] = "lamp".tlv
     home.meet(bridge)
     home.meet(.lamp(9, uniqueID: "lamp"))
-    home.take(.update(HomeUpdate([.deviceRenamed(id: "7/3", name: "Desk")], at: 1)))
+    home.process(.update(HomeUpdate([.deviceRenamed(id: "7/3", name: "Desk")], at: 1)))
     #expect(home.ids == ["7", "7/2", "7/3"])
     // The bridge removes the endpoint, and later has another device there.
     var without = bridge
     without.endpoints[3] = nil
     without.endpoints[0]?.parts = [1, 2]
     without.endpoints[1]?.parts = [2]
-    home.take(without.report())
+    home.process(without.report())
     #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
     bridge[uniqueID] = nil
     bridge[isOn3] = false.tlv
-    home.take(bridge.report())
+    home.process(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
     #expect(home.state.devices["7/3-2"]?.sources.map(\.id) == [SourceID(7, 3)])
     #expect(home.state.devices["7/3-2"]?.name == "Right" && home.connectivity("7/3-2") == .online)
@@ -288,10 +288,10 @@ import Testing
     #expect(try registry.resolve("7/3-2").device.name == "Right")
     #expect(try registry.resolve("9").device.name == "Desk")
     // The bridge removes the endpoint again, and then adds the original device.
-    home.take(without.report())
+    home.process(without.report())
     #expect(home.ids == ["7", "7/2", "7/3"])
     bridge[uniqueID] = "lamp".tlv
-    home.take(bridge.report())
+    home.process(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3"] && home.state.devices["7/3"]?.sources.count == 2)
     #expect(home.faults.isEmpty)
   }
@@ -306,14 +306,14 @@ import Testing
     // The removal was not observed.
     bridge[uniqueID] = "fan".tlv
     bridge[isOn3] = false.tlv
-    home.take(bridge.report())
+    home.process(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
     #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
     #expect(home.state.value(7, isOn3) == false.tlv && home.connectivity("7/3-2") == .online)
     // A device with a single source keeps its identity when the unique id changes, because nothing indicates another
     // device.
     bridge[uniqueID] = "other".tlv
-    home.take(bridge.report())
+    home.process(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
     #expect(home.faults.isEmpty)
     let scratch = try TestDatabase()
@@ -332,8 +332,8 @@ import Testing
         .roomAdded(Room(id: "k", name: "Kitchen", structureID: "home")),
         .roomAdded(Room(id: "h", name: "Hall", structureID: "home")),
       ]
-      home.take(.update(HomeUpdate(structure + changes, at: 1)))
-      home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+      home.process(.update(HomeUpdate(structure + changes, at: 1)))
+      home.process(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
       #expect(home.state.devices.count == 1 && home.faults.isEmpty)
       #expect(home.state.devices.values.first?.sources.map(\.id) == [SourceID(5), SourceID(9)])
       return home
@@ -355,9 +355,9 @@ import Testing
       .structureAdded(Structure(id: "cottage", name: "Cottage")),
       .roomAdded(Room(id: "b", name: "Bath", structureID: "cottage")),
     ]
-    home.take(.update(HomeUpdate(cottage, at: 1)))
+    home.process(.update(HomeUpdate(cottage, at: 1)))
     home.meet(.lamp(9), name: "Mirror", roomID: "b")
-    home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+    home.process(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
     lamp = home.state.devices["9"]
     #expect(home.ids == ["9"] && lamp?.sources.map(\.id) == [SourceID(5), SourceID(9)])
     #expect(lamp?.name == "Mirror" && lamp?.roomID == "b" && lamp?.structureID == "cottage")
@@ -377,11 +377,11 @@ import Testing
     home.meet(.lamp(5, uniqueID: "lamp"))
     let lamp = NodeModel.lamp(9)
     home.meet(lamp)
-    home.take(lamp.report(events: [NodeModel.shutDown(41)]))
-    home.take(.established(9, deadline: 9))
+    home.process(lamp.report(events: [NodeModel.shutDown(41)]))
+    home.process(.established(9, deadline: 9))
     let values = home.state.values[9]
     #expect(home.state.lastEvents[9] == 41 && home.ids == ["5", "9"])
-    home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+    home.process(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
     #expect(home.ids == ["5"])
     #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(9)])
     #expect(home.state.source(SourceID(9))?.status.connectivity == SourceConnectivity(.online, .peer))
@@ -390,7 +390,7 @@ import Testing
     #expect(known == values)
     // Repeated events are ignored, also after a restart.
     #expect(home.state.lastEvents[9] == 41)
-    #expect(home.take(lamp.report(of: [], events: [NodeModel.shutDown(41)])) == nil)
+    #expect(home.process(lamp.report(of: [], events: [NodeModel.shutDown(41)])) == nil)
     let scratch = try TestDatabase()
     let database = try scratch.open()
     try database.commit(home.log)

@@ -1,10 +1,10 @@
+import HearthHome
 import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import HomeModel
 
 /// For any parts lists, valid or invalid, each endpoint belongs to one device.

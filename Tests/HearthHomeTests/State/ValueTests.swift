@@ -1,10 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// Stored attribute values and data versions of clusters.
 @Suite("Values") struct ValueTests {
@@ -21,7 +20,7 @@ import Testing
     home.meet(.lamp(5))
     let revision = ConcreteAttributePath(1, OnOff.id, GlobalAttribute.clusterRevision)
     let all = [OnOff.onOff.id, OnOff.onTime.id]
-    home.take(
+    home.process(
       .report(
         NodeReport(
           5,
@@ -30,7 +29,7 @@ import Testing
             AttributeData(revision, dataVersion: 1, value: UInt16(6).tlv), list(all),
           ], isWhole: true)))
     #expect(home.state.value(5, onTime) == UInt16(7).tlv)
-    let update = home.take(.report(NodeReport(5, [list([OnOff.onOff.id])], isWhole: true)))
+    let update = home.process(.report(NodeReport(5, [list([OnOff.onOff.id])], isWhole: true)))
     #expect(home.state.value(5, onTime) == nil)
     #expect(update?.changes.contains(.attribute(5, onTime, value: nil)) == true)
     // Global attributes need not be listed.

@@ -1,4 +1,4 @@
-@testable import HearthHome
+import HearthHome
 
 /// All device types and traits with Swift names, to compare with the tables of device types and clusters.
 enum AllTypes {

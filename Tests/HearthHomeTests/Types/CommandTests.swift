@@ -1,10 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
 
 @Suite("Labeled commands") struct CommandTests {
   /// Records the calls of a trait of a device with one endpoint of the given type.

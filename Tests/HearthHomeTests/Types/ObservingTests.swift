@@ -1,11 +1,10 @@
+import HearthHome
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterModel
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 
 @Suite("Type subscriptions") struct ObservingTests {
   private func levels(_ updates: DeviceUpdates<DimmableLightDeviceType>) async -> [UInt8?] {

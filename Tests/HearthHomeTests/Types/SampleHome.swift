@@ -1,10 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Synchronization
-
-@testable import HearthHome
-@testable import HomeModel
 
 /// An in-memory home: applies changes, and records the requests to its devices.
 final class SampleHome: HomeAccess {

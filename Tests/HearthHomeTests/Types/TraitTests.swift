@@ -1,10 +1,10 @@
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
 
 @Suite("Traits") struct TraitTests {
   @Test func readsAttributesByName() throws {

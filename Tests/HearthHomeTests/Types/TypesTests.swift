@@ -1,9 +1,9 @@
+import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
 
 @Suite("Device types") struct TypesTests {
   /// A speaker that is also a dimmable light.

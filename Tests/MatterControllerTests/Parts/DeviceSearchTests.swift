@@ -64,7 +64,7 @@ import Testing
     var search = search([1, 2])
     #expect(advance(&search, to: .zero).actions == ["start 1"])
     let waiting = advance(&search, to: .at(9), responding: [.number(1)])
-    #expect(waiting.actions.isEmpty && waiting.last == .wait(nil))
+    #expect(waiting.actions.isEmpty && waiting.last == .wait(nil) && search.wakeUp == nil)
     search.failed(.timedOut, at: .at(10))
     #expect(advance(&search, to: .at(10)).actions == ["start 2"])
   }

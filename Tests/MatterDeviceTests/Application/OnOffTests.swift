@@ -253,13 +253,13 @@ struct OnOffTests {
     #expect(!node[OnOff.onOff])
   }
 
-  @Test func servesMandatoryCommands() {
-    #expect(OnOffServer.make().missingCommands == [])
-    #expect(OnOffServer.make(features: []).missingCommands == [])
+  @Test func conforms() {
+    #expect(OnOffServer.make().violations == [])
+    #expect(OnOffServer.make(features: []).violations == [])
     #expect(!TestNode([OnOffServer.make(features: [])]).accepts(OnOff.onWithTimedOff))
-    #expect(LevelControlServer.make().missingCommands == [])
-    #expect(ScenesManagementServer.make().missingCommands == [])
-    #expect(GroupsServer.make().missingCommands == [])
-    #expect(IdentifyServer.make(.none).missingCommands == [])
+    #expect(LevelControlServer.make().violations == [])
+    #expect(ScenesManagementServer.make().violations == [])
+    #expect(GroupsServer.make().violations == [])
+    #expect(IdentifyServer.make(.none).violations == [])
   }
 }

@@ -138,7 +138,7 @@ final class TestNode {
   /// Sets an attribute as the physical device does.
   func act<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) {
     context.subject = .device
-    context[attribute, on: 1] = value
+    try? context.act(set: attribute.path(on: 1), encoded: value.tlv)
     settle()
   }
 

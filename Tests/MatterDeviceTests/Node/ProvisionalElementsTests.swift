@@ -8,7 +8,9 @@ import Testing
 /// Elements that are provisional in the standard. Matter Core § 7.3.2.
 @Suite struct ProvisionalElementsTests {
   private func provisional(_ lab: Lab) -> [String] {
-    lab.device.attributes.filter { $0.info.quality.contains(.provisional) }.map(\.info.name)
+    lab.device.attributes.filter {
+      $0.info.conformance.decision(ConformanceFacts(features: .max)).requirement == .provisional
+    }.map(\.info.name)
   }
 
   @Test func servesProvisionalOnlyIfConfigured() throws {

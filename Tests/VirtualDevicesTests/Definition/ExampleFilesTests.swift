@@ -10,12 +10,16 @@ struct ExampleFilesTests {
     for _ in 0..<4 { root.deleteLastPathComponent() }
     let text = try String(contentsOf: root.appending(path: "devices/\(name)"), encoding: .utf8)
     let files = [(name: name, text: text)]
-    return simulating ? try HomeDefinition.load(simulating: files) : try HomeDefinition.load(files: files)
+    let open: HomeDefinition.FileReader = { [root] name, _ in
+      try String(contentsOf: root.appending(path: "devices/\(name)"), encoding: .utf8)
+    }
+    return simulating
+      ? try HomeDefinition.load(simulating: files, opening: open) : try HomeDefinition.load(files: files)
   }
 
   @Test("cover every type and can be simulated")
   func all() throws {
-    let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml"].map { try load($0, simulating: true) }
+    let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml", "sensors.yaml"].map { try load($0, simulating: true) }
     let devices = homes.flatMap(\.devices)
     #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
     // All of them may run side by side.

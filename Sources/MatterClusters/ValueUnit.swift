@@ -1,20 +1,24 @@
-internal import HomeModel
-internal import MatterClusters
-internal import MatterModel
+internal import Glibc
+package import MatterModel
 
 /// The unit of an encoded number that users write with a unit.
-enum ValueUnit {
+package enum ValueUnit: Hashable, Sendable {
   /// ``levelStep`` is a difference of levels.
   case level, levelStep, mireds, seconds, tenthsOfSecond, milliseconds, hundredthsOfDegree, tenthsOfDegree
   case hundredthsOfPercent, percent
+  /// 10,000 · log10(lux) + 1; 0 is too dark to be measured. Application Clusters § 2.2.5.1.
+  case illuminance
+  /// A tenth of a kilopascal.
+  case hectopascals
+  case tenthsOfCubicMeterPerHour
 
-  struct Name: Hashable {
-    var cluster: ClusterID
-    var name: NormalizedName
+  package struct Name: Hashable, Sendable {
+    package var cluster: ClusterID
+    package var name: NormalizedName
   }
 
   /// The units by name: in a cluster, all attributes, command fields and structure members of one name have the same.
-  static let table: [Name: ValueUnit] = {
+  package static let table: [Name: ValueUnit] = {
     var table: [Name: ValueUnit] = [:]
     func add<C: Cluster>(_ cluster: C.Type, _ unit: ValueUnit, _ names: String...) {
       for name in names { table[Name(cluster: C.id, name: NormalizedName(name))] = unit }
@@ -39,6 +43,13 @@ enum ValueUnit {
     add(
       RelativeHumidityMeasurement.self, .hundredthsOfPercent, "MeasuredValue", "MinMeasuredValue", "MaxMeasuredValue",
       "Tolerance")
+    add(IlluminanceMeasurement.self, .illuminance, "MeasuredValue", "MinMeasuredValue", "MaxMeasuredValue")
+    add(
+      PressureMeasurement.self, .hectopascals, "MeasuredValue", "MinMeasuredValue", "MaxMeasuredValue", "Tolerance")
+    add(
+      FlowMeasurement.self, .tenthsOfCubicMeterPerHour, "MeasuredValue", "MinMeasuredValue", "MaxMeasuredValue",
+      "Tolerance")
+    add(OccupancySensing.self, .seconds, "HoldTime")
     add(
       Thermostat.self, .hundredthsOfDegree, "LocalTemperature", "OutdoorTemperature", "AbsMinHeatSetpointLimit",
       "AbsMaxHeatSetpointLimit", "AbsMinCoolSetpointLimit", "AbsMaxCoolSetpointLimit", "OccupiedCoolingSetpoint",
@@ -66,14 +77,69 @@ enum ValueUnit {
   }()
 
   /// Returns the unit of an attribute, a command field or a structure member; nil if it has none.
-  init?(_ cluster: ClusterID, _ name: String) {
+  package init?(_ cluster: ClusterID, _ name: String) {
     guard let unit = Self.table[Name(cluster: cluster, name: NormalizedName(name))] else { return nil }
     self = unit
   }
 
   /// Returns the unit of an attribute; nil if it has none.
-  init?(_ cluster: ClusterID, _ attribute: AttributeID) {
-    guard let name = ElementNames.info(attribute, of: cluster)?.name else { return nil }
+  package init?(_ cluster: ClusterID, _ attribute: AttributeID) {
+    guard let name = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.name else { return nil }
     self.init(cluster, name)
+  }
+}
+
+// Units of measure. Levels, colors and times have texts of their own.
+extension ValueUnit {
+  /// The symbols of a unit of measure, the preferred one first; empty for other units.
+  package var symbols: [String] {
+    switch self {
+    case .hundredthsOfDegree, .tenthsOfDegree: ["°C", "°c", "C", "c"]
+    case .hundredthsOfPercent, .percent: ["%"]
+    case .illuminance: ["lx", "lux"]
+    case .hectopascals: ["hPa", "mbar"]
+    case .tenthsOfCubicMeterPerHour: ["m³/h", "m3/h"]
+    case .level, .levelStep, .mireds, .seconds, .tenthsOfSecond, .milliseconds: []
+    }
+  }
+
+  /// The encoded number of one unit of a linear scale.
+  private var scale: Double {
+    switch self {
+    case .hundredthsOfDegree, .hundredthsOfPercent: 100
+    case .tenthsOfDegree, .tenthsOfCubicMeterPerHour: 10
+    default: 1
+    }
+  }
+
+  /// Returns the number of a text that ends in a symbol of the unit: 21.5 for `21.5 °C`; nil for another text.
+  package func measure(_ text: String) -> Double? {
+    guard let symbol = symbols.first(where: { text.hasSuffix($0) }) else { return nil }
+    // The limit excludes infinity, NaN and numbers that no attribute can have.
+    guard let number = Double(text.dropLast(symbol.count).filter { !$0.isWhitespace }), abs(number) < 1e9 else {
+      return nil
+    }
+    return number
+  }
+
+  /// Encodes a measure: 2150 for 21.5 °C.
+  package func encoded(_ measure: Double) -> Int64 {
+    guard self == .illuminance else { return Self.rounded(measure * scale) }
+    return measure < 1 ? 0 : Self.rounded(10_000 * log10(measure) + 1)
+  }
+
+  private static func rounded(_ number: Double) -> Int64 {
+    Int64(exactly: number.rounded()) ?? (number < 0 ? .min : .max)
+  }
+
+  /// Returns the text of an encoded measure: `21.5 °C` for 2150; nil for units that are not of a measure.
+  package func text(_ encoded: Int64) -> String? {
+    guard let symbol = symbols.first else { return nil }
+    let blank = symbol == "%" ? "" : " "
+    if self == .illuminance {
+      return encoded <= 0 ? "dark" : "\(Int(pow(10, (Double(min(encoded, 65_535)) - 1) / 10_000).rounded())) \(symbol)"
+    }
+    let number = Double(encoded) / scale
+    return (scale == 1 ? "\(encoded)" : "\(number)") + blank + symbol
   }
 }

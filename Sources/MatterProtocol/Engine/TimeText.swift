@@ -1,5 +1,3 @@
-internal import MatterProtocol
-
 /// A duration as text: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`; a number without a unit is in seconds.
 package enum TimeText {
   package static let example = "expected a time such as 2s, 150ms, 3m, 1h or 30d"

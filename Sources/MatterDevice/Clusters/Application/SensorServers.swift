@@ -1,0 +1,107 @@
+public import MatterClusters
+import MatterModel
+import MatterProtocol
+
+/// The servers of sensors. Their values change as the physical device does.
+public enum SensorServers {
+  // MARK: States
+
+  /// Returns a server for a binary state. Application Clusters § 1.7.
+  /// - Parameter initial: The state at the start of the device.
+  public static func booleanState(_ initial: Bool) -> ClusterServer {
+    ClusterServer(BooleanState.self)
+      .initial(BooleanState.stateValue, initial)
+      .serving(BooleanState.stateChange)
+      .onChange(BooleanState.stateValue) { context in
+        context.emit(BooleanState.stateChange, .init(stateValue: context[BooleanState.stateValue]))
+      }
+  }
+
+  /// The limits of HoldTime of ``occupancySensing()``, in seconds.
+  public static let holdTimes = OccupancySensing.HoldTimeLimitsStruct(
+    holdTimeMin: 1, holdTimeMax: 3600, holdTimeDefault: 10)
+
+  /// Returns a server for a passive infrared sensor. It stays occupied for HoldTime after the last detection.
+  /// Application Clusters § 2.7.
+  public static func occupancySensing() -> ClusterServer {
+    ClusterServer(OccupancySensing.self, features: [OccupancySensing.passiveInfrared])
+      .initial(OccupancySensing.occupancySensorType, .pir)
+      .initial(OccupancySensing.occupancySensorTypeBitmap, .pir)
+      .initial(OccupancySensing.holdTimeLimits, holdTimes)
+      .initial(OccupancySensing.holdTime, holdTimes.holdTimeDefault)
+      .onWrite(OccupancySensing.holdTime) { _, time throws(StatusError) in
+        guard (holdTimes.holdTimeMin...holdTimes.holdTimeMax).contains(time) else {
+          throw StatusError(.constraintError)
+        }
+      }
+      .serving(OccupancySensing.occupancyChanged)
+      .onChange(OccupancySensing.occupancy) { context in
+        context.emit(OccupancySensing.occupancyChanged, .init(occupancy: context[OccupancySensing.occupancy]))
+      }
+      .onAct(OccupancySensing.occupancy) { context, occupancy in
+        if occupancy.contains(.occupied) {
+          context.cancel(.holdEnd)
+          context[OccupancySensing.occupancy] = occupancy
+        } else if context[OccupancySensing.occupancy].contains(.occupied) {
+          context.schedule(.holdEnd, at: context.now + .seconds(Int64(context[OccupancySensing.holdTime])))
+        }
+      }
+      .onTimer(.holdEnd) { context in context[OccupancySensing.occupancy] = [] }
+  }
+
+  // MARK: Measurements
+
+  /// Returns a server for an outdoor temperature from -40 °C to 85 °C. Application Clusters § 2.3.
+  public static func temperature() -> ClusterServer {
+    measurement(
+      TemperatureMeasurement.measuredValue, 2000, from: TemperatureMeasurement.minMeasuredValue, -4000,
+      to: TemperatureMeasurement.maxMeasuredValue, 8500
+    ).initial(TemperatureMeasurement.tolerance, 20)
+  }
+
+  /// Returns a server for a relative humidity. Application Clusters § 2.6.
+  public static func humidity() -> ClusterServer {
+    measurement(
+      RelativeHumidityMeasurement.measuredValue, 5000, from: RelativeHumidityMeasurement.minMeasuredValue, 0,
+      to: RelativeHumidityMeasurement.maxMeasuredValue, 10_000
+    ).initial(RelativeHumidityMeasurement.tolerance, 200)
+  }
+
+  /// Returns a server for an illuminance up to 100,000 lx, measured by a photodiode. Application Clusters § 2.2.
+  public static func illuminance() -> ClusterServer {
+    measurement(
+      IlluminanceMeasurement.measuredValue, 24_772, from: IlluminanceMeasurement.minMeasuredValue, 1,
+      to: IlluminanceMeasurement.maxMeasuredValue, 50_001
+    ).initial(IlluminanceMeasurement.tolerance, 100)
+      .initial(IlluminanceMeasurement.lightSensorType, .value(.photodiode))
+  }
+
+  /// Returns a server for an air pressure from 300 hPa to 1100 hPa. Application Clusters § 2.4.
+  public static func pressure() -> ClusterServer {
+    measurement(
+      PressureMeasurement.measuredValue, 1013, from: PressureMeasurement.minMeasuredValue, 300,
+      to: PressureMeasurement.maxMeasuredValue, 1100
+    ).initial(PressureMeasurement.tolerance, 1)
+  }
+
+  /// Returns a server for a flow up to 10 m³/h. Application Clusters § 2.5.
+  public static func flow() -> ClusterServer {
+    measurement(
+      FlowMeasurement.measuredValue, 0, from: FlowMeasurement.minMeasuredValue, 0,
+      to: FlowMeasurement.maxMeasuredValue, 100
+    ).initial(FlowMeasurement.tolerance, 1)
+  }
+
+  private static func measurement<C: Cluster, Value: ModelValue>(
+    _ measured: Attribute<C, Nullable<Value>>, _ initial: Value, from lowest: Attribute<C, Nullable<Value>>,
+    _ low: Value, to highest: Attribute<C, Nullable<Value>>, _ high: Value
+  ) -> ClusterServer {
+    ClusterServer(C.self)
+      .initial(measured, .value(initial))
+      .initial(lowest, .value(low))
+      .initial(highest, .value(high))
+      .limiting(measured, from: lowest, to: highest)
+      .limiting(lowest, to: highest)
+      .limiting(highest, from: lowest)
+  }
+}

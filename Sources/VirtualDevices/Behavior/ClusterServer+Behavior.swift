@@ -1,0 +1,47 @@
+internal import MatterClusters
+internal import MatterDevice
+internal import MatterModel
+internal import MatterProtocol
+
+/// The start of the behaviors of a device, which continue while the device has no power.
+struct BehaviorClock: Sendable {
+  /// The time at which the behaviors started.
+  var origin: Instant
+  /// The time at which the device starts.
+  var now: Instant
+  /// The seed of the device.
+  var seed: UInt64
+
+  static let zero = BehaviorClock(origin: .zero, now: .zero, seed: 0)
+}
+
+extension ClusterServer {
+  /// Serves an attribute with the values of a behavior, until a physical action sets it.
+  func following(_ definition: BehaviorDefinition, of device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
+    guard let target = definition.attribute.target else { return self }
+    let seed = StableHash.value(of: "\(device.uniqueID)/\(definition.attribute.path)", for: "behavior")
+    let first = Behavior(definition.course, seed: clock.seed ^ seed, at: clock.now - clock.origin)
+    let advance: @Sendable (inout ServerContext) -> Void = { context in
+      // A bridged device without power is started again when its power returns.
+      if context.value(BridgedDeviceBasicInformation.reachable) == false { return }
+      var behaviors = context[scratch: RunningBehaviors.self, default: RunningBehaviors()].behaviors
+      var behavior = behaviors[target.attribute] ?? first
+      behavior.advance(to: context.now - clock.origin)
+      behaviors[target.attribute] = behavior
+      context[scratch: RunningBehaviors.self] = RunningBehaviors(behaviors: behaviors)
+      // The values were checked when the definition was loaded.
+      try? context.act(
+        set: ConcreteAttributePath(context.endpoint, context.cluster, target.attribute),
+        encoded: behavior.value.tlv(as: target.schema))
+      if let next = behavior.nextChange { context.schedule(.behavior(target.attribute), at: clock.origin + next) }
+    }
+    return initial(encoded: first.value.tlv(as: target.schema), for: target.attribute)
+      .onStart(advance)
+      .onTimer(.behavior(target.attribute), advance)
+  }
+}
+
+/// The behaviors of the attributes of a server.
+private struct RunningBehaviors: Sendable {
+  var behaviors: [AttributeID: Behavior] = [:]
+}

@@ -1,0 +1,116 @@
+import MatterClusters
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import VirtualDevices
+
+/// Engines of devices with behaviors, in virtual time.
+@Suite("Devices with behaviors") struct BehavingDeviceTests {
+  private func engine(_ text: String, _ clock: BehaviorClock = .zero) throws -> DeviceEngine {
+    try engine(
+      of: try #require(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.first), clock)
+  }
+
+  private func engine(of device: DeviceDefinition, _ clock: BehaviorClock) throws -> DeviceEngine {
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
+    var numbers = EndpointNumbers()
+    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
+    configuration.isCommissionable = false
+    return DeviceEngine(
+      configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), random: random, at: clock.now)
+  }
+
+  private func sensor(_ behave: String) -> String {
+    "devices:\n  - name: A\n    type: contact sensor\n    behave: { booleanState.stateValue: \(behave) }\n"
+  }
+
+  private let pulse = "{ steps: [true for 1h, false for 30s] }"
+
+  private func at(_ seconds: Int64) -> Instant { .zero + .seconds(seconds) }
+
+  @Test("the engine wakes up at the changes only") func wakesUpAtChanges() throws {
+    var engine = try engine(sensor(pulse))
+    #expect(engine.value(BooleanState.stateValue, on: 1) == true)
+    var wakeUps: [Instant] = []
+    while let next = engine.nextDeadline, next <= at(7300) {
+      engine.advance(to: next)
+      if wakeUps.isEmpty { #expect(engine.value(BooleanState.stateValue, on: 1) == false) }
+      wakeUps.append(next)
+      while engine.nextEffect() != nil {}
+    }
+    // Without subscribers, the only other timer is that of the hours of operation.
+    #expect(Set(wakeUps).subtracting([at(7200)]) == [at(3600), at(3630), at(7230)])
+    #expect(engine.value(BooleanState.stateValue, on: 1) == true)
+  }
+
+  @Test("a device that follows no course any further has no timer of a course") func constantsHaveNoTimer() throws {
+    let text = "devices:\n  - name: A\n    type: contact sensor\n"
+    let still = try engine(text).nextDeadline
+    #expect(try engine(sensor("{ steps: [true] }")).nextDeadline == still)
+  }
+
+  @Test("a physical change ends the course until the next start") func endsAtPhysicalChange() throws {
+    var device = try engine(sensor(pulse))
+    device.advance(to: at(10))
+    // The same value also counts as a change.
+    try device.act(set: BooleanState.stateValue, true, on: 1, at: at(10))
+    device.advance(to: at(3610))
+    device.advance(to: at(36_000))
+    #expect(device.value(BooleanState.stateValue, on: 1) == true)
+    // The course counts from the first start.
+    var later = try engine(sensor(pulse), BehaviorClock(origin: .zero, now: at(3610), seed: 0))
+    #expect(later.value(BooleanState.stateValue, on: 1) == false)
+    #expect(later.nextDeadline.map { $0 <= at(3630) } == true)
+    later.advance(to: at(3630))
+    #expect(later.value(BooleanState.stateValue, on: 1) == true)
+  }
+
+  @Test("bridged devices without power keep their values") func pausesBridgedDevices() throws {
+    var engine = try engine(
+      """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - name: A
+              type: contact sensor
+              behave: { booleanState.stateValue: \(pulse) }
+      """)
+    #expect(engine.value(BooleanState.stateValue, on: 2) == true)
+    try engine.power(false, bridgedOn: 2, at: at(100))
+    engine.advance(to: at(3610))
+    #expect(engine.value(BooleanState.stateValue, on: 2) == true)
+    try engine.power(true, bridgedOn: 2, at: at(3615))
+    #expect(engine.value(BooleanState.stateValue, on: 2) == false)
+    engine.advance(to: at(3630))
+    #expect(engine.value(BooleanState.stateValue, on: 2) == true)
+  }
+
+  @Test("devices of one entry walk differently, and the same with the same seed") func walksDiffer() throws {
+    let text = """
+      devices:
+        - name: A
+          type: humidity sensor
+          count: 2
+          behave: { relativeHumidityMeasurement.measuredValue: { walk: { from: 10%, to: 90%, step: 5% } } }
+      """
+    let devices = try HomeDefinition.load(simulating: [("home.yaml", text)]).devices
+    func values(_ device: DeviceDefinition, seed: UInt64) throws -> [UInt16?] {
+      var engine = try engine(of: device, BehaviorClock(origin: .zero, now: .zero, seed: seed))
+      return (1...20 as ClosedRange<Int64>).map { minute in
+        engine.advance(to: at(60 * minute))
+        return engine.value(RelativeHumidityMeasurement.measuredValue, on: 1)?.wrapped
+      }
+    }
+    let first = try values(devices[0], seed: 1)
+    #expect(Set(first).count > 10 && first.allSatisfy { $0 != nil })
+    #expect(try values(devices[0], seed: 1) == first)
+    #expect(try values(devices[0], seed: 2) != first)
+    #expect(try values(devices[1], seed: 1) != first)
+  }
+}

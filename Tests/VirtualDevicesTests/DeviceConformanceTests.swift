@@ -1,0 +1,43 @@
+import MatterClusters
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import VirtualDevices
+
+/// Every kind of device conforms to the declarations of its clusters and device types.
+@Suite("Conformance of the devices") struct DeviceConformanceTests {
+  /// Returns the differences of a device that was started from its definition.
+  private func findings(_ definition: String) throws -> [String] {
+    let device = try #require(
+      try HomeDefinition.load(simulating: [("test.yaml", "devices:\n" + definition)]).devices.first)
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
+    var engine = DeviceEngine(
+      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
+      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
+    var values: [ConcreteAttributePath: [UInt8]] = [:]
+    for (path, _) in engine.attributes { values[path] = engine.value(of: path, at: .zero) }
+    return DeviceCheck(values).findings.map(\.description)
+  }
+
+  @Test(arguments: DeviceKind.all) func conforms(_ kind: DeviceKind) throws {
+    let behind = kind == .bridge ? ", devices: [{ name: Behind, type: plug }]" : ""
+    #expect(try findings("  - { name: Thing, room: Hall, type: \(kind.name)\(behind) }\n") == [])
+    #expect(try findings("  - { name: Thing, provisional: true, type: \(kind.name)\(behind) }\n") == [])
+  }
+
+  @Test(arguments: DeviceKind.all.filter { $0 != .bridge }) func conformsBehindBridge(_ kind: DeviceKind) throws {
+    let bridged = "[{ name: Thing, room: Hall, type: \(kind.name), labels: { floor: ground } }]"
+    #expect(try findings("  - { name: Bridge, type: bridge, devices: \(bridged) }\n") == [])
+  }
+
+  @Test(arguments: SwitchKind.allCases) func conformsAsSwitch(_ kind: SwitchKind) throws {
+    #expect(try findings("  - { name: Thing, type: generic switch, switch: \(kind.rawValue) }\n") == [])
+    #expect(
+      try findings("  - { name: Thing, type: generic switch, switch: \(kind.rawValue), buttons: [Up, Down] }\n") == [])
+  }
+}
