@@ -1,3 +1,4 @@
+import HomeControl
 import HomeModel
 import MatterController
 import MatterModel
@@ -6,7 +7,6 @@ import MatterTLV
 import Testing
 import WebClient
 
-@testable import HomeControl
 @testable import Hub
 
 /// The JSON of the Matter server's wire.

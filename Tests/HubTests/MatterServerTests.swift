@@ -1,5 +1,7 @@
 import Dispatch
 import HearthHome
+import HomeModel
+import HomeStore
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -8,8 +10,6 @@ import Testing
 import WebClient
 
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 @testable import Hub
 
 /// The Matter server, with a raw client over loopback.

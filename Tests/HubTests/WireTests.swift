@@ -159,8 +159,8 @@ import WebClient
     let slow = try await slowClient(of: served)
     let quick = try await started(served)
     let data = AttributeData(Self.text, dataVersion: 0, value: [UInt8](repeating: 7, count: 1 << 20))
-    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
-    try await served.home.controller.take(.heard(5, deadline: 77))
+    try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
+    try await served.home.controller.process(.heard(5, deadline: 77))
     @Sendable func isKnown(to client: RawWebSocket) -> Bool {
       client.news.contains { if case .contacts(let contacts) = $0 { contacts[5]?.nextReport == 77 } else { false } }
     }
