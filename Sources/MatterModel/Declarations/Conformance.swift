@@ -77,8 +77,9 @@ public struct Conformance: Hashable, Sendable {
   public struct Choice: Hashable, Sendable {
     /// The letter that all elements of the choice have.
     public var name: String
+    /// The lowest number of supported elements.
     public var minimum: Int
-    /// Nil: no limit.
+    /// The highest number of supported elements; nil: no limit.
     public var maximum: Int?
 
     /// Whether this number of supported elements is allowed.
@@ -173,9 +174,11 @@ public struct ConformanceFacts {
 
 /// An expression that is not a conformance.
 public struct ConformanceError: Error, Hashable, CustomStringConvertible {
+  /// The expression.
   public var text: String
   /// The offset of the error in bytes.
   public var position: Int
+  /// The token that is missing at this offset.
   public var expected: String
 
   public var description: String { "conformance “\(text)”: error at offset \(position); expected \(expected)" }
