@@ -33,6 +33,8 @@ public final class Home: HomeEditing {
       var client = HubClient.Options(
         routes: [.shared(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
       (client.timeout, client.machine) = (options.timeout, options.machine)
+      // A busy owner has as much time for a connection as for a request.
+      client.connectTimeout = max(client.connectTimeout, options.timeout)
       (client.firstPause, client.longestPause) = (.milliseconds(20), .milliseconds(500))
       backend = try await HubClient.connected(client)
     }

@@ -56,7 +56,7 @@ import VirtualDevices
         - expect: { thing.connectivity: online, thing.\(sensor.attribute): \(first), within: 5s }
         - wait: 30s
         - expect:
-            thing.\(sensor.attribute): \(second)\(event.replacing("\n      ", with: "\n            "))
+            thing.\(sensor.attribute): \(second)\(event)
             within: 1m
         # A physical change ends the course.
         - set: { thing.\(sensor.attribute): \(first) }

@@ -100,8 +100,8 @@ struct DefinitionErrorTests {
     #expect(problems("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms or devices"])
     #expect(
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
-        + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, count, "
-        + "labels, switch, buttons, devices, provisional or resumesSubscriptions"
+        + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
+        + "behave, count, labels, switch, buttons, devices, provisional or resumesSubscriptions"
     )
   }
 
