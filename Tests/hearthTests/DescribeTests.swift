@@ -162,7 +162,7 @@ import Testing
           endpoint 1, LevelControl: attribute MinLevel (0x0002) is missing; mandatory with feature LT
           endpoint 2: has no device type
         Remarks
-          endpoint 1, cluster 0xFFF1FC00: is unknown; not\\nchecked
+          endpoint 1, cluster 0xFFF1FC00: is unknown; not<U+000A>checked
         """)
     #expect(
       report.json.text
