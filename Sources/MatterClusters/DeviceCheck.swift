@@ -82,7 +82,10 @@ public struct DeviceCheck: Sendable {
       report(endpoint, nil, endpoint == .root ? "is not a Root Node" : "is a Root Node; expected endpoint 0 only")
     }
     let clients = list(Descriptor.clientList).map { Set($0) }
-    for type in types { check(type, endpoint, servers, clients) }
+    for (index, type) in types.enumerated()
+    where !types[..<index].contains(where: { $0.deviceType == type.deviceType }) {
+      check(type, endpoint, servers, clients)
+    }
   }
 
   private mutating func check(

@@ -131,6 +131,13 @@ import Testing
         "endpoint 1, Identify: TriggerEffect is missing; mandatory for On/Off Light",
         "endpoint 1, OnOff: LT is missing; mandatory for On/Off Light",
       ])
+    // A device type that is listed twice is checked once.
+    light[1, Descriptor.deviceTypeList] =
+      [
+        Descriptor.DeviceTypeStruct(deviceType: 0x0100, revision: 3),
+        Descriptor.DeviceTypeStruct(deviceType: 0x0100, revision: 3),
+      ].tlv
+    #expect(light.violations.count { $0.contains("LT is missing") } == 1)
     var controller = self.node()
     controller[1, Descriptor.clientList] = [Identify.id].tlv
     #expect(
