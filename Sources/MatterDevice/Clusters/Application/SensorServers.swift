@@ -74,6 +74,8 @@ public enum SensorServers {
       to: IlluminanceMeasurement.maxMeasuredValue, 50_001
     ).initial(IlluminanceMeasurement.tolerance, 100)
       .initial(IlluminanceMeasurement.lightSensorType, .value(.photodiode))
+      // Zero, too dark to be measured, is below the minimum.
+      .limiting(IlluminanceMeasurement.measuredValue, to: IlluminanceMeasurement.maxMeasuredValue)
   }
 
   /// Returns a server for an air pressure from 300 hPa to 1100 hPa. Application Clusters § 2.4.
