@@ -1,14 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings of all targets: Swift 6 mode, warnings as errors, imports with an explicit access level.
-let strict: [SwiftSetting] = [
+/// The settings of the tools of the build: Swift 6 mode, warnings as errors, imports with an explicit access level.
+let tool: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .treatAllWarnings(as: .error),
 ]
+
+/// Whether `scripts/fuzz` builds. Flags of the command line would also apply to the tools of the build, which need a
+/// main function of their own.
+let isFuzzing = Context.environment["HEARTH_FUZZING"] != nil
+let sanitizers = ["-sanitize=fuzzer,address"]
+
+/// The settings of all other targets.
+let strict: [SwiftSetting] = tool + (isFuzzing ? [.unsafeFlags(sanitizers), .define("LIBFUZZER")] : [])
 
 /// A target and its tests. `imports` lists all modules that the target may import; `Tests/RepositoryTests` checks it.
 /// Without `tests`, the tests of another target cover it.
@@ -65,7 +73,7 @@ let package = Package(
     // Without pkg-config: the package manager warns about its flags for this library. The module map links it.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
     // Generates Swift from Sources/MatterClusters/Clusters when MatterClusters and HearthHome are built.
-    .executableTarget(name: "CatalogueGenerator", swiftSettings: strict),
+    .executableTarget(name: "CatalogueGenerator", swiftSettings: tool),
     .testTarget(
       name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "MatterModel"], swiftSettings: strict),
     .plugin(
@@ -195,7 +203,7 @@ let package = Package(
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
           .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         ],
-        swiftSettings: strict),
+        swiftSettings: strict, linkerSettings: isFuzzing ? [.unsafeFlags(sanitizers)] : []),
       .testTarget(name: "RepositoryTests", swiftSettings: strict),
     ]
 )
