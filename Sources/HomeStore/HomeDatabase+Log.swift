@@ -17,7 +17,7 @@ extension HomeDatabase {
     after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
   ) throws(HomeError) -> AnchoredResult {
     let anchor = anchor ?? Anchor(log: logID, sequence: 0)
-    try checkLog(anchor)
+    try checkOrigin(of: anchor)
     guard limit >= 0 else { throw HomeError(.badArguments, "a limit of \(limit) samples; expected 0 (all) or more") }
     return try read { database in
       guard try self.isCovered(anchor, database) else { return .reset(try self.load(database)) }
@@ -49,7 +49,7 @@ extension HomeDatabase {
 
   // MARK: Anchors
 
-  private func checkLog(_ anchor: Anchor) throws(HomeError) {
+  private func checkOrigin(of anchor: Anchor) throws(HomeError) {
     guard anchor.log == logID else {
       throw HomeError(
         .badArguments, "the anchor \(anchor) is from the log of another home than \(path); start without an anchor")

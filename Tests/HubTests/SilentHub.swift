@@ -65,7 +65,7 @@ final class SilentHub: Sendable {
   /// Closes the connections of all clients, but not the hub.
   func disconnectClients() { for channel in channels.withLock({ $0 }) { channel.close(promise: nil) } }
 
-  /// The number of all clients, and of those that are still connected.
+  /// The numbers of all clients and of the connected ones.
   var clientCount: Int { channels.withLock { $0.count } }
   var openCount: Int { channels.withLock { $0.count { $0.isActive } } }
 

@@ -97,7 +97,7 @@ extension HomeController: HomeBackend {
   /// Waits for a part of a device to come online; returns whether it did in time.
   /// - Parameters:
   ///   - node: the node of its source.
-  ///   - isOnline: called with the device of each report; by then the device may be offline again.
+  ///   - isOnline: called with the device of each report. The current state can be newer than the report.
   private func comesOnline(
     _ node: NodeID, _ reports: DeviceReports, within time: Duration,
     isOnline: @escaping @Sendable (DeviceEntry) async -> Bool

@@ -30,7 +30,7 @@ final class HTTPHandler: ChannelInboundHandler {
     let channel = context.channel
     switch (HubServer.path(of: request), request.method) {
     case ("/health", .GET):
-      // The others don't identify the client of this request.
+      // Other listeners answer requests for the health without a token.
       let health: JSONValue = if case .loopback = kind { server.assumeIsolated { $0.health } } else { ["status": "ok"] }
       Self.send(.ok, health, on: channel)
     case ("/health", _):

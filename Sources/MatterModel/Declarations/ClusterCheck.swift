@@ -77,7 +77,7 @@ private struct ClusterCheck {
   let cluster: any Cluster.Type
   let served: ServedElements
   private(set) var violations: [ClusterViolation] = []
-  /// The elements of each choice by its name: those that belong to it, and how many of them are supported.
+  /// The members of each choice by its name, and the number of supported members.
   private var choices: [String: (choice: Conformance.Choice, names: [String], count: Int)] = [:]
 
   init(cluster: any Cluster.Type, served: ServedElements) { (self.cluster, self.served) = (cluster, served) }

@@ -99,7 +99,7 @@ extension DefinitionReader {
       passing: [start, lowest, highest], at: node, of: attribute)
   }
 
-  /// - Parameter numbers: the first value and those that limit the others.
+  /// - Parameter numbers: the first, the lowest and the highest value.
   private mutating func behavior(
     _ course: Behavior.Course, _ quantity: Behavior.Quantity, passing numbers: [Double], at node: Node,
     of attribute: InitialValue
@@ -247,7 +247,7 @@ extension DefinitionReader {
   private static func time(_ text: String) -> Duration? {
     if let time = TimeText.duration(text) { return time }
     guard let date = try? Date(text, strategy: .iso8601) else { return nil }
-    return .milliseconds(Int64((date.timeIntervalSince1970 * 1000).rounded()))
+    return Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map { .milliseconds($0) }
   }
 
   /// Adds a step.

@@ -74,7 +74,7 @@ public enum SensorServers {
       to: IlluminanceMeasurement.maxMeasuredValue, 50_001
     ).initial(IlluminanceMeasurement.tolerance, 100)
       .initial(IlluminanceMeasurement.lightSensorType, .value(.photodiode))
-      // Zero, too dark to be measured, is below the minimum.
+      // Zero means that the light is below the minimum, so the minimum does not limit the values.
       .limiting(IlluminanceMeasurement.measuredValue, to: IlluminanceMeasurement.maxMeasuredValue)
   }
 
