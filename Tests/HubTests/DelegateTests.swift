@@ -34,8 +34,10 @@ import Testing
     #expect(await here.recorder.waits(for: "hub notAvailable"))
     #expect(await here.recorder.waits(for: "hub connected"))
     try await served.home.controller.process(.established(5, deadline: .max))
-    #expect(await here.recorder.waits(for: "reachable true"))
     #expect(await here.recorder.waits(for: "+Behind 3"))
+    // The lamp may become reachable twice, with the connection and with its session: wait for a later change.
+    try await served.report(level: 11)
+    #expect(await here.recorder.waits(for: "1/levelControl.currentLevel = 11"))
     #expect(away.recorder.messages == ["homes"])
     #expect(away.manager.primaryHome?.rooms.isEmpty == true && away.manager.primaryHome?.accessories.count == 1)
     away.manager.resume()
