@@ -59,7 +59,7 @@ import WebClient
       Array("GET /ws HTTP/1.1\r\nX: \(String(repeating: "x", count: 1 << 17))\r\n\r\n".utf8),
     ] as [[UInt8]])
   func rejectsConnectionWithoutUpgrade(_ bytes: [UInt8]) async throws {
-    let served = try await ServedHome()
+    let served = try await ServedHome { $0.handshakeTime = .milliseconds(500) }
     let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false)
     raw.send(bytes)
     #expect(await eventually { raw.isClosed })

@@ -108,7 +108,10 @@ import Testing
       [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], Array("GET /ws HTTP/1.1\r\n\r\n".utf8),
     ] as [[UInt8]])
   func rejectsConnectionWithoutTLS(_ bytes: [UInt8]) async throws {
-    let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
+    let served = try await ServedHome {
+      $0.addresses = [.host("127.0.0.1", port: 0)]
+      $0.handshakeTime = .milliseconds(500)
+    }
     let port = try await port(served)
     let raw = try await RawWebSocket { try await $0.connect(host: "127.0.0.1", port: port).get() }
     raw.send(bytes)

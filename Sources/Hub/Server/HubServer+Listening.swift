@@ -148,7 +148,7 @@ extension HubServer {
     channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in
       self?.assumeIsolated { $0.handshakes[number] = nil }
     }
-    eventLoop.scheduleTask(in: Limits.handshakeTime) { [weak self] in
+    eventLoop.scheduleTask(in: TimeAmount(options.handshakeTime)) { [weak self] in
       self?.assumeIsolated { server in server.handshakes[number]?.abort() }
     }
     if case .network(let identity) = kind {

@@ -36,6 +36,8 @@ public actor HubServer {
     public var timeout: Duration = .seconds(60)
     /// The maximum number of clients.
     package var clients = 1024
+    /// The time for the upgrade of a connection.
+    package var handshakeTime: Duration = .seconds(30)
     /// The version of the program, as clients show it.
     public var version = "0"
     public var logger: Logger
@@ -64,8 +66,6 @@ public actor HubServer {
     /// The number of connections before their upgrade: of all clients on this machine or on the network, and of one
     /// address on the network.
     static let handshakes = 64, handshakesOfAddress = 16
-    /// The time for the upgrade of a connection.
-    static let handshakeTime = TimeAmount.seconds(30)
     /// The number of clients: those with an invitation, and those with the same invitation.
     static let invitedClients = 256, clientsOfInvitation = 32
     /// The number of requests of a client without a result.
