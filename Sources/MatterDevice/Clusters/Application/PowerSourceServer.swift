@@ -80,7 +80,7 @@ public enum PowerSourceServer {
       .onTimer(.tick) { context in update(&context) }
       .onTimer(.deferredReport) { context in report(&context) }
       .onAct(PowerSource.batPercentRemaining) { context, percent in
-        // Null: the device can't measure the charge, which goes on to drain.
+        // Null: the device can't measure the charge, which still drains.
         guard let percent = percent.wrapped else {
           context[PowerSource.batPercentRemaining] = .null
           return
