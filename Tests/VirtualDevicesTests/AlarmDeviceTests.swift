@@ -113,7 +113,7 @@ import Testing
 
   @Test func alarmsOfBridgeAreInterconnected() throws {
     let alarms = "[{ name: A, type: smoke alarm }, { name: B, type: smoke CO alarm }, { name: C, type: CO alarm }]"
-    var engine = try engine(load("{ name: B, type: bridge, devices: \(alarms) }"))
+    var engine = try engine(load("{ name: Hub, type: bridge, devices: \(alarms) }"))
     try engine.act(set: SmokeCoAlarm.smokeState, .critical, on: 2, at: .zero)
     #expect(engine.value(SmokeCoAlarm.expressedState, on: 2) == .smokeAlarm)
     #expect(engine.value(SmokeCoAlarm.interconnectSmokeAlarm, on: 3) == .critical)

@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 import Logging
 import MatterClusters
+import MatterDevice
 import MatterModel
+import NIOCore
 import NIOPosix
 import Runtime
 import Synchronization
@@ -115,7 +117,7 @@ import Testing
     try await write(#"{"Name": ""# + String(repeating: "x", count: 70_000) + #""}"#)
     try await write(#"{"Name": "SetAirQuality", "NewValue": 4, "Node": "Air"}"#)
     #expect(try await eventually { try await readings()[1] == "poor" })
-    #expect(try await eventually { log.list.withLock { $0.count } == 6 })
+    #expect(await eventually { log.list.withLock { $0.count } == 6 })
     let messages = log.list.withLock { $0 }
     for part in [
       "app pipe: nonsense: not a JSON object", "several devices; expected “Node”", "there is no device “Nowhere”",

@@ -85,7 +85,7 @@ import Testing
 
   @Test func reportsChargeAtMostEveryTenSeconds() throws {
     let node = TestNode([PowerSourceServer.make(Battery(.aa, lifetime: .seconds(400)))])
-    node.wait(30_000)
+    node.wait(30_500)
     #expect(node[PowerSource.batPercentRemaining] == .value(185))
     let reports = try node.takeReports(of: PowerSource.batPercentRemaining)
     #expect((2...4).contains(reports.count))
@@ -126,7 +126,7 @@ import Testing
     node.wait(3_300_000)
     #expect(node[PowerSource.batChargeState] == .isAtFullCharge && node[PowerSource.batTimeToFullCharge] == .null)
     node.act(PowerSource.batChargeState, .isNotCharging)
-    node.wait(43_200_000)
+    node.wait(43_201_000)
     #expect(node[PowerSource.batPercentRemaining] == .value(100))
   }
 

@@ -44,10 +44,14 @@ import Testing
       (0x95, 0x9E, 0xA5, Alarm.batteryAlert, Alarm.lowBattery.id, .batteryAlert),
       (0x92, nil, 0xA2, Alarm.interconnectSmokeAlarm, Alarm.interconnectSmokeAlarmEvent.id, .interconnectSmoke),
       (0x94, nil, 0xA4, Alarm.interconnectCOAlarm, Alarm.interconnectCOAlarmEvent.id, .interconnectCO),
-    ] as [(UInt32, UInt32?, UInt32, Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>, EventID, Alarm.ExpressedState)]
+    ]
+      as [(
+        UInt32, UInt32?, UInt32, Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>, EventID, SmokeCoAlarm.ExpressedState
+      )]
   ) func expressesAlarm(
     _ warning: UInt32, _ critical: UInt32?, _ clear: UInt32,
-    _ attribute: Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>, _ event: EventID, _ state: Alarm.ExpressedState
+    _ attribute: Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>, _ event: EventID,
+    _ state: SmokeCoAlarm.ExpressedState
   ) throws {
     let node = node()
     var number = node.context.node.events.next
