@@ -13,11 +13,13 @@ public struct Battery: Hashable, Sendable {
     public var name: String
     /// The designation in the standard; unspecified for button cells, which have none.
     public var designation: PowerSource.BatCommonDesignation
+    /// The chemistry in the standard.
     public var chemistry: PowerSource.BatApprovedChemistry
     /// The voltages with full and with no charge, in millivolts.
     public var voltage: ClosedRange<UInt32>
     /// In milliampere hours.
     public var capacity: UInt32
+    /// Whether it can be charged; otherwise it is replaced.
     public var isRechargeable = false
 
     public static let aa = Cell(
@@ -40,9 +42,11 @@ public struct Battery: Hashable, Sendable {
       name: "lithium ion", designation: .unspecified, chemistry: .lithiumIon, voltage: 3300...4200, capacity: 2600,
       isRechargeable: true)
 
+    /// The kinds that definition files can name.
     public static let all = [aa, aaa, cr123A, cr2, cr2032, cr2450, nineVolt, lithiumIon]
   }
 
+  /// The kind of its cells.
   public let cell: Cell
   /// The number of cells, in series.
   public let quantity: UInt8
@@ -114,6 +118,7 @@ public struct Battery: Hashable, Sendable {
   /// The charge, for ``restore(_:at:)``.
   public var stored: Int64 { charge }
 
+  /// Takes the charge of a number of uses.
   public mutating func use(_ count: Int, at now: Instant) {
     advance(to: now)
     let drain = min(Double(count) * drainPerUse, 100)
@@ -152,6 +157,7 @@ public struct Battery: Hashable, Sendable {
     UInt8(clamping: (charge + Self.halfPercent - 1) / Self.halfPercent)
   }
 
+  /// Warning from 15% down, critical from 5% down.
   public var level: PowerSource.BatChargeLevel {
     halfPercent <= Self.critical ? .critical : halfPercent <= Self.warning ? .warning : .ok
   }
@@ -173,6 +179,7 @@ public struct Battery: Hashable, Sendable {
     isOnCharger && charge < Self.full ? Self.seconds(chargingTime, Self.full - charge) : nil
   }
 
+  /// Whether the battery is charging, full on the charger, or not on the charger.
   public var chargeState: PowerSource.BatChargeState {
     !isOnCharger ? .isNotCharging : charge < Self.full ? .isCharging : .isAtFullCharge
   }

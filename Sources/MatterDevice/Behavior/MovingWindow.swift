@@ -20,6 +20,7 @@ public struct MovingWindow: Hashable, Sendable {
   private var value: Double?
   private var now: Instant
 
+  /// Creates a window that contains no value yet.
   public init(_ length: Duration, at now: Instant = .zero) {
     (self.length, self.now) = (length, now)
   }

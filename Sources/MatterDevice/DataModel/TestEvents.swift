@@ -4,7 +4,9 @@ public import MatterProtocol
 /// A test event of a cluster, which a certification test causes with an event trigger, or a user with
 /// `hearth sim trigger`. Matter Core § 11.12.7.1.
 public struct TestEvent: Hashable, Sendable {
+  /// The endpoint that has the event.
   public var endpoint: EndpointID
+  /// The cluster that has the event.
   public var cluster: ClusterID
   /// The lower 32 bits of the trigger.
   public var code: UInt32

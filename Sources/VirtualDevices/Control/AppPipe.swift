@@ -6,7 +6,9 @@ import NIOPosix
 
 /// A named pipe for commands can't be created or opened.
 public struct AppPipeError: Error, Sendable, CustomStringConvertible {
+  /// The path of the pipe.
   public var path: String
+  /// The problem, for the message.
   public var reason: String
   public var description: String { "\(path): \(reason); choose another path with --app-pipe" }
 }

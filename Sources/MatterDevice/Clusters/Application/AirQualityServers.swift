@@ -1,9 +1,9 @@
-public import MatterClusters
-public import MatterModel
+import MatterClusters
+import MatterModel
 import MatterProtocol
 
 /// A cluster that is derived from Concentration Measurement. Application Clusters § 2.10.
-public protocol ConcentrationMeasurement: Cluster {
+protocol ConcentrationMeasurement: Cluster {
   associatedtype MeasurementUnit: WireCode where MeasurementUnit.RawValue == UInt8
   associatedtype LevelValue: WireCode where LevelValue.RawValue == UInt8
 
