@@ -6,7 +6,6 @@ internal import Yams
 // The key `battery`.
 extension DefinitionReader {
   private static let batteryKeys = ["charge", "type", "cells", "lasts", "perUse", "chargesIn"]
-  private static let year = Duration.seconds(365 * 86_400)
 
   /// Reads a charge (`80%`), or a mapping with the properties of the battery.
   mutating func readBattery(_ node: Node) -> Battery? {
@@ -58,7 +57,9 @@ extension DefinitionReader {
     let text = node.scalar?.string ?? ""
     let years = text.hasSuffix("y") ? ScalarReading.real(String(text.dropLast())) : nil
     // A year is the limit of a time, but not of a battery.
-    let period = years.flatMap { (0.01...30).contains($0) ? Self.year * $0 : nil } ?? TimeText.duration(text)
+    let period =
+      years.flatMap { (0.01...30).contains($0) ? .milliseconds(Int64(($0 * 365 * 86_400_000).rounded())) : nil }
+      ?? TimeText.duration(text)
     guard let period, period >= .seconds(60) else {
       report(node, expected: "a time from 1m to 30y, such as 18h, 90d or 2y")
       return nil

@@ -135,6 +135,8 @@ public enum PowerSourceServer {
   private struct Reports: Sendable {
     var last: [AttributeID: Instant] = [:]
     var pending: Set<AttributeID> = []
+
+    func due(_ attribute: AttributeID) -> Instant? { last[attribute].map { $0 + reportInterval } }
   }
 
   /// Sets an attribute that is reported at most once in an interval, except a change from null or to null.
@@ -143,31 +145,32 @@ public enum PowerSourceServer {
   ) {
     guard context.serves(attribute), context[attribute].wrapped != value else { return }
     var reports = context[scratch: Reports.self, default: Reports()]
-    let due = reports.last[attribute.id].map { $0 + reportInterval } ?? context.now
     let isNull = value == nil || context[attribute].wrapped == nil
-    if isNull || due <= context.now {
-      reports.last[attribute.id] = context.now
-      reports.pending.remove(attribute.id)
-      context.set(attribute, Nullable(value))
-    } else {
+    if !isNull, let due = reports.due(attribute.id), due > context.now {
       context.set(attribute, Nullable(value), reporting: .quiet)
       reports.pending.insert(attribute.id)
-      if reports.pending.count == 1 { context.schedule(.deferredReport, at: due) }
+    } else {
+      context.set(attribute, Nullable(value))
+      reports.pending.remove(attribute.id)
+      reports.last[attribute.id] = context.now
     }
-    context[scratch: Reports.self] = reports
+    schedule(reports, &context)
   }
 
   private static func report(_ context: inout ServerContext) {
     var reports = context[scratch: Reports.self, default: Reports()]
-    for attribute in [
-      PowerSource.batPercentRemaining.id, PowerSource.batTimeRemaining.id, PowerSource.batTimeToFullCharge.id,
-    ]
-    where reports.pending.contains(attribute) {
+    for attribute in reports.pending.sorted() where reports.due(attribute).map({ $0 <= context.now }) != false {
+      reports.pending.remove(attribute)
       reports.last[attribute] = context.now
       context.node.markChanged(ConcreteAttributePath(context.endpoint, PowerSource.id, attribute))
     }
-    reports.pending = []
+    schedule(reports, &context)
+  }
+
+  private static func schedule(_ reports: Reports, _ context: inout ServerContext) {
     context[scratch: Reports.self] = reports
+    context.cancel(.deferredReport)
+    if let next = reports.pending.compactMap(reports.due).min() { context.schedule(.deferredReport, at: next) }
   }
 }
 
