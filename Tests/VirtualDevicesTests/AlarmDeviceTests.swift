@@ -173,6 +173,9 @@ import Testing
     #expect(
       problem("{ name: A, type: air quality sensor, attributes: { radonConcentrationMeasurement.measuredValue: -3 } }")
         != nil)
+    let course = "{ airQuality.airQuality: { steps: [VeryPoor for 1h, Good] } }"
+    var fixed = try engine(load("{ name: A, type: air quality sensor, behave: \(course) }"))
+    #expect(fixed.value(AirQuality.airQuality, on: 1) == .veryPoor)
     #expect(problem("{ name: A, type: plug, attributes: { radonConcentrationMeasurement.measuredValue: 3 } }") != nil)
   }
 }

@@ -84,6 +84,10 @@ import Testing
     #expect(node[AirQuality.airQuality] == .unknown)
     node.act(PM.measuredValue, .value(10))
     #expect(node[AirQuality.airQuality] == .good)
+    // A physical change stays.
+    node.act(AirQuality.airQuality, .poor)
+    node.act(PM.measuredValue, .value(100))
+    #expect(node[AirQuality.airQuality] == .poor)
   }
 
   @Test func summarizesLastHour() throws {

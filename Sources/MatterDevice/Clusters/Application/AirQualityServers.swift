@@ -34,19 +34,28 @@ public enum AirQualityServers {
   /// The window of the peak and the average, in seconds.
   public static let window: UInt32 = 3600
 
-  /// Returns the Air Quality server, whose value follows the concentrations of its endpoint. Application Clusters § 2.9.
+  /// Returns the Air Quality server, whose value follows the concentrations of its endpoint, until a physical action sets
+  /// it. Application Clusters § 2.9.
   public static func airQuality() -> ClusterServer {
     ClusterServer(AirQuality.self, features: AirQuality.features)
+      .onStart { context in context[scratch: Fixed.self] = nil }
+      .onAct(AirQuality.airQuality) { context, quality in
+        context[scratch: Fixed.self] = Fixed()
+        context[AirQuality.airQuality] = quality
+      }
       .hook(rated) { context, rating in
         var ratings = context[scratch: Ratings.self, default: Ratings()].ratings
         ratings[rating.cluster] = rating.quality
         context[scratch: Ratings.self] = Ratings(ratings: ratings)
+        guard context[scratch: Fixed.self] == nil else { return }
         context[AirQuality.airQuality] = .init(rawValue: ratings.values.max() ?? AirQuality.AirQuality.unknown.rawValue)
       }
   }
 
   /// The quality of the air by one of its concentrations; nil if that is unknown.
   private static let rated = ServerHook<AirQuality, (cluster: ClusterID, quality: UInt8?)>("rated")
+  /// Present after a physical action or a course set the air quality.
+  private struct Fixed: Sendable {}
   private struct Ratings: Sendable { var ratings: [ClusterID: UInt8] = [:] }
 
   /// The servers of all concentrations, in air, with thresholds of the European Air Quality Index and of guidelines for
