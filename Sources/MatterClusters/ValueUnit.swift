@@ -5,7 +5,7 @@ package import MatterModel
 package enum ValueUnit: Hashable, Sendable {
   /// ``levelStep`` is a difference of levels.
   case level, levelStep, mireds, seconds, tenthsOfSecond, milliseconds, hundredthsOfDegree, tenthsOfDegree
-  case hundredthsOfPercent, percent
+  case hundredthsOfPercent, halfPercent, percent
   /// 10,000 · log10(lux) + 1; 0 is too dark to be measured. Application Clusters § 2.2.5.1.
   case illuminance
   /// A tenth of a kilopascal.
@@ -50,6 +50,8 @@ package enum ValueUnit: Hashable, Sendable {
       FlowMeasurement.self, .tenthsOfCubicMeterPerHour, "MeasuredValue", "MinMeasuredValue", "MaxMeasuredValue",
       "Tolerance")
     add(OccupancySensing.self, .seconds, "HoldTime")
+    add(PowerSource.self, .halfPercent, "BatPercentRemaining")
+    add(PowerSource.self, .seconds, "BatTimeRemaining", "BatTimeToFullCharge")
     add(
       Thermostat.self, .hundredthsOfDegree, "LocalTemperature", "OutdoorTemperature", "AbsMinHeatSetpointLimit",
       "AbsMaxHeatSetpointLimit", "AbsMinCoolSetpointLimit", "AbsMaxCoolSetpointLimit", "OccupiedCoolingSetpoint",
@@ -95,7 +97,7 @@ extension ValueUnit {
   package var symbols: [String] {
     switch self {
     case .hundredthsOfDegree, .tenthsOfDegree: ["°C", "°c", "C", "c"]
-    case .hundredthsOfPercent, .percent: ["%"]
+    case .hundredthsOfPercent, .halfPercent, .percent: ["%"]
     case .illuminance: ["lx", "lux"]
     case .hectopascals: ["hPa", "mbar"]
     case .tenthsOfCubicMeterPerHour: ["m³/h", "m3/h"]
@@ -108,6 +110,7 @@ extension ValueUnit {
     switch self {
     case .hundredthsOfDegree, .hundredthsOfPercent: 100
     case .tenthsOfDegree, .tenthsOfCubicMeterPerHour: 10
+    case .halfPercent: 2
     default: 1
     }
   }

@@ -35,6 +35,7 @@ import VirtualDevices
     Sensor(kind: .temperatureSensor, attribute: "temperatureMeasurement.measuredValue", values: ("-5.5C", "21C")),
     Sensor(kind: .humiditySensor, attribute: "relativeHumidityMeasurement.measuredValue", values: ("40%", "61.25%")),
     Sensor(kind: .pressureSensor, attribute: "pressureMeasurement.measuredValue", values: ("990hPa", "1013hPa")),
+    Sensor(kind: .airQualitySensor, attribute: "airQuality.airQuality", values: ("Poor", "Good")),
     Sensor(kind: .flowSensor, attribute: "flowMeasurement.measuredValue", values: ("1.2m3/h", "0m3/h")),
   ]
 

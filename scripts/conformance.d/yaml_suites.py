@@ -86,8 +86,14 @@ class Suite:
             chosen["Groups.Endpoint1"] = groups[0]
             chosen["Groups.Endpoint2"] = groups[-1]
         chosen["PIXIT.DGGEN.ENABLEKEY"] = chosen["TEST_EVENT_ENABLE_KEY"] = device["enableKey"]
-        # The only event trigger of the virtual devices; it has no effect.
-        chosen["TEST_EVENT_TRIGGER_KEY"] = 0xFFFF_FFFF_FFF1_0000
+        # In suites of alarms it is the enable key, elsewhere a trigger; this one has no effect.
+        is_key = (self.config.get("TEST_EVENT_TRIGGER_KEY") or {}).get("type") == "octet_string"
+        chosen["TEST_EVENT_TRIGGER_KEY"] = device["enableKey"] if is_key else 0xFFFF_FFFF_FFF1_0000
+        for name, entry in self.config.items():
+            # An older form of the triggers, without the cluster.
+            default = str(entry.get("defaultValue")) if isinstance(entry, dict) else ""
+            if default.startswith("0xffffffff0000") and self.cluster == "SMOKECO":
+                chosen[name] = 0x005C_0000_0000_0000 | int(default, 0) & 0xFFFF_FFFF
         chosen["payload"] = device["qr"]
         chosen["discriminator"] = device["discriminator"]
         chosen["shortDiscriminator"] = device["discriminator"] >> 8

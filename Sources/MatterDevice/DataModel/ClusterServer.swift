@@ -20,6 +20,7 @@ public struct ClusterServer: Sendable {
   var attributes: [AttributeID: ServedAttribute] = [:]
   var commands: [CommandID: ServedCommand] = [:]
   var events: [EventID: EventInfo] = [:]
+  var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []

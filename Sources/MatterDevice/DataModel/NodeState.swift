@@ -44,6 +44,9 @@ struct NodeState: Sendable {
   var dirty: [ConcreteAttributePath] = []
   var emitted: [DeviceEvent] = []
   var requests: [NodeRequest] = []
+  /// The numbers of reported changes by endpoint that the batteries of the node don't know yet; nil without a battery
+  /// that drains with use.
+  var uses: [EndpointID: Int]?
   /// Fabrics whose resumption records are to be removed from the store, because the fabric or its certificate changed.
   var forgottenFabrics: [FabricIndex] = []
 
@@ -65,6 +68,8 @@ struct NodeState: Sendable {
         clusters.append(ClusterState(path, server, dataVersion: UInt32(truncatingIfNeeded: self.random.next())))
       }
     }
+    let hasDrain = clusters.contains { $0.path.cluster == PowerSource.id && !$0.server.hooks.isEmpty }
+    uses = hasDrain ? [:] : nil
     load(stored)
   }
 
@@ -114,7 +119,10 @@ struct NodeState: Sendable {
     if served.isStored {
       changes.append(StoreChange(StoreKey.attribute(path), bytes, isDurable: Self.isDurable(path.cluster)))
     }
-    if reporting == .now, !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
+    if reporting == .now, !served.info.quality.contains(.changesOmitted) {
+      dirty.append(path)
+      if path.cluster != PowerSource.id, path.endpoint != .root { uses?[path.endpoint, default: 0] += 1 }
+    }
     emitted.append(.attributeChanged(path, bytes))
     return true
   }

@@ -82,6 +82,11 @@ extension ServerContext {
     enterQuietly(index) { act(&$0, value) }
   }
 
+  /// The same for an attribute of the handler's own endpoint. Without it, nothing changes.
+  mutating func act<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) {
+    try? act(set: attribute.path(on: endpoint), encoded: value.tlv)
+  }
+
   /// Throws unless the attribute may have the value now: `invalidDataType` or `constraintError`.
   mutating func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) {
     guard let (index, served) = served(path) else { return }

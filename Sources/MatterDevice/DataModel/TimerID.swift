@@ -20,6 +20,12 @@ public enum TimerID: Hashable, Sendable {
   case operationHours
   /// The end of the time for which a sensor holds its state.
   case holdEnd
+  /// The end of a self-test.
+  case selfTestEnd
+  /// The time at which a muted alarm sounds again.
+  case muteEnd
+  /// The next comparison of the date with the end of service.
+  case serviceCheck
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// A timer of a server outside of this library.

@@ -259,6 +259,7 @@ public struct DeviceEngine: Engine {
 
   /// Turns pending store changes and events into effects, before any other effect.
   mutating func commit() {
+    context.drainBatteries()
     for fabric in context.node.forgottenFabrics {
       let keys = storedKeys.filter { $0.hasPrefix(StoredResumption.prefix(fabric)) }.sorted()
       context.node.changes += keys.map { StoreChange($0, nil) }

@@ -28,7 +28,13 @@ extension ServedAttribute {
   /// - Parameter encoded: Returns the encoded value of an attribute of the same cluster.
   func check(_ value: [UInt8], _ encoded: (AttributeID) -> [UInt8]?) throws(StatusError) {
     try info.check(value)
-    guard let number = (try? TLVElement(decoding: value))?.value.number, let range = range(encoded) else { return }
+    func decoded(_ bytes: [UInt8]?) -> TLVElement.Value? { bytes.flatMap { try? TLVElement(decoding: $0) }?.value }
+    if let real = decoded(value)?.real {
+      let lowest = limits.lowest.flatMap { decoded(encoded($0))?.real } ?? -.infinity
+      let highest = limits.highest.flatMap { decoded(encoded($0))?.real } ?? .infinity
+      guard lowest > highest || (lowest...highest).contains(real) else { throw StatusError(.constraintError) }
+    }
+    guard let number = decoded(value)?.number, let range = range(encoded) else { return }
     guard range.contains(number) else { throw StatusError(.constraintError) }
   }
 
@@ -62,6 +68,15 @@ extension TLVElement.Value {
     switch self {
     case .unsigned, .signed: true
     default: false
+    }
+  }
+
+  /// A floating-point number; nil for other types and for NaN.
+  fileprivate var real: Double? {
+    switch self {
+    case .float(let number) where !number.isNaN: Double(number)
+    case .double(let number) where !number.isNaN: number
+    default: nil
     }
   }
 }

@@ -11,8 +11,11 @@ extension DeviceAssembly {
   static func endpoints(
     of device: DeviceDefinition, _ numbers: inout EndpointNumbers, _ clock: BehaviorClock = .zero
   ) -> [EndpointDefinition] {
+    let power = powerSource(of: device, clock).map {
+      EndpointDefinition(.root, deviceTypes: [DeviceTypes.powerSource], servers: [$0])
+    }
     guard device.kind == .bridge else {
-      return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) }
+      return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) } + (power.map { [$0] } ?? [])
     }
     var aggregator = EndpointDefinition(1, deviceTypes: types(device), servers: labels(device))
     var behind: [EndpointDefinition] = []
@@ -21,6 +24,7 @@ extension DeviceAssembly {
     aggregator.parts = behind.map(\.id).sorted()
     let inner = Set(behind.flatMap(\.parts))
     return [aggregator] + tagged(behind.filter { !inner.contains($0.id) }) + behind.filter { inner.contains($0.id) }
+      + (power.map { [$0] } ?? [])
   }
 
   /// Returns the endpoints of a device that is not bridged, or of one of its buttons.
@@ -46,9 +50,11 @@ extension DeviceAssembly {
       ? device.buttons.map { numbers.number(of: name(of: $0, of: device)) } : [node]
     var parts = parts(of: device, clock) { ids[$0] }
     let own = initial(information, device, position: 0)
+    let power = powerSource(of: device, clock, supplying: parts.count == 1 ? [node] : [node] + ids)
+    let types = [DeviceTypes.bridgedNode] + (power == nil ? [] : [DeviceTypes.powerSource])
     if parts.count == 1 {
-      parts[0].deviceTypes.append(DeviceTypes.bridgedNode)
-      parts[0].servers.append(own)
+      parts[0].deviceTypes += types
+      parts[0].servers += [own] + (power.map { [$0] } ?? [])
       return parts
     }
     let labels = labels(device)
@@ -56,7 +62,7 @@ extension DeviceAssembly {
       parts[index].servers.removeAll { server in labels.contains { $0.id == server.id } }
     }
     return [
-      EndpointDefinition(node, deviceTypes: [DeviceTypes.bridgedNode], servers: [own] + labels, parts: ids)
+      EndpointDefinition(node, deviceTypes: types, servers: [own] + labels + (power.map { [$0] } ?? []), parts: ids)
     ] + parts
   }
 
@@ -73,7 +79,7 @@ extension DeviceAssembly {
   ) -> [EndpointDefinition] {
     let type = DeviceTypes.named(device.kind.deviceType)
     return (0..<max(1, device.buttons.count)).map { position in
-      let servers = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+      let servers = servers(of: device)
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
       return EndpointDefinition(
         number(position), deviceTypes: types(device), servers: servers + labels(device),
@@ -91,6 +97,16 @@ extension DeviceAssembly {
     return [
       FixedLabelServer.make(device.labels.map { .init(label: $0.label, value: $0.value) }), UserLabelServer.make(),
     ]
+  }
+
+  /// Returns the server of a device's battery, which belongs to the endpoint of the node.
+  private static func powerSource(
+    of device: DeviceDefinition, _ clock: BehaviorClock, supplying endpoints: [EndpointID] = []
+  ) -> ClusterServer? {
+    battery(of: device).map {
+      let server = initial(PowerSourceServer.make($0, endpoints: endpoints), device, position: 0)
+      return behaving(server, device, position: 0, clock)
+    }
   }
 
   private static func initial(_ server: ClusterServer, _ device: DeviceDefinition, position: Int) -> ClusterServer {
@@ -119,8 +135,10 @@ extension DeviceAssembly {
   }
 
   private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
-    let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
-    let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
+    let served = servers(of: device)
+    let node =
+      (isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : [])
+      + (battery(of: device).map { [PowerSourceServer.make($0)] } ?? [])
     let values = device.initialValues + device.behaviors.flatMap(\.values)
     let problems = values.compactMap { value -> DefinitionProblem? in
       let position = Int(value.endpoint.rawValue) - 1
@@ -179,7 +197,10 @@ extension DeviceAssembly {
     for type in siblings.flatMap(\.deviceTypes) { counts[type.id, default: 0] += 1 }
     var given: [DeviceTypeID: Int] = [:]
     return siblings.sorted { $0.id < $1.id }.map { endpoint in
-      guard let type = endpoint.deviceTypes.first(where: { $0.id != DeviceTypes.bridgedNode.id }),
+      guard
+        let type = endpoint.deviceTypes.first(where: {
+          $0.id != DeviceTypes.bridgedNode.id && $0.id != DeviceTypes.powerSource.id
+        }),
         counts[type.id, default: 0] > 1
       else { return endpoint }
       var endpoint = endpoint

@@ -99,11 +99,18 @@ enum DeviceAssembly {
     case .flowSensor: return sensor(SensorServers.flow())
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers here.
-      return []
+      return alarmServers(of: kind) ?? []
     }
   }
 
-  private static func sensor(_ server: ClusterServer) -> [ClusterServer] {
+  /// Returns the cluster servers of a device: those of its kind, and the optional ones that its definition names.
+  static func servers(of device: DeviceDefinition) -> [ClusterServer] {
+    let named = (device.initialValues + device.behaviors.map(\.attribute)).compactMap { $0.target?.cluster }
+    return servers(of: device.kind, switchKind: device.switchKind ?? .full)
+      + optionalServers(of: device.kind).filter { named.contains($0.id) }
+  }
+
+  static func sensor(_ server: ClusterServer) -> [ClusterServer] {
     [IdentifyServer.make(.visibleIndicator), server]
   }
 

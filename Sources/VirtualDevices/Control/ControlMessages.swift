@@ -15,6 +15,10 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   /// Injects a fault into the device's network.
   case network(device: String, DeviceNetwork.Fault)
 
+  /// Causes a test event, as a certification test does with the enable key; answered with ``ControlReply/events``.
+  /// - event: its name or its trigger in hexadecimal; nil to list the events.
+  case trigger(device: String, event: String?)
+
   /// One movement of a switch.
   public struct Move: Codable, Sendable, Hashable {
     /// The new position; 0 is the idle position.
@@ -37,7 +41,7 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     switch self {
     case .status: nil
     case .set(let device, _, _, _, _), .get(let device, _, _, _), .move(let device, _, _), .power(let device, _),
-      .network(let device, _):
+      .network(let device, _), .trigger(let device, _):
       device
     }
   }
@@ -51,9 +55,21 @@ public struct ControlReply: Codable, Sendable, Hashable {
   public var fleet: FleetStatus?
   /// The value of an attribute, as one TLV element.
   public var value: [UInt8]?
+  /// The test events of a device, or the one that was caused.
+  public var events: [Event]?
 
-  init(error: ControlError? = nil, fleet: FleetStatus? = nil, value: [UInt8]? = nil) {
-    (self.error, self.fleet, self.value) = (error, fleet, value)
+  init(
+    error: ControlError? = nil, fleet: FleetStatus? = nil, value: [UInt8]? = nil, events: [Event]? = nil
+  ) {
+    (self.error, self.fleet, self.value, self.events) = (error, fleet, value, events)
+  }
+
+  /// A test event.
+  public struct Event: Codable, Sendable, Hashable {
+    /// The name in camel case: `smokeWarning`.
+    public var name: String
+    /// The number of TestEventTrigger.
+    public var trigger: UInt64
   }
 }
 

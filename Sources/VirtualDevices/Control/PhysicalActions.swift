@@ -33,6 +33,31 @@ struct PhysicalActions: Sendable {
     }
   }
 
+  /// Performs a command of an app pipe. May be called on any loop.
+  @Sendable func perform(_ command: PipeCommand) -> EventLoopFuture<ControlReply> {
+    let found = devices.map { device in
+      device.eventLoop.submit { command.node.map { $0 == device.value.definition.path } ?? true ? device : nil }
+    }
+    return EventLoopFuture.whenAllSucceed(found, on: board.eventLoop).flatMap { found in
+      let found = found.compactMap { $0 }
+      guard let device = found.first, found.count == 1 else {
+        let expected = "expected “Node” and the path of a device of this process"
+        return done(
+          .init(
+            .notFound, command.node.map { "there is no device “\($0)”; \(expected)" } ?? "several devices; \(expected)")
+        )
+      }
+      return device.eventLoop.submit {
+        do throws(ControlError) {
+          try device.value.perform(command)
+          return ControlReply()
+        } catch {
+          return ControlReply(error: error)
+        }
+      }
+    }
+  }
+
   private func done(_ error: ControlError? = nil) -> EventLoopFuture<ControlReply> {
     board.eventLoop.makeSucceededFuture(ControlReply(error: error))
   }
@@ -76,6 +101,11 @@ struct PhysicalActions: Sendable {
       case .get(_, let endpoint, let cluster, let attribute):
         let found = try device.find(ClusterID(cluster), AttributeID(attribute), on: place.endpoints(endpoint))
         return board.eventLoop.makeSucceededFuture(ControlReply(value: found.value))
+      case .trigger(_, let event):
+        let events =
+          if let event { [try device.cause(event, at: place)] } else { try device.testEvents(at: place) }
+        return board.eventLoop.makeSucceededFuture(
+          ControlReply(events: events.map { .init(name: $0.name, trigger: $0.trigger) }))
       case .move(_, let button, let moves):
         guard moves.count <= Self.maximumMoves, moves.allSatisfy({ (0...Self.maximumPause).contains($0.after) })
         else {

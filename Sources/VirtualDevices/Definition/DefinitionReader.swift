@@ -89,7 +89,8 @@ struct DefinitionReader {
 
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
+    "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
+    "devices",
     "provisional",
     "resumesSubscriptions",
   ]
@@ -144,6 +145,7 @@ struct DefinitionReader {
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
+    let battery = fields["battery"].flatMap { readBattery($0) }
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
@@ -154,7 +156,7 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
+      behaviors: behaviors, battery: battery, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
       bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
@@ -279,7 +281,7 @@ struct DefinitionReader {
 
   private func integer(_ node: Node) -> Int64? { node.scalar.flatMap { ScalarReading.integer($0.string) } }
 
-  private mutating func number(_ node: Node?, in range: ClosedRange<Int64>, expected: String) -> Marked<Int64>? {
+  mutating func number(_ node: Node?, in range: ClosedRange<Int64>, expected: String) -> Marked<Int64>? {
     guard let node else { return nil }
     guard let value = integer(node), range.contains(value) else {
       report(node, expected: expected)

@@ -124,6 +124,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var initialValues: [InitialValue]
   /// The attributes whose values change over time.
   package var behaviors: [BehaviorDefinition] = []
+  /// The battery; nil for mains power, and for the usual battery of kinds that always have one.
+  package var battery: Battery?
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
   /// The features of a generic switch; nil for other kinds.

@@ -29,6 +29,8 @@ public struct FleetOptions: Sendable {
   public var resumesSubscriptions = true
   /// Whether the devices' state of earlier runs is erased.
   public var isFresh = false
+  /// The named pipe for the commands of the Matter SDK's test scripts; nil for none.
+  public var appPipe: String?
 
   public init(devicesDirectory: String, runDirectory: String) {
     (self.devicesDirectory, self.runDirectory) = (devicesDirectory, runDirectory)
@@ -53,15 +55,16 @@ public final class Fleet: Sendable {
   private let devices: [NIOLoopBound<VirtualDevice>]
   private let board: StatusBoard
   private let control: ControlServer
+  private let pipe: AppPipe?
   /// Nil on loopback, whose addresses do not change.
   private let follower: InterfaceFollower?
 
   private init(
     _ discovery: ServiceDiscovery, _ devices: [NIOLoopBound<VirtualDevice>], _ board: StatusBoard,
-    _ control: ControlServer, _ follower: InterfaceFollower?
+    _ control: ControlServer, _ pipe: AppPipe?, _ follower: InterfaceFollower?
   ) {
     (self.discovery, self.devices, self.board, self.control) = (discovery, devices, board, control)
-    self.follower = follower
+    (self.pipe, self.follower) = (pipe, follower)
   }
 
   /// Starts all devices of a home.
@@ -116,11 +119,17 @@ public final class Fleet: Sendable {
       }
     }
     let control: ControlServer
+    var pipe: AppPipe?
     do {
+      let actions = PhysicalActions(board, devices)
+      if let path = options.appPipe {
+        pipe = try await AppPipe.open(path, on: group.next(), logger: logger, performing: actions.perform)
+      }
       control = try await ControlServer.open(
         path: FleetStatus.socketPath(of: getpid(), in: options.runDirectory), on: group.next(),
-        answering: PhysicalActions(board, devices).answer)
+        answering: actions.answer)
     } catch {
+      await pipe?.close()
       for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
       try? await discovery.stop().get()
       throw FleetError(device: home.name, cause: error)
@@ -135,7 +144,7 @@ public final class Fleet: Sendable {
         let done = devices.map { device in device.eventLoop.submit { device.value.follow(interfaces) } }
         EventLoopFuture.andAllComplete(done, on: loop).whenComplete { _ in discovery.follow(interfaces) }
       }
-    return Fleet(discovery, devices, board, control, follower)
+    return Fleet(discovery, devices, board, control, pipe, follower)
   }
 
   /// Returns the status of all devices, in the order of the definition.
@@ -146,6 +155,7 @@ public final class Fleet: Sendable {
     follower?.stop()
     try? await board.close().get()
     await control.close()
+    await pipe?.close()
     for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
     try? await discovery.stop().get()
   }

@@ -97,6 +97,31 @@ extension VirtualDevice {
       }
     }
   }
+
+  // MARK: Test events
+
+  /// The test events of a device of this node.
+  func testEvents(at place: Place) throws(ControlError) -> [TestEvent] {
+    guard let host else { throw ControlError(.noPower, "the device has no power") }
+    let own = Set([place.node] + place.application)
+    return host.perform { engine, _ in
+      engine.testEvents.filter { place.bridged == nil || own.contains($0.endpoint) }
+    }
+  }
+
+  /// Causes a test event by its name or its trigger.
+  func cause(_ text: String, at place: Place) throws(ControlError) -> TestEvent {
+    let events = try testEvents(at: place)
+    let number = text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+    guard let event = events.first(where: { $0.trigger == number || $0.name.lowercased() == text.lowercased() }) else {
+      let names = events.map(\.name)
+      throw ControlError(
+        .notFound,
+        "it has no test event “\(text)”" + (names.isEmpty ? "" : "; expected \(DefinitionReader.list(names))"))
+    }
+    try withEngine { (engine, now) throws(StatusError) in try engine.cause(event.trigger, at: now) }
+    return event
+  }
 }
 
 extension VirtualDevice.Place {

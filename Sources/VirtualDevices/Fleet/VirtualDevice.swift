@@ -297,6 +297,8 @@ package final class VirtualDevice {
     if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
       return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
     }
+    if let state = engine.value(SmokeCoAlarm.expressedState, on: endpoint) { return words(of: state) }
+    if let quality = engine.value(AirQuality.airQuality, on: endpoint) { return words(of: quality) }
     func text<C: Cluster, Value: ModelValue & BinaryInteger>(
       _ attribute: MatterModel.Attribute<C, Nullable<Value>>
     ) -> String? {
@@ -307,6 +309,17 @@ package final class VirtualDevice {
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
       ?? text(FlowMeasurement.measuredValue)
+  }
+
+  /// Returns the name of a value as words: "smoke alarm".
+  private static func words<Code: WireCode>(of code: Code) -> String {
+    var words = ""
+    for character in code.description {
+      if character.isUppercase, words.last?.isLowercase == true { words += " " }
+      words.append(character)
+    }
+    // Abbreviations such as CO stay in upper case.
+    return words.split(separator: " ").map { $0.hasPrefix("CO") ? String($0) : $0.lowercased() }.joined(separator: " ")
   }
 
   // MARK: Endpoints

@@ -5,6 +5,7 @@ extension Init.Kind {
     case .light: Self.lightDefinition
     case .bridge: Self.bridgeDefinition
     case .sensors: Self.sensorsDefinition
+    case .alarms: Self.alarmsDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -109,6 +110,44 @@ extension Init.Kind {
         behave:
           # Dry for an hour, then leaking for good. A file with a time and a value in each line: { file: leak.csv }
           booleanState.stateValue: { steps: [false for 1h, true] }
+
+    """
+
+  private static let alarmsDefinition = """
+    # Alarms, air quality, and a battery.
+    #
+    #   hearth run FILE              start them; Ctrl-C stops them
+    #   hearth pair CODE             for each device, with the code that `hearth run` prints
+    #   hearth sim trigger 'Hall Alarm' smokeWarning
+
+    home: My alarms
+
+    devices:
+      # An alarm always has a battery, which can be replaced: hearth sim set 'Hall Alarm.powerSource.batPercentRemaining=100%'
+      - name: Hall Alarm
+        type: smoke CO alarm
+        # The key that controllers need to cause test events.
+        enableKey: "00112233445566778899aabbccddeeff"
+        battery: { charge: 90%, type: AA, cells: 2, lasts: 3y }
+
+      - name: Kitchen Alarm
+        type: smoke alarm
+        behave:
+          smokeCoAlarm.smokeState: { steps: [Normal for 6h, Warning for 2m, Critical for 3m] }
+
+      # The air quality follows the concentrations.
+      - name: Air
+        type: air quality sensor
+        behave:
+          carbonDioxideConcentrationMeasurement.measuredValue:
+            walk: { from: 450, to: 1800, step: 60, every: 1m }
+
+      # Any device can have a battery. Each time that the door opens or closes takes 0.02% of the charge.
+      - name: Front Door
+        type: contact sensor
+        battery: { type: CR2450, lasts: 2y, perUse: 0.02% }
+        behave:
+          booleanState.stateValue: { steps: [true for 55m, false for 5m] }
 
     """
 

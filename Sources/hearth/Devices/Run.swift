@@ -46,6 +46,13 @@ struct Run: AsyncParsableCommand {
   var seed: UInt64?
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
   var portBase: UInt16?
+  @Option(
+    help: ArgumentHelp(
+      "A named pipe for the commands of the Matter SDK's test scripts, one JSON object in each line.",
+      discussion: "It is created if it does not exist. A line that can't be performed is logged as an error.",
+      valueName: "path"),
+    completion: .file())
+  var appPipe: String?
   @Flag(help: "Discard the stored state of the devices.") var fresh = false
   @Flag(inversion: .prefixedNo, help: "Resume subscriptions after a restart.") var resume = true
   @Flag(help: "Check the definition files and the options without starting devices.") var check = false
@@ -65,6 +72,7 @@ struct Run: AsyncParsableCommand {
     fleetOptions.portBase = portBase
     fleetOptions.isFresh = fresh
     fleetOptions.resumesSubscriptions = resume
+    fleetOptions.appPipe = appPipe
     // Without the controller's registry, lines with names are ignored.
     fleetOptions.peers = try AddressBook(file: addressBook).addresses(in: HomeRegistry())
     if check {
@@ -147,7 +155,7 @@ extension HomeError {
   init(starting error: any Error) {
     let cause = (error as? FleetError)?.cause ?? error
     switch cause {
-    case NetworkError.unknownInterface, NetworkError.unusableInterface, is ServiceDiscovery.Failure:
+    case NetworkError.unknownInterface, NetworkError.unusableInterface, is ServiceDiscovery.Failure, is AppPipeError:
       self.init(.badArguments, "\(cause)", cause: cause)
     case let store as StoreError where store.code == .inUse: self.init(.badArguments, "\(error)", cause: cause)
     case NetworkError.portInUse:

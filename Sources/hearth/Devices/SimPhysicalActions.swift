@@ -217,6 +217,37 @@ struct SimPower: ParsableCommand {
   }
 }
 
+/// `hearth sim trigger`.
+struct SimTrigger: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trigger", abstract: "Cause a test event, such as smoke.",
+    discussion: """
+      The events are those that certification tests cause with TestEventTrigger and the enable key. Without an event they \
+      are listed. For example:
+        hearth sim trigger 'Hall Alarm'
+        hearth sim trigger 'Hall Alarm' smokeWarning
+      """)
+  @OptionGroup var options: GlobalOptions
+  @Argument(help: "The device.") var device: String
+  @Argument(help: "The name of the event, or its number.") var event: String?
+
+  func run() throws {
+    let running = try RunningDevices(options)
+    let entry = try running.resolve(device)
+    let events = try running.send(.trigger(device: entry.path, event: event), to: entry).events ?? []
+    var table = Table("EVENT", "TRIGGER")
+    var objects: [JSON] = []
+    for event in events {
+      let number = String(event.trigger, radix: 16)
+      let trigger = "0x" + String(repeating: "0", count: 16 - number.count) + number
+      table.add(event.name, trigger)
+      objects.append(["name": .string(event.name), "trigger": .string(trigger)])
+    }
+    let text = event != nil ? "" : events.isEmpty ? "none" : table.text
+    options.output.result(["device": .string(entry.path), "events": .array(objects)], text)
+  }
+}
+
 /// `hearth sim drops`.
 struct SimDrops: ParsableCommand {
   static let configuration = CommandConfiguration(

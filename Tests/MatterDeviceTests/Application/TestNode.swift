@@ -142,6 +142,15 @@ final class TestNode {
     settle()
   }
 
+  /// Causes a test event, as TestEventTrigger does.
+  func cause(_ trigger: UInt64) throws(StatusError) {
+    defer { settle() }
+    try context.cause(trigger)
+  }
+
+  /// Sets the UTC time, in microseconds since 2000.
+  func setTime(microseconds: UInt64) { context.node.utc = UTCClock(microseconds: microseconds, at: context.now) }
+
   /// Moves the switch of endpoint 1 as a user would.
   func operate(_ moves: [SwitchMove]) {
     context.subject = .device

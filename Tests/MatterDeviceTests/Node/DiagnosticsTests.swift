@@ -21,6 +21,32 @@ import Testing
   #expect(try status([1], 0xFFFF_FFFF_FFF1_0000) == .constraintError)
 }
 
+@Test func causesTestEventsOfClusters() throws {
+  let alarm = EndpointDefinition(
+    1, deviceTypes: [DeviceTypes.smokeCoAlarm], servers: [SmokeCoAlarmServer.make(), SensorServers.occupancySensing()])
+  var lab = try Lab(endpoints: [alarm])
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  func status(_ key: [UInt8], _ trigger: UInt64) throws -> StatusCode {
+    try lab.status(
+      GeneralDiagnostics.testEventTrigger, .init(enableKey: OctetString(key), eventTrigger: trigger), on: session
+    ).code
+  }
+  #expect(try status(Lab.enableKey.reversed(), 0x005C_0000_0000_0090) == .constraintError)
+  #expect(lab.device.value(SmokeCoAlarm.smokeState, on: 1) == .normal)
+  #expect(try status(Lab.enableKey, 0x005C_0000_0000_0090) == .success)
+  #expect(lab.device.value(SmokeCoAlarm.smokeState, on: 1) == .warning)
+  #expect(try status(Lab.enableKey, 0x005C_0001_0000_00A0) == .success)
+  #expect(lab.device.value(SmokeCoAlarm.smokeState, on: 1) == .normal)
+  #expect(try status(Lab.enableKey, 0x0406_0001_0000_0000) == .success)
+  #expect(lab.device.value(OccupancySensing.occupancy, on: 1) == .occupied)
+  #expect(try status(Lab.enableKey, 0x005C_0000_0000_0001) == .invalidCommand)
+  #expect(try status(Lab.enableKey, .max) == .invalidCommand)
+
+  var disabled = try Lab(endpoints: [alarm]) { $0.enableKey = nil }
+  #expect(disabled.device.value(GeneralDiagnostics.testEventTriggersEnabled, on: 0) == false)
+}
+
 @Test func respondsToPayloadTest() throws {
   var lab = try Lab()
   try lab.addAdministrator()

@@ -47,6 +47,8 @@ public enum SensorServers {
         }
       }
       .onTimer(.holdEnd) { context in context[OccupancySensing.occupancy] = [] }
+      .onTest(0, "occupied") { context in context.act(OccupancySensing.occupancy, .occupied) }
+      .onTest(1, "unoccupied") { context in context.act(OccupancySensing.occupancy, []) }
   }
 
   // MARK: Measurements

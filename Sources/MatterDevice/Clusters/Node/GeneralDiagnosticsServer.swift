@@ -38,9 +38,9 @@ extension RootNode {
         context.schedule(.operationHours, at: context.now + recordingInterval)
       }
       .hook(GeneralDiagnosticsHooks.recordOperatingTime) { context, _ in recordOperatingTime(&context) }
-      .on(GeneralDiagnostics.testEventTrigger) { _, request throws(StatusError) in
+      .on(GeneralDiagnostics.testEventTrigger) { context, request throws(StatusError) in
         try check(request.enableKey.bytes, enableKey)
-        guard request.eventTrigger == harmlessTrigger else { throw StatusError(.invalidCommand) }
+        if request.eventTrigger != harmlessTrigger { try context.cause(request.eventTrigger) }
       }
       .answer(GeneralDiagnostics.timeSnapshot) { context, _ in
         let milliseconds = UInt64(clamping: (context.now - context.startedAt).milliseconds)

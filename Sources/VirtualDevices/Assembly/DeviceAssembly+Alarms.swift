@@ -1,0 +1,43 @@
+import MatterClusters
+import MatterDevice
+
+// Alarms, sensors of the air, and batteries.
+extension DeviceAssembly {
+  /// Returns the servers of an alarm or a sensor of the air; nil for other kinds.
+  static func alarmServers(of kind: DeviceKind) -> [ClusterServer]? {
+    switch kind {
+    case .smokeCOAlarm: sensor(SmokeCoAlarmServer.make())
+    case .smokeAlarm: sensor(SmokeCoAlarmServer.make([SmokeCoAlarm.smokeAlarmFeature]))
+    case .coAlarm: sensor(SmokeCoAlarmServer.make([SmokeCoAlarm.coAlarmFeature]))
+    case .airQualitySensor:
+      sensor(AirQualityServers.airQuality()) + [SensorServers.temperature(), SensorServers.humidity()]
+        + AirQualityServers.concentrations.filter { usualConcentrations.contains($0.id) }
+    default: nil
+    }
+  }
+
+  private static let usualConcentrations = [
+    CarbonDioxideConcentrationMeasurement.id, Pm25ConcentrationMeasurement.id,
+    TotalVolatileOrganicCompoundsConcentrationMeasurement.id,
+  ]
+
+  /// Returns the servers that a kind may have in addition.
+  static func optionalServers(of kind: DeviceKind) -> [ClusterServer] {
+    switch kind {
+    case .smokeCOAlarm, .smokeAlarm, .coAlarm:
+      [SensorServers.temperature(), SensorServers.humidity()]
+        + AirQualityServers.concentrations.filter { $0.id == CarbonMonoxideConcentrationMeasurement.id }
+    case .airQualitySensor:
+      AirQualityServers.concentrations.filter { !usualConcentrations.contains($0.id) }
+    default: []
+    }
+  }
+
+  /// Returns the battery of a device; nil for mains power. An alarm always has one. Device Library § 7.9.
+  static func battery(of device: DeviceDefinition) -> Battery? {
+    switch device.kind {
+    case .smokeCOAlarm, .smokeAlarm, .coAlarm: device.battery ?? Battery(.cr123A)
+    default: device.battery
+    }
+  }
+}

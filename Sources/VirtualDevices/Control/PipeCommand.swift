@@ -1,0 +1,152 @@
+internal import Foundation
+internal import MatterClusters
+internal import MatterDevice
+internal import MatterModel
+internal import MatterProtocol
+
+/// A command of an app pipe: `{"Name": "SetOccupancy", "EndpointId": 1, "Occupancy": 1}`.
+///
+/// The names are those of the Matter SDK's example apps. Each command is a physical action that `hearth sim` has as
+/// well. “Node” with the path of a device is an addition, for processes with several.
+struct PipeCommand: Sendable, Hashable {
+  enum Action: Sendable, Hashable {
+    /// Sets an attribute as the physical device does.
+    case set(ClusterID, AttributeID, InitialValue.Value)
+    case move([SwitchMove])
+    /// The composition of the device changes: adds one to ConfigurationVersion.
+    case reconfigure
+    /// Starts the device again, after a loss of power or an orderly shutdown.
+    case restart(isOrderly: Bool)
+  }
+
+  /// The path of the device; nil for the only one.
+  var node: String?
+  /// Nil for the first endpoint with the attribute.
+  var endpoint: UInt16?
+  var action: Action
+
+  /// - Throws: `badRequest` with the expected names or fields.
+  init(_ text: String) throws(ControlError) {
+    guard let fields = try? JSONDecoder().decode([String: Field].self, from: Data(text.utf8)) else {
+      throw ControlError(
+        .badRequest, "not a JSON object with single values; expected {\"Name\": …, \"EndpointId\": 1, …}")
+    }
+    guard case .text(let name)? = fields["Name"]?.value else {
+      throw ControlError(.badRequest, "no “Name”; expected \(Self.names)")
+    }
+    guard let read = Self.commands.first(where: { $0.name == name })?.read else {
+      throw ControlError(.badRequest, "unknown name “\(name)”; expected \(Self.names)")
+    }
+    if case .text(let path)? = fields["Node"]?.value { node = path }
+    if fields["EndpointId"] != nil { endpoint = try Self.number("EndpointId", in: fields) }
+    action = try read(fields)
+  }
+
+  // MARK: Commands
+
+  private typealias Fields = [String: Field]
+  private typealias Read = @Sendable (Fields) throws(ControlError) -> Action
+
+  private static let commands: [(name: String, read: Read)] = [
+    ("SetOccupancy", setting(OccupancySensing.occupancy, to: "Occupancy")),
+    ("SetAirQuality", setting(AirQuality.airQuality, to: "NewValue")),
+    ("SimulateLatchPosition", setting(Switch.currentPosition, to: "PositionId")),
+    ("SwitchLatched", setting(Switch.currentPosition, to: "NewPosition")),
+    ("InitialPress", setting(Switch.currentPosition, to: "NewPosition")),
+    ("ShortRelease", { _ in .move([SwitchMove(to: 0)]) }),
+    ("LongRelease", { _ in .move([SwitchMove(to: 0)]) }),
+    ("SimulateSwitchIdle", { _ in .move([SwitchMove(to: 0)]) }),
+    (
+      "SimulateLongPress",
+      { fields throws(ControlError) in
+        let hold: UInt16 = try number("LongPressDurationMillis", in: fields)
+        return .move(
+          SwitchMove.presses(at: try number("ButtonId", in: fields), hold: .milliseconds(Int64(hold))))
+      }
+    ),
+    (
+      "SimulateMultiPress",
+      { fields throws(ControlError) in
+        let hold: UInt16 = try number("MultiPressPressedTimeMillis", in: fields)
+        let gap: UInt16 = try number("MultiPressReleasedTimeMillis", in: fields)
+        let count: UInt8 = try number("MultiPressNumPresses", in: fields)
+        return .move(
+          SwitchMove.presses(
+            Int(count), at: try number("ButtonId", in: fields), hold: .milliseconds(Int64(hold)),
+            gap: .milliseconds(Int64(gap))))
+      }
+    ),
+    ("SimulateConfigurationVersionChange", { _ in .reconfigure }),
+    ("PowerOnReboot", { _ in .restart(isOrderly: false) }),
+    ("SoftwareReset", { _ in .restart(isOrderly: true) }),
+  ]
+
+  private static var names: String { DefinitionReader.list(commands.map(\.name)) }
+
+  /// Returns the command that sets an attribute to a field.
+  private static func setting<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, to field: String
+  ) -> Read {
+    { fields throws(ControlError) in
+      guard let value = fields[field]?.value else { throw ControlError(.badRequest, "no “\(field)”") }
+      return .set(C.id, attribute.id, value)
+    }
+  }
+
+  private static func number<Number: FixedWidthInteger>(
+    _ name: String, in fields: Fields
+  ) throws(ControlError) -> Number {
+    guard case .integer(let value)? = fields[name]?.value, let number = Number(exactly: value) else {
+      throw ControlError(.badRequest, "“\(name)” is missing or wrong; expected a number from 0 to \(Number.max)")
+    }
+    return number
+  }
+}
+
+/// A single value of a JSON object.
+private struct Field: Decodable {
+  let value: InitialValue.Value
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      value = .null
+    } else if let boolean = try? container.decode(Bool.self) {
+      value = .boolean(boolean)
+    } else if let integer = try? container.decode(Int64.self) {
+      value = .integer(integer)
+    } else if let real = try? container.decode(Double.self) {
+      value = .real(real)
+    } else {
+      value = .text(try container.decode(String.self))
+    }
+  }
+}
+
+extension VirtualDevice {
+  /// Performs a command of an app pipe.
+  func perform(_ command: PipeCommand) throws(ControlError) {
+    guard let place = place(named: definition.path) else { return }
+    let endpoints = place.endpoints(command.endpoint)
+    switch command.action {
+    case .set(let cluster, let attribute, let value):
+      let schema = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema ?? .any
+      try set(cluster, attribute, value.tlv(as: schema), on: endpoints)
+    case .move(let moves):
+      try move(moves, on: try find(Switch.id, Switch.currentPosition.id, on: endpoints).endpoint)
+    case .reconfigure:
+      for (cluster, attribute) in [
+        (BridgedDeviceBasicInformation.id, BridgedDeviceBasicInformation.configurationVersion.id),
+        (BasicInformation.id, BasicInformation.configurationVersion.id),
+      ] {
+        guard let found = try? find(cluster, attribute, on: endpoints), let version = try? UInt32(tlv: found.value)
+        else { continue }
+        return try set(cluster, attribute, (version == .max ? 1 : version + 1).tlv, on: [found.endpoint])
+      }
+      throw ControlError(.notFound, "it has no ConfigurationVersion; expected a device with “provisional: true”")
+    case .restart(let isOrderly):
+      if isOrderly { stop() } else { cutPower() }
+      try switchPower(true, at: place)
+    }
+  }
+}
