@@ -90,8 +90,7 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
-    "provisional",
-    "resumesSubscriptions",
+    "provisional", "resumesSubscriptions", "phases", "modes", "areas",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -155,7 +154,7 @@ struct DefinitionReader {
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       behaviors: behaviors, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
-      bridged: parts.bridged,
+      program: parts.program, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 

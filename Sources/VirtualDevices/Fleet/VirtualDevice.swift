@@ -317,14 +317,14 @@ package final class VirtualDevice {
     package var bridged: DeviceDefinition?
     /// The endpoint of the device as a node.
     package var node: EndpointID
-    /// The application endpoints, one for each button; never empty.
+    /// The application endpoints, one for each button or compartment; never empty.
     package var application: [EndpointID]
   }
 
   /// Returns the device with a path, or nil if it is not on this node.
   package func place(named path: String) -> Place? {
     if path == definition.path {
-      let count = max(1, definition.buttons.count)
+      let count = definition.endpointNames.count
       return Place(bridged: nil, node: .root, application: (1...UInt16(count)).map { EndpointID($0) })
     }
     return definition.bridged.first { $0.path == path }.map(place)
@@ -333,7 +333,9 @@ package final class VirtualDevice {
   private func place(of device: DeviceDefinition) -> Place {
     var numbers = numbers
     let node = numbers.number(of: device.uniqueID)
-    let parts = device.buttons.map { numbers.number(of: DeviceAssembly.name(of: $0, of: device)) }
-    return Place(bridged: device, node: node, application: parts.count > 1 ? parts : [node])
+    let application = device.endpointNames.map { name in
+      name.map { numbers.number(of: DeviceAssembly.name(of: $0, of: device)) } ?? node
+    }
+    return Place(bridged: device, node: node, application: application)
   }
 }
