@@ -8,7 +8,7 @@ struct Appliance: Sendable {
   /// The program of a device whose definition states none.
   let program: ApplianceProgram
   /// The keys of a definition that change the program.
-  let keys: [Key]
+  var keys: [Key] = []
   /// The tags of the modes by number.
   var tags: [UInt64: String] = [:]
   /// Tags of which at least one mode must have one.
@@ -17,13 +17,15 @@ struct Appliance: Sendable {
   let units: @Sendable (ApplianceProgram) -> [DeviceAssembly.Unit]
 
   /// A key of a definition file.
-  enum Key: String, CaseIterable, Sendable { case phases, modes, areas }
+  enum Key: String, CaseIterable, Sendable { case phases, modes, areas, compartments, doorAlarm }
 
   /// Returns the appliance of a kind; nil for other kinds.
   static func of(_ kind: DeviceKind) -> Appliance? { byKind[kind] }
 
   private static let byKind = Dictionary(
-    [laundryWasher, laundryDryer, dishwasher, robotVacuum].map { ($0.kind, $0) },
+    [laundryWasher, laundryDryer, dishwasher, robotVacuum, refrigerator, microwaveOven, oven, cooktop].map {
+      ($0.kind, $0)
+    },
     uniquingKeysWith: { first, _ in first })
 
   /// Returns a device with one endpoint.
@@ -97,4 +99,84 @@ struct Appliance: Sendable {
     keys: [.modes, .areas], tags: RvcCleanMode.ModeTag.names,
     required: [RvcCleanMode.ModeTag.vacuum.rawValue, RvcCleanMode.ModeTag.mop.rawValue],
     units: { unit(.robotVacuum, ApplianceServers.robotVacuum($0)) })
+
+  // MARK: Kinds with parts
+
+  /// Returns a device with an endpoint for each of its cabinets.
+  private static func composed(
+    _ kind: DeviceKind, _ servers: [ClusterServer], _ part: DeviceType, _ cabinets: [ApplianceCabinet],
+    _ tag: (ApplianceCabinet) -> UInt8? = { _ in nil }, _ partServers: (ApplianceCabinet) -> [ClusterServer]
+  ) -> [DeviceAssembly.Unit] {
+    let parts = cabinets.enumerated().map { index, cabinet in
+      // The number distinguishes siblings, the label names them.
+      let number = SemanticTagStruct(
+        mfgCode: .null, namespaceID: 0x07, tag: UInt8(clamping: index + 1), label: .value(cabinet.name))
+      let kind = tag(cabinet).map { SemanticTagStruct(mfgCode: .null, namespaceID: 0x41, tag: $0) }
+      return DeviceAssembly.Unit(
+        type: part, servers: partServers(cabinet), tags: (kind.map { [$0] } ?? []) + [number], isPart: true)
+    }
+    return unit(kind, servers) + parts
+  }
+
+  /// The ranges of set points by the first one that fits.
+  static let coolingRanges: [ClosedRange<Int16>] = [100...1000, -2500...(-1000)]
+
+  private static let refrigerator = Appliance(
+    kind: .refrigerator,
+    program: ApplianceProgram(
+      modes: [
+        ApplianceMode("Auto", [CoolingMode.ModeTag.auto.rawValue]),
+        ApplianceMode("Rapid cool", [CoolingMode.ModeTag.rapidCool.rawValue]),
+        ApplianceMode("Rapid freeze", [CoolingMode.ModeTag.rapidFreeze.rawValue]),
+        ApplianceMode("Eco", [CoolingMode.ModeTag.auto.rawValue, CoolingMode.ModeTag.lowEnergy.rawValue]),
+      ],
+      cabinets: [
+        ApplianceCabinet("Fresh food", coolingRanges[0], setpoint: 400),
+        ApplianceCabinet("Freezer", coolingRanges[1], setpoint: -1800),
+      ]),
+    keys: [.compartments, .doorAlarm],
+    units: { program in
+      // Tags of the standard namespace “Refrigerator”. Standard Namespaces § 15.
+      composed(
+        .refrigerator, ApplianceServers.refrigerator(program), DeviceTypes.temperatureControlledCabinet,
+        program.cabinets, { $0.isFreezer ? 1 : 0 }
+      ) { ApplianceServers.compartment($0, program.modes) }
+    })
+
+  private typealias CoolingMode = RefrigeratorAndTemperatureControlledCabinetMode
+
+  private static let microwaveOven = Appliance(
+    kind: .microwaveOven,
+    program: ApplianceProgram(modes: [
+      ApplianceMode("Normal", [MicrowaveOvenMode.ModeTag.normal.rawValue]),
+      ApplianceMode("Defrost", [MicrowaveOvenMode.ModeTag.defrost.rawValue]),
+    ]), units: { unit(.microwaveOven, ApplianceServers.microwaveOven($0)) })
+
+  private static let oven = Appliance(
+    kind: .oven,
+    program: ApplianceProgram(
+      phases: [.init("Heating", minutes(10)), .init("Baking", minutes(45))],
+      modes: [
+        ApplianceMode("Bake", [OvenMode.ModeTag.bake.rawValue]),
+        ApplianceMode("Convection", [OvenMode.ModeTag.convection.rawValue], pace: 80),
+        ApplianceMode("Grill", [OvenMode.ModeTag.grill.rawValue], pace: 40),
+        ApplianceMode("Roast", [OvenMode.ModeTag.roast.rawValue], pace: 200),
+      ],
+      cabinets: [ApplianceCabinet("Cavity", 5000...25_000, setpoint: 18_000)]),
+    keys: [.phases, .modes], tags: OvenMode.ModeTag.names, required: [OvenMode.ModeTag.bake.rawValue],
+    units: { program in
+      composed(.oven, [], DeviceTypes.temperatureControlledCabinet, program.cabinets) {
+        ApplianceServers.ovenCavity($0, program)
+      }
+    })
+
+  private static let cooktop = Appliance(
+    kind: .cooktop,
+    program: ApplianceProgram(
+      cabinets: ["Front left", "Front right", "Back left", "Back right"].map { .init($0, 0...0, setpoint: 0) }),
+    units: { program in
+      composed(.cooktop, ApplianceServers.cooktop(), DeviceTypes.cookSurface, program.cabinets) { _ in
+        ApplianceServers.cookSurface()
+      }
+    })
 }

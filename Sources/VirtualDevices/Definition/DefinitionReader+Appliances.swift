@@ -4,7 +4,7 @@ internal import MatterModel
 internal import MatterProtocol
 internal import Yams
 
-// The keys `phases`, `modes` and `areas`: the program of an appliance.
+// The keys `phases`, `modes`, `areas`, `compartments` and `doorAlarm`: the program of an appliance.
 extension DefinitionReader {
   /// The limit of CountdownTime. Application Clusters § 1.14.5.3.
   private static let longestRun = Duration.seconds(259_200)
@@ -29,6 +29,9 @@ extension DefinitionReader {
       case .phases: program.phases = readPhases(node)
       case .modes: program.modes = readModes(node, appliance)
       case .areas: program.areas = readAreas(node)
+      case .compartments: program.cabinets = readCompartments(node)
+      case .doorAlarm:
+        if let time = readTime(node, at: node, key.rawValue) { program.doorAlarm = time }
       }
     }
     guard isChanged else { return nil }
@@ -81,6 +84,18 @@ extension DefinitionReader {
       let name = NormalizedName(step.name)
       let kind = ServiceArea.AreaTypeTag.names.first { NormalizedName($0.value) == name }?.key
       return .init(step.name, kind.map { .init(rawValue: UInt8(clamping: $0)) }, step.duration)
+    }
+  }
+
+  private mutating func readCompartments(_ node: Node) -> [ApplianceCabinet] {
+    entries(node, 1...8, bytes: 64, example: "{ Fresh food: 4C, Freezer: -18C }").compactMap { name, node in
+      let setpoint = ValueUnit.hundredthsOfDegree.measure(node.scalar?.string ?? "")
+        .map { Int16(clamping: ValueUnit.hundredthsOfDegree.encoded($0)) }
+      guard let setpoint, let range = Appliance.coolingRanges.first(where: { $0.contains(setpoint) }) else {
+        report(node, expected: "a temperature from 1C to 10C, or from -25C to -10C for a freezer")
+        return nil
+      }
+      return ApplianceCabinet(name, range, setpoint: setpoint)
     }
   }
 

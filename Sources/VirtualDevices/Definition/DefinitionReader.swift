@@ -90,7 +90,8 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
-    "provisional", "resumesSubscriptions", "phases", "modes", "areas",
+    "provisional", "resumesSubscriptions", "phases", "modes", "areas", "compartments",
+    "doorAlarm",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {

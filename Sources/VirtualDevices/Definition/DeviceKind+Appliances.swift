@@ -14,5 +14,20 @@ extension DeviceKind {
     name: "laundry dryer", aliases: ["dryer", "tumble dryer"], deviceType: 0x007C, productID: 0x8053,
     summary: "a dryer with phases, modes, temperatures and dryness levels")
 
-  static let appliances: [DeviceKind] = [.laundryWasher, .robotVacuum, .dishwasher, .laundryDryer]
+  public static let refrigerator = DeviceKind(
+    name: "refrigerator", aliases: ["fridge"], deviceType: 0x0070, productID: 0x8054,
+    summary: "a refrigerator with compartments and an alarm for open doors")
+  public static let cooktop = DeviceKind(
+    name: "cooktop", aliases: ["hob", "stove"], deviceType: 0x0078, productID: 0x8057,
+    summary: "a cooktop with surfaces")
+  public static let microwaveOven = DeviceKind(
+    name: "microwave oven", aliases: ["microwave"], deviceType: 0x0079, productID: 0x8055,
+    summary: "a microwave oven with a cook time and a power")
+  public static let oven = DeviceKind(
+    name: "oven", aliases: ["baking oven"], deviceType: 0x007B, productID: 0x8056,
+    summary: "an oven with a cavity that heats, phases and modes")
+
+  static let appliances: [DeviceKind] = [
+    .refrigerator, .laundryWasher, .robotVacuum, .dishwasher, .cooktop, .microwaveOven, .oven, .laundryDryer,
+  ]
 }

@@ -297,6 +297,13 @@ package final class VirtualDevice {
     if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
       return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
     }
+    if let state = engine.value(OperationalState.operationalState, on: endpoint)?.rawValue
+      ?? engine.value(RvcOperationalState.operationalState, on: endpoint)
+    {
+      return operation(
+        state, engine.value(OperationalState.phaseList, on: endpoint)?.wrapped ?? [],
+        engine.value(OperationalState.currentPhase, on: endpoint)?.wrapped)
+    }
     func text<C: Cluster, Value: ModelValue & BinaryInteger>(
       _ attribute: MatterModel.Attribute<C, Nullable<Value>>
     ) -> String? {
@@ -307,6 +314,16 @@ package final class VirtualDevice {
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
       ?? text(FlowMeasurement.measuredValue)
+  }
+
+  /// Returns the state of an appliance, with the phase of its run.
+  private static func operation(_ state: UInt8, _ phases: [String], _ phase: UInt8?) -> String {
+    let names = [
+      0: "stopped", 1: "running", 2: "paused", 3: "error", 0x40: "seeking charger", 0x41: "charging", 0x42: "docked",
+    ]
+    let name = names[Int(state)] ?? "\(state)"
+    guard state == 1 || state == 2, let phase, phases.indices.contains(Int(phase)) else { return name }
+    return "\(name), \(phases[Int(phase)])"
   }
 
   // MARK: Endpoints

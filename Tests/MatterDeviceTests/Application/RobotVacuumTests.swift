@@ -204,8 +204,17 @@ import Testing
     try robot.press(RvcRunMode.currentMode, cleaning)
     #expect(state == OperationState.running)
     #expect(throws: StatusError(.invalidInState)) { try robot.press(RvcRunMode.currentMode, mapping) }
+    // The robot is stopped on its way, and carried to its charger.
+    try robot.press(RvcOperationalState.operationalState, OperationState.stopped)
+    #expect(mode == idle && state == OperationState.stopped)
+    robot.wait(100_000)
+    #expect(state == OperationState.stopped)
+    try robot.press(RvcOperationalState.operationalState, OperationState.charging)
+    #expect(state == OperationState.charging)
+    robot.wait(3_600_000)
+    #expect(state == OperationState.docked)
     #expect(throws: StatusError(.constraintError)) {
-      try robot.press(RvcOperationalState.operationalState, OperationState.docked)
+      try robot.press(RvcOperationalState.operationalState, OperationState.error)
     }
   }
 

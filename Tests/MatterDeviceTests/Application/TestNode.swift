@@ -156,6 +156,13 @@ final class TestNode {
     try context.act(part: part, state, on: 1)
   }
 
+  /// Calls a hook of endpoint 1.
+  func call<C: Cluster, Argument: Sendable>(_ hook: ServerHook<C, Argument>, _ argument: Argument) {
+    context.subject = .device
+    context.call(hook, argument, on: 1)
+    settle()
+  }
+
   /// Returns the payloads of the recorded events of a kind.
   func payloads<C: Cluster, Payload: ModelStruct>(of event: Event<C, Payload>) throws -> [Payload] {
     try context.node.events.records.filter { $0.path.cluster == C.id && $0.path.event == event.id }

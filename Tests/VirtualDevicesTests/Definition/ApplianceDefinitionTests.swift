@@ -120,4 +120,62 @@ import Testing
     #expect(engine.value(OperationalState.operationalState, on: 2) == .stopped)
     #expect(engine.value(OperationalState.countdownTime, on: 2) == .null)
   }
+
+  // MARK: Appliances with parts
+
+  @Test("a refrigerator has an endpoint for each compartment") func composesRefrigerator() throws {
+    let device = try #require(
+      try load("fridge", "compartments: { Fresh: 5C, Bottles: 8C, Freezer: -20 °C }\n    doorAlarm: 30s"))
+    let endpoints = DeviceAssembly.endpoints(of: device)
+    #expect(endpoints.map(\.id) == [1, 2, 3, 4])
+    #expect(endpoints.map(\.parts) == [[2, 3, 4], [], [], []])
+    #expect(endpoints[1].deviceTypes == [DeviceTypes.temperatureControlledCabinet])
+    #expect(Set(endpoints[1...].map(\.tags)).count == 3)
+    var engine = try engine(device)
+    #expect(engine.value(TemperatureControl.temperatureSetpoint, on: 4) == -2000)
+    #expect(engine.value(TemperatureMeasurement.measuredValue, on: 3) == .value(800))
+    try engine.act(part: "door", "open", on: 3, at: at(10))
+    engine.advance(to: at(39))
+    #expect(engine.value(RefrigeratorAlarm.state, on: 1) == [])
+    engine.advance(to: at(40))
+    #expect(engine.value(RefrigeratorAlarm.state, on: 1) == .doorOpen)
+    try engine.act(part: "door", "closed", on: 3, at: at(41))
+    #expect(engine.value(RefrigeratorAlarm.state, on: 1) == [])
+    // A mode of the refrigerator changes the target of its compartments.
+    let mode = try engine.press(
+      RefrigeratorAndTemperatureControlledCabinetMode.changeToMode, .init(newMode: 2), on: 1, at: at(50))
+    #expect(mode?.status == 0)
+    for hour in 1...20 as ClosedRange<Int64> { engine.advance(to: at(hour * 3600)) }
+    let freezer = try #require(engine.value(TemperatureMeasurement.measuredValue, on: 4)?.wrapped)
+    #expect((-2500...(-2480)).contains(freezer))
+    #expect(
+      try problem("fridge", "compartments: { Fresh: 15C }").hasPrefix("home.yaml:4:28: found “15C”, expected a temp"))
+    #expect(try problem("fridge", "doorAlarm: soon").hasPrefix("home.yaml:4:16: found “soon”, expected a time"))
+  }
+
+  @Test("a bridged refrigerator keeps its composition") func composesBehindBridge() throws {
+    let home = try HomeDefinition.load(simulating: [
+      ("home.yaml", "devices:\n  - { name: B, type: bridge, devices: [{ name: A, type: refrigerator }] }\n")
+    ])
+    let endpoints = DeviceAssembly.endpoints(of: try #require(home.devices.first))
+    #expect(endpoints.map(\.id) == [1, 2, 3, 4])
+    #expect(endpoints.map(\.parts) == [[2, 3, 4], [3, 4], [], []])
+    #expect(endpoints[1].deviceTypes.map(\.id) == [DeviceTypes.refrigerator.id, DeviceTypes.bridgedNode.id])
+    var engine = try engine(try #require(home.devices.first))
+    try engine.act(part: "door", "open", on: 3, at: .zero)
+    engine.advance(to: at(180))
+    #expect(engine.value(RefrigeratorAlarm.state, on: 2) == .doorOpen)
+  }
+
+  @Test("a cooktop switches its surfaces off") func switchesSurfaces() throws {
+    var engine = try engine(try #require(try load("cooktop", "room: Kitchen")))
+    try engine.act(set: OnOff.onOff, true, on: 3, at: .zero)
+    #expect(engine.value(OnOff.onOff, on: 1) == true && engine.value(OnOff.onOff, on: 2) == false)
+    engine.advance(to: at(600))
+    #expect(engine.value(TemperatureMeasurement.measuredValue, on: 3)?.wrapped.map { $0 > 9900 } == true)
+    try engine.press(OnOff.off, NoFields(), on: 1, at: at(600))
+    #expect(engine.value(OnOff.onOff, on: 3) == false)
+    engine.advance(to: at(36_000))
+    #expect(engine.value(TemperatureMeasurement.measuredValue, on: 3)?.wrapped.map { $0 < 2200 } == true)
+  }
 }

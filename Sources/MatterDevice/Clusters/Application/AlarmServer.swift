@@ -32,11 +32,15 @@ public struct AlarmServer<C: Cluster>: Sendable {
     var bit: UInt32
     /// How long the state must last.
     var delay: Duration
+    /// Whether other endpoints have such parts, instead of the alarm's own.
+    var isOfParts: Bool
 
     public init(
-      _ part: String, _ states: [String], when state: String, bit: UInt32, after delay: Duration = .zero
+      _ part: String, _ states: [String], when state: String, bit: UInt32, after delay: Duration = .zero,
+      isOfParts: Bool = false
     ) {
-      (self.part, self.states, self.state, self.bit, self.delay) = (part, states, state, bit, delay)
+      (self.part, self.states, self.state, self.bit) = (part, states, state, bit)
+      (self.delay, self.isOfParts) = (delay, isOfParts)
     }
   }
 
@@ -49,7 +53,14 @@ public struct AlarmServer<C: Cluster>: Sendable {
   }
 
   /// The alarms whose causes last.
-  private struct Lasting: Sendable { var bits = AlarmBase<C>.Bits() }
+  private struct Lasting: Sendable {
+    var bits = AlarmBase<C>.Bits()
+    /// The endpoints with parts in the state of a cause, by its index.
+    var endpoints: [Int: Set<EndpointID>] = [:]
+  }
+
+  /// A part of another endpoint moved.
+  static var partMoved: ServerHook<C, PartMove> { .init("partMoved") }
 
   private func bits(_ number: UInt32) -> Base.Bits { .init(rawValue: number) }
 
@@ -60,7 +71,7 @@ public struct AlarmServer<C: Cluster>: Sendable {
       .initial(Base.supported, supported)
       .onAct(Base.state) { context, wanted throws(StatusError) in
         guard supported.isSuperset(of: wanted) else { throw StatusError(.constraintError) }
-        context[scratch: Lasting.self] = Lasting(bits: wanted)
+        context[scratch: Lasting.self, default: Lasting()].bits = wanted
         show(wanted.intersection(context[Base.mask]), &context)
       }
     if latched != 0 {
@@ -81,21 +92,31 @@ public struct AlarmServer<C: Cluster>: Sendable {
       }
     }
     for (index, cause) in causes.enumerated() {
-      server =
-        server
-        .onTimer(.custom(index)) { context in set(bits(cause.bit), true, &context) }
-        .onPart(cause.part, cause.states) { context, state throws(StatusError) in
-          if state != cause.state {
-            context.cancel(.custom(index))
-            set(bits(cause.bit), false, &context)
-          } else if cause.delay > .zero {
-            context.schedule(.custom(index), at: context.now + cause.delay)
-          } else {
-            set(bits(cause.bit), true, &context)
-          }
-        }
+      server = server.onTimer(.custom(index)) { context in set(bits(cause.bit), true, &context) }
+      if cause.isOfParts { continue }
+      server = server.onPart(cause.part, cause.states) { context, state throws(StatusError) in
+        follow(PartMove(part: cause.part, state: state, endpoint: context.endpoint), &context)
+      }
     }
-    return server
+    return server.hook(Self.partMoved) { context, move in follow(move, &context) }
+  }
+
+  private func follow(_ move: PartMove, _ context: inout ServerContext) {
+    for (index, cause) in causes.enumerated() where cause.part == move.part {
+      var endpoints = context[scratch: Lasting.self, default: Lasting()].endpoints[index] ?? []
+      let wasActive = !endpoints.isEmpty
+      if move.state == cause.state { endpoints.insert(move.endpoint) } else { endpoints.remove(move.endpoint) }
+      context[scratch: Lasting.self, default: Lasting()].endpoints[index] = endpoints
+      if endpoints.isEmpty {
+        context.cancel(.custom(index))
+        set(bits(cause.bit), false, &context)
+      } else if cause.delay == .zero {
+        set(bits(cause.bit), true, &context)
+      } else if !wasActive {
+        let deadline = context.now + cause.delay
+        context.schedule(.custom(index), at: deadline)
+      }
+    }
   }
 
   private func set(_ alarm: Base.Bits, _ isOn: Bool, _ context: inout ServerContext) {
@@ -115,6 +136,13 @@ public struct AlarmServer<C: Cluster>: Sendable {
       .init(
         active: state.subtracting(before), inactive: before.subtracting(state), state: state, mask: context[Base.mask]))
   }
+}
+
+/// A move of a part of the device that an alarm follows.
+struct PartMove: Sendable {
+  var part: String
+  var state: String
+  var endpoint: EndpointID
 }
 
 extension ApplianceServers {

@@ -12,6 +12,8 @@ public struct ApplianceProgram: Hashable, Sendable {
   public var areas: [ServiceAreaServer.Area]
   /// The parts with endpoints of their own: compartments, a cavity, surfaces.
   public var cabinets: [ApplianceCabinet]
+  /// How long a door of a refrigerator may be open without an alarm.
+  public var doorAlarm = Duration.seconds(180)
 
   public init(
     phases: [OperationRun.Step] = [], modes: [ApplianceMode] = [], areas: [ServiceAreaServer.Area] = [],
@@ -32,6 +34,9 @@ public struct ApplianceCabinet: Hashable, Sendable {
   public init(_ name: String, _ range: ClosedRange<Int16>, setpoint: Int16) {
     (self.name, self.range, self.setpoint) = (name, range, setpoint)
   }
+
+  /// Whether the set point is always below zero.
+  public var isFreezer: Bool { range.upperBound < 0 }
 }
 
 extension [OperationRun.Step] {
@@ -45,9 +50,11 @@ extension [OperationRun.Step] {
 public enum ApplianceServers {
   /// Returns Operational State and the modes of an appliance that runs phase after phase.
   static func running<C: Cluster, M: Cluster>(
-    _ operation: C.Type, _ modes: M.Type, _ program: ApplianceProgram, _ parts: [AppliancePart]
+    _ operation: C.Type, _ modes: M.Type, _ program: ApplianceProgram, _ parts: [AppliancePart],
+    followed: @escaping @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
   ) -> [ClusterServer] {
     var server = OperationalStateServer(C.self)
+    server.followed = followed
     server.phases = program.phases.map(\.name)
     server.parts = parts
     server.steps = { context in program.phases.at(context.mode(M.self, of: program.modes)) }

@@ -193,7 +193,7 @@ public struct OperationalStateServer<C: Cluster>: Sendable {
   }
 
   private func stop(_ context: inout ServerContext) -> UInt8 {
-    if context[Base.state] != idle { end(&context) }
+    if context[Base.state] != OperationState.stopped { end(&context) }
     return OperationError.none
   }
 
@@ -305,15 +305,18 @@ public struct OperationalStateServer<C: Cluster>: Sendable {
     }
   }
 
-  /// Ends the run before its time, if there is one, and goes home.
-  private func end(_ context: inout ServerContext) {
+  /// Ends the run before its time, if there is one.
+  /// - Parameter state: the state after it; nil for the usual one.
+  private func end(_ context: inout ServerContext, to state: UInt8? = nil) {
     let error = context[Base.error].errorStateID
-    guard var run = operation(&context).run else { return leave(&context) }
+    guard var run = operation(&context).run else { return leave(&context, to: state) }
     run.end(at: context.now)
-    complete(run, error: error, &context)
+    complete(run, error: error, &context, to: state)
   }
 
-  private func complete(_ run: OperationRun, error: UInt8, _ context: inout ServerContext) {
+  private func complete(
+    _ run: OperationRun, error: UInt8, _ context: inout ServerContext, to state: UInt8? = nil
+  ) {
     context[scratch: Operation.self]?.run = nil
     context.emit(
       Base.completion,
@@ -321,18 +324,19 @@ public struct OperationalStateServer<C: Cluster>: Sendable {
         completionErrorCode: error, totalOperationalTime: .value(UInt32(clamping: run.total.components.seconds)),
         pausedTime: .value(UInt32(clamping: run.paused.components.seconds))))
     followed(&context, run)
-    leave(&context)
+    leave(&context, to: state)
   }
 
-  /// Returns to the idle state, a robot by the way to its charger.
-  private func leave(_ context: inout ServerContext) {
-    if let home {
-      let trip = OperationRun([.init("way", home.way), .init("charging", home.charging)], at: context.now)
-      context[scratch: Operation.self, default: Operation()].trip = trip
-      show(OperationState.seekingCharger, &context)
-    } else {
-      show(OperationState.stopped, &context)
+  /// Enters the state after a run: a robot seeks its charger.
+  private func leave(_ context: inout ServerContext, to state: UInt8? = nil) {
+    let state = state ?? (home == nil ? OperationState.stopped : OperationState.seekingCharger)
+    var trip: OperationRun?
+    if let home, state == OperationState.seekingCharger || state == OperationState.charging {
+      let way = state == OperationState.charging ? .zero : home.way
+      trip = OperationRun([.init("way", way), .init("charging", home.charging)], at: context.now)
     }
+    context[scratch: Operation.self, default: Operation()].trip = trip
+    show(state, &context)
     if !phases.isEmpty { context[Base.currentPhase] = .value(0) }
     update(&context)
   }
@@ -368,8 +372,14 @@ public struct OperationalStateServer<C: Cluster>: Sendable {
           context[Base.state] == OperationState.running ? OperationError.none : OperationError.unableToStartOrResume
       }
     case OperationState.paused: error = pause(&context)
-    case OperationState.stopped: error = stop(&context)
     case OperationState.seekingCharger where home != nil: error = goHome(&context)
+    case OperationState.stopped:
+      if context[Base.state] != state { end(&context, to: state) }
+      error = OperationError.none
+    // A user puts the robot into its charger.
+    case OperationState.charging where home != nil, OperationState.docked where home != nil:
+      end(&context, to: state)
+      error = OperationError.none
     default: throw StatusError(.constraintError)
     }
     if error != OperationError.none { throw StatusError(.invalidInState) }
