@@ -27,7 +27,7 @@ struct SimSet: ParsableCommand {
     let running = try RunningDevices(options)
     var requests: [(RunningDevices.Entry, ControlRequest)] = []
     for (path, value) in try Write.pairs(assignments) {
-      if let (entry, endpoint, part) = try Self.part(path, in: running) {
+      if let (entry, endpoint, part) = Self.part(path, in: running) {
         requests.append((entry, .part(device: entry.path, endpoint: endpoint, name: part, state: value)))
         continue
       }
@@ -48,9 +48,7 @@ struct SimSet: ParsableCommand {
   }
 
   /// Parses DEVICE.PART or DEVICE.2.PART; nil for the path of an attribute.
-  private static func part(
-    _ path: String, in running: RunningDevices
-  ) throws(HomeError) -> (RunningDevices.Entry, UInt16?, String)? {
+  private static func part(_ path: String, in running: RunningDevices) -> (RunningDevices.Entry, UInt16?, String)? {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count > 1, let name = parts.last else { return nil }
     let device = parts.dropLast().joined(separator: ".")

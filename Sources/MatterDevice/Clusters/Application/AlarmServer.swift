@@ -1,5 +1,5 @@
 internal import MatterClusters
-public import MatterModel
+internal import MatterModel
 internal import MatterProtocol
 
 /// The elements of the clusters that derive from Alarm Base, whose bitmaps have the same encoding in each of them.
@@ -19,11 +19,11 @@ enum AlarmBase<C: Cluster> {
 }
 
 /// A server for a cluster that derives from Alarm Base. Application Clusters § 1.15.
-public struct AlarmServer<C: Cluster>: Sendable {
+struct AlarmServer<C: Cluster>: Sendable {
   typealias Base = AlarmBase<C>
 
   /// A state of a part of the device that raises an alarm.
-  public struct Cause: Hashable, Sendable {
+  struct Cause: Hashable, Sendable {
     /// The name of the part, its states with the usual one first, and the one that raises the alarm.
     var part: String
     var states: [String]
@@ -35,7 +35,7 @@ public struct AlarmServer<C: Cluster>: Sendable {
     /// Whether other endpoints have such parts, instead of the alarm's own.
     var isOfParts: Bool
 
-    public init(
+    init(
       _ part: String, _ states: [String], when state: String, bit: UInt32, after delay: Duration = .zero,
       isOfParts: Bool = false
     ) {
@@ -44,11 +44,11 @@ public struct AlarmServer<C: Cluster>: Sendable {
     }
   }
 
-  public var causes: [Cause]
+  var causes: [Cause]
   /// The bits of the alarms that stay until they are reset, for a cluster with the feature Reset.
-  public var latched: UInt32
+  var latched: UInt32
 
-  public init(_ cluster: C.Type, _ causes: [Cause], latching latched: UInt32 = 0) {
+  init(_ cluster: C.Type, _ causes: [Cause], latching latched: UInt32 = 0) {
     (self.causes, self.latched) = (causes, latched)
   }
 
@@ -64,7 +64,7 @@ public struct AlarmServer<C: Cluster>: Sendable {
 
   private func bits(_ number: UInt32) -> Base.Bits { .init(rawValue: number) }
 
-  public func make() -> ClusterServer {
+  func make() -> ClusterServer {
     let supported = bits(causes.reduce(0) { $0 | $1.bit })
     var server = ClusterServer(C.self, features: latched == 0 ? [] : C.features)
       .initial(Base.mask, supported)

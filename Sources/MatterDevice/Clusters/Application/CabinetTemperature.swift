@@ -1,26 +1,26 @@
 internal import Glibc
-public import MatterProtocol
+internal import MatterProtocol
 
 /// The temperature inside a cabinet, which approaches a target exponentially. A value without a clock, which is advanced
 /// to the present time.
-public struct CabinetTemperature: Hashable, Sendable {
+struct CabinetTemperature: Hashable, Sendable {
   /// In degrees Celsius.
-  public private(set) var value: Double
+  private(set) var value: Double
   /// The temperature that is approached.
-  public private(set) var target: Double
+  private(set) var target: Double
   /// The time in which the difference to the target decreases to 37 %.
-  public private(set) var timeConstant: Duration
+  private(set) var timeConstant: Duration
   private var now: Instant
 
-  public init(_ value: Double, at now: Instant) {
+  init(_ value: Double, at now: Instant) {
     (self.value, target, timeConstant, self.now) = (value, value, .seconds(1), now)
   }
 
   /// Whether the target is reached to within a twentieth of a degree.
-  public var isSettled: Bool { abs(value - target) < 0.05 }
+  var isSettled: Bool { abs(value - target) < 0.05 }
 
   /// Advances to a time; earlier times have no effect.
-  public mutating func advance(to time: Instant) {
+  mutating func advance(to time: Instant) {
     guard time > now else { return }
     let share = Double((time - now).nanoseconds) / Double(max(1, timeConstant.nanoseconds))
     value = target + (value - target) * exp(-share)
@@ -28,7 +28,7 @@ public struct CabinetTemperature: Hashable, Sendable {
   }
 
   /// Approaches another target from a time on.
-  public mutating func approach(_ target: Double, timeConstant: Duration, at time: Instant) {
+  mutating func approach(_ target: Double, timeConstant: Duration, at time: Instant) {
     advance(to: time)
     (self.target, self.timeConstant) = (target, timeConstant)
   }

@@ -1,5 +1,5 @@
 internal import MatterClusters
-public import MatterModel
+internal import MatterModel
 
 /// A mode of an appliance.
 public struct ApplianceMode: Hashable, Sendable {
@@ -28,28 +28,28 @@ enum ModeBase<C: Cluster> {
 }
 
 /// A server for a cluster that derives from Mode Base. The number of a mode is its index. Application Clusters § 1.10.
-public struct ModeServer<C: Cluster>: Sendable {
+struct ModeServer<C: Cluster>: Sendable {
   /// The status codes that all derived clusters have. § 1.10.7.2.
-  public enum Code {
-    public static var success: UInt8 { 0 }
-    public static var unsupportedMode: UInt8 { 1 }
-    public static var invalidInMode: UInt8 { 3 }
+  enum Code {
+    static var success: UInt8 { 0 }
+    static var unsupportedMode: UInt8 { 1 }
+    static var invalidInMode: UInt8 { 3 }
   }
 
   /// Why a mode can't be selected: a status code and its text.
-  public typealias Refusal = (status: UInt8, text: String)
+  typealias Refusal = (status: UInt8, text: String)
 
-  public var modes: [ApplianceMode]
+  var modes: [ApplianceMode]
   /// Whether the mode survives a restart.
-  public var isStored = true
+  var isStored = true
   /// Changes what the appliance does before its mode changes, or returns why it can't change now.
-  public var change: @Sendable (_ context: inout ServerContext, _ from: UInt8, _ to: UInt8) -> Refusal? = { _, _, _ in
+  var change: @Sendable (_ context: inout ServerContext, _ from: UInt8, _ to: UInt8) -> Refusal? = { _, _, _ in
     nil
   }
 
-  public init(_ cluster: C.Type, _ modes: [ApplianceMode]) { self.modes = modes }
+  init(_ cluster: C.Type, _ modes: [ApplianceMode]) { self.modes = modes }
 
-  public func make() -> ClusterServer {
+  func make() -> ClusterServer {
     let options = modes.enumerated().map { index, mode in
       RvcRunMode.ModeOptionStruct(
         label: mode.label, mode: UInt8(clamping: index), modeTags: mode.tags.map { .init(value: $0) })

@@ -1,4 +1,4 @@
-public import MatterProtocol
+internal import MatterProtocol
 
 /// The run of an appliance: steps that follow one another and can be paused. A value without a clock, which is advanced
 /// to the present time.
@@ -16,27 +16,27 @@ public struct OperationRun: Hashable, Sendable {
   }
 
   /// The progress of a step. The values are those of OperationalStatusEnum of Service Area.
-  public enum Status: UInt8, Hashable, Sendable { case pending, operating, skipped, completed }
+  enum Status: UInt8, Hashable, Sendable { case pending, operating, skipped, completed }
 
   /// A step with its progress.
-  public struct Progress: Hashable, Sendable {
-    public fileprivate(set) var step: Step
-    public fileprivate(set) var status = Status.pending
+  struct Progress: Hashable, Sendable {
+    fileprivate(set) var step: Step
+    fileprivate(set) var status = Status.pending
     /// The time that the step has taken, without pauses.
-    public fileprivate(set) var elapsed = Duration.zero
+    fileprivate(set) var elapsed = Duration.zero
   }
 
-  public private(set) var steps: [Progress]
+  private(set) var steps: [Progress]
   /// The time at which the run started.
-  public let start: Instant
+  let start: Instant
   /// The time of the last advance, or of the end of the run.
-  public private(set) var now: Instant
-  public private(set) var isPaused = false
+  private(set) var now: Instant
+  private(set) var isPaused = false
   /// The total time of all pauses.
-  public private(set) var paused = Duration.zero
+  private(set) var paused = Duration.zero
 
   /// Starts a run.
-  public init(_ steps: [Step], at now: Instant) {
+  init(_ steps: [Step], at now: Instant) {
     self.steps = steps.map { Progress(step: $0) }
     (start, self.now) = (now, now)
     beginNext()
@@ -44,14 +44,14 @@ public struct OperationRun: Hashable, Sendable {
   }
 
   /// The index of the step in progress; nil after the last one.
-  public var current: Int? { steps.firstIndex { $0.status == .operating } }
+  var current: Int? { steps.firstIndex { $0.status == .operating } }
   /// Whether no step is left.
-  public var isComplete: Bool { current == nil }
+  var isComplete: Bool { current == nil }
   /// The time since the start, with pauses.
-  public var total: Duration { now - start }
+  var total: Duration { now - start }
 
   /// The time until the end of the run, without pauses.
-  public var remaining: Duration {
+  var remaining: Duration {
     steps.reduce(.zero) { time, entry in
       switch entry.status {
       case .pending, .operating: time + entry.step.duration - entry.elapsed
@@ -61,13 +61,13 @@ public struct OperationRun: Hashable, Sendable {
   }
 
   /// The time at which the current step ends; nil while the run is paused and after its end.
-  public var nextChange: Instant? {
+  var nextChange: Instant? {
     guard let current, !isPaused else { return nil }
     return now + (steps[current].step.duration - steps[current].elapsed)
   }
 
   /// Advances to a time; earlier times have no effect.
-  public mutating func advance(to time: Instant) {
+  mutating func advance(to time: Instant) {
     while let current, isPaused ? now < time : now <= time {
       if isPaused {
         paused += time - now
@@ -84,19 +84,19 @@ public struct OperationRun: Hashable, Sendable {
     }
   }
 
-  public mutating func pause(at time: Instant) {
+  mutating func pause(at time: Instant) {
     advance(to: time)
     isPaused = !isComplete
   }
 
-  public mutating func resume(at time: Instant) {
+  mutating func resume(at time: Instant) {
     advance(to: time)
     isPaused = false
   }
 
   /// Skips a step that is not finished. Skipping the last one ends the run.
   /// - Returns: false if the step is finished, or not one of the run.
-  public mutating func skip(_ index: Int, at time: Instant) -> Bool {
+  mutating func skip(_ index: Int, at time: Instant) -> Bool {
     advance(to: time)
     guard steps.indices.contains(index), steps[index].status == .pending || steps[index].status == .operating else {
       return false
@@ -106,7 +106,7 @@ public struct OperationRun: Hashable, Sendable {
   }
 
   /// Ends the run; the remaining steps are skipped.
-  public mutating func end(at time: Instant) {
+  mutating func end(at time: Instant) {
     advance(to: time)
     for index in steps.indices where steps[index].status == .pending || steps[index].status == .operating {
       steps[index].status = .skipped
@@ -114,7 +114,7 @@ public struct OperationRun: Hashable, Sendable {
   }
 
   /// Prolongs the last step.
-  public mutating func extend(by time: Duration) {
+  mutating func extend(by time: Duration) {
     guard !isComplete, let last = steps.indices.last else { return }
     steps[last].step.duration += time
   }

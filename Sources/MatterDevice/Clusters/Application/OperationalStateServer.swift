@@ -1,5 +1,5 @@
 internal import MatterClusters
-public import MatterModel
+internal import MatterModel
 internal import MatterProtocol
 
 /// The elements of the clusters that derive from Operational State. Their structures have the same encoding in each of
@@ -53,8 +53,8 @@ enum OperationError {
 }
 
 /// A part of an appliance that a user or an accident can change, and the effects of its states.
-public struct AppliancePart: Hashable, Sendable {
-  public enum Effect: Hashable, Sendable {
+struct AppliancePart: Sendable {
+  enum Effect: Hashable, Sendable {
     /// The usual state.
     case none
     /// The run pauses, and can't start.
@@ -67,36 +67,33 @@ public struct AppliancePart: Hashable, Sendable {
     case recharges
   }
 
-  public var name: String
-  public var states: [(name: String, effect: Effect)] { zip(names, effects).map { ($0, $1) } }
-  private var names: [String]
-  private var effects: [Effect]
+  var name: String
+  /// The usual state is the first.
+  var states: [(name: String, effect: Effect)]
 
-  public init(_ name: String, _ states: [(name: String, effect: Effect)]) {
-    (self.name, names, effects) = (name, states.map(\.name), states.map(\.effect))
-  }
+  init(_ name: String, _ states: [(name: String, effect: Effect)]) { (self.name, self.states) = (name, states) }
 
   func effect(_ state: String?) -> Effect { states.first { $0.name == state }?.effect ?? .none }
 }
 
 /// A server for a cluster that derives from Operational State: runs a program, step by step. Application Clusters
 /// § 1.14.
-public struct OperationalStateServer<C: Cluster>: Sendable {
+struct OperationalStateServer<C: Cluster>: Sendable {
   typealias Base = OperationalStateBase<C>
 
   /// The value of PhaseList; empty if the steps are not phases.
-  public var phases: [String] = []
-  public var parts: [AppliancePart] = []
+  var phases: [String] = []
+  var parts: [AppliancePart] = []
   /// The way of a robot to its charger, and the charging. Nil for an appliance that stays where it is.
-  public var home: (way: Duration, charging: Duration)?
+  var home: (way: Duration, charging: Duration)?
   /// Returns the steps of a run that starts now; empty if it can't start.
-  public var steps: @Sendable (inout ServerContext) -> [OperationRun.Step] = { _ in [] }
+  var steps: @Sendable (inout ServerContext) -> [OperationRun.Step] = { _ in [] }
   /// Runs after the run started, changed or ended. The run is nil while there is none.
-  public var followed: @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
+  var followed: @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
   /// Starts the run at the panel of the appliance, instead of the Start command.
-  public var startAtPanel: (@Sendable (inout ServerContext) -> Void)?
+  var startAtPanel: (@Sendable (inout ServerContext) -> Void)?
 
-  public init(_ cluster: C.Type) {}
+  init(_ cluster: C.Type) {}
 
   /// What the appliance does now.
   private struct Operation: Sendable {
@@ -111,7 +108,7 @@ public struct OperationalStateServer<C: Cluster>: Sendable {
   private var idle: UInt8 { home == nil ? OperationState.stopped : OperationState.docked }
 
   /// Returns the server. The run ends without an event when the device loses its power.
-  public func make() -> ClusterServer {
+  func make() -> ClusterServer {
     let states = [OperationState.stopped, OperationState.running, OperationState.paused, OperationState.error]
     let trip = [OperationState.seekingCharger, OperationState.charging, OperationState.docked]
     var server = ClusterServer(C.self)

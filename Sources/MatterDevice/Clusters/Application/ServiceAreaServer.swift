@@ -1,5 +1,5 @@
 public import MatterClusters
-public import MatterModel
+internal import MatterModel
 internal import MatterProtocol
 
 /// The Service Area server: the areas of a run, with their progress. Application Clusters § 1.17.
@@ -22,7 +22,7 @@ public enum ServiceAreaServer {
   static let runChanged = ServerHook<ServiceArea, OperationRun?>("runChanged")
 
   /// Returns the server for a run of a cluster that derives from Operational State. The selection survives a restart.
-  public static func make<C: Cluster>(_ areas: [Area], of operation: C.Type) -> ClusterServer {
+  static func make<C: Cluster>(_ areas: [Area], of operation: C.Type) -> ClusterServer {
     let supported = areas.enumerated().map { index, area in
       ServiceArea.AreaStruct(
         areaID: UInt32(index + 1), mapID: .null,
