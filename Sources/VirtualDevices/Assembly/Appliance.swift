@@ -11,7 +11,7 @@ struct Appliance: Sendable {
   var keys: [Key] = []
   /// The tags of the modes by number.
   var tags: [UInt64: String] = [:]
-  /// Tags of which at least one mode must have one.
+  /// Tags: at least one mode must have one of them.
   var required: [UInt16] = []
   /// Returns the application endpoints of a device with a program.
   let units: @Sendable (ApplianceProgram) -> [DeviceAssembly.Unit]

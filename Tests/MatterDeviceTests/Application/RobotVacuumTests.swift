@@ -185,7 +185,7 @@ import Testing
     #expect(state == OperationState.running && mode == cleaning && area == 2)
     robot.wait(15_000)
     #expect(mode == idle && progress == [.completed, .completed])
-    // Once charged enough, it continues when it is told to.
+    // With a charged battery, a command resumes the run early.
     robot.wait(4_000_000)
     #expect(try run(cleaning) == 0)
     try robot.move("battery", "low")

@@ -24,7 +24,7 @@ struct AlarmServer<C: Cluster>: Sendable {
 
   /// A state of a part of the device that raises an alarm.
   struct Cause: Hashable, Sendable {
-    /// The name of the part, its states with the usual one first, and the one that raises the alarm.
+    /// The name of the part, its states beginning with the usual one, and the state that raises the alarm.
     var part: String
     var states: [String]
     var state: String
