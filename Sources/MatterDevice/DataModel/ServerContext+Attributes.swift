@@ -82,14 +82,15 @@ extension ServerContext {
     try enter(index) { (context) throws(StatusError) in try act(&context, value) }
   }
 
-  /// Returns the parts of the physical device on an endpoint with their states, sorted by name.
-  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String])] {
-    var values: [String: [String]] = [:]
-    for cluster in node.clusters where cluster.path.endpoint == endpoint {
-      for (name, part) in cluster.server.parts { values[name] = part.values }
+  /// Returns the parts of the physical device on an endpoint with their states, and a cluster that follows each.
+  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String], cluster: ClusterID)] {
+    node.clusters.filter { $0.path.endpoint == endpoint }.flatMap { cluster in
+      cluster.server.followedParts.map { (name: $0.name, values: $0.states, cluster: cluster.path.cluster) }
     }
-    return values.sorted { $0.key < $1.key }.map { (name: $0.key, values: $0.value) }
   }
+
+  /// Whether the handler's own endpoint has power; false for a bridged device without, which stands still.
+  var hasPower: Bool { !node.isUnreachable(node.clusters[current].path) }
 
   /// Moves a part of the physical device, see ``ClusterServer/onPart(_:_:_:)``. If one server refuses, none of those
   /// after it is notified.

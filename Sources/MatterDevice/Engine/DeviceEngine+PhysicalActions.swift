@@ -18,8 +18,11 @@ extension DeviceEngine {
     settle()
   }
 
-  /// Returns the parts of the physical device on an endpoint, such as a door, with their states.
-  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String])] { context.parts(on: endpoint) }
+  /// Returns the parts of the physical device on an endpoint, such as a door, with their states, and a cluster that
+  /// follows each.
+  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String], cluster: ClusterID)] {
+    context.parts(on: endpoint)
+  }
 
   /// Moves a part of the physical device, such as a door.
   /// - Throws: `unsupportedAttribute`, `constraintError`, or `invalidInState` if the part can't move now.

@@ -119,7 +119,10 @@ extension DefinitionReader {
   }
 
   private mutating func readMode(_ name: String, _ node: Node, _ appliance: Appliance) -> ApplianceMode? {
-    guard let fields = fields(of: node, known: ["tags", "pace"], what: "a mode") else { return nil }
+    let before = problems.count
+    guard let fields = fields(of: node, known: ["tags", "pace"], what: "a mode"), problems.count == before else {
+      return nil
+    }
     let names = appliance.tags.sorted { $0.key < $1.key }.map { AttributeCatalogue.camelCase($0.value) }
     guard let list = fields["tags"], case .sequence(let sequence) = list, (1...8).contains(sequence.count) else {
       report(

@@ -57,7 +57,7 @@ extension VirtualDevice {
     let wanted = NormalizedName(name)
     for (endpoint, parts) in parts {
       guard let part = parts.first(where: { NormalizedName($0.name) == wanted }) else { continue }
-      try checkPower(ClusterPath(endpoint, Descriptor.id), host)
+      try checkPower(ClusterPath(endpoint, part.cluster), host)
       guard let found = part.values.first(where: { NormalizedName($0) == NormalizedName(state) }) else {
         throw ControlError(.refused, "unknown state “\(state)”; expected \(DefinitionReader.list(part.values))")
       }

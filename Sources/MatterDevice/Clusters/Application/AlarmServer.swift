@@ -92,7 +92,9 @@ struct AlarmServer<C: Cluster>: Sendable {
       }
     }
     for (index, cause) in causes.enumerated() {
-      server = server.onTimer(.custom(index)) { context in set(bits(cause.bit), true, &context) }
+      server = server.onTimer(.custom(index)) { context in
+        if context.hasPower { set(bits(cause.bit), true, &context) }
+      }
       if cause.isOfParts { continue }
       server = server.onPart(cause.part, cause.states) { context, state throws(StatusError) in
         follow(PartMove(part: cause.part, state: state, endpoint: context.endpoint), &context)

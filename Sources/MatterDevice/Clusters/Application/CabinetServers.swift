@@ -22,7 +22,7 @@ extension ApplianceServers {
     _ target: @escaping @Sendable (inout ServerContext) -> (celsius: Double, constant: Duration)
   ) -> ClusterServer {
     let measure: @Sendable (inout ServerContext) -> Void = { context in
-      if context.value(BridgedDeviceBasicInformation.reachable) == false { return }
+      guard context.hasPower else { return }
       let now = context.now
       let isOpen = context[scratch: Door.self, default: Door()].isOpen
       let (celsius, constant) = isOpen ? (room, Duration.seconds(600)) : target(&context)

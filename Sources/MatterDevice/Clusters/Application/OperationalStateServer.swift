@@ -138,8 +138,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
         show(idle, &context)
       }
       .onTimer(.tick) { context in
-        // A bridged device without power stands still, and starts anew.
-        if context.value(BridgedDeviceBasicInformation.reachable) != false { update(&context) }
+        if context.hasPower { update(&context) }
       }
       .onAct(Base.state) { context, state throws(StatusError) in try press(state, &context) }
       .onAct(Base.error) { context, error throws(StatusError) in setError(error, &context) }
