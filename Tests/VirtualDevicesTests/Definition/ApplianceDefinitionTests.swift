@@ -116,6 +116,7 @@ import Testing
     engine.advance(to: at(10))
     try engine.power(false, bridgedOn: 2, at: at(20))
     engine.advance(to: at(20_000))
+    #expect(engine.value(OperationalState.operationalState, on: 2) == .running)
     try engine.power(true, bridgedOn: 2, at: at(20_001))
     #expect(engine.value(OperationalState.operationalState, on: 2) == .stopped)
     #expect(engine.value(OperationalState.countdownTime, on: 2) == .null)
