@@ -70,6 +70,14 @@ package enum ValueUnit: Hashable, Sendable {
       "LiftPercent100thsValue", "TiltPercent100thsValue")
     add(WindowCovering.self, .percent, "CurrentPositionLiftPercentage", "CurrentPositionTiltPercentage")
     add(FanControl.self, .percent, "PercentSetting", "PercentCurrent")
+    add(
+      TemperatureControl.self, .hundredthsOfDegree, "TemperatureSetpoint", "MinTemperature", "MaxTemperature", "Step",
+      "TargetTemperature")
+    add(OperationalState.self, .seconds, "CountdownTime", "TotalOperationalTime", "PausedTime")
+    add(OvenCavityOperationalState.self, .seconds, "CountdownTime", "TotalOperationalTime", "PausedTime")
+    add(RvcOperationalState.self, .seconds, "CountdownTime", "TotalOperationalTime", "PausedTime")
+    add(ServiceArea.self, .seconds, "TotalOperationalTime", "EstimatedTime")
+    add(MicrowaveOvenControl.self, .seconds, "CookTime", "MaxCookTime", "TimeToAdd")
     add(DoorLock.self, .seconds, "Timeout")
     add(AdministratorCommissioning.self, .seconds, "CommissioningTimeout")
     add(GeneralCommissioning.self, .seconds, "ExpiryLengthSeconds")

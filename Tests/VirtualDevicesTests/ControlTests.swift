@@ -147,6 +147,47 @@ import Testing
     }
   }
 
+  private static let kitchen = """
+    devices:
+      - { name: Washer, room: Den, type: laundry washer }
+      - { name: Hub, room: Den, type: bridge, devices: [{ name: Fridge, room: Den, type: refrigerator }] }
+    """
+
+  @Test(.timeLimit(.minutes(10))) func movesParts() async throws {
+    try await running(Self.kitchen) { (fleet: Running) async throws in
+      func move(_ device: String, _ part: String, _ state: String, _ endpoint: UInt16? = nil) -> ControlRequest {
+        .part(device: device, endpoint: endpoint, name: part, state: state)
+      }
+      #expect(try await fleet.errorCode(move("Den/Washer", "Door", "OPEN")) == nil)
+      let state = OperationalState.operationalState
+      func press(_ value: OperationalState.OperationalState) -> ControlRequest {
+        .set(
+          device: "Den/Washer", endpoint: nil, cluster: OperationalState.id.rawValue, attribute: state.id.rawValue,
+          value: value.tlv)
+      }
+      let open = await #expect(throws: ControlError.self) { _ = try await fleet.send(press(.running)) }
+      #expect(open?.code == .refused && open?.message == "the device can't do that now")
+      #expect(try await fleet.errorCode(move("Den/Washer", "door", "closed")) == nil)
+      #expect(try await fleet.errorCode(press(.running)) == nil)
+      #expect(try await fleet.errorCode(move("Den/Washer", "door", "open")) == .refused)
+      #expect(try await fleet.send(.status).fleet?.devices.first?.state == "running, Pre-soak")
+      let unknown = await #expect(throws: ControlError.self) {
+        _ = try await fleet.send(move("Den/Washer", "lid", "open"))
+      }
+      #expect(unknown?.code == .notFound && unknown?.message == "it has no part “lid”; expected door, drain or water")
+      let ajar = await #expect(throws: ControlError.self) {
+        _ = try await fleet.send(move("Den/Washer", "door", "ajar"))
+      }
+      #expect(ajar?.message == "unknown state “ajar”; expected closed or open")
+      // The compartments of a bridged refrigerator are on the endpoints after its own.
+      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open")) == nil)
+      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 4)) == nil)
+      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 2)) == .notFound)
+      _ = try await fleet.send(.power(device: "Den/Fridge", .off))
+      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "closed")) == .noPower)
+    }
+  }
+
   /// Injected faults persist across a power cycle, and invalid ones are rejected.
   @Test(.timeLimit(.minutes(10))) func injectsNetworkFaults() async throws {
     let home =

@@ -7,6 +7,7 @@ import socket
 import threading
 import traceback
 
+import appliances
 import buttons
 from devices import Bench, Failed
 
@@ -64,7 +65,7 @@ class Hand:
 
     def _command(self, command: dict):
         """Performs the out-of-band commands of the example apps with `hearth sim`."""
-        if buttons.press(self.bench, command):
+        if buttons.press(self.bench, command) or appliances.perform(self.bench, command):
             return
         name = command.get("Name")
         if name == "SimulateConfigurationVersionChange":

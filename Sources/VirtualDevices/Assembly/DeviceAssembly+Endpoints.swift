@@ -45,14 +45,12 @@ extension DeviceAssembly {
       uniqueID: device.uniqueID)
     facts.servesProvisional = device.servesProvisional
     let information = BridgedDeviceServer.make(facts)
-    let ids =
-      device.buttons.count > 1
-      ? device.buttons.map { numbers.number(of: name(of: $0, of: device)) } : [node]
+    let ids = device.endpointNames.map { $0.map { numbers.number(of: name(of: $0, of: device)) } ?? node }
     var parts = parts(of: device, clock) { ids[$0] }
     let own = initial(information, device, position: 0)
-    let power = powerSource(of: device, clock, supplying: parts.count == 1 ? [node] : [node] + ids)
+    let power = powerSource(of: device, clock, supplying: Set([node] + ids).sorted())
     let types = [DeviceTypes.bridgedNode] + (power == nil ? [] : [DeviceTypes.powerSource])
-    if parts.count == 1 {
+    if ids.first == node {
       parts[0].deviceTypes += types
       parts[0].servers += [own] + (power.map { [$0] } ?? [])
       return parts
@@ -66,9 +64,9 @@ extension DeviceAssembly {
     ] + parts
   }
 
-  /// Returns the name of a button in ``EndpointNumbers``.
-  static func name(of button: String, of device: DeviceDefinition) -> String {
-    "\(device.uniqueID)/\(button.lowercased())"
+  /// Returns the name of an endpoint in ``EndpointNumbers``.
+  static func name(of endpoint: String, of device: DeviceDefinition) -> String {
+    "\(device.uniqueID)/\(endpoint.lowercased())"
   }
 
   // MARK: One device
@@ -77,15 +75,33 @@ extension DeviceAssembly {
   private static func parts(
     of device: DeviceDefinition, _ clock: BehaviorClock, number: (Int) -> EndpointID
   ) -> [EndpointDefinition] {
-    let type = DeviceTypes.named(device.kind.deviceType)
-    return (0..<max(1, device.buttons.count)).map { position in
-      let servers = servers(of: device)
+    let units = units(of: device)
+    return units.enumerated().map { position, unit in
+      let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
+      let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
-        number(position), deviceTypes: types(device), servers: servers + labels(device),
-        clients: type?.clients ?? [],
-        tags: device.buttons.count > 1 ? [SwitchTag.of(device.buttons[position])] : [])
+        number(position), deviceTypes: unit.type.map { [$0] } ?? [],
+        servers: servers + (unit.isPart ? [] : labels(device)), clients: unit.type?.clients ?? [],
+        parts: isWhole ? units.indices.dropFirst().map(number) : [], tags: unit.tags)
     }
+  }
+
+  /// An application endpoint of a device.
+  struct Unit {
+    var type: DeviceType?
+    var servers: [ClusterServer]
+    var tags: [SemanticTagStruct] = []
+    /// Whether the endpoint is a part of the first one.
+    var isPart = false
+  }
+
+  /// Returns the application endpoints of a device, one for each of its `endpointNames`.
+  private static func units(of device: DeviceDefinition) -> [Unit] {
+    if let appliance = Appliance.of(device.kind) { return appliance.units(device.program ?? appliance.program) }
+    let type = DeviceTypes.named(device.kind.deviceType)
+    let servers = servers(of: device)
+    return device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }
   }
 
   private static func types(_ device: DeviceDefinition) -> [DeviceType] {
@@ -135,15 +151,15 @@ extension DeviceAssembly {
   }
 
   private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
-    let served = servers(of: device)
+    let units = units(of: device)
     let node =
       (isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : [])
       + (battery(of: device).map { [PowerSourceServer.make($0)] } ?? [])
     let values = device.initialValues + device.behaviors.flatMap(\.values)
     let problems = values.compactMap { value -> DefinitionProblem? in
       let position = Int(value.endpoint.rawValue) - 1
-      guard let target = value.target, (0..<max(1, device.buttons.count)).contains(position),
-        let server = (position == 0 ? served + node : served).first(where: { $0.id == target.cluster }),
+      guard let target = value.target, units.indices.contains(position),
+        let server = (units[position].servers + (position == 0 ? node : [])).first(where: { $0.id == target.cluster }),
         value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
       else {
         return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
@@ -155,8 +171,8 @@ extension DeviceAssembly {
         at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
     }
     guard problems.isEmpty else { return problems }
-    return (0..<max(1, device.buttons.count)).flatMap { position in
-      served.flatMap { violations(initial($0, device, position: position), device, position: position) }
+    return units.enumerated().flatMap { position, unit in
+      unit.servers.flatMap { violations(initial($0, device, position: position), device, position: position) }
     }
   }
 
@@ -208,6 +224,14 @@ extension DeviceAssembly {
       endpoint.tags.append(NumberTag.of(given[type.id, default: 0]))
       return endpoint
     }
+  }
+}
+
+extension DeviceDefinition {
+  /// The names of the application endpoints within the device; nil for the endpoint of the device itself.
+  var endpointNames: [String?] {
+    if buttons.count > 1 { return buttons }
+    return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
   }
 }
 

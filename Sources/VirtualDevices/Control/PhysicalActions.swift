@@ -106,6 +106,8 @@ struct PhysicalActions: Sendable {
           if let event { [try device.cause(event, at: place)] } else { try device.testEvents(at: place) }
         return board.eventLoop.makeSucceededFuture(
           ControlReply(events: events.map { .init(name: $0.name, trigger: $0.trigger) }))
+      case .part(_, let endpoint, let name, let state):
+        try device.move(part: name, to: state, on: place.endpoints(endpoint))
       case .move(_, let button, let moves):
         guard moves.count <= Self.maximumMoves, moves.allSatisfy({ (0...Self.maximumPause).contains($0.after) })
         else {

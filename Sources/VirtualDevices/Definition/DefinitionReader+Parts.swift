@@ -4,13 +4,15 @@ internal import Yams
 
 // Keys of some kinds of device only: labels, buttons, bridged devices.
 extension DefinitionReader {
-  typealias Parts = (switchKind: SwitchKind?, buttons: [String], bridged: [DeviceDraft])
+  typealias Parts = (
+    switchKind: SwitchKind?, buttons: [String], program: ApplianceProgram?, bridged: [DeviceDraft]
+  )
 
   /// Reads the keys of a kind, and reports those of other kinds.
   mutating func readParts(
     _ fields: [String: Node], of kind: DeviceKind?, isBridged: Bool, mark: SourceMark
   ) -> Parts {
-    var parts: Parts = (nil, [], [])
+    var parts: Parts = (nil, [], readProgram(fields, of: kind), [])
     if let node = fields["switch"] {
       if kind == nil || kind == .genericSwitch {
         parts.switchKind = readSwitchKind(node)

@@ -90,9 +90,7 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
-    "devices",
-    "provisional",
-    "resumesSubscriptions",
+    "devices", "provisional", "resumesSubscriptions", "phases", "modes", "areas", "compartments", "doorAlarm",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -157,7 +155,7 @@ struct DefinitionReader {
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       behaviors: behaviors, battery: battery, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
-      bridged: parts.bridged,
+      program: parts.program, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 

@@ -299,6 +299,13 @@ package final class VirtualDevice {
     }
     if let state = engine.value(SmokeCoAlarm.expressedState, on: endpoint) { return words(of: state) }
     if let quality = engine.value(AirQuality.airQuality, on: endpoint) { return words(of: quality) }
+    if let state = engine.value(OperationalState.operationalState, on: endpoint)?.rawValue
+      ?? engine.value(RvcOperationalState.operationalState, on: endpoint)
+    {
+      return operation(
+        state, engine.value(OperationalState.phaseList, on: endpoint)?.wrapped ?? [],
+        engine.value(OperationalState.currentPhase, on: endpoint)?.wrapped)
+    }
     func text<C: Cluster, Value: ModelValue & BinaryInteger>(
       _ attribute: MatterModel.Attribute<C, Nullable<Value>>
     ) -> String? {
@@ -322,6 +329,16 @@ package final class VirtualDevice {
     return words.split(separator: " ").map { $0.hasPrefix("CO") ? String($0) : $0.lowercased() }.joined(separator: " ")
   }
 
+  /// Returns the state of an appliance, with the phase of its run.
+  private static func operation(_ state: UInt8, _ phases: [String], _ phase: UInt8?) -> String {
+    let names = [
+      0: "stopped", 1: "running", 2: "paused", 3: "error", 0x40: "seeking charger", 0x41: "charging", 0x42: "docked",
+    ]
+    let name = names[Int(state)] ?? "\(state)"
+    guard state == 1 || state == 2, let phase, phases.indices.contains(Int(phase)) else { return name }
+    return "\(name), \(phases[Int(phase)])"
+  }
+
   // MARK: Endpoints
 
   /// A device of the definition on this node: this one, or a bridged one.
@@ -330,14 +347,14 @@ package final class VirtualDevice {
     package var bridged: DeviceDefinition?
     /// The endpoint of the device as a node.
     package var node: EndpointID
-    /// The application endpoints, one for each button; never empty.
+    /// The application endpoints, one for each button or compartment; never empty.
     package var application: [EndpointID]
   }
 
   /// Returns the device with a path, or nil if it is not on this node.
   package func place(named path: String) -> Place? {
     if path == definition.path {
-      let count = max(1, definition.buttons.count)
+      let count = definition.endpointNames.count
       return Place(bridged: nil, node: .root, application: (1...UInt16(count)).map { EndpointID($0) })
     }
     return definition.bridged.first { $0.path == path }.map(place)
@@ -346,7 +363,9 @@ package final class VirtualDevice {
   private func place(of device: DeviceDefinition) -> Place {
     var numbers = numbers
     let node = numbers.number(of: device.uniqueID)
-    let parts = device.buttons.map { numbers.number(of: DeviceAssembly.name(of: $0, of: device)) }
-    return Place(bridged: device, node: node, application: parts.count > 1 ? parts : [node])
+    let application = device.endpointNames.map { name in
+      name.map { numbers.number(of: DeviceAssembly.name(of: $0, of: device)) } ?? node
+    }
+    return Place(bridged: device, node: node, application: application)
   }
 }

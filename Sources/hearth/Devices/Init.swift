@@ -14,13 +14,15 @@ struct Init: ParsableCommand {
         hearth run home.yaml
       """)
   @OptionGroup var options: GlobalOptions
-  @Argument(help: ArgumentHelp("The kind: light, bridge, sensors, alarms or house.", valueName: "kind")) var kind: Kind
+  @Argument(help: ArgumentHelp("The kind: \(Kind.list).", valueName: "kind")) var kind: Kind
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["yaml"]))
   var file: String?
 
   /// The available templates.
   enum Kind: String, CaseIterable, ExpressibleByArgument {
-    case light, bridge, sensors, alarms, house
+    case light, bridge, sensors, alarms, appliances, house
+
+    static let list = allCases.dropLast().map(\.rawValue).joined(separator: ", ") + " or house"
   }
 
   func run() throws {

@@ -6,6 +6,7 @@ extension Init.Kind {
     case .bridge: Self.bridgeDefinition
     case .sensors: Self.sensorsDefinition
     case .alarms: Self.alarmsDefinition
+    case .appliances: Self.appliancesDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -148,6 +149,33 @@ extension Init.Kind {
         battery: { type: CR2450, lasts: 2y, perUse: 0.02% }
         behave:
           booleanState.stateValue: { steps: [true for 55m, false for 5m] }
+
+    """
+
+  private static let appliancesDefinition = """
+    # Appliances that run a program and end.
+    #
+    #   hearth run FILE                                     start them; Ctrl-C stops them
+    #   hearth pair CODE                                    for each, with the code that `hearth run` prints
+    #   hearth invoke washer operationalState.start         start a run
+    #   hearth sim set Robot.wheels=stuck                   interrupt a run; continue with wheels=free
+
+    home: My appliances
+
+    devices:
+      - name: Washer
+        type: laundry washer
+        # The names and times of the phases. Without this line the washer has the usual ones.
+        phases: { Washing: 40m, Rinsing: 20m, Spinning: 10m }
+        modes:
+          Normal: { tags: [normal] }
+          # A run takes half of the time.
+          Quick: { tags: [quick], pace: 50% }
+
+      - name: Robot
+        type: robotic vacuum cleaner
+        # The areas and the time that each takes.
+        areas: { Kitchen: 8m, Living Room: 15m }
 
     """
 

@@ -150,6 +150,32 @@ final class TestNode {
 
   /// Sets the UTC time, in microseconds since 2000.
   func setTime(microseconds: UInt64) { context.node.utc = UTCClock(microseconds: microseconds, at: context.now) }
+  /// Sets an attribute as the physical device does, and throws if it refuses.
+  func press<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) throws(StatusError) {
+    context.subject = .device
+    defer { settle() }
+    try context.act(set: attribute.path(on: 1), encoded: value.tlv)
+  }
+
+  /// Moves a part of the physical device on endpoint 1.
+  func move(_ part: String, _ state: String) throws(StatusError) {
+    context.subject = .device
+    defer { settle() }
+    try context.act(part: part, state, on: 1)
+  }
+
+  /// Calls a hook of endpoint 1.
+  func call<C: Cluster, Argument: Sendable>(_ hook: ServerHook<C, Argument>, _ argument: Argument) {
+    context.subject = .device
+    context.call(hook, argument, on: 1)
+    settle()
+  }
+
+  /// Returns the payloads of the recorded events of a kind.
+  func payloads<C: Cluster, Payload: ModelStruct>(of event: Event<C, Payload>) throws -> [Payload] {
+    try context.node.events.records.filter { $0.path.cluster == C.id && $0.path.event == event.id }
+      .map { try Payload(tlv: $0.payload) }
+  }
 
   /// Moves the switch of endpoint 1 as a user would.
   func operate(_ moves: [SwitchMove]) {

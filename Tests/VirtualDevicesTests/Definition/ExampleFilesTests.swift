@@ -19,7 +19,8 @@ struct ExampleFilesTests {
 
   @Test("cover every type and can be simulated")
   func all() throws {
-    let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml", "sensors.yaml", "alarms.yaml"].map {
+    let names = ["demo", "bridge", "switches", "sensors", "alarms", "appliances"]
+    let homes = try names.map { "\($0).yaml" }.map {
       try load($0, simulating: true)
     }
     let devices = homes.flatMap(\.devices)

@@ -1,0 +1,168 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+// Parts of appliances with a temperature of their own: compartments, cavities, surfaces.
+extension ApplianceServers {
+  /// The temperature of the room, in degrees Celsius.
+  private static let room = 21.0
+
+  /// What determines the temperature of a cabinet may have changed.
+  static let targetChanged = ServerHook<TemperatureMeasurement, NoFields>("targetChanged")
+
+  /// Whether the door of a cabinet is open.
+  private struct Door: Sendable { var isOpen = false }
+
+  /// Returns Temperature Measurement of a cabinet. Application Clusters § 2.3.
+  /// - Parameters:
+  ///   - target: Returns the temperature that the cabinet approaches, and its time constant.
+  ///   - moved: Runs after the door was moved; nil for a cabinet without a door.
+  static func cabinetTemperature(
+    _ initial: Double, moved: (@Sendable (inout ServerContext, String) -> Void)? = nil,
+    _ target: @escaping @Sendable (inout ServerContext) -> (celsius: Double, constant: Duration)
+  ) -> ClusterServer {
+    let measure: @Sendable (inout ServerContext) -> Void = { context in
+      guard context.hasPower else { return }
+      let now = context.now
+      let isOpen = context[scratch: Door.self, default: Door()].isOpen
+      let (celsius, constant) = isOpen ? (room, Duration.seconds(600)) : target(&context)
+      var temperature = context[scratch: CabinetTemperature.self] ?? CabinetTemperature(initial, at: now)
+      temperature.approach(celsius, timeConstant: constant, at: now)
+      context[scratch: CabinetTemperature.self] = temperature
+      // Tenths of a degree.
+      context[TemperatureMeasurement.measuredValue] = .value(
+        Int16(clamping: Int((temperature.value * 10).rounded())) * 10)
+      context.cancel(.tick)
+      if !temperature.isSettled { context.schedule(.tick, at: now + max(.seconds(10), constant / 60)) }
+    }
+    let server = ClusterServer(TemperatureMeasurement.self)
+      .initial(TemperatureMeasurement.measuredValue, .value(Int16(clamping: Int(initial * 100))))
+      .initial(TemperatureMeasurement.minMeasuredValue, .value(-4000))
+      .initial(TemperatureMeasurement.maxMeasuredValue, .value(30_000))
+      .onStart(measure)
+      .onTimer(.tick, measure)
+      .hook(targetChanged) { context, _ in measure(&context) }
+      .onAct(TemperatureMeasurement.measuredValue) { context, value throws(StatusError) in
+        guard let value = value.wrapped else { throw StatusError(.constraintError) }
+        let temperature = CabinetTemperature(Double(value) / 100, at: context.now)
+        context[scratch: CabinetTemperature.self] = temperature
+        measure(&context)
+      }
+    guard let moved else { return server }
+    return server.onPart("door", ["closed", "open"]) { context, state throws(StatusError) in
+      context[scratch: Door.self] = Door(isOpen: state == "open")
+      measure(&context)
+      moved(&context, state)
+    }
+  }
+
+  /// Returns the server with a set point that the temperature of the endpoint follows.
+  private static func followed(_ server: ClusterServer) -> ClusterServer {
+    server.onChange(TemperatureControl.temperatureSetpoint) { context in context.call(targetChanged, NoFields()) }
+  }
+
+  private static func setpoint(_ context: inout ServerContext) -> Double {
+    Double(context[TemperatureControl.temperatureSetpoint]) / 100
+  }
+
+  // MARK: Refrigerator
+
+  private typealias CoolingMode = RefrigeratorAndTemperatureControlledCabinetMode
+
+  /// Returns the servers of a refrigerator besides its compartments.
+  public static func refrigerator(_ program: ApplianceProgram) -> [ClusterServer] {
+    let mode = ModeServer(RefrigeratorAndTemperatureControlledCabinetMode.self, program.modes).make()
+      .onChange(ModeBase<CoolingMode>.currentMode) { context in
+        for part in context.parts { context.call(targetChanged, NoFields(), on: part) }
+      }
+    let alarm = AlarmServer(
+      RefrigeratorAlarm.self,
+      [
+        .init(
+          "door", ["closed", "open"], when: "open", bit: RefrigeratorAlarm.Alarm.doorOpen.rawValue,
+          after: program.doorAlarm, isOfParts: true)
+      ])
+    return [mode, alarm.make()]
+  }
+
+  /// Returns the servers of a compartment of a refrigerator with these modes.
+  public static func compartment(_ cabinet: ApplianceCabinet, _ modes: [ApplianceMode]) -> [ClusterServer] {
+    let rapid =
+      cabinet.isFreezer ? CoolingMode.ModeTag.rapidFreeze.rawValue : CoolingMode.ModeTag.rapidCool.rawValue
+    return [
+      followed(temperatureSetpoint(cabinet.range, step: 100, cabinet.setpoint)),
+      cabinetTemperature(
+        Double(cabinet.setpoint) / 100,
+        moved: { context, state in
+          guard let whole = context.whole else { return }
+          let door = PartMove(part: "door", state: state, endpoint: context.endpoint)
+          context.call(AlarmServer<RefrigeratorAlarm>.partMoved, door, on: whole)
+        }
+      ) { context in
+        let mode = context.whole.flatMap { context.value(ModeBase<CoolingMode>.currentMode, on: $0) }
+        let isRapid = mode.map { modes.indices.contains(Int($0)) && modes[Int($0)].tags.contains(rapid) } ?? false
+        return (isRapid ? Double(cabinet.range.lowerBound) / 100 : setpoint(&context), .seconds(1800))
+      },
+    ]
+  }
+
+  // MARK: Oven and cooktop
+
+  /// Returns the servers of the cavity of an oven, which is hot during a run.
+  public static func ovenCavity(_ cabinet: ApplianceCabinet, _ program: ApplianceProgram) -> [ClusterServer] {
+    running(
+      OvenCavityOperationalState.self, OvenMode.self, program, [],
+      followed: { context, _ in context.call(targetChanged, NoFields()) })
+      + [
+        followed(temperatureSetpoint(cabinet.range, step: 500, cabinet.setpoint)),
+        cabinetTemperature(room, moved: { _, _ in }) { context in
+          let isHot = context[OvenCavityOperationalState.operationalState] == .running
+          return isHot ? (setpoint(&context), .seconds(240)) : (room, .seconds(1800))
+        },
+      ]
+  }
+
+  /// Returns the server of a cooktop, which switches all of its surfaces off. Application Clusters § 1.5, Device Library
+  /// § 12.6.
+  public static func cooktop() -> [ClusterServer] {
+    [
+      OnOffServer.make(features: [OnOff.offOnly]).onChange(OnOff.onOff) { context in
+        guard !context[OnOff.onOff] else { return }
+        for part in context.parts { context[OnOff.onOff, on: part] = false }
+      }
+    ]
+  }
+
+  /// Returns the servers of a surface of a cooktop, which is hot while it is on.
+  public static func cookSurface() -> [ClusterServer] {
+    let levels = [("Warm", 60.0), ("Low", 100), ("Medium", 150), ("High", 230)]
+    return [
+      OnOffServer.make(features: [OnOff.offOnly]).onChange(OnOff.onOff) { context in
+        if context[OnOff.onOff], let whole = context.whole { context[OnOff.onOff, on: whole] = true }
+        context.call(targetChanged, NoFields())
+      },
+      temperatureLevels(levels.map(\.0), selected: 1, of: OperationalState.self)
+        .onChange(TemperatureControl.selectedTemperatureLevel) { context in context.call(targetChanged, NoFields()) },
+      cabinetTemperature(room) { context in
+        let level = Int(context[TemperatureControl.selectedTemperatureLevel])
+        guard context[OnOff.onOff], levels.indices.contains(level) else { return (room, .seconds(600)) }
+        return (levels[level].1, .seconds(60))
+      },
+    ]
+  }
+}
+
+extension ServerContext {
+  /// The endpoints that the handler's own endpoint consists of.
+  fileprivate var parts: [EndpointID] {
+    let endpoint = endpoint
+    return node.endpoint(endpoint)?.parts ?? []
+  }
+
+  /// The endpoint of the appliance that the handler's own endpoint is a part of; nil if there is none.
+  fileprivate var whole: EndpointID? {
+    let endpoint = endpoint
+    // An aggregator also lists the parts of its devices.
+    return node.endpoints.last { $0.id != .root && $0.parts.contains(endpoint) }?.id
+  }
+}

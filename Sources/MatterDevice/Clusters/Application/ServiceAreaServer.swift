@@ -1,0 +1,122 @@
+public import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+/// The Service Area server: the areas of a run, with their progress. Application Clusters § 1.17.
+public enum ServiceAreaServer {
+  /// An area; its id is its index from 1.
+  public struct Area: Hashable, Sendable {
+    /// Unique among the areas.
+    public var name: String
+    /// The kind of the room, if it is known.
+    public var kind: ServiceArea.AreaTypeTag?
+    /// The usual time that the run takes there.
+    public var duration: Duration
+
+    public init(_ name: String, _ kind: ServiceArea.AreaTypeTag? = nil, _ duration: Duration) {
+      (self.name, self.kind, self.duration) = (name, kind, duration)
+    }
+  }
+
+  /// The run changed.
+  static let runChanged = ServerHook<ServiceArea, OperationRun?>("runChanged")
+
+  /// Returns the server for a run of a cluster that derives from Operational State. The selection survives a restart.
+  static func make<C: Cluster>(_ areas: [Area], of operation: C.Type) -> ClusterServer {
+    let supported = areas.enumerated().map { index, area in
+      ServiceArea.AreaStruct(
+        areaID: UInt32(index + 1), mapID: .null,
+        areaInfo: .init(
+          locationInfo: .value(
+            .init(
+              locationName: area.name, floorNumber: .null, areaType: area.kind.map { .value($0) } ?? .null)),
+          landmarkInfo: .null))
+    }
+    return ClusterServer(ServiceArea.self, features: [ServiceArea.progressReporting])
+      .initial(ServiceArea.supportedAreas, supported)
+      .storing(ServiceArea.selectedAreas)
+      .serving(ServiceArea.currentArea, ServiceArea.estimatedEndTime)
+      .initial(ServiceArea.currentArea, .null)
+      .initial(ServiceArea.estimatedEndTime, .null)
+      .onStart { context in
+        // A changed definition may have fewer areas than the last run.
+        let selected = context[ServiceArea.selectedAreas].filter { areas.indices.contains(Int($0) - 1) }
+        context[ServiceArea.selectedAreas] = selected
+        context[ServiceArea.currentArea] = .null
+        context[ServiceArea.estimatedEndTime] = .null
+        context[ServiceArea.progress] = []
+      }
+      .hook(runChanged) { context, run in show(run, areas, &context) }
+      .answer(ServiceArea.selectAreas) { context, request throws(StatusError) in
+        select(request.newAreas, areas, OperationalStateBase<C>.self, &context)
+      }
+      .answer(ServiceArea.skipArea) { context, request throws(StatusError) in
+        skip(request.skippedArea, areas, OperationalStateBase<C>.self, &context)
+      }
+  }
+
+  /// Returns the selected areas, or all if none is selected.
+  static func selection(_ areas: [Area], _ context: inout ServerContext) -> [Area] {
+    let selected = context[ServiceArea.selectedAreas].map { Int($0) - 1 }.filter(areas.indices.contains)
+    return selected.isEmpty ? areas : selected.map { areas[$0] }
+  }
+
+  private static func select<C: Cluster>(
+    _ wanted: [UInt32], _ areas: [Area], _: OperationalStateBase<C>.Type, _ context: inout ServerContext
+  ) -> ServiceArea.SelectAreasResponse {
+    var unique: [UInt32] = []
+    for area in wanted where !unique.contains(area) { unique.append(area) }
+    guard unique.allSatisfy({ (1...UInt32(max(1, areas.count))).contains($0) }), !areas.isEmpty || unique.isEmpty else {
+      return .init(status: .unsupportedArea, statusText: "")
+    }
+    guard unique != context[ServiceArea.selectedAreas] else { return .init(status: .success, statusText: "") }
+    guard context[OperationalStateBase<C>.countdownTime] == .null else {
+      return .init(status: .invalidInMode, statusText: "the areas can't be changed during a run")
+    }
+    context[ServiceArea.selectedAreas] = unique
+    return .init(status: .success, statusText: "")
+  }
+
+  private static func skip<C: Cluster>(
+    _ area: UInt32, _ areas: [Area], _: OperationalStateBase<C>.Type, _ context: inout ServerContext
+  ) -> ServiceArea.SkipAreaResponse {
+    guard !context[ServiceArea.selectedAreas].isEmpty else { return .init(status: .invalidAreaList, statusText: "") }
+    let index = Int(area) - 1
+    guard areas.indices.contains(index) else {
+      return .init(status: .invalidSkippedArea, statusText: "the device does not know the area")
+    }
+    guard context[OperationalStateBase<C>.countdownTime] != .null else {
+      return .init(status: .invalidInMode, statusText: "no run is in progress")
+    }
+    let entry = context[ServiceArea.progress].first { $0.areaID == area }
+    guard entry?.status == .pending || entry?.status == .operating else {
+      return .init(status: .invalidSkippedArea, statusText: "the area is not one that remains in this run")
+    }
+    context.call(OperationalStateBase<C>.request, .skip(areas[index].name))
+    return .init(status: .success, statusText: "")
+  }
+
+  private static func show(_ run: OperationRun?, _ areas: [Area], _ context: inout ServerContext) {
+    // After a run, its progress stays.
+    guard let run else { return }
+    func id(_ step: OperationRun.Progress) -> UInt32? {
+      areas.firstIndex { $0.name == step.step.name }.map { UInt32($0 + 1) }
+    }
+    let current = run.current.flatMap { id(run.steps[$0]) }
+    context[ServiceArea.currentArea] = current.map { .value($0) } ?? .null
+    context[ServiceArea.progress] = run.steps.compactMap { step in
+      id(step).map { area in
+        let isOver = step.status == .completed || step.status == .skipped
+        return ServiceArea.ProgressStruct(
+          areaID: area, status: .init(rawValue: step.status.rawValue),
+          totalOperationalTime: isOver ? .value(seconds(step.elapsed)) : .null,
+          estimatedTime: .value(seconds(step.step.duration)))
+      }
+    }
+    // Unknown while the run is paused, and without a clock.
+    let end = run.nextChange.flatMap { end in context.node.utc.map { $0.microseconds(at: end) / 1_000_000 } }
+    context[ServiceArea.estimatedEndTime] = end.map { .value(UInt32(clamping: $0)) } ?? .null
+  }
+
+  private static func seconds(_ time: Duration) -> UInt32 { UInt32(clamping: time.components.seconds) }
+}
