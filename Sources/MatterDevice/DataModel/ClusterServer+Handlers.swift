@@ -92,17 +92,31 @@ extension ClusterServer {
     }
   }
 
-  /// Performs changes that the physical device makes, instead of setting the value at once.
+  /// Performs changes that the physical device makes, instead of setting the value at once. The body throws if the
+  /// device can't do it now.
   public func onAct<C: Cluster, Value: ModelValue>(
-    _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext, Value) -> Void
+    _ attribute: Attribute<C, Value>,
+    _ body: @escaping @Sendable (inout ServerContext, Value) throws(StatusError) -> Void
   ) -> Self {
-    let act: @Sendable (inout ServerContext, [UInt8]) -> Void = { context, bytes in
-      if let value = try? Value(tlv: bytes) { body(&context, value) }
+    let act: @Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> Void = {
+      (context, bytes) throws(StatusError) in
+      if let value = try? Value(tlv: bytes) { try body(&context, value) }
     }
     return changed {
       $0.serve(attribute.details)
       $0.attributes[attribute.id]?.act = act
     }
+  }
+
+  /// Follows a part of the physical device that no attribute describes, such as its door: `hearth sim set
+  /// Fridge.door=open`. Several servers of an endpoint may follow the same part. The body throws if the part can't move.
+  /// - Parameter values: The states of the part, the usual one first. Empty for a part that takes a text, such as a keypad;
+  ///   the body throws `constraintError` for a text that it does not take.
+  public func onPart(
+    _ name: String, _ values: [String],
+    _ body: @escaping @Sendable (inout ServerContext, String) throws(StatusError) -> Void
+  ) -> Self {
+    changed { $0.parts[name] = ServedPart(values: values, act: body) }
   }
 
   // MARK: Life cycle

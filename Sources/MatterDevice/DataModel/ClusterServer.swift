@@ -24,6 +24,7 @@ public struct ClusterServer: Sendable {
   var timers: [TimerID: ContextHandler] = [:]
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
+  var parts: [String: ServedPart] = [:]
 
   /// Creates a server with the elements that are mandatory with the features.
   public init<C: Cluster>(_ cluster: C.Type, features: [Feature] = []) {
@@ -100,6 +101,11 @@ public struct ClusterServer: Sendable {
     attributes[attribute]?.range { attributes[$0]?.initial }
   }
 
+  /// The parts of the physical device that the server follows, with their states, sorted by name.
+  public var followedParts: [(name: String, states: [String])] {
+    parts.sorted { $0.key < $1.key }.map { (name: $0.key, states: $0.value.values) }
+  }
+
   // MARK: Building
 
   /// Limits a number by other attributes of the cluster, for changes from any source.
@@ -148,7 +154,7 @@ struct ServedAttribute: Sendable {
   var write: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> [UInt8])?
   var change: ContextHandler?
   /// Performs a change that the physical device makes; nil to set the value.
-  var act: (@Sendable (inout ServerContext, [UInt8]) -> Void)?
+  var act: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> Void)?
   /// Whether the value survives a restart: non-volatile attributes, and writable fabric-scoped ones.
   var isStored: Bool
 
@@ -159,6 +165,12 @@ struct ServedAttribute: Sendable {
   }
 
   var isList: Bool { if case .list = info.schema { true } else { false } }
+}
+
+/// A part of the physical device, such as a door.
+struct ServedPart: Sendable {
+  let values: [String]
+  let act: @Sendable (inout ServerContext, String) throws(StatusError) -> Void
 }
 
 struct ServedCommand: Sendable {

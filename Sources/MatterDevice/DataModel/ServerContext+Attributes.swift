@@ -79,7 +79,31 @@ extension ServerContext {
   public mutating func act(set path: ConcreteAttributePath, encoded value: [UInt8]) throws(StatusError) {
     guard let (index, served) = served(path), let act = served.act else { return try set(path, encoded: value) }
     guard served.info.isWellFormed(value) else { throw StatusError(.invalidDataType) }
-    enterQuietly(index) { act(&$0, value) }
+    try enter(index) { (context) throws(StatusError) in try act(&context, value) }
+  }
+
+  /// Returns the parts of the physical device on an endpoint with their states, sorted by name.
+  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String])] {
+    var values: [String: [String]] = [:]
+    for cluster in node.clusters where cluster.path.endpoint == endpoint {
+      for (name, part) in cluster.server.parts { values[name] = part.values }
+    }
+    return values.sorted { $0.key < $1.key }.map { (name: $0.key, values: $0.value) }
+  }
+
+  /// Moves a part of the physical device, see ``ClusterServer/onPart(_:_:_:)``. If one server refuses, none of those
+  /// after it is notified.
+  /// - Throws: `unsupportedAttribute` for an unknown part, `constraintError` for an unknown state, or the error of the
+  ///   server.
+  public mutating func act(part name: String, _ value: String, on endpoint: EndpointID) throws(StatusError) {
+    var isKnown = false
+    for index in node.clusters.indices where node.clusters[index].path.endpoint == endpoint {
+      guard let part = node.clusters[index].server.parts[name] else { continue }
+      guard part.values.isEmpty || part.values.contains(value) else { throw StatusError(.constraintError) }
+      isKnown = true
+      try enter(index) { (context) throws(StatusError) in try part.act(&context, value) }
+    }
+    guard isKnown else { throw StatusError(.unsupportedAttribute) }
   }
 
   /// Throws unless the attribute may have the value now: `invalidDataType` or `constraintError`.

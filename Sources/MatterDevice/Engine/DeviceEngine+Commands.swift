@@ -43,15 +43,16 @@ extension DeviceEngine {
   /// attribute's type and range, but the attribute need not be writable. An attribute with a behavior keeps the value
   /// until the next start of the device.
   /// - Parameter value: One element with an anonymous tag.
-  /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, `invalidDataType`, `constraintError`.
+  /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, `invalidDataType`, `constraintError`, or `invalidInState` if the
+  ///   device can't do it now.
   public mutating func act(
     set path: ConcreteAttributePath, encoded value: [UInt8], at now: Instant
   ) throws(StatusError) {
     advance(to: now)
     try context.check(path, value)
+    defer { settle() }
     try context.act(set: path, encoded: value)
     context.endBehavior(of: path)
-    settle()
   }
 
   /// Returns the range of values that are allowed now; nil if the attribute is not a number or not served.

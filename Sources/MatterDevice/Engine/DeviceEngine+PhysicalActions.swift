@@ -18,6 +18,19 @@ extension DeviceEngine {
     settle()
   }
 
+  /// Returns the parts of the physical device on an endpoint, such as a door, with their states.
+  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String])] { context.parts(on: endpoint) }
+
+  /// Moves a part of the physical device, such as a door.
+  /// - Throws: `unsupportedAttribute`, `constraintError`, or `invalidInState` if the part can't move now.
+  public mutating func act(
+    part name: String, _ value: String, on endpoint: EndpointID, at now: Instant
+  ) throws(StatusError) {
+    advance(to: now)
+    defer { settle() }
+    try context.act(part: name, value, on: endpoint)
+  }
+
   /// Switches the power of a bridged device. On power-up the device starts; without power it is unreachable.
   /// - Throws: `unsupportedCluster` if the endpoint is not a bridged device.
   public mutating func power(_ isOn: Bool, bridgedOn endpoint: EndpointID, at now: Instant) throws(StatusError) {

@@ -74,6 +74,8 @@ public struct ScenarioStep: Sendable {
     case command(HomeCommand)
     /// Changes an attribute at the device itself.
     case set(device: String, AttributePlace, value: [UInt8])
+    /// Moves a part of the device that no attribute describes, such as a door.
+    case part(device: String, name: String, state: String)
     /// Presses a button of a switch.
     case press(device: String, Press, button: Int)
     /// Succeeds when all claims hold at the same time, within the duration.

@@ -155,7 +155,7 @@ extension ScenarioReader {
     return true
   }
 
-  private mutating func one(of all: [String], _ node: Node) -> String? {
+  mutating func one(of all: [String], _ node: Node) -> String? {
     guard let text = scalar(node) else { return nil }
     if let found = all.first(where: { $0.lowercased() == text.lowercased() }) { return found }
     report(
@@ -236,6 +236,16 @@ extension ScenarioReader {
     }
     _ = device(parts.first ?? "", node)
     return nil
+  }
+
+  /// Parses `dishwasher.door`; nil if the device has no such part.
+  func part(_ node: Node) -> (device: String, part: (name: String, states: [String]))? {
+    let parts = (node.scalar?.string ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count > 1, let wanted = parts.last,
+      case .success(let device) = names.find(parts.dropLast().joined(separator: ".")),
+      let part = SimulatedDevice.parts(of: device).first(where: { NormalizedName($0.name) == NormalizedName(wanted) })
+    else { return nil }
+    return (device.path, part)
   }
 
   /// Encodes the value of an attribute; an explicit YAML null is Matter's null.

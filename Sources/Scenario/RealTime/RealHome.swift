@@ -218,6 +218,8 @@ actor RealHome: Stage {
       try await with(device) { found, at in
         try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
       }
+    case .part(let device, let name, let state):
+      try await with(device) { found, at in try found.move(part: name, to: state, on: at.endpoints(nil)) }
     case .press(let device, let press, let button):
       try await with(device) { found, at in
         // The file was validated with the same definition.

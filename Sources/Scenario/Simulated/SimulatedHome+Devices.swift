@@ -184,6 +184,13 @@ extension SimulatedHome {
     try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(nil))
   }
 
+  /// Moves a part of a device that no attribute describes, such as a door.
+  public func move(_ part: String, of device: String, to state: String) throws {
+    let found = try find(device)
+    addToTimeline("set \(device).\(part) \(state)")
+    try found.device.move(part: part, to: state, on: found.place.endpoints(nil))
+  }
+
   /// Presses a button of a switch.
   /// - Parameter button: the number of the button, from 1.
   /// - Throws: `HomeError` `notFound` if there is no such device or button, or the error of the device.

@@ -7,6 +7,9 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   case set(device: String, endpoint: UInt16?, cluster: UInt32, attribute: UInt32, value: [UInt8])
   /// Reads an attribute, even one that controllers can't read; answered with ``ControlReply/value``.
   case get(device: String, endpoint: UInt16?, cluster: UInt32, attribute: UInt32)
+  /// Moves a part of the device that no attribute describes, such as a door.
+  /// - endpoint: nil for the first endpoint of the device with such a part.
+  case part(device: String, endpoint: UInt16?, name: String, state: String)
   /// Operates a switch.
   /// - button: the index of the button, from 0.
   case move(device: String, button: Int, moves: [Move])
@@ -36,7 +39,8 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   var device: String? {
     switch self {
     case .status: nil
-    case .set(let device, _, _, _, _), .get(let device, _, _, _), .move(let device, _, _), .power(let device, _),
+    case .set(let device, _, _, _, _), .get(let device, _, _, _), .part(let device, _, _, _),
+      .move(let device, _, _), .power(let device, _),
       .network(let device, _):
       device
     }

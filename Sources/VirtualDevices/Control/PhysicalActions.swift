@@ -76,6 +76,8 @@ struct PhysicalActions: Sendable {
       case .get(_, let endpoint, let cluster, let attribute):
         let found = try device.find(ClusterID(cluster), AttributeID(attribute), on: place.endpoints(endpoint))
         return board.eventLoop.makeSucceededFuture(ControlReply(value: found.value))
+      case .part(_, let endpoint, let name, let state):
+        try device.move(part: name, to: state, on: place.endpoints(endpoint))
       case .move(_, let button, let moves):
         guard moves.count <= Self.maximumMoves, moves.allSatisfy({ (0...Self.maximumPause).contains($0.after) })
         else {

@@ -36,6 +36,7 @@ extension VirtualDevice {
       case .unsupportedAttribute: throw ControlError(.notFound, "it has no such attribute there, or it can't be set")
       case .constraintError:
         throw ControlError(.refused, "the value is out of range" + (expected.map { "; expected \($0)" } ?? ""))
+      case .invalidInState: throw ControlError(.refused, "the device can't do that now")
       case .invalidDataType: throw ControlError(.refused, "the value is of another type")
       default: throw ControlError(.refused, "\(error.status)")
       }
@@ -47,6 +48,30 @@ extension VirtualDevice {
     guard !host.perform({ engine, _ in engine.isUnreachable(path) }) else {
       throw ControlError(.noPower, "the device has no power")
     }
+  }
+
+  /// Moves a part that no attribute describes, such as a door, on the first of the endpoints that has it.
+  package func move(part name: String, to state: String, on endpoints: [EndpointID]) throws(ControlError) {
+    guard let host else { throw ControlError(.noPower, "the device has no power") }
+    let parts = host.perform { engine, _ in endpoints.map { (endpoint: $0, parts: engine.parts(on: $0)) } }
+    let wanted = NormalizedName(name)
+    for (endpoint, parts) in parts {
+      guard let part = parts.first(where: { NormalizedName($0.name) == wanted }) else { continue }
+      try checkPower(ClusterPath(endpoint, Descriptor.id), host)
+      let known = part.values.first { NormalizedName($0) == NormalizedName(state) }
+      guard let found = part.values.isEmpty ? state : known else {
+        throw ControlError(.refused, "unknown state “\(state)”; expected \(DefinitionReader.list(part.values))")
+      }
+      return try withEngine { (engine, now) throws(StatusError) in
+        try engine.act(part: part.name, found, on: endpoint, at: now)
+      }
+    }
+    let names = Set(parts.flatMap(\.parts).map(\.name)).sorted()
+    throw ControlError(
+      .notFound,
+      names.isEmpty
+        ? "it has no part “\(name)”; an attribute is DEVICE.CLUSTER.ATTRIBUTE"
+        : "it has no part “\(name)”; expected \(DefinitionReader.list(names))")
   }
 
   /// Operates a switch.

@@ -12,9 +12,11 @@ struct SimSet: ParsableCommand {
     commandName: "set", abstract: "Change attributes as the physical device would.",
     discussion: """
       Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. An attribute that follows \
-      a course (`behave` of the definition file) keeps the value until the device starts again. For example:
+      a course (`behave` of the definition file) keeps the value until the device starts again. Parts of appliances that no \
+      attribute describes are DEVICE.PART=STATE. For example:
         hearth sim set Kitchen/Lamp.onOff.onOff=true                                 the switch is operated
         hearth sim set Outdoor.temperatureMeasurement.measuredValue=-5C              the sensor measures a temperature
+        hearth sim set Kitchen/Dishwasher.door=open                                  the door is opened
         hearth sim set 'Desk Lamp.bridgedDeviceBasicInformation.reachable=false'     the bridge loses the device
       """)
   @OptionGroup var options: GlobalOptions
@@ -25,6 +27,10 @@ struct SimSet: ParsableCommand {
     let running = try RunningDevices(options)
     var requests: [(RunningDevices.Entry, ControlRequest)] = []
     for (path, value) in try Write.pairs(assignments) {
+      if let (entry, endpoint, part) = Self.part(path, in: running) {
+        requests.append((entry, .part(device: entry.path, endpoint: endpoint, name: part, state: value)))
+        continue
+      }
       let target = try SimAttributePath(path, in: running)
       let tlv = try AttributeUnits.parse(
         value, cluster: target.cluster, attribute: target.attribute, raw: raw, named: path,
@@ -39,6 +45,18 @@ struct SimSet: ParsableCommand {
     }
     for (entry, request) in requests { try running.send(request, to: entry) }
     options.output.result(["set": .integer(requests.count)], "")
+  }
+
+  /// Parses DEVICE.PART or DEVICE.2.PART; nil for the path of an attribute.
+  private static func part(_ path: String, in running: RunningDevices) -> (RunningDevices.Entry, UInt16?, String)? {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count > 1, let name = parts.last else { return nil }
+    let device = parts.dropLast().joined(separator: ".")
+    if let entry = try? running.resolve(device) { return (entry, nil, name) }
+    guard parts.count > 2, let endpoint = UInt16(parts[parts.count - 2]),
+      let entry = try? running.resolve(parts.dropLast(2).joined(separator: "."))
+    else { return nil }
+    return (entry, endpoint, name)
   }
 
   /// Returns the level range of the device, or that of a light if the device does not have the attributes.

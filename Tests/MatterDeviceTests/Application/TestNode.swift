@@ -142,6 +142,38 @@ final class TestNode {
     settle()
   }
 
+  /// Sets an attribute as the physical device does, and throws if it refuses.
+  func press<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) throws(StatusError) {
+    context.subject = .device
+    defer { settle() }
+    try context.act(set: attribute.path(on: 1), encoded: value.tlv)
+  }
+
+  /// Moves a part of the physical device on endpoint 1.
+  func move(_ part: String, _ state: String) throws(StatusError) {
+    context.subject = .device
+    defer { settle() }
+    try context.act(part: part, state, on: 1)
+  }
+
+  /// Sets the clock to a time in seconds of UTC since 2000.
+  func setClock(_ seconds: UInt32) {
+    context.node.utc = UTCClock(microseconds: UInt64(seconds) * 1_000_000, at: context.now)
+  }
+
+  /// Calls a hook of endpoint 1.
+  func call<C: Cluster, Argument: Sendable>(_ hook: ServerHook<C, Argument>, _ argument: Argument) {
+    context.subject = .device
+    context.call(hook, argument, on: 1)
+    settle()
+  }
+
+  /// Returns the payloads of the recorded events of a kind.
+  func payloads<C: Cluster, Payload: ModelStruct>(of event: Event<C, Payload>) throws -> [Payload] {
+    try context.node.events.records.filter { $0.path.cluster == C.id && $0.path.event == event.id }
+      .map { try Payload(tlv: $0.payload) }
+  }
+
   /// Moves the switch of endpoint 1 as a user would.
   func operate(_ moves: [SwitchMove]) {
     context.subject = .device
