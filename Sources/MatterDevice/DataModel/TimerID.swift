@@ -20,6 +20,10 @@ public enum TimerID: Hashable, Sendable {
   case operationHours
   /// The end of the time for which a sensor holds its state.
   case holdEnd
+  /// The time at which a lock locks again.
+  case relock
+  /// The next start or end of a holiday of a lock.
+  case holiday
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// A timer of a server outside of this library.
