@@ -97,6 +97,7 @@ enum DeviceAssembly {
     case .humiditySensor: return sensor(SensorServers.humidity())
     case .pressureSensor: return sensor(SensorServers.pressure())
     case .flowSensor: return sensor(SensorServers.flow())
+    case .doorLock: return doorLock
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers here.
       return []
@@ -116,5 +117,10 @@ public enum SimulatedDevice {
   /// Returns the names of the clusters that the application endpoint serves.
   public static func clusterNames(of kind: DeviceKind) -> [String] {
     (DeviceAssembly.servers(of: kind).map { $0.cluster.name } + [Descriptor.name]).sorted()
+  }
+
+  /// Returns the parts of the device that no attribute describes, such as a door, with their states.
+  public static func parts(of device: DeviceDefinition) -> [(name: String, states: [String])] {
+    DeviceAssembly.endpoints(of: device).flatMap { $0.servers.flatMap(\.followedParts) }
   }
 }

@@ -78,7 +78,7 @@ public struct DeviceKind: Hashable, Sendable {
     summary: "a sensor that measures the relative humidity")
 
   /// Every kind, in the order of the device type IDs.
-  public static let all: [DeviceKind] = [
+  public static let all: [DeviceKind] = locks + [
     .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
     .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
     .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,

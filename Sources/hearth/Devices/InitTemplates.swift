@@ -5,6 +5,7 @@ extension Init.Kind {
     case .light: Self.lightDefinition
     case .bridge: Self.bridgeDefinition
     case .sensors: Self.sensorsDefinition
+    case .lock: Self.lockDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -109,6 +110,36 @@ extension Init.Kind {
         behave:
           # Dry for an hour, then leaking for good. A file with a time and a value in each line: { file: leak.csv }
           booleanState.stateValue: { steps: [false for 1h, true] }
+
+    """
+
+  private static let lockDefinition = """
+    # A door lock.
+    #
+    #   hearth run FILE              start it; Ctrl-C stops it
+    #   hearth pair CODE             in another terminal, with the code that `hearth run` prints
+    #   hearth invoke 'Front Door.doorLock.unlockDoor'
+    #
+    # At the door:
+    #
+    #   hearth sim set 'Front Door.doorLock.lockState=Locked'        turn the key
+    #   hearth sim set 'Front Door.doorLock.doorState=DoorOpen'      open the door
+    #   hearth sim set 'Front Door.keypad=1234'                      enter a code at the keypad
+    #   hearth sim set 'Front Door.bolt=blocked'                     jam the bolt (until it is `free`)
+
+    home: My lock
+
+    devices:
+      - name: Front Door
+        type: door lock
+        attributes:
+          # Locks 30 seconds after it was unlocked, as soon as the door is closed. 0: never.
+          doorLock.autoRelockTime: 30
+          # The third wrong code in a row disables codes for a minute.
+          doorLock.wrongCodeEntryLimit: 3
+          doorLock.userCodeTemporaryDisableTime: 60
+          # Whether commands need a PIN code. Controllers set users and their codes.
+          doorLock.requirePINforRemoteOperation: false
 
     """
 
