@@ -77,13 +77,14 @@ public struct DeviceKind: Hashable, Sendable {
     name: "humidity sensor", aliases: ["hygrometer"], deviceType: 0x0307, productID: 0x8014,
     summary: "a sensor that measures the relative humidity")
 
-  /// Every kind, in the order of the device type IDs.
-  public static let all: [DeviceKind] = locks + [
-    .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
-    .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
-    .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
-    .pressureSensor, .flowSensor, .humiditySensor,
-  ]
+  /// Every kind: the basic ones in the order of the device type IDs, and the others by family.
+  public static let all: [DeviceKind] =
+    [
+      .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
+      .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
+      .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
+      .pressureSensor, .flowSensor, .humiditySensor,
+    ] + locks
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {

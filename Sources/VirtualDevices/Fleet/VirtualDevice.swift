@@ -295,7 +295,7 @@ package final class VirtualDevice {
       return state ? words.whenTrue : words.whenFalse
     }
     if let lock = engine.value(DoorLock.lockState, on: endpoint) {
-      return lock.wrapped.map { "\($0)".lowercased() } ?? "unknown"
+      return lock.wrapped.map { $0 == .notFullyLocked ? "not fully locked" : "\($0)".lowercased() } ?? "unknown"
     }
     if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
       return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
