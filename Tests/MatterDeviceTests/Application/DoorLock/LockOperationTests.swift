@@ -31,12 +31,12 @@ import Testing
 
   @Test("checks PIN codes, and disables them after too many wrong ones (TC_DRLK_2_2, 2_3, 2_12)")
   func checksCodes() throws {
-    let commands: [(TestNode) -> (String?) throws(StatusError) -> Void] = [
+    let commands: [(TestNode) -> (String?) throws -> Void] = [
       { $0.lockDoor }, { $0.unlockDoor }, { $0.unboltDoor },
     ]
     for command in commands {
       let node = TestNode.lock()
-      func result(_ code: String?) -> Status { status { () throws(StatusError) in try command(node)(code) } }
+      func result(_ code: String?) -> Status { status { try command(node)(code) } }
       try node.write(DoorLock.requirePINforRemoteOperation, false)
       #expect(result(nil) == .success)
       try node.setUser(1)
@@ -68,7 +68,7 @@ import Testing
     try node.setCredential("1234", at: 1)
     try node.write(DoorLock.wrongCodeEntryLimit, 2)
     for _ in 0..<3 {
-      #expect(status { () throws(StatusError) in try node.lockDoor("0000") } == Status(.failure))
+      #expect(status { try node.lockDoor("0000") } == Status(.failure))
       try node.lockDoor("1234")
     }
     #expect(try node.payloads(of: DoorLock.doorLockAlarm).isEmpty)
@@ -151,7 +151,7 @@ import Testing
     #expect(operations.map(\.operationSource) == [.manual, .manual, .button])
     node.act(DoorLock.lockState, .value(.unlocked))
     try node.write(DoorLock.enableOneTouchLocking, false)
-    #expect(status { () throws(StatusError) in try node.move("button", "pressed") } == Status(.invalidInState))
+    #expect(status { try node.move("button", "pressed") } == Status(.invalidInState))
     node.wait(1000)
     #expect(node[DoorLock.lockState] == .value(.unlocked))
   }
@@ -172,7 +172,7 @@ import Testing
     #expect(operations.map(\.operationSource) == [.keypad, .keypad, .button, .rfid, .rfid])
     #expect(operations.last?.credentials == .value([.init(credentialType: .rfid, credentialIndex: 2)]))
     for (part, text) in [("keypad", ""), ("keypad", "12a4"), ("reader", "123"), ("reader", "xx"), ("bolt", "bent")] {
-      let refused = status { () throws(StatusError) in try node.move(part, text) }
+      let refused = status { try node.move(part, text) }
       #expect(refused == Status(.constraintError), "\(part) \(text)")
     }
     try node.write(DoorLock.wrongCodeEntryLimit, 1)
@@ -193,13 +193,13 @@ import Testing
     let node = TestNode.lock()
     for mode in [.privacy, .noRemoteLockUnlock] as [DoorLock.OperatingMode] {
       try node.write(DoorLock.operatingMode, mode)
-      #expect(status { () throws(StatusError) in try node.lockDoor() } == Status(.failure))
+      #expect(status { try node.lockDoor() } == Status(.failure))
     }
     #expect(throws: StatusError.self) { try node.write(DoorLock.operatingMode, .init(5)) }
     try node.write(DoorLock.operatingMode, .vacation)
     try node.lockDoor()
     node.act(DoorLock.actuatorEnabled, false)
-    #expect(status { () throws(StatusError) in try node.lockDoor() } == Status(.failure))
+    #expect(status { try node.lockDoor() } == Status(.failure))
   }
 
   @Test func limitsAccessByTypeOfUser() throws {
@@ -217,14 +217,14 @@ import Testing
     try node.move("keypad", "0002")
     node.wait(10_000)
     #expect(try node.user(3).userStatus == .value(.occupiedDisabled))
-    #expect(status { () throws(StatusError) in try node.lockDoor("0002") } == Status(.failure))
+    #expect(status { try node.lockDoor("0002") } == Status(.failure))
     #expect(try node.payloads(of: DoorLock.lockOperationError).last?.operationError == .disabledUserDenied)
     try node.write(DoorLock.expiringUserTimeout, 2)
     try node.move("keypad", "0003")
     node.wait(119_000)
     try node.lockDoor("0003")
     node.wait(1000)
-    #expect(status { () throws(StatusError) in try node.lockDoor("0003") } == Status(.failure))
+    #expect(status { try node.lockDoor("0003") } == Status(.failure))
     #expect(try node.user(4).userStatus == .value(.occupiedDisabled))
     try node.move("keypad", "0004")
     #expect(try node.payloads(of: DoorLock.lockOperationError).last?.operationError == .restricted)

@@ -11,7 +11,7 @@ import Testing
     _ node: TestNode, _ index: UInt8 = 1, user: UInt16 = 1, days: UInt8 = 2, from start: (UInt8, UInt8) = (15, 45),
     to end: (UInt8, UInt8) = (16, 55)
   ) -> Status {
-    status { () throws(StatusError) in
+    status {
       try node.invoke(
         DoorLock.setWeekDaySchedule,
         .init(
@@ -25,7 +25,7 @@ import Testing
   }
 
   private func setYearDay(_ node: TestNode, _ index: UInt8, user: UInt16, _ times: ClosedRange<UInt32>) -> Status {
-    status { () throws(StatusError) in
+    status {
       try node.invoke(
         DoorLock.setYearDaySchedule,
         .init(
@@ -40,7 +40,7 @@ import Testing
   private func setHoliday(
     _ node: TestNode, _ index: UInt8, _ start: UInt32, _ end: UInt32, _ mode: DoorLock.OperatingMode
   ) -> Status {
-    status { () throws(StatusError) in
+    status {
       try node.invoke(
         DoorLock.setHolidaySchedule,
         .init(holidayIndex: index, localStartTime: start, localEndTime: end, operatingMode: mode))
@@ -65,7 +65,7 @@ import Testing
     #expect(try weekDay(node, 1, user: 2).status == .notFound)
     #expect(try weekDay(node, 1, user: 2).daysMask == nil)
     for (index, user) in [(0, 1), (1, 0)] as [(UInt8, UInt16)] {
-      let cleared = status { () throws(StatusError) in
+      let cleared = status {
         try node.invoke(DoorLock.clearWeekDaySchedule, .init(weekDayIndex: index, userIndex: user))
       }
       #expect(cleared == invalid)
@@ -110,7 +110,7 @@ import Testing
     #expect(setHoliday(node, 1, 20, 30, .init(5)) == Status(.invalidCommand))
     #expect(setHoliday(node, 1, 30, 30, .normal) == Status(.invalidCommand))
     #expect(try holiday(6).status == .invalidField && holiday(5).status == .notFound)
-    let cleared = status { () throws(StatusError) in
+    let cleared = status {
       try node.invoke(DoorLock.clearHolidaySchedule, .init(holidayIndex: 0))
     }
     #expect(cleared == Status(.invalidCommand))
@@ -121,7 +121,7 @@ import Testing
   @Test func restrictsUsersToWeekDays() throws {
     let node = TestNode.lock()
     try node.setCredential("1234", at: 1, userType: .weekDayScheduleUser)
-    func refusal() -> Status { status { () throws(StatusError) in try node.unlockDoor("1234") } }
+    func refusal() -> Status { status { try node.unlockDoor("1234") } }
     #expect(refusal() == Status(.failure), "there is no clock")
     // Monday, 2026-11-23, 12:00 UTC.
     node.setClock(848_707_200 + 43_200)
@@ -142,7 +142,7 @@ import Testing
     let node = TestNode.lock()
     node.setClock(848_707_200 + 43_200)
     try node.setCredential("1234", at: 1, userType: .scheduleRestrictedUser)
-    func refusal() -> Status { status { () throws(StatusError) in try node.unlockDoor("1234") } }
+    func refusal() -> Status { status { try node.unlockDoor("1234") } }
     #expect(setYearDay(node, 1, user: 1, 848_707_200...848_790_000) == .success)
     #expect(refusal() == .success)
     #expect(setWeekDay(node, days: 4, from: (11, 0), to: (12, 30)) == .success)
@@ -160,7 +160,7 @@ import Testing
     #expect(node[DoorLock.operatingMode] == .passage)
     node.wait(1000)
     #expect(node[DoorLock.operatingMode] == .privacy)
-    #expect(status { () throws(StatusError) in try node.unlockDoor() } == Status(.failure))
+    #expect(status { try node.unlockDoor() } == Status(.failure))
     let again = TestNode.lock(stored: node.stored)
     again.setClock(1015)
     #expect(setHoliday(again, 3, 5000, 5001, .normal) == .success, "another one changes nothing now")

@@ -27,18 +27,18 @@ import Testing
     #expect(user.credentialRule == .value(.single) && user.credentials == .value([]))
     #expect(user.creatorFabricIndex == .value(1) && user.lastModifiedFabricIndex == .value(1))
     #expect(user.nextUserIndex == .null)
-    let wrong: [() throws(StatusError) -> Void] = [
-      { () throws(StatusError) in try node.setUser(2, type: .init(10)) },
-      { () throws(StatusError) in try node.setUser(2, rule: .dual) },
-      { () throws(StatusError) in try node.setUser(2, status: .available) },
-      { () throws(StatusError) in try node.setUser(2, name: "12345678901") },
-      { () throws(StatusError) in try node.setUser(0) }, { () throws(StatusError) in try node.setUser(11) },
-      { () throws(StatusError) in try node.setUser(2, .modify) },
-      { () throws(StatusError) in try node.setUser(2, .clear) },
-      { () throws(StatusError) in _ = try node.user(0) }, { () throws(StatusError) in _ = try node.user(11) },
+    let wrong: [() throws -> Void] = [
+      { try node.setUser(2, type: .init(10)) },
+      { try node.setUser(2, rule: .dual) },
+      { try node.setUser(2, status: .available) },
+      { try node.setUser(2, name: "12345678901") },
+      { try node.setUser(0) }, { try node.setUser(11) },
+      { try node.setUser(2, .modify) },
+      { try node.setUser(2, .clear) },
+      { _ = try node.user(0) }, { _ = try node.user(11) },
     ]
     for (index, request) in wrong.enumerated() { #expect(status(request) == Status(.invalidCommand), "\(index)") }
-    #expect(status { () throws(StatusError) in try node.setUser(1) } == Status(.failure, clusterCode: 3), "occupied")
+    #expect(status { try node.setUser(1) } == Status(.failure, clusterCode: 3), "occupied")
     try node.setUser(2, name: nil, id: nil)
     try node.setUser(2, .modify, name: nil, id: nil)
     user = try node.user(2)
@@ -92,7 +92,7 @@ import Testing
       as [(UInt16, DoorLock.CredentialType)]
     {
       #expect(
-        status { () throws(StatusError) in try node.clearCredential(index, type) } == Status(.invalidCommand), "\(type)"
+        status { try node.clearCredential(index, type) } == Status(.invalidCommand), "\(type)"
       )
     }
     let changes = try node.payloads(of: DoorLock.lockUserChange)
@@ -135,7 +135,7 @@ import Testing
     let node = TestNode.lock()
     try node.setUser(1)
     try node.setCredential("1234", at: 1, user: 1)
-    let renamed = status { () throws(StatusError) in try node.setUser(1, .modify, id: nil, fabric: 2) }
+    let renamed = status { try node.setUser(1, .modify, id: nil, fabric: 2) }
     #expect(renamed == Status(.invalidCommand))
     try node.setUser(1, .modify, name: nil, id: nil, status: .occupiedDisabled, fabric: 2)
     #expect(try node.user(1).lastModifiedFabricIndex == .value(2))
@@ -158,7 +158,7 @@ import Testing
     #expect(second[DoorLock.lockState] == .value(.unlocked))
     second.wait(30_500)
     #expect(second[DoorLock.lockState] == .value(.locked), "the time to lock starts again")
-    #expect(status { () throws(StatusError) in try second.unlockDoor() } == Status(.failure))
+    #expect(status { try second.unlockDoor() } == Status(.failure))
     try second.unlockDoor("1234")
   }
 }
