@@ -110,7 +110,8 @@ extension ClusterServer {
 
   /// Follows a part of the physical device that no attribute describes, such as its door: `hearth sim set
   /// Fridge.door=open`. Several servers of an endpoint may follow the same part. The body throws if the part can't move.
-  /// - Parameter values: The states of the part, the usual one first.
+  /// - Parameter values: The states of the part, the usual one first. Empty for a part that takes a text, such as a keypad;
+  ///   the body throws `constraintError` for a text that it does not take.
   public func onPart(
     _ name: String, _ values: [String],
     _ body: @escaping @Sendable (inout ServerContext, String) throws(StatusError) -> Void

@@ -100,7 +100,7 @@ extension ServerContext {
     var isKnown = false
     for index in node.clusters.indices where node.clusters[index].path.endpoint == endpoint {
       guard let part = node.clusters[index].server.parts[name] else { continue }
-      guard part.values.contains(value) else { throw StatusError(.constraintError) }
+      guard part.values.isEmpty || part.values.contains(value) else { throw StatusError(.constraintError) }
       isKnown = true
       try enter(index) { (context) throws(StatusError) in try part.act(&context, value) }
     }

@@ -26,6 +26,10 @@ public enum TimerID: Hashable, Sendable {
   case muteEnd
   /// The next comparison of the date with the end of service.
   case serviceCheck
+  /// The time at which a lock locks again.
+  case relock
+  /// The next start or end of a holiday of a lock.
+  case holiday
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// A timer of a server outside of this library.

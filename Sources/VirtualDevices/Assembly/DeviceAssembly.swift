@@ -98,6 +98,7 @@ enum DeviceAssembly {
     case .pressureSensor: return sensor(SensorServers.pressure())
     case .flowSensor: return sensor(SensorServers.flow())
     case _ where Appliance.of(kind) != nil: return Appliance.of(kind).map { $0.units($0.program)[0].servers } ?? []
+    case .doorLock: return doorLock
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers here.
       return alarmServers(of: kind) ?? []

@@ -58,7 +58,8 @@ extension VirtualDevice {
     for (endpoint, parts) in parts {
       guard let part = parts.first(where: { NormalizedName($0.name) == wanted }) else { continue }
       try checkPower(ClusterPath(endpoint, part.cluster), host)
-      guard let found = part.values.first(where: { NormalizedName($0) == NormalizedName(state) }) else {
+      let known = part.values.first { NormalizedName($0) == NormalizedName(state) }
+      guard let found = part.values.isEmpty ? state : known else {
         throw ControlError(.refused, "unknown state “\(state)”; expected \(DefinitionReader.list(part.values))")
       }
       return try withEngine { (engine, now) throws(StatusError) in

@@ -286,13 +286,16 @@ package final class VirtualDevice {
     )
   }
 
-  /// Returns the state or the measurement of a sensor as text.
+  /// Returns the state or the measurement of a sensor or a lock as text.
   private static func reading(
     _ engine: inout DeviceEngine, on endpoint: EndpointID, of kind: DeviceKind
   ) -> String? {
     if let state = engine.value(BooleanState.stateValue, on: endpoint), let words = BooleanState.words(kind.deviceType)
     {
       return state ? words.whenTrue : words.whenFalse
+    }
+    if let lock = engine.value(DoorLock.lockState, on: endpoint) {
+      return lock.wrapped.map { $0 == .notFullyLocked ? "not fully locked" : "\($0)".lowercased() } ?? "unknown"
     }
     if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
       return occupancy.contains(.occupied) ? "occupied" : "unoccupied"

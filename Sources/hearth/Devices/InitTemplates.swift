@@ -7,6 +7,7 @@ extension Init.Kind {
     case .sensors: Self.sensorsDefinition
     case .alarms: Self.alarmsDefinition
     case .appliances: Self.appliancesDefinition
+    case .lock: Self.lockDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -176,6 +177,36 @@ extension Init.Kind {
         type: robotic vacuum cleaner
         # The areas and the time that each takes.
         areas: { Kitchen: 8m, Living Room: 15m }
+
+    """
+
+  private static let lockDefinition = """
+    # A door lock.
+    #
+    #   hearth run FILE              start it; Ctrl-C stops it
+    #   hearth pair CODE             in another terminal, with the code that `hearth run` prints
+    #   hearth invoke 'Front Door.doorLock.unlockDoor'
+    #
+    # At the door:
+    #
+    #   hearth sim set 'Front Door.doorLock.lockState=Locked'        turn the key
+    #   hearth sim set 'Front Door.doorLock.doorState=DoorOpen'      open the door
+    #   hearth sim set 'Front Door.keypad=1234'                      enter a code at the keypad
+    #   hearth sim set 'Front Door.bolt=blocked'                     jam the bolt (until it is `free`)
+
+    home: My lock
+
+    devices:
+      - name: Front Door
+        type: door lock
+        attributes:
+          # Locks 30 seconds after it was unlocked, as soon as the door is closed. 0: never.
+          doorLock.autoRelockTime: 30
+          # The third wrong code in a row disables codes for a minute.
+          doorLock.wrongCodeEntryLimit: 3
+          doorLock.userCodeTemporaryDisableTime: 60
+          # Whether commands need a PIN code. Controllers set users and their codes.
+          doorLock.requirePINforRemoteOperation: false
 
     """
 
