@@ -20,6 +20,12 @@ public enum TimerID: Hashable, Sendable {
   case operationHours
   /// The end of the time for which a sensor holds its state.
   case holdEnd
+  /// The end of a hold of a thermostat's set points.
+  case setpointHoldEnd
+  /// The next transition of a schedule.
+  case scheduleTransition
+  /// The end of an atomic write.
+  case atomicWriteEnd
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// A timer of a server outside of this library.

@@ -95,9 +95,7 @@ final class TestNode {
     context.subject = Subject(.case, fabric: 1, node: 0x1_0001)
     defer { settle() }
     try served.check(value) { context.encoded(index, $0) }
-    try context.enter(index) { (context) throws(StatusError) in
-      context.set(index, attribute.id, try served.write?(&context, value) ?? value, reporting: .now)
-    }
+    try context.write(index, attribute.id, value)
   }
 
   subscript<C: Cluster, Value: ModelValue>(
