@@ -73,8 +73,9 @@ extension DeviceAssembly {
   ) -> [EndpointDefinition] {
     let type = DeviceTypes.named(device.kind.deviceType)
     return (0..<max(1, device.buttons.count)).map { position in
-      let servers = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+      let servers = servers(of: device.kind, switchKind: device.switchKind ?? .full, climate: device.climate)
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
+        .map { $0.connected(toRoomOf: device, clock) }
       return EndpointDefinition(
         number(position), deviceTypes: types(device), servers: servers + labels(device),
         clients: type?.clients ?? [],
@@ -119,7 +120,7 @@ extension DeviceAssembly {
   }
 
   private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
-    let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+    let served = servers(of: device.kind, switchKind: device.switchKind ?? .full, climate: device.climate)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
     let values = device.initialValues + device.behaviors.flatMap(\.values)
     let problems = values.compactMap { value -> DefinitionProblem? in

@@ -66,8 +66,12 @@ enum DeviceAssembly {
   }
 
   /// Returns the cluster servers of each kind of device.
-  /// - Parameter switchKind: the features of a generic switch.
-  static func servers(of kind: DeviceKind, switchKind: SwitchKind = .full) -> [ClusterServer] {
+  /// - Parameters:
+  ///   - switchKind: the features of a generic switch.
+  ///   - climate: what a device that heats, cools or cleans the air can do.
+  static func servers(
+    of kind: DeviceKind, switchKind: SwitchKind = .full, climate: ClimateDefinition = ClimateDefinition()
+  ) -> [ClusterServer] {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
     case .bridge: return []
@@ -99,7 +103,7 @@ enum DeviceAssembly {
     case .flowSensor: return sensor(SensorServers.flow())
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers here.
-      return []
+      return climateServers(of: kind, climate) ?? []
     }
   }
 

@@ -89,7 +89,8 @@ struct DefinitionReader {
 
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
+    "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "climate", "filters", "switch",
+    "buttons", "devices",
     "provisional",
     "resumesSubscriptions",
   ]
@@ -145,6 +146,7 @@ struct DefinitionReader {
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     let labels = fields["labels"].map { readLabels($0) } ?? []
+    let climate = readClimate(fields, of: kind)
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
@@ -154,7 +156,7 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
+      behaviors: behaviors, labels: labels, climate: climate, switchKind: parts.switchKind, buttons: parts.buttons,
       bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }

@@ -182,7 +182,7 @@ struct DefinitionResolver {
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
         behaviors: draft.behaviors, labels: draft.labels,
-        switchKind: draft.switchKind,
+        switchKind: draft.switchKind, climate: draft.climate,
         buttons: draft.buttons, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }

@@ -34,6 +34,7 @@ struct DeviceDraft: Sendable {
   var initialValues: [InitialValue] = []
   var behaviors: [BehaviorDefinition] = []
   var labels: [DeviceLabel] = []
+  var climate = ClimateDefinition()
   var switchKind: SwitchKind?
   var buttons: [String] = []
   /// The devices behind a bridge.

@@ -5,6 +5,7 @@ extension Init.Kind {
     case .light: Self.lightDefinition
     case .bridge: Self.bridgeDefinition
     case .sensors: Self.sensorsDefinition
+    case .climate: Self.climateDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -109,6 +110,55 @@ extension Init.Kind {
         behave:
           # Dry for an hour, then leaking for good. A file with a time and a value in each line: { file: leak.csv }
           booleanState.stateValue: { steps: [false for 1h, true] }
+
+    """
+
+  private static let climateDefinition = """
+    # A room with a thermostat, and devices that move and clean the air.
+    #
+    #   hearth run FILE              start them; Ctrl-C stops them
+    #   hearth pair CODE             for each device, with the code that `hearth run` prints
+    #   hearth sim ps                list the temperatures and speeds
+    #   hearth sim set Thermostat.thermostat.localTemperature=15C      let cold air into the room
+
+    home: My climate
+
+    devices:
+      - name: Thermostat
+        room: Living Room
+        type: thermostat
+        # The temperature of the room at the start.
+        attributes: { thermostat.localTemperature: 18C }
+        behave:
+          # The weather.
+          thermostat.outdoorTemperature:
+            sine: { mean: 6C, amplitude: 5C, period: 24h }
+        # The heat capacity of the room, its loss of heat to the outdoors, and the powers. 0W: it can't heat or cool.
+        climate: { capacity: 2000kJ/K, loss: 80W/K, heating: 3000W, cooling: 0W }
+
+      - name: Thermometer
+        room: Living Room
+        type: temperature sensor
+        behave:
+          temperatureMeasurement.measuredValue: { room: Living Room }
+
+      - name: Air Conditioner
+        room: Bedroom
+        type: room air conditioner
+        attributes: { thermostat.localTemperature: 28C, thermostat.outdoorTemperature: 32C }
+
+      - name: Fan
+        room: Bedroom
+        type: fan
+
+      - name: Purifier
+        room: Bedroom
+        type: air purifier
+        # The time of use at full speed for which the filters last.
+        filters: { hepa: 4000h, carbon: 2000h }
+
+      - name: Hood
+        type: extractor hood
 
     """
 
