@@ -43,6 +43,18 @@ import Testing
     engine.value(Thermostat.localTemperature, on: 1)?.wrapped.map { Int($0) }
   }
 
+  private func state(_ engine: inout DeviceEngine) -> Thermostat.RelayState? {
+    engine.value(Thermostat.thermostatRunningState, on: 1)
+  }
+
+  private func sensed(_ engine: inout DeviceEngine) -> Int? {
+    engine.value(TemperatureMeasurement.measuredValue, on: 1)?.wrapped.map { Int($0) }
+  }
+
+  private func percent(_ engine: inout DeviceEngine) -> Int? {
+    engine.value(FanControl.percentCurrent, on: 1).map { Int($0) }
+  }
+
   private let heated = """
       - name: Thermostat
         room: Hall
@@ -57,7 +69,7 @@ import Testing
 
   @Test("a thermostat heats its room to its set point, and a sensor follows") func heats() throws {
     var engines = try engines(heated)
-    #expect(engines[0].value(Thermostat.thermostatRunningState, on: 1) == .heat)
+    #expect(state(&engines[0]) == .heat)
     advance(&engines, to: at(30))
     let early = try #require(temperature(&engines[0]))
     #expect((1650...1850).contains(early))
@@ -66,9 +78,8 @@ import Testing
     for minute in stride(from: 180 as Int64, through: 600, by: 1) {
       advance(&engines, to: at(minute))
       temperatures.append(try #require(temperature(&engines[0])))
-      states.insert(try #require(engines[0].value(Thermostat.thermostatRunningState, on: 1)).rawValue)
-      let measured = try #require(
-        engines[1].value(TemperatureMeasurement.measuredValue, on: 1)?.wrapped.map { Int($0) })
+      states.insert(try #require(state(&engines[0])).rawValue)
+      let measured = try #require(sensed(&engines[1]))
       #expect(abs(measured - temperatures[temperatures.count - 1]) <= 15)
     }
     #expect(temperatures.allSatisfy { (1970...2030).contains($0) }, "\(temperatures)")
@@ -97,7 +108,7 @@ import Testing
     var later = try self.engines(heated, rooms, at: at(480))
     let cold = try #require(temperature(&later[0]))
     #expect(cold < warm - 400 && cold > 500)
-    #expect(later[0].value(Thermostat.thermostatRunningState, on: 1) == .heat)
+    #expect(state(&later[0]) == .heat)
   }
 
   @Test("physical changes apply to the room") func changesTheRoom() throws {
@@ -106,7 +117,7 @@ import Testing
     try engines[0].act(set: Thermostat.localTemperature, .value(1200), on: 1, at: at(240))
     #expect(temperature(&engines[0]) == 1200)
     advance(&engines, to: at(241))
-    #expect(engines[1].value(TemperatureMeasurement.measuredValue, on: 1)?.wrapped.map { $0 < 1300 } == true)
+    #expect(sensed(&engines[1]).map { $0 < 1300 } == true)
     // The room continues from there.
     advance(&engines, to: at(300))
     #expect(try #require(temperature(&engines[0])) > 1300)
@@ -114,12 +125,12 @@ import Testing
     try engines[0].act(set: Thermostat.localTemperature, .null, on: 1, at: at(300))
     advance(&engines, to: at(420))
     #expect(engines[0].value(Thermostat.localTemperature, on: 1) == .null)
-    #expect(engines[0].value(Thermostat.thermostatRunningState, on: 1) == [])
-    let measured = try #require(engines[1].value(TemperatureMeasurement.measuredValue, on: 1)?.wrapped)
+    #expect(state(&engines[0]) == [])
+    let measured = try #require(sensed(&engines[1]))
     // The weather changes.
     try engines[0].act(set: Thermostat.outdoorTemperature, .value(3000), on: 1, at: at(420))
     advance(&engines, to: at(480))
-    #expect(try #require(engines[1].value(TemperatureMeasurement.measuredValue, on: 1)?.wrapped) > measured)
+    #expect(try #require(sensed(&engines[1])) > measured)
   }
 
   @Test("devices of one room share its air, and the weather of the first") func sharesAir() throws {
@@ -142,12 +153,12 @@ import Testing
       """)
     #expect(temperature(&engines[1]) == 1500)
     #expect(engines[1].value(Thermostat.outdoorTemperature, on: 1) == .value(300))
-    #expect(engines[2].value(FanControl.percentCurrent, on: 1) == 0)
+    #expect(percent(&engines[2]) == 0)
     try engines[0].act(set: Thermostat.systemMode, .off, on: 1, at: at(1))
     try engines[0].act(set: Thermostat.localTemperature, .value(2800), on: 1, at: at(1))
     advance(&engines, to: at(2))
-    #expect(engines[1].value(Thermostat.thermostatRunningState, on: 1) == [.cool, .fan])
-    #expect(engines[2].value(FanControl.percentCurrent, on: 1).map { (60...75).contains($0) } == true)
+    #expect(state(&engines[1]) == [.cool, .fan])
+    #expect(percent(&engines[2]).map { (60...75).contains($0) } == true)
     advance(&engines, to: at(600))
     #expect(try #require(temperature(&engines[0])) <= 1820)
   }
