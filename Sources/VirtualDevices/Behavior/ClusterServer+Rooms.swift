@@ -22,6 +22,11 @@ extension ClusterServer {
     let (room, climate, name) = (device.air, device.climate, device.uniqueID)
     let heating = climate.heating ?? device.kind.heating
     let cooling = climate.cooling ?? device.kind.cooling
+    let heat: @Sendable (inout ServerContext) -> Void = { context in
+      let relays = context[Thermostat.thermostatRunningState]
+      let (now, power) = (context.now, relays.contains(.heat) ? heating : relays.contains(.cool) ? -cooling : 0)
+      rooms.withAir(of: room) { $0?.setPower(power, of: name, at: now) }
+    }
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       let now = context.now
       // A bridged device without power is started again when its power returns.
@@ -39,6 +44,8 @@ extension ClusterServer {
         let shown = Self.encoded((air.temperature * 10).rounded() / 10)
         context.call(ThermostatServer.measured, hasFailed ? Nullable<Int16>.null : .value(shown))
       }
+      // The state may be older than the air of the room.
+      heat(&context)
       context.schedule(Self.measuring, at: now + Self.measuringInterval)
     }
     return
@@ -53,11 +60,7 @@ extension ClusterServer {
         measure(&context)
       }
       .onTimer(Self.measuring, measure)
-      .onChange(Thermostat.thermostatRunningState) { context in
-        let relays = context[Thermostat.thermostatRunningState]
-        let (now, power) = (context.now, relays.contains(.heat) ? heating : relays.contains(.cool) ? -cooling : 0)
-        rooms.withAir(of: room) { $0?.setPower(power, of: name, at: now) }
-      }
+      .onChange(Thermostat.thermostatRunningState, heat)
       .onAct(Thermostat.localTemperature) { context, temperature in
         context[scratch: SensorFailure.self] = temperature == .null ? SensorFailure() : nil
         if let temperature = temperature.wrapped {
