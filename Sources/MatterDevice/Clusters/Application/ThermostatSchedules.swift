@@ -78,7 +78,8 @@ enum ThermostatSchedules {
     }
   }
 
-  /// Checks schedules that are to be stored: built-in schedules and the active one must remain, and their presets exist.
+  /// Checks schedules that are to be stored: built-in schedules and the active one must remain, and their presets must
+  /// exist.
   static func checkComplete(
     _ schedules: [Schedule], _ presets: [Thermostat.PresetStruct], _ context: inout ServerContext
   ) throws(StatusError) {

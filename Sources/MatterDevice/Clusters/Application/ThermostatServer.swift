@@ -209,6 +209,7 @@ extension ServerContext {
 
 /// The Thermostat User Interface Configuration server: the unit of the display, and the lock of the keypad.
 public enum ThermostatUserInterfaceServer {
+  /// Returns a server whose settings survive a restart.
   public static func make() -> ClusterServer {
     ClusterServer(ThermostatUserInterfaceConfiguration.self)
       .storing(ThermostatUserInterfaceConfiguration.temperatureDisplayMode)

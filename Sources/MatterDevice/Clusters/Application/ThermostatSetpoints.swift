@@ -40,8 +40,8 @@ struct ThermostatSetpoints: Hashable, Sendable {
     set { if side == .heat { heat = newValue } else { cool = newValue } }
   }
 
-  /// Sets a set point or a limit. Set points move into changed limits, and a set point of the other side moves as far as
-  /// the dead band requires.
+  /// Sets a set point or a limit. Set points move into changed limits, and a set point of the other side moves as far
+  /// as the dead band requires.
   /// - Throws: `constraintError` if the value is outside of its limits, or the others can't move far enough.
   mutating func set(_ member: Member, of side: Side, to value: Int) throws(StatusError) {
     var changed = self
