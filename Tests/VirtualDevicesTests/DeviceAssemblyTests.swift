@@ -26,9 +26,12 @@ import Testing
   }
 
   @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
-    let hasOnOff = DeviceAssembly.servers(of: kind).contains { $0.id == OnOff.id && $0.features & 1 != 0 }
+    let onOff = DeviceAssembly.servers(of: kind).first { $0.id == OnOff.id }
+    let hasOnOff = onOff != nil
     let device = try definition(
-      kind, more: hasOnOff ? "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n" : "")
+      kind,
+      more: onOff.map { $0.features & OnOff.lighting.mask != 0 } == true
+        ? "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n" : "")
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let store = MemoryStore()
     let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)

@@ -5,7 +5,9 @@ import hearth
 
 /// `hearth init` and `hearth doctor`.
 @Suite("hearth init and doctor", .serialized, .processes) struct InitTests {
-  @Test("writes a definition that can be run", arguments: ["light", "bridge", "sensors", "lock", "house"])
+  @Test(
+    "writes a definition that can be run",
+    arguments: ["light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "house"])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)

@@ -130,6 +130,7 @@ extension ServerContext {
   }
 
   mutating func encoded(_ index: Int, _ attribute: AttributeID) -> [UInt8]? {
+    if let bytes = pendingValue(index, attribute) { return bytes }
     if let bytes = node.clusters[index].values[attribute] { return bytes }
     if let read = node.clusters[index].server.attributes[attribute]?.read {
       var bytes: [UInt8]?

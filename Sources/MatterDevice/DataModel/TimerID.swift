@@ -30,6 +30,12 @@ public enum TimerID: Hashable, Sendable {
   case relock
   /// The next start or end of a holiday of a lock.
   case holiday
+  /// The end of a hold of a thermostat's set points.
+  case setpointHoldEnd
+  /// The next transition of a schedule.
+  case scheduleTransition
+  /// The end of an atomic write.
+  case atomicWriteEnd
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// A timer of a server outside of this library.

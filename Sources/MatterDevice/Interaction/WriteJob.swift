@@ -89,13 +89,12 @@ struct WriteJob: Sendable {
     granted.insert(path)
     if served.isList { lists.insert(StoreKey.attribute(path)) }
     try context.enter(index) { (context) throws(StatusError) in
-      var value = try Self.value(write, served, context.encoded(index, path.attribute) ?? [], context.subject.fabric)
+      let value = try Self.value(write, served, context.encoded(index, path.attribute) ?? [], context.subject.fabric)
       if !served.isList { try served.check(value) { context.encoded(index, $0) } }
       guard value.count <= Self.longestValue else { throw StatusError(.resourceExhausted) }
       context.isReplacingList = served.isList && write.operation == .replaceAll
       defer { context.isReplacingList = false }
-      if let hook = served.write { value = try hook(&context, value) }
-      context.set(index, path.attribute, value, reporting: .now)
+      try context.write(index, path.attribute, value)
     }
   }
 

@@ -84,6 +84,7 @@ actor RealHome: Stage {
   func begin(isPaired: Bool, defect: SeededDefect?) async throws {
     self.defect = defect
     var random = SystemRandomSource()
+    let rooms = Rooms()
     for device in definition.devices {
       let machine = RealMachine(device.path, on: loop, in: networks)
       var environment = VirtualDevice.Environment(
@@ -91,6 +92,7 @@ actor RealHome: Stage {
         interfaces: .loopback, directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
       // A random host name: a device of a test that runs at the same time could have the same device-specific name, and
       // its addresses would be used for this device.
+      environment.rooms = rooms
       environment.hostName = MatterService.hostName(drawnFrom: &random)
       if let defect { environment.configure = { defect.install(in: &$0) } }
       let started = try await loop.submit { [loop, environment] in

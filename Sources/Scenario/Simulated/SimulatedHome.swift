@@ -63,11 +63,13 @@ public actor SimulatedHome {
 
   private func startDevices() throws {
     let world = simulation.world.value
+    let rooms = Rooms()
     for device in definition.devices {
       let machine = world.addMachine(device.path)
       var environment = VirtualDevice.Environment(
         machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
         directory: "device", logger: options.logger)
+      environment.rooms = rooms
       if let defect = options.defect { environment.configure = { defect.install(in: &$0) } }
       let started = try VirtualDevice(
         device, port: device.port ?? 5540, random: machine.makeRandom(), in: environment)

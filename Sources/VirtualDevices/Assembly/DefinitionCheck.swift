@@ -19,8 +19,24 @@ extension HomeDefinition {
   ) throws(DefinitionError) -> HomeDefinition {
     let home = try load(files: files, catalogue: catalogue, ignoring: ignored, opening: open)
     var seen: Set<SourceMark> = []
-    let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.mark).inserted }
+    let problems = (home.devices.flatMap(DeviceAssembly.problems) + roomProblems(home)).filter {
+      seen.insert($0.mark).inserted
+    }
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }
     return home
+  }
+
+  /// Returns the behaviors that follow a room without a temperature.
+  private static func roomProblems(_ home: HomeDefinition) -> [DefinitionProblem] {
+    let devices = home.devices + home.devices.flatMap(\.bridged)
+    let rooms = devices.filter(\.kind.conditionsRoom).compactMap(\.room)
+    let known = Set(rooms.map { $0.lowercased() })
+    return devices.flatMap(\.behaviors).compactMap { behavior in
+      guard case .room(let name, _) = behavior.course, !known.contains(name.lowercased()) else { return nil }
+      return DefinitionProblem(
+        at: behavior.attribute.valueMark, found: "room “\(name)”",
+        expected: "a room with a thermostat or a room air conditioner",
+        suggestions: NearestName.suggestions(for: name, in: rooms))
+    }
   }
 }

@@ -66,8 +66,12 @@ enum DeviceAssembly {
   }
 
   /// Returns the cluster servers of each kind of device.
-  /// - Parameter switchKind: the features of a generic switch.
-  static func servers(of kind: DeviceKind, switchKind: SwitchKind = .full) -> [ClusterServer] {
+  /// - Parameters:
+  ///   - switchKind: the features of a generic switch.
+  ///   - climate: what a device that heats, cools or cleans the air can do.
+  static func servers(
+    of kind: DeviceKind, switchKind: SwitchKind = .full, climate: ClimateDefinition = ClimateDefinition()
+  ) -> [ClusterServer] {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
     case .bridge: return []
@@ -101,14 +105,14 @@ enum DeviceAssembly {
     case .doorLock: return doorLock
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers here.
-      return alarmServers(of: kind) ?? []
+      return alarmServers(of: kind) ?? climateServers(of: kind, climate) ?? []
     }
   }
 
   /// Returns the cluster servers of a device: those of its kind, and the optional ones that its definition names.
   static func servers(of device: DeviceDefinition) -> [ClusterServer] {
     let named = (device.initialValues + device.behaviors.map(\.attribute)).compactMap { $0.target?.cluster }
-    return servers(of: device.kind, switchKind: device.switchKind ?? .full)
+    return servers(of: device.kind, switchKind: device.switchKind ?? .full, climate: device.climate)
       + optionalServers(of: device.kind).filter { named.contains($0.id) }
   }
 

@@ -17,6 +17,8 @@ package struct Behavior: Hashable, Sendable {
     /// Each value from its time on, in the order of the times; the first one is zero. They start again after `period`;
     /// without one, the last value stays.
     case steps([Step], period: Duration? = nil)
+    /// The temperature of a room.
+    case room(String, Quantity)
   }
 
   /// The value that begins at a time.
@@ -65,7 +67,8 @@ package struct Behavior: Hashable, Sendable {
   }
 
   /// Advances to a time since the start, which is not before that of the last call.
-  package mutating func advance(to time: Duration) {
+  /// - Parameter sample: Returns the temperature of a room at that time; nil while it is unknown.
+  package mutating func advance(to time: Duration, sampling sample: (String) -> Double? = { _ in nil }) {
     let time = max(0, time.nanoseconds)
     switch course {
     case .sine(let mean, let amplitude, let period, let every, let quantity):
@@ -90,6 +93,12 @@ package struct Behavior: Hashable, Sendable {
       if next > 0 { value = steps[next - 1].value }
       let following = next < steps.count ? steps[next].at : steps.count > 1 ? period : nil
       nextChange = following.map { .nanoseconds(start.saturatingAdd($0.nanoseconds)) }
+    case .room(let name, let quantity):
+      let temperature = sample(name)
+      value = temperature.map { quantity.value(of: $0) } ?? .null
+      // The device that determines the temperature may start a little later.
+      let wait = temperature == nil ? Duration.seconds(1) : .seconds(30)
+      nextChange = .nanoseconds(time.saturatingAdd(wait.nanoseconds))
     }
   }
 }

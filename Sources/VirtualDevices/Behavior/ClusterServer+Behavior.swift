@@ -11,8 +11,10 @@ struct BehaviorClock: Sendable {
   var now: Instant
   /// The seed of the device.
   var seed: UInt64
+  /// The rooms of the home.
+  var rooms = Rooms()
 
-  static let zero = BehaviorClock(origin: .zero, now: .zero, seed: 0)
+  static var zero: BehaviorClock { BehaviorClock(origin: .zero, now: .zero, seed: 0) }
 }
 
 extension ClusterServer {
@@ -26,7 +28,7 @@ extension ClusterServer {
       if context.value(BridgedDeviceBasicInformation.reachable) == false { return }
       var behaviors = context[scratch: RunningBehaviors.self, default: RunningBehaviors()].behaviors
       var behavior = behaviors[target.attribute] ?? first
-      behavior.advance(to: context.now - clock.origin)
+      behavior.advance(to: context.now - clock.origin) { clock.rooms.temperature(of: $0, at: context.now) }
       behaviors[target.attribute] = behavior
       context[scratch: RunningBehaviors.self] = RunningBehaviors(behaviors: behaviors)
       // The values were checked when the definition was loaded.

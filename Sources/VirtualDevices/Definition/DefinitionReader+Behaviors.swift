@@ -6,7 +6,7 @@ internal import Yams
 
 // The key `behave`: attributes with their behaviors.
 extension DefinitionReader {
-  private static let courses = ["sine", "walk", "steps", "file"]
+  private static let courses = ["sine", "walk", "steps", "file", "room"]
   /// The limit of a list of steps, since aliases can multiply a list.
   private static let stepLimit = 256
   /// The limit of lines in a file.
@@ -57,6 +57,7 @@ extension DefinitionReader {
     case "sine": return readSine(course, of: attribute)
     case "walk": return readWalk(course, of: attribute)
     case "steps": return readSteps(course, of: attribute)
+    case "room": return readRoom(course, of: attribute)
     default: return readFile(course, period: fields["period"], of: attribute)
     }
   }
@@ -164,6 +165,23 @@ extension DefinitionReader {
       return nil
     }
     return time
+  }
+
+  // MARK: Rooms
+
+  private mutating func readRoom(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
+    guard attribute.target?.unit == .hundredthsOfDegree else {
+      if attribute.target != nil { report(node, expected: "“room” at a temperature only") }
+      return nil
+    }
+    guard let name = node.scalar?.string, !node.isNull else {
+      report(node, expected: "the name of a room with a thermostat or a room air conditioner")
+      return nil
+    }
+    var value = attribute
+    (value.value, value.text, value.valueMark) = (.null, node.summary, document.mark(of: node))
+    return BehaviorDefinition(
+      attribute: value, course: .room(name, .measure(.hundredthsOfDegree)), values: [value])
   }
 
   // MARK: Lists

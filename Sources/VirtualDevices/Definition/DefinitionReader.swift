@@ -90,7 +90,8 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
-    "devices", "provisional", "resumesSubscriptions", "phases", "modes", "areas", "compartments", "doorAlarm",
+    "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
+    "doorAlarm",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -145,6 +146,7 @@ struct DefinitionReader {
     let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     let battery = fields["battery"].flatMap { readBattery($0) }
     let labels = fields["labels"].map { readLabels($0) } ?? []
+    let climate = readClimate(fields, of: kind)
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
@@ -154,8 +156,8 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, battery: battery, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
-      program: parts.program, bridged: parts.bridged,
+      behaviors: behaviors, battery: battery, labels: labels, climate: climate, switchKind: parts.switchKind,
+      buttons: parts.buttons, program: parts.program, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 

@@ -181,10 +181,9 @@ struct DefinitionResolver {
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
-        behaviors: draft.behaviors, battery: draft.battery, labels: draft.labels,
-        switchKind: draft.switchKind,
-        buttons: draft.buttons, program: draft.program, bridged: item.bridged.map { definition($0, isBridged: true) },
-        mark: draft.mark)
+        behaviors: draft.behaviors, battery: draft.battery, labels: draft.labels, switchKind: draft.switchKind,
+        climate: draft.climate, buttons: draft.buttons, program: draft.program,
+        bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }
   }

@@ -84,7 +84,7 @@ public struct DeviceKind: Hashable, Sendable {
       .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
       .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
       .pressureSensor, .flowSensor, .humiditySensor,
-    ] + alarms + appliances + locks
+    ] + alarms + appliances + locks + climate
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {

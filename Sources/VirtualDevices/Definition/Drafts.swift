@@ -35,6 +35,7 @@ struct DeviceDraft: Sendable {
   var behaviors: [BehaviorDefinition] = []
   var battery: Battery?
   var labels: [DeviceLabel] = []
+  var climate = ClimateDefinition()
   var switchKind: SwitchKind?
   var buttons: [String] = []
   var program: ApplianceProgram?

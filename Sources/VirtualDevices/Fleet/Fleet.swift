@@ -90,6 +90,7 @@ public final class Fleet: Sendable {
 
     let board = StatusBoard(discovery, on: group.next())
     let ports = home.ports(from: options.portBase)
+    let rooms = Rooms()
     var devices: [NIOLoopBound<VirtualDevice>] = []
     for (index, definition) in home.devices.enumerated() {
       let loop = group.next()
@@ -108,6 +109,7 @@ public final class Fleet: Sendable {
             environment.peers = options.peers
             environment.resumesSubscriptions = options.resumesSubscriptions
             environment.link = link
+            environment.rooms = rooms
             let device = try VirtualDevice(
               definition, port: port, random: random, isFresh: options.isFresh, in: environment)
             return NIOLoopBound(device, eventLoop: loop)

@@ -29,6 +29,8 @@ package final class VirtualDevice {
     package var link: DeviceLink?
     /// The host name; nil for the one of the definition, which is the same for all instances of it.
     package var hostName: String?
+    /// The air of the rooms, shared by the devices of a home.
+    package var rooms = Rooms()
     /// Changes the configuration of the device before it starts, for tests only.
     package var configure: @Sendable (inout DeviceConfiguration) -> Void = { _ in }
 
@@ -97,7 +99,8 @@ package final class VirtualDevice {
     numbers = EndpointNumbers(state)
     let now = environment.now
     let endpoints = DeviceAssembly.endpoints(
-      of: definition, &numbers, BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed))
+      of: definition, &numbers,
+      BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed, rooms: environment.rooms))
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
@@ -169,6 +172,7 @@ package final class VirtualDevice {
     lastStatus?.isPowered = false
     host.stop(silently: true)
     self.host = nil
+    leaveRoom()
     environment.onChange()
   }
 
@@ -184,6 +188,12 @@ package final class VirtualDevice {
     host?.perform { engine, now in engine.shutDown(at: now) }
     host?.stop()
     host = nil
+    leaveRoom()
+  }
+
+  /// Ends heating and cooling.
+  private func leaveRoom() {
+    environment.rooms.withdraw(([definition] + definition.bridged).map(\.uniqueID), at: environment.now)
   }
 
   // MARK: The network
@@ -297,6 +307,9 @@ package final class VirtualDevice {
     if let lock = engine.value(DoorLock.lockState, on: endpoint) {
       return lock.wrapped.map { $0 == .notFullyLocked ? "not fully locked" : "\($0)".lowercased() } ?? "unknown"
     }
+    if let percent = engine.value(FanControl.percentCurrent, on: endpoint), !kind.conditionsRoom {
+      return percent == 0 ? "off" : "\(percent)%"
+    }
     if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
       return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
     }
@@ -315,6 +328,10 @@ package final class VirtualDevice {
       engine.value(attribute, on: endpoint).map { value in
         value.wrapped.map { ValueUnit(C.id, attribute.id)?.text(Int64($0)) ?? "\($0)" } ?? "unknown"
       }
+    }
+    if let relays = engine.value(Thermostat.thermostatRunningState, on: endpoint) {
+      let action = relays.contains(.heat) ? ", heating" : relays.contains(.cool) ? ", cooling" : ""
+      return text(Thermostat.localTemperature).map { $0 + action }
     }
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)

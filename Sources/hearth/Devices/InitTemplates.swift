@@ -8,6 +8,7 @@ extension Init.Kind {
     case .alarms: Self.alarmsDefinition
     case .appliances: Self.appliancesDefinition
     case .lock: Self.lockDefinition
+    case .climate: Self.climateDefinition
     case .house: Self.houseDefinition
     }
   }
@@ -207,6 +208,55 @@ extension Init.Kind {
           doorLock.userCodeTemporaryDisableTime: 60
           # Whether commands need a PIN code. Controllers set users and their codes.
           doorLock.requirePINforRemoteOperation: false
+
+    """
+
+  private static let climateDefinition = """
+    # A room with a thermostat, and devices that move and clean the air.
+    #
+    #   hearth run FILE              start them; Ctrl-C stops them
+    #   hearth pair CODE             for each device, with the code that `hearth run` prints
+    #   hearth sim ps                list the temperatures and speeds
+    #   hearth sim set Thermostat.thermostat.localTemperature=15C      let cold air into the room
+
+    home: My climate
+
+    devices:
+      - name: Thermostat
+        room: Living Room
+        type: thermostat
+        # The temperature of the room at the start.
+        attributes: { thermostat.localTemperature: 18C }
+        behave:
+          # The weather.
+          thermostat.outdoorTemperature:
+            sine: { mean: 6C, amplitude: 5C, period: 24h }
+        # The heat capacity of the room, its loss of heat to the outdoors, and the powers. 0W: it can't heat or cool.
+        climate: { capacity: 2000kJ/K, loss: 80W/K, heating: 3000W, cooling: 0W }
+
+      - name: Thermometer
+        room: Living Room
+        type: temperature sensor
+        behave:
+          temperatureMeasurement.measuredValue: { room: Living Room }
+
+      - name: Air Conditioner
+        room: Bedroom
+        type: room air conditioner
+        attributes: { thermostat.localTemperature: 28C, thermostat.outdoorTemperature: 32C }
+
+      - name: Fan
+        room: Bedroom
+        type: fan
+
+      - name: Purifier
+        room: Bedroom
+        type: air purifier
+        # The time of use at full speed for which the filters last.
+        filters: { hepa: 4000h, carbon: 2000h }
+
+      - name: Hood
+        type: extractor hood
 
     """
 

@@ -78,26 +78,24 @@ final class TestNode {
   }
 
   func write<C: Cluster, Value: ModelValue>(
-    _ attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID = 1
+    _ attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID = 1, fabric: FabricIndex = 1
   ) throws(StatusError) {
-    try write(attribute, encoded: value.tlv, on: endpoint)
+    try write(attribute, encoded: value.tlv, on: endpoint, fabric: fabric)
   }
 
   /// Checks a value in the same way as `sim set`.
   func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) { try context.check(path, value) }
 
   func write<C: Cluster, Value: ModelValue>(
-    _ attribute: Attribute<C, Value>, encoded value: [UInt8], on endpoint: EndpointID = 1
+    _ attribute: Attribute<C, Value>, encoded value: [UInt8], on endpoint: EndpointID = 1, fabric: FabricIndex = 1
   ) throws(StatusError) {
     guard let index = context.node.index(ClusterPath(endpoint, C.id)),
       let served = context.node.clusters[index].server.attributes[attribute.id]
     else { throw StatusError(.unsupportedAttribute) }
-    context.subject = Subject(.case, fabric: 1, node: 0x1_0001)
+    context.subject = Subject(.case, fabric: fabric, node: 0x1_0001)
     defer { settle() }
     try served.check(value) { context.encoded(index, $0) }
-    try context.enter(index) { (context) throws(StatusError) in
-      context.set(index, attribute.id, try served.write?(&context, value) ?? value, reporting: .now)
-    }
+    try context.write(index, attribute.id, value)
   }
 
   subscript<C: Cluster, Value: ModelValue>(
@@ -180,6 +178,13 @@ final class TestNode {
       .map { try Payload(tlv: $0.payload) }
   }
 
+  /// Measures the temperature of the thermostat of endpoint 1.
+  func measure(_ temperature: Nullable<Int16>) {
+    context.subject = .device
+    context.call(ThermostatServer.measured, temperature, on: 1)
+    settle()
+  }
+
   /// Moves the switch of endpoint 1 as a user would.
   func operate(_ moves: [SwitchMove]) {
     context.subject = .device
@@ -192,6 +197,18 @@ final class TestNode {
     context.subject = .device
     context.call(BridgedDeviceServer.power, isOn, on: 1)
     settle()
+  }
+
+  /// Lets the nodes of the fabrics 1 to 3 administer the node.
+  func allowAll() {
+    context.node.acl.entries = (1...3 as ClosedRange<UInt8>).map {
+      .init(privilege: .administer, authMode: .case, subjects: .null, targets: .null, fabricIndex: FabricIndex($0))
+    }
+  }
+
+  /// Sets the UTC time in seconds since 2000.
+  func setClock(_ seconds: UInt64) {
+    context.node.utc = UTCClock(microseconds: seconds * 1_000_000, at: context.now)
   }
 
   func removeFabric(_ fabric: FabricIndex) {

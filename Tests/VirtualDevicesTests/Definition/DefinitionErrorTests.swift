@@ -101,8 +101,8 @@ struct DefinitionErrorTests {
     #expect(
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
-        + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, phases, modes, "
-        + "areas, compartments or doorAlarm"
+        + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, climate, filters, "
+        + "phases, modes, areas, compartments or doorAlarm"
     )
   }
 

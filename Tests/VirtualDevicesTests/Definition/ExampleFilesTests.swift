@@ -19,7 +19,7 @@ struct ExampleFilesTests {
 
   @Test("cover every type and can be simulated")
   func all() throws {
-    let names = ["demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock"]
+    let names = ["demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate"]
     let homes = try names.map { "\($0).yaml" }.map {
       try load($0, simulating: true)
     }

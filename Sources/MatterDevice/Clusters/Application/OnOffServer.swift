@@ -32,6 +32,8 @@ public enum OnOffServer {
         if context[scratch: ByScene.self] == nil { context.call(ScenesManagementServer.attributeChanged, ()) }
         // For every cause of the change: one at the device does not pass through the commands.
         updateLightingAttributes(&context)
+        context.call(ThermostatServer.switched, ())
+        context.call(FanControlServer.switched, ())
       }
     if !features.contains(OnOff.offOnly) {
       server =

@@ -1,0 +1,219 @@
+public import MatterClusters
+public import MatterModel
+import MatterProtocol
+
+/// The Thermostat server with occupancy, presets and schedules. It switches heating and cooling by the temperature that
+/// the device measures, as ThermostatRunningState shows. Application Clusters § 4.3.
+public enum ThermostatServer {
+  /// Reports the measured temperature in hundredths of a degree, before its calibration; null if the sensor fails.
+  public static let measured = ServerHook<Thermostat, Nullable<Int16>>("measured")
+  /// Reports that the device was switched on or off.
+  static let switched = ServerHook<Thermostat, Void>("switched")
+
+  /// Returns the server.
+  /// - Parameters:
+  ///   - heats: Whether the thermostat can heat.
+  ///   - cools: Whether it can cool. It does at least one of both.
+  ///   - hasFan: Whether it can also run a fan alone.
+  public static func make(heats: Bool = true, cools: Bool = true, hasFan: Bool = false) -> ClusterServer {
+    let sides = (heats ? [ThermostatSetpoints.Side.heat] : []) + (cools ? [.cool] : [])
+    var features = [
+      Thermostat.occupancyFeature, Thermostat.presetsFeature, Thermostat.matterScheduleConfiguration,
+    ]
+    if heats { features.append(Thermostat.heating) }
+    if cools { features.append(Thermostat.cooling) }
+    if heats && cools { features.append(Thermostat.autoMode) }
+    let modes =
+      [Thermostat.SystemMode.off] + (heats ? [.heat] : []) + (cools ? [.cool] : [])
+      + (heats && cools ? [.auto] : []) + (hasFan ? [.fanOnly] : [])
+    var server = ClusterServer(Thermostat.self, features: features)
+      .initial(Thermostat.localTemperature, .value(2000))
+      .initial(Thermostat.outdoorTemperature, .value(1000))
+      .initial(
+        Thermostat.controlSequenceOfOperation, heats && cools ? .coolingAndHeating : heats ? .heatingOnly : .coolingOnly
+      )
+      .initial(Thermostat.systemMode, heats && cools ? .auto : heats ? .heat : .cool)
+      .serving(
+        Thermostat.localTemperatureCalibration, Thermostat.thermostatRunningState, Thermostat.setpointChangeSource,
+        Thermostat.setpointChangeAmount, Thermostat.setpointChangeSourceTimestamp, Thermostat.temperatureSetpointHold,
+        Thermostat.temperatureSetpointHoldDuration, Thermostat.setpointHoldExpiryTimestamp
+      )
+      .on(Thermostat.setpointRaiseLower, raiseOrLower)
+      .onWrite(Thermostat.systemMode) { _, mode throws(StatusError) in
+        guard modes.contains(mode) else { throw StatusError(.constraintError) }
+      }
+      // Writes have no effect (§ 4.3.9.24).
+      .onWrite(Thermostat.controlSequenceOfOperation) { context, sequence throws(StatusError) in
+        sequence = context[Thermostat.controlSequenceOfOperation]
+      }
+      .hook(measured) { context, temperature in
+        context[scratch: Measured.self] = Measured(temperature: temperature)
+        calibrate(&context)
+      }
+      .hook(switched) { context, _ in decide(&context) }
+      .onChange(Thermostat.localTemperatureCalibration, calibrate)
+      .onChange(Thermostat.localTemperature, decide)
+      .onChange(Thermostat.systemMode, decide)
+      .onChange(Thermostat.occupancy, decide)
+      .onChange(Thermostat.temperatureSetpointHold) { context in hold(&context) }
+      .onChange(Thermostat.temperatureSetpointHoldDuration) { context in hold(&context) }
+      .onTimer(.setpointHoldEnd) { context in context[Thermostat.temperatureSetpointHold] = .setpointHoldOff }
+      .onStart { context in
+        hold(untilStoredEnd: true, &context)
+        decide(&context)
+      }
+    if heats && cools {
+      server =
+        server
+        .serving(Thermostat.thermostatRunningMode)
+        // Writes have no effect (§ 4.3.9.22).
+        .onWrite(Thermostat.minSetpointDeadBand) { context, band throws(StatusError) in
+          band = context[Thermostat.minSetpointDeadBand]
+        }
+    }
+    for side in sides { server = serve(side, server) }
+    server = ThermostatPresets.serve(sides, server)
+    server = ThermostatSchedules.serve(modes.filter { $0 != .off && $0 != .fanOnly }, server)
+    return ThermostatAtomicWrite.serve(server)
+  }
+
+  private static func serve(_ side: ThermostatSetpoints.Side, _ server: ClusterServer) -> ClusterServer {
+    let attributes = ThermostatSideAttributes.of(side)
+    let limits: ClosedRange<Int16> = side == .heat ? 700...3000 : 1600...3200
+    var server =
+      server
+      .initial(attributes.absoluteLowest, limits.lowerBound)
+      .initial(attributes.absoluteHighest, limits.upperBound)
+      .initial(attributes.lowest, limits.lowerBound)
+      .initial(attributes.highest, limits.upperBound)
+      .initial(attributes.unoccupied, side == .heat ? 1600 : 2800)
+      .limiting(attributes.lowest, from: attributes.absoluteLowest, to: attributes.absoluteHighest)
+      .limiting(attributes.highest, from: attributes.absoluteLowest, to: attributes.absoluteHighest)
+    for setpoint in [attributes.occupied, attributes.unoccupied] {
+      server = server.limiting(setpoint, from: attributes.lowest, to: attributes.highest)
+    }
+    for (attribute, member) in attributes.members {
+      server =
+        server
+        .onWrite(attribute) { context, value throws(StatusError) in
+          var setpoints = context.thermostatSetpoints
+          try setpoints.set(member, of: side, to: Int(value))
+          apply(setpoints, .external, &context)
+        }
+        .onAct(attribute) { context, value in
+          var setpoints = context.thermostatSetpoints
+          // A device ignores a turn of its knob that it can't follow.
+          if (try? setpoints.set(member, of: side, to: Int(value))) != nil { apply(setpoints, .manual, &context) }
+        }
+    }
+    return server
+  }
+
+  // MARK: Set points
+
+  private static func raiseOrLower(
+    _ context: inout ServerContext, _ request: Thermostat.SetpointRaiseLowerRequest
+  ) throws(StatusError) {
+    let sides: [ThermostatSetpoints.Side] =
+      switch request.mode {
+      case .heat: [.heat]
+      case .cool: [.cool]
+      case .both: [.heat, .cool]
+      default: throw StatusError(.constraintError)
+      }
+    var setpoints = context.thermostatSetpoints
+    try setpoints.step(sides, by: Int(request.amount) * 10)
+    apply(setpoints, context.subject.kind == .device ? .manual : .external, &context)
+  }
+
+  /// Changes the set points and the attributes that describe the change.
+  /// - Parameter preset: The preset that has these set points. Any other change deactivates the active preset.
+  static func apply(
+    _ setpoints: ThermostatSetpoints, _ source: Thermostat.SetpointChangeSource, preset: OctetString? = nil,
+    _ context: inout ServerContext
+  ) {
+    let old = context.thermostatSetpoints
+    context.thermostatSetpoints = setpoints
+    let amounts = ThermostatSetpoints.Side.allCases.flatMap { side -> [Int] in
+      guard let old = old[side], let new = setpoints[side] else { return [] }
+      return [new.occupied - old.occupied, new.unoccupied - old.unoccupied]
+    }
+    if let amount = amounts.first(where: { $0 != 0 }) {
+      context[Thermostat.setpointChangeSource] = source
+      context[Thermostat.setpointChangeAmount] = .value(Int16(clamping: amount))
+      context[Thermostat.setpointChangeSourceTimestamp] = context.epochSeconds ?? 0
+      if preset == nil { context[Thermostat.activePresetHandle] = .null }
+    }
+    if let preset { context[Thermostat.activePresetHandle] = .value(preset) }
+    decide(&context)
+  }
+
+  // MARK: Control
+
+  private struct Measured: Sendable { var temperature: Nullable<Int16> }
+
+  private static func calibrate(_ context: inout ServerContext) {
+    guard let measured = context[scratch: Measured.self] else { return }
+    let offset = Int(context[Thermostat.localTemperatureCalibration]) * 10
+    context[Thermostat.localTemperature] = Nullable(
+      measured.temperature.wrapped.map { Int16(clamping: Int($0) + offset) })
+  }
+
+  /// Switches heating, cooling and the fan.
+  private static func decide(_ context: inout ServerContext) {
+    let setpoints = context.thermostatSetpoints
+    let isOccupied = context[Thermostat.occupancy].contains(.occupied)
+    let mode = context.value(OnOff.onOff) == false ? .off : context[Thermostat.systemMode]
+    let heat = mode == .heat || mode == .auto ? setpoints.heat.map { isOccupied ? $0.occupied : $0.unoccupied } : nil
+    let cool = mode == .cool || mode == .auto ? setpoints.cool.map { isOccupied ? $0.occupied : $0.unoccupied } : nil
+    var control = context[scratch: ThermostatControl.self, default: ThermostatControl()]
+    let temperature = context[Thermostat.localTemperature].wrapped.map { Int($0) }
+    control.advance(to: temperature, heat: heat, cool: cool)
+    context[scratch: ThermostatControl.self] = control
+    var relays: Thermostat.RelayState = control.action == .heat ? .heat : control.action == .cool ? .cool : []
+    if context.serves(FanControl.self), mode == .fanOnly || !relays.isEmpty { relays.insert(.fan) }
+    context[Thermostat.thermostatRunningState] = relays
+    context[Thermostat.thermostatRunningMode] =
+      control.action == .heat ? .heat : control.action == .cool ? .cool : .off
+    // The farther from the set point, the faster the fan: 50 percent for each degree.
+    let target = control.action == .heat ? heat : cool
+    let distance = control.action == .idle ? 0 : abs((temperature ?? 0) - (target ?? 0))
+    context.call(FanControlServer.automatic, UInt8(clamping: max(20, min(100, distance / 2))))
+  }
+
+  // MARK: Hold
+
+  /// Begins or ends the time for which the thermostat does not follow its schedule.
+  private static func hold(untilStoredEnd: Bool = false, _ context: inout ServerContext) {
+    context.cancel(.setpointHoldEnd)
+    let isHeld = context[Thermostat.temperatureSetpointHold] == .setpointHoldOn
+    guard isHeld, let minutes = context[Thermostat.temperatureSetpointHoldDuration].wrapped else {
+      context[Thermostat.setpointHoldExpiryTimestamp] = .null
+      ThermostatSchedules.follow(&context)
+      return
+    }
+    var rest = Int64(minutes) * 60
+    let now = context.epochSeconds.map { Int64($0) }
+    if untilStoredEnd, let now, let end = context[Thermostat.setpointHoldExpiryTimestamp].wrapped {
+      rest = min(rest, max(0, Int64(end) - now))
+    }
+    context[Thermostat.setpointHoldExpiryTimestamp] = Nullable(now.map { UInt32(clamping: $0 + rest) })
+    context.schedule(.setpointHoldEnd, at: context.now + .seconds(rest))
+  }
+}
+
+extension ServerContext {
+  /// The UTC time in seconds since 2000; nil while it is unknown.
+  var epochSeconds: UInt32? { node.utc.map { UInt32(clamping: $0.microseconds(at: now) / 1_000_000) } }
+}
+
+/// The Thermostat User Interface Configuration server: the unit of the display, and the lock of the keypad.
+public enum ThermostatUserInterfaceServer {
+  /// Returns a server whose settings survive a restart.
+  public static func make() -> ClusterServer {
+    ClusterServer(ThermostatUserInterfaceConfiguration.self)
+      .storing(ThermostatUserInterfaceConfiguration.temperatureDisplayMode)
+      .storing(ThermostatUserInterfaceConfiguration.keypadLockout)
+      .storing(ThermostatUserInterfaceConfiguration.scheduleProgrammingVisibility)
+  }
+}

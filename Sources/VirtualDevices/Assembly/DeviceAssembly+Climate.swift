@@ -1,0 +1,41 @@
+import MatterClusters
+import MatterDevice
+
+extension DeviceAssembly {
+  /// Returns the servers of a device that heats, cools, moves or cleans the air; nil for other kinds.
+  static func climateServers(of kind: DeviceKind, _ climate: ClimateDefinition) -> [ClusterServer]? {
+    let identify = IdentifyServer.make(.visibleIndicator)
+    let (heats, cools) = (climate.heating ?? kind.heating > 0, climate.cooling ?? kind.cooling > 0)
+    switch kind {
+    case .thermostat:
+      return [
+        identify, GroupsServer.make(), ThermostatServer.make(heats: heats, cools: cools),
+        ThermostatUserInterfaceServer.make(),
+      ]
+    case .roomAirConditioner:
+      return [
+        identify, GroupsServer.make(), OnOffServer.make(features: [OnOff.deadFrontBehavior], isOn: true),
+        ThermostatServer.make(heats: heats, cools: cools, hasFan: true), ThermostatUserInterfaceServer.make(),
+        FanControlServer.make(features: [FanControl.auto, FanControl.rocking, FanControl.stepFeature], speeds: 5),
+      ]
+    case .fan:
+      let features = [
+        FanControl.auto, FanControl.rocking, FanControl.wind, FanControl.stepFeature,
+        FanControl.airflowDirectionFeature,
+      ]
+      return [identify, GroupsServer.make(), FanControlServer.make(features: features, speeds: 10)]
+    case .airPurifier:
+      return [
+        identify, GroupsServer.make(),
+        FanControlServer.make(features: [FanControl.auto, FanControl.stepFeature], speeds: 10),
+        FilterServer.hepa(lifetime: climate.hepa), FilterServer.carbon(lifetime: climate.carbon),
+      ]
+    case .extractorHood:
+      return [
+        identify, FanControlServer.make(features: [FanControl.stepFeature], speeds: 4),
+        FilterServer.carbon(lifetime: climate.carbon),
+      ]
+    default: return nil
+    }
+  }
+}
