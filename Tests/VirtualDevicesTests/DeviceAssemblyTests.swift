@@ -26,9 +26,10 @@ import Testing
   }
 
   @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
-    let hasOnOff = DeviceAssembly.servers(of: kind).contains { $0.id == OnOff.id }
-    let device = try definition(
-      kind, more: hasOnOff ? "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n" : "")
+    let onOff = DeviceAssembly.servers(of: kind).first { $0.id == OnOff.id }
+    let hasOnOff = onOff != nil
+    let startUp = onOff?.features == 0 ? "" : ", onOff.startUpOnOff: on"
+    let device = try definition(kind, more: hasOnOff ? "    attributes: { onOff.onOff: true\(startUp) }\n" : "")
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let store = MemoryStore()
     let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)

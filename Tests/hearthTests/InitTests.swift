@@ -5,7 +5,7 @@ import hearth
 
 /// `hearth init` and `hearth doctor`.
 @Suite("hearth init and doctor", .serialized, .processes) struct InitTests {
-  @Test("writes a definition that can be run", arguments: ["light", "bridge", "sensors", "house"])
+  @Test("writes a definition that can be run", arguments: ["light", "bridge", "sensors", "covers", "water", "house"])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)

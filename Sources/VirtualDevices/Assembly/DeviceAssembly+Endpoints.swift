@@ -73,7 +73,7 @@ extension DeviceAssembly {
   ) -> [EndpointDefinition] {
     let type = DeviceTypes.named(device.kind.deviceType)
     return (0..<max(1, device.buttons.count)).map { position in
-      let servers = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+      let servers = servers(of: device)
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
       return EndpointDefinition(
         number(position), deviceTypes: types(device), servers: servers + labels(device),
@@ -119,7 +119,7 @@ extension DeviceAssembly {
   }
 
   private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
-    let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+    let served = servers(of: device)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
     let values = device.initialValues + device.behaviors.flatMap(\.values)
     let problems = values.compactMap { value -> DefinitionProblem? in

@@ -66,8 +66,12 @@ enum DeviceAssembly {
   }
 
   /// Returns the cluster servers of each kind of device.
-  /// - Parameter switchKind: the features of a generic switch.
-  static func servers(of kind: DeviceKind, switchKind: SwitchKind = .full) -> [ClusterServer] {
+  /// - Parameters:
+  ///   - switchKind: the features of a generic switch.
+  ///   - motors: those of a window covering or a valve; nil for the default ones.
+  static func servers(
+    of kind: DeviceKind, switchKind: SwitchKind = .full, motors: MotorSettings? = nil
+  ) -> [ClusterServer] {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
     case .bridge: return []
@@ -98,9 +102,13 @@ enum DeviceAssembly {
     case .pressureSensor: return sensor(SensorServers.pressure())
     case .flowSensor: return sensor(SensorServers.flow())
     default:
-      // Kinds are listed in DeviceKind; a test checks that each has its servers here.
-      return []
+      // Kinds are listed in DeviceKind; a test checks that each has its servers.
+      return coverServers(of: kind, motors)
     }
+  }
+
+  static func servers(of device: DeviceDefinition) -> [ClusterServer] {
+    servers(of: device.kind, switchKind: device.switchKind ?? .full, motors: device.motors)
   }
 
   private static func sensor(_ server: ClusterServer) -> [ClusterServer] {

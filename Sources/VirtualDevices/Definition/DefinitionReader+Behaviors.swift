@@ -154,7 +154,7 @@ extension DefinitionReader {
     return (found.map(\.number), first)
   }
 
-  private mutating func readTime(_ node: Node?, at parent: Node, _ name: String) -> Duration? {
+  mutating func readTime(_ node: Node?, at parent: Node, _ name: String) -> Duration? {
     guard let node else {
       report(at: document.mark(of: parent), found: "no “\(name)”", expected: "“\(name): …”")
       return nil

@@ -89,9 +89,9 @@ struct DefinitionReader {
 
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
-    "provisional",
-    "resumesSubscriptions",
+    "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "travel",
+    "encoder",
+    "devices", "provisional", "resumesSubscriptions",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -155,7 +155,7 @@ struct DefinitionReader {
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       behaviors: behaviors, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
-      bridged: parts.bridged,
+      motors: readMotors(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 
@@ -288,7 +288,7 @@ struct DefinitionReader {
     return Marked(value: value, mark: document.mark(of: node))
   }
 
-  private mutating func boolean(_ node: Node?) -> Bool? {
+  mutating func boolean(_ node: Node?) -> Bool? {
     guard let node else { return nil }
     guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }), !node.isNull else {
       report(node, expected: "true or false")

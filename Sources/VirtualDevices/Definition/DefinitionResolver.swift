@@ -183,7 +183,8 @@ struct DefinitionResolver {
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
         behaviors: draft.behaviors, labels: draft.labels,
         switchKind: draft.switchKind,
-        buttons: draft.buttons, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
+        buttons: draft.buttons, motors: draft.motors, bridged: item.bridged.map { definition($0, isBridged: true) },
+        mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }
   }

@@ -78,12 +78,13 @@ public struct DeviceKind: Hashable, Sendable {
     summary: "a sensor that measures the relative humidity")
 
   /// Every kind, in the order of the device type IDs.
-  public static let all: [DeviceKind] = [
-    .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
-    .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
-    .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
-    .pressureSensor, .flowSensor, .humiditySensor,
-  ]
+  public static let all: [DeviceKind] =
+    ([
+      .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
+      .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
+      .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
+      .pressureSensor, .flowSensor, .humiditySensor,
+    ] + covers).sorted { $0.deviceType.rawValue < $1.deviceType.rawValue }
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {

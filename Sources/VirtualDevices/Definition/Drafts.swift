@@ -36,6 +36,7 @@ struct DeviceDraft: Sendable {
   var labels: [DeviceLabel] = []
   var switchKind: SwitchKind?
   var buttons: [String] = []
+  var motors: MotorSettings?
   /// The devices behind a bridge.
   var bridged: [DeviceDraft] = []
   /// The number of devices; nil for one device with the unchanged name.

@@ -130,6 +130,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var switchKind: SwitchKind?
   /// The names of the buttons of a generic switch with several; otherwise empty.
   public var buttons: [String] = []
+  /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
+  public var motors: MotorSettings?
   /// The devices behind a bridge; their codes and ports are not used.
   public var bridged: [DeviceDefinition] = []
   /// The position of the definition.

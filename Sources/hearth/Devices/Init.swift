@@ -14,13 +14,14 @@ struct Init: ParsableCommand {
         hearth run home.yaml
       """)
   @OptionGroup var options: GlobalOptions
-  @Argument(help: ArgumentHelp("The kind: light, bridge, sensors or house.", valueName: "kind")) var kind: Kind
+  @Argument(help: ArgumentHelp("The kind: light, bridge, sensors, covers, water or house.", valueName: "kind"))
+  var kind: Kind
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["yaml"]))
   var file: String?
 
   /// The available templates.
   enum Kind: String, CaseIterable, ExpressibleByArgument {
-    case light, bridge, sensors, house
+    case light, bridge, sensors, covers, water, house
   }
 
   func run() throws {

@@ -5,6 +5,8 @@ extension Init.Kind {
     case .light: Self.lightDefinition
     case .bridge: Self.bridgeDefinition
     case .sensors: Self.sensorsDefinition
+    case .covers: Self.coversDefinition
+    case .water: Self.waterDefinition
     case .house: Self.houseDefinition
     }
   }
