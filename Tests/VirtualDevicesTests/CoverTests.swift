@@ -76,6 +76,10 @@ import Testing
       "type: blind\n    travel: { tilt: 3s }\n    attributes: { windowCovering.currentPositionLiftPercent100ths: 3 }",
       "home.yaml:5:19: found 1.windowCovering.currentPositionLiftPercent100ths, expected"
     ),
+    (
+      "type: blind\n    travel: { lift: 9s, tilt: 3s }\n    attributes: { windowCovering.type: Awning }",
+      "home.yaml:5:40: found “Awning”, expected Shutter (6) or TiltBlindLift (8)"
+    ),
   ]) func reportsWrongMotors(_ fields: String, _ message: String) {
     let problem = problem(fields)
     #expect(problem?.hasPrefix(message) == true, "\(problem ?? "")")

@@ -345,10 +345,13 @@ struct DefinitionReader {
 
 extension Schema {
   /// The values of an enumeration by name and number, for messages; nil for another type.
-  var namedValues: String? {
+  var namedValues: String? { namedValues(among: nil) }
+
+  /// The same for some of the values; nil for all.
+  func namedValues(among values: Set<UInt64>?) -> String? {
     switch self {
-    case .enumeration(_, let names): DefinitionReader.list(names)
-    case .nullable(let wrapped): wrapped.namedValues
+    case .enumeration(_, let names): DefinitionReader.list(names.filter { values?.contains($0.key) ?? true })
+    case .nullable(let wrapped): wrapped.namedValues(among: values)
     default: nil
     }
   }

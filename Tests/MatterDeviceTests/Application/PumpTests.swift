@@ -64,7 +64,7 @@ import Testing
   @Test(
     "takes half a percent of the range for each level",
     arguments: [
-      (1, 1015), (100, 2500), (200, 4000), (254, 4000),
+      (2, 1030), (100, 2500), (200, 4000), (254, 4000),
     ]) func followsTheLevel(_ level: UInt8, _ rpm: UInt16) throws
   {
     #expect(speed(try running(level: level)) == rpm)
@@ -74,7 +74,7 @@ import Testing
     let node = try running(level: 100)
     // The square root of half of 60 kPa; half of the pressure at no flow; 27.5 of 50 tenths of m³/h.
     for (mode, rpm) in [
-      (.constantPressure, 2828), (.proportionalPressure, 2557), (.constantFlow, 2200), (.constantTemperature, 2500),
+      (.constantPressure, 2828), (.proportionalPressure, 2562), (.constantFlow, 2200), (.constantTemperature, 2500),
       (.automatic, 2400), (.constantSpeed, 2500),
     ] as [(PCC.ControlMode, UInt16)] {
       try node.write(PCC.controlMode, mode)

@@ -46,14 +46,14 @@ struct WaterValve: Hashable, Sendable {
 
   /// Registers or clears faults. A leaking valve closes; a blocked one that was to close does so afterwards.
   mutating func set(_ fault: ValveConfigurationAndControl.ValveFault, at now: Instant) {
+    advance(to: now)
     let isLeak = fault.contains(.leaking) && !self.fault.contains(.leaking)
     self.fault = fault
     if isBlocked {
       motor.fail(at: now)
-    } else if isLeak {
+    } else if isLeak || closesAt.map({ $0 <= now }) == true {
       close(at: now)
     }
-    advance(to: now)
   }
 
   /// Advances to a time, which is not before that of the last call.

@@ -16,6 +16,14 @@ public enum WindowCoveringServer {
       .initial(
         WindowCovering.endProductType, !hasTilt ? .rollerShade : hasLift ? .interiorBlind : .tiltOnlyInteriorBlind
       )
+      .limiting(
+        WindowCovering.type,
+        to: !hasTilt
+          ? [
+            .rollershade, .rollershade2Motor, .rollershadeExterior, .rollershadeExterior2Motor, .drapery, .awning,
+            .shutter, .projectorScreen,
+          ] : hasLift ? [.shutter, .tiltBlindLift] : [.tiltBlindTiltOnly]
+      )
       .serving(WindowCovering.safetyStatus)
       .onStart { start(parts, motors, &$0) }
       .onTimer(.tick) { context in
@@ -165,7 +173,6 @@ public enum WindowCoveringServer {
 
   private static func start(_ parts: [CoveringPart], _ motors: MotorSettings, _ context: inout ServerContext) {
     var covering = Covering(hasEncoder: motors.hasEncoder)
-    covering.set(context[WindowCovering.safetyStatus], at: context.now)
     for part in parts {
       guard let time = part.time(motors) else { continue }
       let range = Int64(CoveringPart.open)...Int64(CoveringPart.closed)
@@ -176,6 +183,7 @@ public enum WindowCoveringServer {
         ?? PositionedMotor(
           TravelMotor(at: position ?? range.upperBound / 2, in: range, time: time), isKnown: position != nil)
     }
+    covering.set(context[WindowCovering.safetyStatus], at: context.now)
     context[scratch: Covering.self] = covering
     // Continues a calibration that a loss of power interrupted.
     modeChanged(&context)
