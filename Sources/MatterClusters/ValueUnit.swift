@@ -69,6 +69,10 @@ package enum ValueUnit: Hashable, Sendable {
       "CurrentPositionTiltPercent100ths", "TargetPositionLiftPercent100ths", "TargetPositionTiltPercent100ths",
       "LiftPercent100thsValue", "TiltPercent100thsValue")
     add(WindowCovering.self, .percent, "CurrentPositionLiftPercentage", "CurrentPositionTiltPercentage")
+    add(
+      ValveConfigurationAndControl.self, .percent, "CurrentLevel", "TargetLevel", "DefaultOpenLevel", "ValveLevel")
+    add(
+      ValveConfigurationAndControl.self, .seconds, "OpenDuration", "DefaultOpenDuration", "RemainingDuration")
     add(FanControl.self, .percent, "PercentSetting", "PercentCurrent")
     add(
       TemperatureControl.self, .hundredthsOfDegree, "TemperatureSetpoint", "MinTemperature", "MaxTemperature", "Step",

@@ -7,7 +7,9 @@ import hearth
 @Suite("hearth init and doctor", .serialized, .processes) struct InitTests {
   @Test(
     "writes a definition that can be run",
-    arguments: ["light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "house"])
+    arguments: [
+      "light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "house",
+    ])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ internal import MatterClusters
 package import MatterModel
 
 extension DeviceState {
-  /// One value of a sensor, a lock, a thermostat, a covering or a fan.
+  /// One value of a sensor, a lock, a thermostat, a covering, a fan or a valve.
   package struct Reading: Hashable, Sendable {
     package var cluster: ClusterID
     package var attribute: AttributeID
@@ -23,6 +23,7 @@ extension DeviceState.Reading {
     source.addThermostat()
     source.addCovering()
     source.addFan()
+    source.addValve()
     return source.readings
   }
 }
@@ -109,6 +110,12 @@ private struct ReadingSource {
     } else {
       add(coarse) { $0.wrapped.map { text(Double($0)) } }
     }
+  }
+
+  mutating func addValve() {
+    add(ValveConfigurationAndControl.currentState) { $0.wrapped.map { Self.words($0, "valve state") } }
+    guard value(ValveConfigurationAndControl.currentState) == .value(.open) else { return }
+    add(ValveConfigurationAndControl.currentLevel)
   }
 
   mutating func addFan() {

@@ -82,13 +82,21 @@ extension ClusterServer {
     }
   }
 
-  /// Runs after the value changed, whether a client, a server or the physical device changed it.
+  /// Runs after the value changed, whether a client, a server or the physical device changed it; after the handlers that
+  /// were added before.
   public func onChange<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Void
   ) -> Self {
     changed {
       $0.serve(attribute.details)
-      $0.attributes[attribute.id]?.change = body
+      guard let earlier = $0.attributes[attribute.id]?.change else {
+        $0.attributes[attribute.id]?.change = body
+        return
+      }
+      $0.attributes[attribute.id]?.change = { context in
+        earlier(&context)
+        body(&context)
+      }
     }
   }
 

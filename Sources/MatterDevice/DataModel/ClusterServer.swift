@@ -107,7 +107,15 @@ public struct ClusterServer: Sendable {
     parts.sorted { $0.key < $1.key }.map { (name: $0.key, states: $0.value.values) }
   }
 
+  /// Returns the allowed values of an enumeration; nil if all of its values are.
+  public func values(of attribute: AttributeID) -> Set<UInt64>? { attributes[attribute]?.limits.values }
+
   // MARK: Building
+
+  /// Limits an enumeration to some of its values, for changes from any source.
+  func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Value>, to values: [Value]) -> Self {
+    changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
+  }
 
   /// Limits a number by other attributes of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(

@@ -20,6 +20,8 @@ struct AttributeLimits: Sendable {
   var highest: AttributeID?
   /// Whether the upper limit is exclusive.
   var isHighestExcluded = false
+  /// The allowed values of an enumeration; nil for all.
+  var values: Set<UInt64>?
 }
 
 // The common check of values from clients, definition files and physical actions.
@@ -28,6 +30,9 @@ extension ServedAttribute {
   /// - Parameter encoded: Returns the encoded value of an attribute of the same cluster.
   func check(_ value: [UInt8], _ encoded: (AttributeID) -> [UInt8]?) throws(StatusError) {
     try info.check(value)
+    if let values = limits.values, let code = try? UInt64(tlv: value), !values.contains(code) {
+      throw StatusError(.constraintError)
+    }
     func decoded(_ bytes: [UInt8]?) -> TLVElement.Value? { bytes.flatMap { try? TLVElement(decoding: $0) }?.value }
     if let real = decoded(value)?.real {
       let lowest = limits.lowest.flatMap { decoded(encoded($0))?.real } ?? -.infinity

@@ -201,7 +201,9 @@ extension DeviceAssembly {
       let ends = [range.lowerBound, range.upperBound].map { unit?.text($0) ?? "\($0)" }
       return "a number from \(ends.joined(separator: " to "))"
     }
-    guard let known = target.schema.namedValues ?? range else { return other ?? "a value that the attribute may have" }
+    guard let known = target.schema.namedValues(among: server.values(of: target.attribute)) ?? range else {
+      return other ?? "a value that the attribute may have"
+    }
     if case .nullable = target.schema { return known + ", or null" }
     return known
   }

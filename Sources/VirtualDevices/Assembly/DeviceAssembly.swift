@@ -66,17 +66,13 @@ enum DeviceAssembly {
   }
 
   /// Returns the cluster servers of each kind of device.
-  /// - Parameters:
-  ///   - switchKind: the features of a generic switch.
-  ///   - climate: what a device that heats, cools or cleans the air can do.
-  static func servers(
-    of kind: DeviceKind, switchKind: SwitchKind = .full, climate: ClimateDefinition = ClimateDefinition()
-  ) -> [ClusterServer] {
+  /// - Parameter device: the device that determines the features of some kinds; nil for the default features.
+  static func servers(of kind: DeviceKind, _ device: DeviceDefinition? = nil) -> [ClusterServer] {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
     case .bridge: return []
     case .genericSwitch:
-      return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: switchKind.features)]
+      return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: (device?.switchKind ?? .full).features)]
     case .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch:
       return [IdentifyServer.make(.visibleIndicator)] + bindings
     case .extendedColorLight, .colorTemperatureLight:
@@ -104,16 +100,16 @@ enum DeviceAssembly {
     case _ where Appliance.of(kind) != nil: return Appliance.of(kind).map { $0.units($0.program)[0].servers } ?? []
     case .doorLock: return doorLock
     default:
-      // Kinds are listed in DeviceKind; a test checks that each has its servers here.
-      return alarmServers(of: kind) ?? climateServers(of: kind, climate) ?? []
+      // Kinds are listed in DeviceKind; a test checks that each has its servers.
+      return alarmServers(of: kind) ?? climateServers(of: kind, device?.climate ?? ClimateDefinition())
+        ?? coverServers(of: kind, device?.motors)
     }
   }
 
   /// Returns the cluster servers of a device: those of its kind, and the optional ones that its definition names.
   static func servers(of device: DeviceDefinition) -> [ClusterServer] {
     let named = (device.initialValues + device.behaviors.map(\.attribute)).compactMap { $0.target?.cluster }
-    return servers(of: device.kind, switchKind: device.switchKind ?? .full, climate: device.climate)
-      + optionalServers(of: device.kind).filter { named.contains($0.id) }
+    return servers(of: device.kind, device) + optionalServers(of: device.kind).filter { named.contains($0.id) }
   }
 
   static func sensor(_ server: ClusterServer) -> [ClusterServer] {

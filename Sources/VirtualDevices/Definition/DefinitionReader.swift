@@ -91,7 +91,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
-    "doorAlarm",
+    "doorAlarm", "travel", "encoder",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -157,7 +157,7 @@ struct DefinitionReader {
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       behaviors: behaviors, battery: battery, labels: labels, climate: climate, switchKind: parts.switchKind,
-      buttons: parts.buttons, program: parts.program, bridged: parts.bridged,
+      buttons: parts.buttons, program: parts.program, motors: readMotors(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 
@@ -290,7 +290,7 @@ struct DefinitionReader {
     return Marked(value: value, mark: document.mark(of: node))
   }
 
-  private mutating func boolean(_ node: Node?) -> Bool? {
+  mutating func boolean(_ node: Node?) -> Bool? {
     guard let node else { return nil }
     guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }), !node.isNull else {
       report(node, expected: "true or false")
@@ -347,10 +347,13 @@ struct DefinitionReader {
 
 extension Schema {
   /// The values of an enumeration by name and number, for messages; nil for another type.
-  var namedValues: String? {
+  var namedValues: String? { namedValues(among: nil) }
+
+  /// The same for some of the values; nil for all.
+  func namedValues(among values: Set<UInt64>?) -> String? {
     switch self {
-    case .enumeration(_, let names): DefinitionReader.list(names)
-    case .nullable(let wrapped): wrapped.namedValues
+    case .enumeration(_, let names): DefinitionReader.list(names.filter { values?.contains($0.key) ?? true })
+    case .nullable(let wrapped): wrapped.namedValues(among: values)
     default: nil
     }
   }

@@ -77,14 +77,14 @@ public struct DeviceKind: Hashable, Sendable {
     name: "humidity sensor", aliases: ["hygrometer"], deviceType: 0x0307, productID: 0x8014,
     summary: "a sensor that measures the relative humidity")
 
-  /// Every kind: the basic ones in the order of the device type IDs, and the others by family.
+  /// Every kind, in the order of the device type IDs.
   public static let all: [DeviceKind] =
-    [
+    ([
       .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
       .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
       .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
       .pressureSensor, .flowSensor, .humiditySensor,
-    ] + alarms + appliances + locks + climate
+    ] + alarms + appliances + locks + climate + covers).sorted { $0.deviceType.rawValue < $1.deviceType.rawValue }
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {

@@ -39,6 +39,7 @@ struct DeviceDraft: Sendable {
   var switchKind: SwitchKind?
   var buttons: [String] = []
   var program: ApplianceProgram?
+  var motors: MotorSettings?
   /// The devices behind a bridge.
   var bridged: [DeviceDraft] = []
   /// The number of devices; nil for one device with the unchanged name.

@@ -136,6 +136,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var buttons: [String] = []
   /// The program of an appliance, if it differs from that of its kind.
   package var program: ApplianceProgram?
+  /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
+  public var motors: MotorSettings?
   /// The devices behind a bridge; their codes and ports are not used.
   public var bridged: [DeviceDefinition] = []
   /// The position of the definition.

@@ -335,7 +335,7 @@ package final class VirtualDevice {
     }
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
-      ?? text(FlowMeasurement.measuredValue)
+      ?? text(FlowMeasurement.measuredValue) ?? position(&engine, on: endpoint)
   }
 
   /// Returns the name of a value as words: "smoke alarm".

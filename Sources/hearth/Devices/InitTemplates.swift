@@ -9,6 +9,8 @@ extension Init.Kind {
     case .appliances: Self.appliancesDefinition
     case .lock: Self.lockDefinition
     case .climate: Self.climateDefinition
+    case .covers: Self.coversDefinition
+    case .water: Self.waterDefinition
     case .house: Self.houseDefinition
     }
   }

@@ -19,7 +19,9 @@ struct ExampleFilesTests {
 
   @Test("cover every type and can be simulated")
   func all() throws {
-    let names = ["demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate"]
+    let names = [
+      "demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water",
+    ]
     let homes = try names.map { "\($0).yaml" }.map {
       try load($0, simulating: true)
     }

@@ -36,6 +36,7 @@ enum TimeSynchronizationServer {
       .onTimer(.localTimeChange) { catchUp(&$0) }
       .hook(clockWasSet) { context, _ in
         noteSource(&context)
+        announceTime(&context)
         catchUp(&context)
       }
       .on(TimeSynchronization.setUTCTime) { context, request throws(StatusError) in
@@ -55,6 +56,7 @@ enum TimeSynchronizationServer {
         context.node.isTimeSet = true
         context[TimeSynchronization.granularity] = request.granularity
         context[TimeSynchronization.timeSource] = .admin
+        announceTime(&context)
         catchUp(&context)
       }
       .answer(TimeSynchronization.setTimeZone) { context, request throws(StatusError) in
@@ -114,6 +116,11 @@ enum TimeSynchronizationServer {
 
   private static func isValid(_ saving: TimeSynchronization.DSTOffsetStruct, _ utc: UInt64) -> Bool {
     saving.validStarting <= utc && utc < saving.validUntil.wrapped ?? .max
+  }
+
+  /// Notifies the servers whose attributes contain UTC times.
+  private static func announceTime(_ context: inout ServerContext) {
+    for endpoint in context.endpoints { context.call(ValveServer.clockWasSet, (), on: endpoint) }
   }
 
   /// Updates Granularity and TimeSource after the node gained or lost its time.

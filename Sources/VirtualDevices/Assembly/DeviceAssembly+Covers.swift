@@ -1,0 +1,23 @@
+import MatterClusters
+import MatterDevice
+
+// Window coverings, valves and pumps.
+extension DeviceAssembly {
+  /// Returns the motors of a kind without the keys `travel` and `encoder`.
+  static func motors(of kind: DeviceKind) -> MotorSettings {
+    kind == .waterValve ? MotorSettings(lift: .seconds(3)) : MotorSettings()
+  }
+
+  /// Returns the cluster servers; none for other kinds.
+  static func coverServers(of kind: DeviceKind, _ motors: MotorSettings?) -> [ClusterServer] {
+    let motors = motors ?? self.motors(of: kind)
+    let servers: [ClusterServer]
+    switch kind {
+    case .windowCovering: servers = [WindowCoveringServer.make(motors)]
+    case .waterValve: servers = [ValveServer.make(motors)]
+    case .pump: servers = PumpServer.servers()
+    default: return []
+    }
+    return [IdentifyServer.make(.actuator), GroupsServer.make()] + servers
+  }
+}

@@ -1,0 +1,17 @@
+internal import MatterModel
+
+extension DeviceKind {
+  public static let windowCovering = DeviceKind(
+    name: "window covering",
+    aliases: ["blind", "shade", "curtain", "roller shade", "shutter", "roller shutter", "awning", "cover"],
+    deviceType: 0x0202, productID: 0x8028, summary: "a blind, shade or curtain that lifts, tilts or both")
+  public static let waterValve = DeviceKind(
+    name: "water valve", aliases: ["valve", "sprinkler valve"], deviceType: 0x0042, productID: 0x8029,
+    summary: "a valve that opens to a level, and closes after a time")
+  public static let pump = DeviceKind(
+    name: "pump", aliases: ["circulation pump", "water pump"], deviceType: 0x0303, productID: 0x802A,
+    summary: "a pump with control modes and a set point")
+
+  /// The kinds with motors.
+  static let covers = [windowCovering, waterValve, pump]
+}

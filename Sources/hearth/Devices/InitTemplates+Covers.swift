@@ -1,0 +1,58 @@
+extension Init.Kind {
+  static let coversDefinition = """
+    # Window coverings.
+    #
+    #   hearth run FILE              start them; Ctrl-C stops them
+    #   hearth pair CODE             for each covering, with the code that `hearth run` prints
+    #   hearth invoke shade.windowCovering.goToLiftPercentage liftPercent100thsValue=50%
+    #   hearth sim set Shade.windowCovering.safetyStatus=ObstacleDetected       something is in the way
+    #   hearth sim set Curtain.windowCovering.currentPositionLiftPercent100ths=30%       moved by hand
+
+    home: My coverings
+
+    devices:
+      # Lift only, 20 s from open to closed.
+      - name: Shade
+        type: window covering
+
+      # The motors, each with the time of a full travel.
+      - name: Blind
+        type: window covering
+        travel: { lift: 30s, tilt: 2s }
+
+      # Without an encoder the position is unknown (null) after a movement by hand, and after a loss of power on the way.
+      - name: Curtain
+        type: window covering
+        travel: 8s
+        encoder: false
+
+    """
+
+  static let waterDefinition = """
+    # A water valve and a pump.
+    #
+    #   hearth run FILE              start them; Ctrl-C stops them
+    #   hearth pair CODE             for each device, with the code that `hearth run` prints
+    #   hearth invoke sprinkler.valveConfigurationAndControl.open openDuration=600 targetLevel=50
+    #   hearth sim set Sprinkler.valveConfigurationAndControl.valveFault=Blocked
+    #   hearth sim set Pump.pumpConfigurationAndControl.speed=0                 the rotor is blocked
+
+    home: My water
+
+    devices:
+      - name: Sprinkler
+        type: water valve
+        # The time from closed to open.
+        travel: 3s
+        attributes:
+          # Seconds; null for no limit.
+          valveConfigurationAndControl.defaultOpenDuration: 900
+
+      # The level is the set point; speed, capacity and power follow with inertia.
+      - name: Pump
+        type: pump
+        attributes:
+          pumpConfigurationAndControl.controlMode: ConstantPressure
+
+    """
+}
