@@ -72,7 +72,9 @@ enum DeviceAssembly {
     switch kind {
     case .bridge: return []
     case .genericSwitch:
-      return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: (device?.switchKind ?? .full).features)]
+      return [
+        IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: (device?.switchKind ?? .full).features),
+      ]
     case .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch:
       return [IdentifyServer.make(.visibleIndicator)] + bindings
     case .extendedColorLight, .colorTemperatureLight:

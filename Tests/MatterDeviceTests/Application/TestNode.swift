@@ -146,9 +146,6 @@ final class TestNode {
     try context.cause(trigger)
   }
 
-  /// Sets the clock to a time in seconds of UTC since 2000.
-  func setClock(_ seconds: UInt32) { setTime(microseconds: UInt64(seconds) * 1_000_000) }
-
   /// Sets the UTC time, in microseconds since 2000.
   func setTime(microseconds: UInt64) { context.node.utc = UTCClock(microseconds: microseconds, at: context.now) }
   /// Sets an attribute as the physical device does, and throws if it refuses.
