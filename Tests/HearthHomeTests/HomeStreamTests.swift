@@ -67,26 +67,28 @@ import Testing
     await home.close()
   }
 
-  /// The log must contain the changes when a query is notified.
-  @Test func notifiesQueriesAfterCommit() async throws {
-    let directory = ScratchDirectory()
-    let open = try await OpenHome(directory)
+  /// Reading the log writes the published changes first, so a notification does not wait for the commit.
+  @Test func notifiesQueriesBeforeCommit() async throws {
+    let worker = ResultHoldingWorker(of: WriteQueue.Batch.self)
+    let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
     await open.meet(.lamp(5))
     let home = open.home
     try await home.follow()
-    let reader = try HomeDatabase.open(directory.state.database)
     let anchor = try await home.anchor()
-    let counts = Mutex<[Int]>([])
+    let calls = Mutex(0)
     await home.execute(
       ObserverQuery(.attribute) { _, complete, _ in
-        let count = try? reader.samples(after: anchor, SampleFilter(.attribute)).added.count
-        counts.withLock { $0.append(count ?? -1) }
+        calls.withLock { $0 += 1 }
         complete()
       })
-    #expect(await eventually { counts.withLock(\.count) == 1 })
+    #expect(await eventually { calls.withLock { $0 } == 1 })
+    worker.holdNext()
     await open.process(Self.report(1))
-    #expect(await eventually { counts.withLock(\.count) == 2 })
-    #expect(counts.withLock { $0 } == [0, 3])
+    #expect(await eventually { calls.withLock { $0 } == 2 })
+    #expect(await eventually { worker.isHolding })
+    async let samples = home.results(of: AnchoredQuery(.attribute, after: anchor)).added
+    worker.release()
+    #expect(try await samples.count == 3)
     await home.close()
   }
 
