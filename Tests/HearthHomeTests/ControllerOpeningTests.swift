@@ -6,10 +6,10 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
+import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 
 /// Failures while a home is opened, or while it starts to follow its devices.
 @Suite("Opening of a controller", .timeLimit(.minutes(10))) struct ControllerOpeningTests {

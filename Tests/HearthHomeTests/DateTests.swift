@@ -3,9 +3,9 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
+import HearthHome
+import HomeModel
+import HomeStore
 
 /// Times of the public API are dates.
 @Suite("Dates") struct DateTests {

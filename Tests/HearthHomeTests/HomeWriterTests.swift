@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 @testable import HomeControl
-@testable import HomeModel
+import HomeModel
 @testable import HomeStore
 
 /// `HomeWriter` while its database can't be written, temporarily or permanently.

@@ -2,7 +2,7 @@ import MatterClusters
 import MatterModel
 import Testing
 
-@testable import HomeText
+import HomeText
 
 @Suite("Unit table") struct UnitTableTests {
   @Test("has only names of attributes, fields and members that their clusters declare")

@@ -7,7 +7,7 @@ import MatterProtocol
 import Testing
 
 @testable import HomeControl
-@testable import HomeModel
+import HomeModel
 
 /// Requests that are performed by a controller.
 @Suite("Operations", .timeLimit(.minutes(10))) struct HomeOperationTests {

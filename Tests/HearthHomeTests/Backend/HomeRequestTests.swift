@@ -9,7 +9,7 @@ import Testing
 @testable import CloudLink
 @testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
+import HomeModel
 @testable import MatterController
 
 /// The encoding of requests, and the roles that they need.
