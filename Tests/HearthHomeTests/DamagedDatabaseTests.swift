@@ -9,8 +9,8 @@ import Testing
 import HearthHome
 import HomeAutomation
 import HomeControl
-@testable import HomeModel
-@testable import HomeStore
+import HomeModel
+import HomeStore
 
 /// Values of an unexpected type or range in the database cause an error, never a crash.
 @Suite("Damaged databases") struct DamagedDatabaseTests {

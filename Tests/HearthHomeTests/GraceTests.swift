@@ -9,7 +9,7 @@ import NIOCore
 import Runtime
 import Testing
 
-@testable import HomeModel
+import HomeModel
 
 /// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {

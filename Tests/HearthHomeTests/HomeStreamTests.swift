@@ -10,7 +10,7 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HomeControl
+import HomeControl
 
 /// The path of a report from the reducer to the observers.
 @Suite("Stream of changes", .timeLimit(.minutes(10))) struct HomeStreamTests {
@@ -31,8 +31,8 @@ import Testing
     try await home.follow()
     await open.process(.established(5, deadline: .max))
     let batches = Mutex<[HomeUpdate]>([])
-    _ = try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
-      dispatcher.value.stream.addListener { event in
+    _ = try await controller.eventLoop.submit {
+      controller.view.stream.addListener { event in
         if case .update(let update, _) = event { batches.withLock { $0.append(update) } }
         return true
       }

@@ -147,7 +147,7 @@ public actor HomeController {
   private func begin() {
     dispatcher.value.stream.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     // These closures retain the controller until it is closed.
-    dispatcher.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
+    dispatcher.value.stream.observers.access = { [self] in self }
     noteClock()
     followInterfaces()
     dispatcher.value.onSession = { [self] node in _ = newSessions.insert(node) }

@@ -137,7 +137,7 @@ public actor HubClient {
 
   /// Starts the routes, and waits until one works or all fail.
   package func open() async throws(HomeError) {
-    box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    box.value.stream.observers.access = { [unowned self] in self }
     for (index, route) in options.routes.enumerated() {
       let report: RouteListener = { [weak self] event in
         guard let self else { return }

@@ -5,7 +5,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HomeModel
+import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.
 @Suite("Reducer") struct ReducerTests {
