@@ -1,6 +1,7 @@
 import HearthHome
 import MatterClusters
 import Scenario
+import Simulation
 import Testing
 
 /// The commands of samples for the Google Home APIs reach the devices; `ModelSampleTests` runs the other samples.

@@ -10,7 +10,7 @@ import Simulation
 import Testing
 import VirtualDevices
 
-@testable import HomeControl
+import HomeControl
 
 @Suite struct ScoreCardTests {
   private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])
@@ -290,7 +290,7 @@ extension NodeValues {
 extension HomeController {
   /// Reports the node as offline and immediately as online.
   fileprivate func blink(_ node: NodeID) throws {
-    dispatcher.value.process(.lost(node, .timedOut))
-    dispatcher.value.process(.established(node, deadline: .max))
+    process(.lost(node, .timedOut))
+    process(.established(node, deadline: .max))
   }
 }

@@ -183,11 +183,15 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
     if case .snapshots(let continuation) = observer { continuation.yield(now) }
   }
 
-  package mutating func remove(_ id: Int) { observers[id] = nil }
+  package mutating func remove(_ id: Int) {
+    observers[id] = nil
+    if observers.isEmpty { last = [] }
+  }
 
   package mutating func end() {
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer.finish() }
-    observers = [:]
+    // The values retain the home.
+    (observers, last) = ([:], [])
   }
 
   /// Publishes known changes.

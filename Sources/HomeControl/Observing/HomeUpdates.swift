@@ -51,9 +51,10 @@ extension HomeUpdates {
   }
 }
 
-/// The end of an observation; an observation never fails.
+/// The end of an observation.
 public enum ObservationCompletion: Sendable {
   case finished
+  /// Never: an observation does not fail. For exhaustive switches over Combine's completions.
   case failure(Never)
 }
 

@@ -312,6 +312,20 @@ import HomeModel
     #expect(state() == .online)
   }
 
+  /// The log has the device that a source belonged to when it changed, so a query of that device is notified as well.
+  @Test func updateMatchesDeviceThatSourceLeft() throws {
+    var state = HomeState()
+    for change in HomeSamples.lamp(5) + HomeSamples.lamp(6).dropFirst() { state.apply(change) }
+    var reducer = HomeReducer(state)
+    let offline = SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut)
+    let changes: [HomeChange] = [.connectivity(SourceID(5), offline), .sourceAdded(SourceID(5), device: "6")]
+    let update = try #require(reducer.reduce(.update(HomeUpdate(changes, at: 1)), at: 1))
+    func matches(_ device: String) -> Bool {
+      update.matches(SampleFilter(.connectivity, devices: [device]), reducer.state)
+    }
+    #expect(matches("5") && matches("6") && !matches("7"))
+  }
+
   @Test func settlesPartiallyOnline() {
     var settling = ConnectivityDebouncer(grace: .seconds(1))
     let (online, partly, offline) = (
