@@ -168,7 +168,7 @@ import Testing
     let bound = try size() / 8 * 7
     while try database.shrink(to: bound) {}
     // Pages that describe removed pages are removed with them.
-    #expect(try (bound - 2 * page...bound).contains(size()))
+    #expect(try (bound - 4 * page...bound).contains(size()))
   }
 
   /// A restart removes the log in slices as well.
