@@ -319,7 +319,8 @@ import HomeModel
     var reducer = HomeReducer(state)
     let offline = SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut)
     let changes: [HomeChange] = [.connectivity(SourceID(5), offline), .sourceAdded(SourceID(5), device: "6")]
-    let update = try #require(reducer.reduce(.update(HomeUpdate(changes, at: 1)), at: 1))
+    let reduced = reducer.reduce(.update(HomeUpdate(changes, at: 1)), at: 1)
+    let update = try #require(reduced)
     func matches(_ device: String) -> Bool {
       update.matches(SampleFilter(.connectivity, devices: [device]), reducer.state)
     }
