@@ -1,16 +1,15 @@
 import Foundation
 import GRDB
-import Logging
-import MatterModel
-import MatterProtocol
-import Runtime
-import Testing
-
 import HearthHome
 import HomeAutomation
 import HomeControl
 import HomeModel
 import HomeStore
+import Logging
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
 
 /// Values of an unexpected type or range in the database cause an error, never a crash.
 @Suite("Damaged databases") struct DamagedDatabaseTests {

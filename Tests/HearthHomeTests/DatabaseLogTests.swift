@@ -3,12 +3,11 @@ import GRDB
 import HearthHome
 import HomeAutomation
 import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HomeStore
 
 @Suite("Change log") struct DatabaseLogTests {
   private static func value(_ number: Int, node: NodeID = 5, attribute: AttributeID = 0) -> HomeChange {

@@ -1,11 +1,10 @@
 import Foundation
-import MatterModel
-import MatterProtocol
-import Testing
-
 import HearthHome
 import HomeModel
 import HomeStore
+import MatterModel
+import MatterProtocol
+import Testing
 
 /// Times of the public API are dates.
 @Suite("Dates") struct DateTests {

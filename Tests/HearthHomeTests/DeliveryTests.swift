@@ -1,4 +1,8 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -6,11 +10,6 @@ import NIOPosix
 import Runtime
 import Synchronization
 import Testing
-
-import HearthHome
-import HomeAutomation
-import HomeModel
-import HomeStore
 
 /// Observer queries and background deliveries, in real time.
 @Suite("Observers", .timeLimit(.minutes(10))) struct ObserverTests {

@@ -1,5 +1,6 @@
 import HearthHome
 import HomeAutomation
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterClusters
@@ -9,8 +10,6 @@ import NIOCore
 import Runtime
 import Synchronization
 import Testing
-
-import HomeControl
 
 /// The path of a report from the reducer to the observers.
 @Suite("Stream of changes", .timeLimit(.minutes(10))) struct HomeStreamTests {

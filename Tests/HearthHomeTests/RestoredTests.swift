@@ -1,6 +1,7 @@
 import Foundation
 import HearthHome
 import HomeAutomation
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterClusters
@@ -8,8 +9,6 @@ import MatterModel
 import NIOCore
 import Runtime
 import Testing
-
-import HomeControl
 
 /// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
 /// times of last contact.

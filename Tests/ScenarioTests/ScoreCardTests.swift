@@ -1,4 +1,5 @@
 import HearthHome
+import HomeControl
 import HomeModel
 import MatterClusters
 import MatterController
@@ -9,8 +10,6 @@ import Scenario
 import Simulation
 import Testing
 import VirtualDevices
-
-import HomeControl
 
 @Suite struct ScoreCardTests {
   private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])

@@ -1,11 +1,10 @@
+import HearthHome
 import HomeControl
 import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HearthHome
 
 /// Devices with several sources that offer different traits. See the article “The home model”, “Sources of a device”.
 @Suite("Device parts", .timeLimit(.minutes(10))) struct DevicePartTests {

@@ -1,11 +1,10 @@
 import HearthHome
+import HomeModel
 import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.
 @Suite("Reducer") struct ReducerTests {

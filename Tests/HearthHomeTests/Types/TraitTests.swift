@@ -1,10 +1,9 @@
+import HearthHome
 import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-import HearthHome
 
 @Suite("Traits") struct TraitTests {
   @Test func readsAttributesByName() throws {
