@@ -96,13 +96,19 @@ public final class Home: HomeEditing {
   // MARK: Observing
 
   /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
-  public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
+  public func structures() -> Query<Structure> { backend.query { $0.state.structures(through: $0) } }
 
   /// The default structure: the one selected by the owner, else the first; nil if the home has none.
-  public var primaryStructure: Structure? { get async { await backend.state.primaryStructure } }
+  public var primaryStructure: Structure? {
+    get async {
+      var primary = await backend.state.primaryStructure
+      primary?.home = backend
+      return primary
+    }
+  }
 
   /// The rooms, without the rooms for the entire home.
-  public func rooms() -> Query<Room> { backend.query { $0.state.rooms } }
+  public func rooms() -> Query<Room> { backend.query { $0.state.rooms(through: $0) } }
 
   /// The devices, including bridged ones.
   public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }

@@ -26,7 +26,7 @@ package actor ObserverCenter {
     package var delivery: BackgroundDelivery
     package var schedule: DeliverySchedule
     /// The first and the last published batch with a matching change that can't be read from the log yet.
-    package var uncommitted: ClosedRange<UInt64>?
+    var uncommitted: ClosedRange<UInt64>?
     /// The delivery that runs.
     package var task: Task<Void, Never>?
   }
@@ -37,8 +37,7 @@ package actor ObserverCenter {
   package let database: HomeDatabase
   /// Runs the calls of the database, which may block.
   package let worker: any Worker
-  /// The queries, in the order of their execution.
-  package private(set) var queries: [QuerySignal] = []
+  package private(set) var queries: ObserverQueries
   /// The background deliveries, by their ids.
   package var entries: [Int64: Entry] = [:]
   private var lastNumber = 0
@@ -56,6 +55,10 @@ package actor ObserverCenter {
   private var isRestored = false
   private let retention: Retention?
   private var isMaintaining = false
+  /// The error of the last maintenance; nil if it succeeded.
+  private var maintenanceFailure: HomeError?
+  /// Receives an error of the maintenance, which is repeated periodically; not again while its text is the same.
+  private let onFailure: @Sendable (HomeError) -> Void
   /// The last published batch, and the last one that can be read from the log.
   package private(set) var published: UInt64
   private var committed: UInt64
@@ -70,7 +73,8 @@ package actor ObserverCenter {
   ///   - retention: the limits of the log; nil: unlimited.
   package init(
     _ database: HomeDatabase, published: UInt64 = 0, on eventLoop: any EventLoop, _ worker: any Worker,
-    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine()
+    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
+    onFailure: @escaping @Sendable (HomeError) -> Void = { _ in }
   ) {
     self.database = database
     self.eventLoop = eventLoop
@@ -78,6 +82,8 @@ package actor ObserverCenter {
     self.limits = limits
     self.machine = machine
     self.retention = retention
+    self.onFailure = onFailure
+    queries = ObserverQueries(limits, on: eventLoop, machine)
     (self.published, committed) = (published, 0)
   }
 
@@ -126,8 +132,8 @@ package actor ObserverCenter {
     timer?.cancel()
     timer = nil
     for entry in entries.values { abandon(entry, recording: recording) }
-    for query in queries { query.stop() }
-    (entries, queries) = ([:], [])
+    queries.stopAll()
+    entries = [:]
   }
 
   /// Stops, and waits until the abandoned deliveries have ended.
@@ -141,12 +147,7 @@ package actor ObserverCenter {
 
   /// Executes a query. Its handler is first called once, for all earlier changes; only with an error if the query was
   /// already executed.
-  package func execute(_ query: ObserverQuery) {
-    guard query.execute(on: machine) else { return }
-    let signal = QuerySignal(query, limits, on: eventLoop, machine)
-    queries.append(signal)
-    signal.signal()
-  }
+  package func execute(_ query: ObserverQuery) { queries.execute(query) }
 
   package func nextNumber() -> Int {
     lastNumber += 1
@@ -154,45 +155,36 @@ package actor ObserverCenter {
   }
 
   /// Stops a query, whose handler is not called again.
-  package func stop(_ query: ObserverQuery) {
-    guard let index = queries.firstIndex(where: { $0.query === query }) else { return }
-    queries.remove(at: index).stop()
-  }
+  package func stop(_ query: ObserverQuery) { queries.stop(query) }
 
   // MARK: Changes
 
-  /// Matches a published batch with the observers' filters. Observers read changes from the log, so they are notified
-  /// when it contains the batch.
+  /// Notifies the matching queries of a published batch: reading the log writes it first. Deliveries are notified when
+  /// the log contains it.
   /// - Parameter state: the state that includes the batch.
   package func note(_ update: HomeUpdate, _ state: HomeState) {
     guard maintenance != nil, !update.changes.isEmpty else { return }
+    queries.note(update, state)
     if update.isLogged {
-      return notify(
-        queries.filter { !$0.isPending && update.matches($0.query.predicate, state) },
-        inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.delivery.filter, state) })
+      return notify(inOrder.filter { !$0.value.schedule.isPending && update.matches($0.value.delivery.filter, state) })
     }
     published = max(published, update.sequence)
-    for query in queries where update.matches(query.query.predicate, state) {
-      query.uncommitted = (query.uncommitted?.lowerBound ?? published)...published
-    }
     for observer in entries.compactMap({ update.matches($1.delivery.filter, state) ? $0 : nil }) {
       let first = entries[observer]?.uncommitted?.lowerBound ?? published
       entries[observer]?.uncommitted = first...published
     }
   }
 
-  /// Notifies the observers of batches that can be read from the log now.
+  /// Notifies the deliveries of batches that can be read from the log now.
   package func note(_ commit: LogCommit) {
     guard case .batches(let last) = commit else { return notifyAll() }
     guard maintenance != nil else { return }
     committed = last
-    let queries = queries.filter { $0.uncommitted.map { $0.lowerBound <= last } == true }
     let deliveries = inOrder.filter { $0.value.uncommitted.map { $0.lowerBound <= last } == true }
-    for query in queries { query.uncommitted = Self.batches(query.uncommitted, after: last) }
     for (observer, entry) in deliveries {
       entries[observer]?.uncommitted = Self.batches(entry.uncommitted, after: last)
     }
-    notify(queries, deliveries)
+    notify(deliveries)
   }
 
   private static func batches(_ batches: ClosedRange<UInt64>?, after last: UInt64) -> ClosedRange<UInt64>? {
@@ -202,18 +194,14 @@ package actor ObserverCenter {
   /// The batches that can't be read from the log yet.
   var uncommitted: ClosedRange<UInt64>? { committed < published ? (committed + 1)...published : nil }
 
-  private func notify(_ queries: [QuerySignal], _ deliveries: [(key: Int64, value: Entry)]) {
-    for query in queries { query.signal() }
+  private func notify(_ deliveries: [(key: Int64, value: Entry)]) {
     for (observer, entry) in deliveries where !entry.schedule.isPending { with(observer) { $0.change(at: $1) } }
     if !deliveries.isEmpty { arm() }
   }
 
   private func notifyAll() {
     guard maintenance != nil else { return }
-    for query in queries {
-      query.uncommitted = nil
-      query.signal()
-    }
+    queries.signalAll()
     for (observer, _) in inOrder {
       entries[observer]?.uncommitted = nil
       with(observer) { $0.change(at: $1) }
@@ -226,20 +214,24 @@ package actor ObserverCenter {
     guard maintenance != nil, !isMaintaining else { return }
     isMaintaining = true
     defer { isMaintaining = false }
-    do {
+    do throws(HomeError) {
       if deliversInBackground, !isRestored {
         try await restoreDeliveries()
         isRestored = true
       }
       try await compact()
+      maintenanceFailure = nil
     } catch {
       // The disk may be full; the next maintenance retries.
+      guard maintenance != nil, error.message != maintenanceFailure?.message else { return }
+      maintenanceFailure = error
+      onFailure(error)
     }
   }
 
   /// Removes changes beyond the limits, and then pages from the file. Each slice is a call of its own, so that other
   /// calls of the database are not delayed by more than one slice.
-  private func compact() async throws {
+  private func compact() async throws(HomeError) {
     guard let retention else { return }
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
     let time = machine.unixMicroseconds().saturatingSubtract(age.overflow ? 0 : age.partialValue)

@@ -15,9 +15,7 @@ package final class QuerySignal {
   /// The number of the call that has not ended.
   private var call: Int?
   /// Whether a call is due.
-  package private(set) var isPending = false
-  /// The first and the last published batch with a matching change that can't be read from the log yet.
-  package var uncommitted: ClosedRange<UInt64>?
+  private var isPending = false
   private var isStopped = false
   /// Ends the call, or retries it.
   private var timer: Scheduled<Void>?

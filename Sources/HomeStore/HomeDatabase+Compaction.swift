@@ -55,7 +55,7 @@ extension HomeDatabase {
       ).number([next, next]) ?? last
     // The last change to remove. Only rows of the slice are read.
     var end = slice
-    let (all, used) = try fileSize(database)
+    let (all, used, _) = try fileSize(database)
     if all <= size || used <= size / 4 * 3 {
       let kept: Int64? = try database.cachedStatement(
         sql: "SELECT sequence FROM log WHERE sequence <= ? AND time >= ? ORDER BY sequence LIMIT 1"
@@ -83,12 +83,12 @@ extension HomeDatabase {
         """, arguments: [end, end])
   }
 
-  /// The size of the file and of its used pages, in bytes.
-  func fileSize(_ database: Database) throws -> (all: Int64, used: Int64) {
+  /// The size of the file, of its used pages, and of each page, in bytes.
+  func fileSize(_ database: Database) throws -> (all: Int64, used: Int64, page: Int64) {
     func number(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
     let page = try number("page_size")
     let pages = try number("page_count")
-    return (pages * page, (pages - (try number("freelist_count"))) * page)
+    return (pages * page, (pages - (try number("freelist_count"))) * page, page)
   }
 
   /// Removes a slice of the unused pages from a file that exceeds the limit; the other unused pages are reused.
@@ -97,9 +97,10 @@ extension HomeDatabase {
   @discardableResult
   package func shrink(to size: Int64) throws(HomeError) -> Bool {
     try write { database in
-      let before = try self.fileSize(database).all
+      let (before, _, page) = try self.fileSize(database)
       guard before > size else { return false }
-      let pages = min((before - size) / 4096 + 1, Self.pagesOfSlice)
+      // Rounded up, so that the file is not longer than the limit.
+      let pages = min((before - size - 1) / page + 1, Self.pagesOfSlice)
       try database.execute(sql: "PRAGMA incremental_vacuum(\(pages))")
       return try self.fileSize(database).all < before
     }

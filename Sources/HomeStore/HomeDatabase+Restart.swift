@@ -5,15 +5,17 @@ internal import MatterProtocol
 
 extension HomeDatabase {
   /// Stores a whole home after changes were lost. The log starts anew with the differences, and readers with an earlier
-  /// anchor get a reset.
+  /// anchor get a reset. The log is removed in slices, between which other transactions are possible.
   /// - Parameters:
   ///   - home: the current home. Names are as in the database, because they are stored before they are published.
   ///   - time: now, in microseconds since 1970.
   package func restart(with home: HomeReducer, at time: Int64) throws(HomeError) {
+    while try compact(keeping: 0) > 0 {}
     try write { database in
       let changes = try self.load(database).state.changes(to: home.state).filter(\.isHeard)
       // A sequence number that is never assigned, so that no anchor is behind the loss.
       let place = try self.lastSequence(database).saturatingAdd(1)
+      // The changes since the last slice.
       try database.execute(sql: "DELETE FROM log")
       try database.execute(sql: "UPDATE sqlite_sequence SET seq = ? WHERE name = 'log'", arguments: [place])
       if database.changesCount == 0 {

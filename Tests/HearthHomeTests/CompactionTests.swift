@@ -129,7 +129,7 @@ import Testing
         })
     }
     let bound: Int64 = 1 << 20
-    func size() throws -> (all: Int64, used: Int64) { try database.read { try database.fileSize($0) } }
+    func size() throws -> (all: Int64, used: Int64, page: Int64) { try database.read { try database.fileSize($0) } }
     #expect(try size().all > 2 * bound)
     // Neither the count nor the age requires compaction.
     #expect(try database.compact(keeping: 1_000_000) == 0)
@@ -146,6 +146,62 @@ import Testing
     #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } > 500)
     #expect(try database.load().state.devices["5"] != nil)
     #expect(try database.compact(keeping: 1_000_000, within: bound) == 0)
+  }
+
+  /// The file shrinks to the limit and not further, whatever its page size is.
+  @Test(arguments: [1024, 4096, 16_384]) func shrinksToTheLimit(_ page: Int64) throws {
+    let scratch = try TestDatabase()
+    try scratch.open().close()
+    let file = try DatabaseQueue(path: scratch.path)
+    try file.writeWithoutTransaction { database in
+      for statement in ["PRAGMA journal_mode = DELETE", "PRAGMA page_size = \(page)", "VACUUM"] {
+        try database.execute(sql: statement)
+      }
+    }
+    try file.close()
+    let database = try scratch.open()
+    let value = [0x0C, 200] + [UInt8](repeating: 7, count: 200)
+    try database.commit((0..<8000).map { HomeUpdate([.attribute(5, .init(1, 6, 0), value: value)], at: Int64($0)) })
+    while try database.compact(keeping: 0) > 0 {}
+    func size() throws -> Int64 { try database.read { try database.fileSize($0).all } }
+    #expect(try database.read { try database.fileSize($0).page } == page)
+    let bound = try size() / 8 * 7
+    while try database.shrink(to: bound) {}
+    // Pages that describe removed pages are removed with them.
+    #expect(try (bound - 4 * page...bound).contains(size()))
+  }
+
+  /// A restart removes the log in slices as well.
+  @Test func restartRemovesSlices() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    try database.commit((0..<2 * Int(HomeDatabase.changesOfSlice)).map { change($0, at: 1) })
+    let first = try database.anchor()
+    let commits = Tally()
+    try database.write {
+      $0.trace { if case .statement(let statement) = $0, statement.sql == "COMMIT" { commits.add() } }
+    }
+    try database.restart(with: HomeReducer(try database.load().state), at: 2)
+    #expect(commits.count > 3)
+    #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } < 10)
+    guard case .reset = try database.samples(after: first) else {
+      Issue.record("an anchor of the removed log is valid")
+      return
+    }
+  }
+
+  @Test func logsFailedMaintenance() async throws {
+    let log = LogCounter()
+    let directory = ScratchDirectory()
+    var options = HomeController.Options(state: directory.state, logger: log.logger)
+    options.discovery = .off
+    let controller = try await HomeController.open(options)
+    try await controller.withDatabase { database in try database.write { try $0.execute(sql: "DROP TABLE log") } }
+    try await controller.follow()
+    let message = "maintenance of the log: \(options.state.database): no such table: log"
+    #expect(await eventually { log[message] == 1 })
+    await controller.close()
   }
 
   /// Each slice consists of whole updates, and is a transaction of its own.

@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeModel
+import HomeStore
 import Logging
 import MatterModel
 import NIOCore
 import Runtime
 import Testing
 
-@testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// Failures while a home is opened, or while it starts to follow its devices.
 @Suite("Opening of a controller", .timeLimit(.minutes(10))) struct ControllerOpeningTests {

@@ -1,17 +1,15 @@
 import Foundation
 import GRDB
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
 import Logging
 import MatterModel
 import MatterProtocol
 import Runtime
-import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeControl
-@testable import HomeModel
-@testable import HomeStore
 
 /// Values of an unexpected type or range in the database cause an error, never a crash.
 @Suite("Damaged databases") struct DamagedDatabaseTests {
@@ -138,8 +136,10 @@ import Testing
   }
 
   private func close(_ database: HomeDatabase) throws {
-    try database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     try database.close()
+    let file = try DatabaseQueue(path: database.path)
+    try file.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    try file.close()
   }
 
   /// SQLite does not detect a changed bit in a value; the keys of the fabric have a checksum.
@@ -196,36 +196,14 @@ import Testing
     let database = try HomeDatabase.open(directory.state.database)
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 1)])
     _ = try damagePage(of: "log", database)
-    let messages = Messages()
-    var options = HomeController.Options(state: directory.state, logger: messages.logger)
+    let log = LogCounter()
+    var options = HomeController.Options(state: directory.state, logger: log.logger)
     options.discovery = .off
     options.following.wakesObservers = false
     let controller = try await HomeController.open(options)
     try await controller.follow()
-    #expect(
-      await eventually {
-        messages.all.withLock { $0.contains("\(directory.state.database) is damaged; move it away to start anew") }
-      })
+    #expect(await eventually { log["\(directory.state.database) is damaged; move it away to start anew"] == 1 })
     await controller.close()
-  }
-
-  /// The messages of a logger.
-  private final class Messages: Sendable {
-    let all = Mutex<[String]>([])
-    var logger: Logger { Logger(label: "test") { _ in Handler(messages: self) } }
-
-    private struct Handler: LogHandler {
-      let messages: Messages
-      var metadata: Logger.Metadata = [:]
-      var logLevel = Logger.Level.critical
-
-      subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-      }
-
-      func log(event: LogEvent) { messages.all.withLock { $0.append("\(event.message)") } }
-    }
   }
 
   /// A device reported the highest event number before the home was closed.

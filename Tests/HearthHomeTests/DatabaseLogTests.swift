@@ -3,12 +3,11 @@ import GRDB
 import HearthHome
 import HomeAutomation
 import HomeModel
+import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HomeStore
 
 @Suite("Change log") struct DatabaseLogTests {
   private static func value(_ number: Int, node: NodeID = 5, attribute: AttributeID = 0) -> HomeChange {
@@ -45,7 +44,9 @@ import Testing
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
     let before = try database.anchor()
     let copy = scratch.path + ".copy"
-    try database.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+    let file = try DatabaseQueue(path: scratch.path)
+    try file.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+    try file.close()
     let anchors = try (1...5).map { number in
       try database.commit([HomeUpdate([Self.value(number)], at: 1)])
       return try database.anchor()
@@ -223,8 +224,9 @@ import Testing
     #expect(result.deleted.count == 3 && result.added.count == 10)
     // The name of a removed device is stored only here.
     #expect(samples.map(\.name) == [nil, nil, nil, nil, "Behind"])
-    // The row of a removal has no name if the device is unknown.
-    let nameless = ChangeRow(.deviceRemoved(id: "7/3"), device: nil)
-    #expect(try nameless.removedName == nil && nameless.change() == .deviceRemoved(id: "7/3"))
+    // The sample of a removal has no name if the device is unknown.
+    try database.commit([HomeUpdate([.deviceRemoved(id: "9")], at: 3)])
+    let nameless = try #require(try database.samples(after: result.next).deleted.first)
+    #expect(nameless.name == nil && nameless.change == .deviceRemoved(id: "9"))
   }
 }

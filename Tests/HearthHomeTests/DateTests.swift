@@ -1,11 +1,10 @@
 import Foundation
+import HearthHome
+import HomeModel
+import HomeStore
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeStore
 
 /// Times of the public API are dates.
 @Suite("Dates") struct DateTests {

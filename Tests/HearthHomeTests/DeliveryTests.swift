@@ -1,4 +1,8 @@
 import Foundation
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -6,11 +10,6 @@ import NIOPosix
 import Runtime
 import Synchronization
 import Testing
-
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
 
 /// Observer queries and background deliveries, in real time.
 @Suite("Observers", .timeLimit(.minutes(10))) struct ObserverTests {
@@ -23,6 +22,15 @@ import Testing
 
   private func light(_ isOn: Bool, time: Int64 = 1) -> HomeUpdate {
     HomeUpdate([.attribute(5, .init(1, 6, 0), value: [isOn ? 0x09 : 0x08])], at: time)
+  }
+
+  /// The JSON that a target receives.
+  private struct Notice: Decodable, Equatable {
+    var observer: Int64
+    var type: SampleType
+    var after: Anchor
+    var until: Anchor
+    var attempt: Int
   }
 
   private func center(
@@ -124,10 +132,10 @@ import Testing
     try await center.start(inBackground: true)
     try await until("delivery") { try database.backgroundDeliveries().first?.anchor == (try database.anchor()) }
     let line = try #require(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first)
-    let notice = try JSONDecoder().decode(DeliveryNotice.self, from: Data(line.utf8))
+    let notice = try JSONDecoder().decode(Notice.self, from: Data(line.utf8))
     #expect(
       notice
-        == DeliveryNotice(
+        == Notice(
           observer: added.id, type: .attribute, after: start, until: try database.anchor(), attempt: 1))
     #expect(
       try String(contentsOfFile: file + ".env", encoding: .utf8)
@@ -368,7 +376,7 @@ import Testing
     let requests = server.requests.withLock { $0 }
     #expect(requests.count == 2 && requests.allSatisfy { $0.hasPrefix("POST /bell HTTP/1.1\r\n") })
     let body = try #require(requests.last?.components(separatedBy: "\r\n\r\n").last)
-    let notice = try JSONDecoder().decode(DeliveryNotice.self, from: Data(body.utf8))
+    let notice = try JSONDecoder().decode(Notice.self, from: Data(body.utf8))
     #expect(notice.after == start && notice.attempt == 2)
     await center.stop()
     try await server.close()

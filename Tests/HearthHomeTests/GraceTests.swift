@@ -1,5 +1,6 @@
 import HearthHome
 import HomeControl
+import HomeModel
 import HomeStore
 import MatterClusters
 import MatterCrypto
@@ -8,8 +9,6 @@ import MatterProtocol
 import NIOCore
 import Runtime
 import Testing
-
-@testable import HomeModel
 
 /// The grace time set by the user, and the settled connectivity derived from it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {

@@ -1,5 +1,6 @@
 import HearthHome
 import HomeAutomation
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterClusters
@@ -9,8 +10,6 @@ import NIOCore
 import Runtime
 import Synchronization
 import Testing
-
-@testable import HomeControl
 
 /// The path of a report from the reducer to the observers.
 @Suite("Stream of changes", .timeLimit(.minutes(10))) struct HomeStreamTests {
@@ -31,8 +30,8 @@ import Testing
     try await home.follow()
     await open.process(.established(5, deadline: .max))
     let batches = Mutex<[HomeUpdate]>([])
-    _ = try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
-      dispatcher.value.stream.addListener { event in
+    _ = try await controller.eventLoop.submit {
+      controller.view.stream.addListener { event in
         if case .update(let update, _) = event { batches.withLock { $0.append(update) } }
         return true
       }
@@ -67,26 +66,28 @@ import Testing
     await home.close()
   }
 
-  /// The log must contain the changes when a query is notified.
-  @Test func notifiesQueriesAfterCommit() async throws {
-    let directory = ScratchDirectory()
-    let open = try await OpenHome(directory)
+  /// Reading the log writes the published changes first, so a notification does not wait for the commit.
+  @Test func notifiesQueriesBeforeCommit() async throws {
+    let worker = ResultHoldingWorker(of: WriteQueue.Batch.self)
+    let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
     await open.meet(.lamp(5))
     let home = open.home
     try await home.follow()
-    let reader = try HomeDatabase.open(directory.state.database)
     let anchor = try await home.anchor()
-    let counts = Mutex<[Int]>([])
+    let calls = Mutex(0)
     await home.execute(
       ObserverQuery(.attribute) { _, complete, _ in
-        let count = try? reader.samples(after: anchor, SampleFilter(.attribute)).added.count
-        counts.withLock { $0.append(count ?? -1) }
+        calls.withLock { $0 += 1 }
         complete()
       })
-    #expect(await eventually { counts.withLock(\.count) == 1 })
+    #expect(await eventually { calls.withLock { $0 } == 1 })
+    worker.holdNext()
     await open.process(Self.report(1))
-    #expect(await eventually { counts.withLock(\.count) == 2 })
-    #expect(counts.withLock { $0 } == [0, 3])
+    #expect(await eventually { calls.withLock { $0 } == 2 })
+    #expect(await eventually { worker.isHolding })
+    async let samples = home.results(of: AnchoredQuery(.attribute, after: anchor)).added
+    worker.release()
+    #expect(try await samples.count == 3)
     await home.close()
   }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import HearthHome
+import HomeModel
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -10,7 +11,6 @@ import Synchronization
 import Testing
 
 @testable import HomeControl
-@testable import HomeModel
 @testable import HomeStore
 
 /// `HomeWriter` while its database can't be written, temporarily or permanently.

@@ -22,7 +22,7 @@ extension ObserverCenter {
   }
 
   /// Whether no call of a query is running or due; nil if it was stopped.
-  func isIdle(_ query: ObserverQuery) -> Bool? { queries.first { $0.query === query }?.isIdle }
+  func isIdle(_ query: ObserverQuery) -> Bool? { queries.signals.first { $0.query === query }?.isIdle }
 
   /// The schedule of a delivery; nil if it was not restored or was removed.
   func schedule(ofDelivery id: Int64) -> DeliverySchedule? { entries[id]?.schedule }

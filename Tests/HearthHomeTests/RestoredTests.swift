@@ -1,6 +1,7 @@
 import Foundation
 import HearthHome
 import HomeAutomation
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterClusters
@@ -8,8 +9,6 @@ import MatterModel
 import NIOCore
 import Runtime
 import Testing
-
-@testable import HomeControl
 
 /// Devices of a restored home that were not reached yet (article “The home model”, “Connectivity and locality”), and
 /// times of last contact.
@@ -200,7 +199,7 @@ import Testing
     let controller = open.controller
     let known = Box<[Int]>([])
     _ = try await controller.eventLoop.submit {
-      controller.dispatcher.value.stream.addListener { event in
+      controller.view.stream.addListener { event in
         if case .update(let update, _) = event, !update.changes.isEmpty {
           let count = controller.assumeIsolated { $0.center?.assumeIsolated { $0.entries.count } ?? -1 }
           known.value.append(count)

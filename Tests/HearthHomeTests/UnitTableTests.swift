@@ -1,8 +1,7 @@
+import HomeText
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HomeText
 
 @Suite("Unit table") struct UnitTableTests {
   @Test("has only names of attributes, fields and members that their clusters declare")

@@ -366,7 +366,7 @@ import Testing
 extension HubClient {
 
   /// Whether no query is being notified or retried.
-  fileprivate var isIdle: Bool { queries.values.allSatisfy(\.isIdle) }
+  fileprivate var isIdle: Bool { queries.signals.allSatisfy(\.isIdle) }
 }
 
 extension ServedHome {

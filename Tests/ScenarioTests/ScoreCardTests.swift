@@ -1,4 +1,5 @@
 import HearthHome
+import HomeControl
 import HomeModel
 import MatterClusters
 import MatterController
@@ -9,8 +10,6 @@ import Scenario
 import Simulation
 import Testing
 import VirtualDevices
-
-@testable import HomeControl
 
 @Suite struct ScoreCardTests {
   private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])
@@ -290,7 +289,7 @@ extension NodeValues {
 extension HomeController {
   /// Reports the node as offline and immediately as online.
   fileprivate func blink(_ node: NodeID) throws {
-    dispatcher.value.process(.lost(node, .timedOut))
-    dispatcher.value.process(.established(node, deadline: .max))
+    process(.lost(node, .timedOut))
+    process(.established(node, deadline: .max))
   }
 }

@@ -191,6 +191,9 @@ import Testing
     func write(
       _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
     ) async throws(HomeError) { throw HomeError(.notFound, "no home") }
+    func edit(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+      throw HomeError(.notFound, "no home")
+    }
     func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
       throw HomeError(.notFound, "no home")
     }

@@ -75,6 +75,10 @@ package final class HomeClient: HomeAccess {
     return requests.withLock { $0.account(for: change, at: now) }
   }
 
+  package func edit(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+    try await backend.edit(edits, origin: id)
+  }
+
   package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
     try await backend.setName(name, of: device, origin: id).asked(through: self)
   }

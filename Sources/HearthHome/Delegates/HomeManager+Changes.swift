@@ -7,7 +7,7 @@ public import MatterController
 extension HomeManager: HomeEditing {
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
-    try await home.backend.edit(edits, origin: id)
+    try await client.edit(edits)
   }
 
   // MARK: Homes

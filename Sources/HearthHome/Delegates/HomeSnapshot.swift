@@ -47,8 +47,8 @@ struct HomeSnapshot: Sendable {
   let client: any HomeAccess
 
   init(_ reducer: HomeReducer, hub: HubState, for client: any HomeAccess) {
-    structures = Self.structures(reducer.state, of: client)
-    rooms = Self.rooms(reducer.state, of: client)
+    structures = reducer.state.structures(through: client)
+    rooms = reducer.state.rooms(through: client)
     primaryStructureID = reducer.state.primaryStructureID
     devices = reducer.state.devices.mapValues { reducer.device($0, through: client) }
     contacts = reducer.contacts
@@ -57,22 +57,6 @@ struct HomeSnapshot: Sendable {
   }
 
   // MARK: Objects
-
-  private static func structures(_ state: HomeState, of client: any HomeAccess) -> [Structure] {
-    state.structures.map { structure in
-      var structure = structure
-      structure.home = client
-      return structure
-    }
-  }
-
-  private static func rooms(_ state: HomeState, of client: any HomeAccess) -> [Room] {
-    state.rooms.map { room in
-      var room = room
-      room.home = client
-      return room
-    }
-  }
 
   var primaryHome: Structure? { primaryStructureID.flatMap { home($0) } }
 
@@ -119,8 +103,8 @@ struct HomeSnapshot: Sendable {
     }
     let known = affected.devices.map { accessory($0) }
     if before != nil {
-      structures = Self.structures(state, of: client)
-      rooms = Self.rooms(state, of: client)
+      structures = state.structures(through: client)
+      rooms = state.rooms(through: client)
       primaryStructureID = state.primaryStructureID
     }
     for id in affected.clusters.keys { devices[id] = state.devices[id].map { reducer.device($0, through: client) } }

@@ -40,6 +40,17 @@ extension ObserverQuery {
   }
 }
 
+extension AnchoredQuery {
+  /// Creates a query for samples of a type after an anchor.
+  /// - Parameters:
+  ///   - predicate: conditions on the samples, whose own type is ignored; nil: none.
+  ///   - anchor: the position to read from; nil: the beginning of the log.
+  ///   - limit: the maximum number of samples; 0: no limit.
+  public init(type: SampleType, predicate: SampleFilter?, anchor: Anchor?, limit: Int) {
+    self.init(type, predicate ?? .all, after: anchor, limit: limit)
+  }
+}
+
 extension HomeBackend {
   fileprivate func devices(of stored: StoredHome) -> [HomeDevice] {
     // Connectivity on trial is not settled yet; the process that follows the devices settles it.

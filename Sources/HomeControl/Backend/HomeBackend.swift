@@ -100,7 +100,11 @@ extension HomeBackend {
     return stream
   }
 
-  package func edit(_ edits: [HomeEdit], origin: String? = nil) async throws(HomeError) -> [HomeEdit.Result] {
+  package func edit(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+    try await edit(edits, origin: nil)
+  }
+
+  package func edit(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
     try await request(.edit(edits: edits), origin: origin) {
       if case .edited(let results) = $0 { results } else { nil }
     }
@@ -261,6 +265,26 @@ extension HomeBackend {
     }
     if loop.inEventLoop { start() } else { loop.execute(start) }
     return stream
+  }
+}
+
+extension HomeState {
+  /// The structures, whose values send their edits through `home`.
+  package func structures(through home: (any HomeAccess)?) -> [Structure] {
+    structures.map { structure in
+      var structure = structure
+      structure.home = home
+      return structure
+    }
+  }
+
+  /// The rooms, whose values send their edits through `home`.
+  package func rooms(through home: (any HomeAccess)?) -> [Room] {
+    rooms.map { room in
+      var room = room
+      room.home = home
+      return room
+    }
   }
 }
 

@@ -29,7 +29,8 @@ extension HomeController {
     let (writer, stream) = (dispatcher.value.writer, dispatcher.value.stream)
     let center = ObserverCenter(
       writer.database, published: stream.sequence, on: eventLoop, writer.worker, retention: .init(),
-      machine: options.machine)
+      machine: options.machine,
+      onFailure: { [logger = options.logger] in logger.warning("maintenance of the log: \($0)") })
     self.center = center
     stream.addListener { [weak center] event in
       guard let center else { return false }

@@ -71,16 +71,9 @@ extension HomeController {
     try await end(of: id)
   }
 
-  /// Waits for the end of an operation, which is cancelled with the task.
+  /// Waits for the end of an operation that lasts until the task is cancelled.
   private func end(of id: OperationID) async throws(HomeError) {
-    let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        dispatcher.value.wait(for: id) { continuation.resume(returning: $0) }
-      }
-    } onCancel: {
-      eventLoop.execute { [dispatcher] in dispatcher.value.cancel(id) }
-    }
-    switch outcome {
+    switch await outcome(of: id) {
     case .success, .failure(.cancelled): break
     case .failure(let error): throw HomeError(error)
     }

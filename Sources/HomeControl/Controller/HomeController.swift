@@ -147,7 +147,7 @@ public actor HomeController {
   private func begin() {
     dispatcher.value.stream.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     // These closures retain the controller until it is closed.
-    dispatcher.value.stream.observers.make = { [self] entry, reducer in value(of: entry, reducer) }
+    dispatcher.value.stream.observers.access = { [self] in self }
     noteClock()
     followInterfaces()
     dispatcher.value.onSession = { [self] node in _ = newSessions.insert(node) }
@@ -246,14 +246,7 @@ public actor HomeController {
     let wait = PendingWork.begin("\(name(of: node)) to answer \(what)")
     defer { wait?.end() }
     let id = dispatcher.value.begin(onEvent: onEvent, start)
-    let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        dispatcher.value.wait(for: id) { continuation.resume(returning: $0) }
-      }
-    } onCancel: {
-      eventLoop.execute { [dispatcher] in dispatcher.value.cancel(id) }
-    }
-    switch outcome {
+    switch await outcome(of: id) {
     case .success(let success): return success
     case .failure(let error):
       if let failure = dispatcher.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
@@ -262,6 +255,17 @@ public actor HomeController {
         throw HomeError(ControllerError.unreachable, searched: searched)
       }
       throw HomeError(error, searched: searched)
+    }
+  }
+
+  /// Waits for the end of an operation, which is cancelled with the task.
+  func outcome(of id: OperationID) async -> HomeDispatcher.Outcome {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        dispatcher.value.wait(for: id) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      eventLoop.execute { [dispatcher] in dispatcher.value.cancel(id) }
     }
   }
 

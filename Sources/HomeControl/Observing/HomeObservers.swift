@@ -13,8 +13,8 @@ package final class HomeObservers {
   /// The last published devices, while their collection is observed.
   private var published: [String: HomeDevice] = [:]
   private var isEnded = false
-  /// Creates the value of a device.
-  package var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
+  /// The home through which the values send their requests; nil after the end.
+  package var access: (() -> any HomeAccess)?
 
   /// Runs the closure that resumes waiting readers of reports.
   package var wake: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
@@ -35,11 +35,11 @@ package final class HomeObservers {
   }
 
   package func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
-    add(observer, to: \.structures, reducer.state.structures)
+    add(observer, to: \.structures, reducer.state.structures(through: access?()))
   }
 
   package func add(_ observer: ObservedCollection<Room>.Observer, _ reducer: HomeReducer) -> Int {
-    add(observer, to: \.rooms, reducer.state.rooms)
+    add(observer, to: \.rooms, reducer.state.rooms(through: access?()))
   }
 
   package func add(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
@@ -60,7 +60,7 @@ package final class HomeObservers {
   func addReports(
     _ reader: DeviceReports.Reader, at slot: DeviceReports.Slot, of device: String, _ reducer: HomeReducer
   ) {
-    guard !isEnded, let entry = reducer.state.devices[device], let value = make?(entry, reducer) else {
+    guard !isEnded, let entry = reducer.state.devices[device], let value = value(of: entry, reducer) else {
       return slot.fill(.end)
     }
     var readers = reports[device] ?? Readers(broadcast: Broadcast(wake: wake))
@@ -91,7 +91,7 @@ package final class HomeObservers {
     devices.end()
     reports = [:]
     published = [:]
-    make = nil
+    access = nil
   }
 
   // MARK: Projections
@@ -100,16 +100,16 @@ package final class HomeObservers {
   func update(_ update: HomeUpdate, _ reducer: HomeReducer) {
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
     let affected = AffectedObjects(update, reducer.state) { reports[$0] != nil }
-    if affected.structures { structures.publish(reducer.state.structures) }
-    if affected.rooms { rooms.publish(reducer.state.rooms) }
+    if affected.structures { structures.publish(reducer.state.structures(through: access?())) }
+    if affected.rooms { rooms.publish(reducer.state.rooms(through: access?())) }
     if !devices.isEmpty { publishDevices(affected.devices, reducer) }
     for (id, changed) in affected.clusters.sorted(by: { $0.key < $1.key }) { publishReport(of: id, changed, reducer) }
   }
 
   /// Notifies all observers of a state that was loaded as a whole.
   func reload(_ reducer: HomeReducer) {
-    structures.publish(reducer.state.structures)
-    rooms.publish(reducer.state.rooms)
+    structures.publish(reducer.state.structures(through: access?()))
+    rooms.publish(reducer.state.rooms(through: access?()))
     if !devices.isEmpty {
       let removed = published.keys.filter { reducer.state.devices[$0] == nil }.sorted()
       publishDevices(removed + reducer.state.orderedDevices.map(\.id), reducer)
@@ -120,7 +120,7 @@ package final class HomeObservers {
   private func publishDevices(_ affected: [String], _ reducer: HomeReducer) {
     var changes: [CollectionChange<HomeDevice>] = []
     for id in affected {
-      let new = reducer.state.devices[id].flatMap { make?($0, reducer) }
+      let new = reducer.state.devices[id].flatMap { value(of: $0, reducer) }
       switch (published[id], new) {
       case (nil, let new?): changes.append(.added(new))
       case (let old?, let new?) where old != new:
@@ -136,7 +136,7 @@ package final class HomeObservers {
 
   private func publishReport(of device: String, _ changed: Set<ClusterPath>, _ reducer: HomeReducer) {
     guard let broadcast = reports[device]?.broadcast else { return }
-    guard let value = reducer.state.devices[device].flatMap({ make?($0, reducer) }) else {
+    guard let value = reducer.state.devices[device].flatMap({ value(of: $0, reducer) }) else {
       broadcast.finish()
       reports[device] = nil
       return
@@ -145,11 +145,15 @@ package final class HomeObservers {
   }
 
   private func all(_ reducer: HomeReducer) -> [String: HomeDevice] {
-    reducer.state.devices.compactMapValues { make?($0, reducer) }
+    reducer.state.devices.compactMapValues { value(of: $0, reducer) }
   }
 
   private func ordered(_ reducer: HomeReducer) -> [HomeDevice] {
-    reducer.state.orderedDevices.compactMap { make?($0, reducer) }
+    reducer.state.orderedDevices.compactMap { value(of: $0, reducer) }
+  }
+
+  private func value(of entry: DeviceEntry, _ reducer: HomeReducer) -> HomeDevice? {
+    access.map { reducer.device(entry, through: $0()) }
   }
 }
 
@@ -179,11 +183,15 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
     if case .snapshots(let continuation) = observer { continuation.yield(now) }
   }
 
-  package mutating func remove(_ id: Int) { observers[id] = nil }
+  package mutating func remove(_ id: Int) {
+    observers[id] = nil
+    if observers.isEmpty { last = [] }
+  }
 
   package mutating func end() {
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer.finish() }
-    observers = [:]
+    // The values retain the home.
+    (observers, last) = ([:], [])
   }
 
   /// Publishes known changes.

@@ -9,7 +9,7 @@ internal import Runtime
 /// `removeDuplicates`, `first`, `receive` and `assertNoFailure` return another such sequence.
 public protocol HomeUpdates<Element>: AsyncSequence, CustomStringConvertible, Sendable
 where Element: Sendable, Failure == Never {
-  /// The queue on which the closure of ``sink(_:)`` is called; nil: any thread.
+  /// The queue on which the closure of ``sink(receiveValue:)`` is called; nil: any thread.
   var queue: DispatchQueue? { get }
 }
 
@@ -19,9 +19,19 @@ extension HomeUpdates {
   /// The name of the type, without the state: `CollectionChanges<HomeDevice>`.
   public var description: String { "\(Self.self)" }
 
-  /// Calls a closure with each further value, one at a time.
+  /// Calls a closure with each further value, one at a time; on the actor in whose context it is written, if any.
   /// - Returns: a handle; the observation ends at its `cancel()`, or when it is released.
-  public func sink(_ receive: @escaping @Sendable (Element) async -> Void) -> ObservationHandle {
+  public func sink(@_inheritActorContext receiveValue: @escaping @Sendable (Element) async -> Void) -> ObservationHandle
+  {
+    sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
+  }
+
+  /// - Parameter receiveCompletion: is called after the last value, because the home was closed or lacks the observed
+  ///   part; not after the observation was canceled.
+  public func sink(
+    @_inheritActorContext receiveCompletion: @escaping @Sendable (ObservationCompletion) async -> Void,
+    @_inheritActorContext receiveValue: @escaping @Sendable (Element) async -> Void
+  ) -> ObservationHandle {
     // Created before the task starts, so that no change after this call is missed.
     let iterator = makeAsyncIterator()
     let executor = queue.map { QueueExecutor($0) }
@@ -31,12 +41,21 @@ extension HomeUpdates {
       await PendingWork.$board.withValue(nil) {
         while !Task.isCancelled, let value = await iterator.next(isolation: nil) {
           guard !Task.isCancelled else { return }
-          await withTaskExecutorPreference(executor) { await receive(value) }
+          await withTaskExecutorPreference(executor) { await receiveValue(value) }
         }
+        guard !Task.isCancelled else { return }
+        await withTaskExecutorPreference(executor) { await receiveCompletion(.finished) }
       }
     }
     return ObservationHandle(task)
   }
+}
+
+/// The end of an observation.
+public enum ObservationCompletion: Sendable {
+  case finished
+  /// Never: an observation does not fail. For exhaustive switches over Combine's completions.
+  case failure(Never)
 }
 
 /// Runs tasks on a dispatch queue.

@@ -18,6 +18,11 @@ public final class ObservationHandle: Sendable {
   }
 }
 
+#if !canImport(Combine)
+  /// The name of the handle in Combine.
+  public typealias AnyCancellable = ObservationHandle
+#endif
+
 extension ObservationHandle: Hashable {
   public static func == (left: ObservationHandle, right: ObservationHandle) -> Bool { left === right }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

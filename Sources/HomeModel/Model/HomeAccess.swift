@@ -25,6 +25,9 @@ package protocol HomeAccess: AnyObject, Sendable {
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by source: SourceID?, timeout: Duration?
   ) async throws(HomeError)
 
+  /// Performs several edits in one step: all of them or, if it throws, none.
+  func edit(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result]
+
   /// Renames a device in the home.
   func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice
 

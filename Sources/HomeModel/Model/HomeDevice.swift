@@ -58,8 +58,10 @@ public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   public var roomID: String? { entry.roomID }
   /// Its room, which may be the room for the entire home. Nil if the home lacks its structure.
   public var room: Room? {
-    let room = roomID.flatMap { id in rooms.first { $0.id == id } }
-    return room ?? structures.first { $0.id == structureID }?.roomForEntireHome
+    var room = roomID.flatMap { id in rooms.first { $0.id == id } }
+    room = room ?? structures.first { $0.id == structureID }?.roomForEntireHome
+    room?.home = home
+    return room
   }
   /// Whether the device was commissioned into this home's fabric, or is behind a bridge that was. Other devices are
   /// known only from a cloud account.

@@ -7,7 +7,7 @@ public struct Structure: Sendable, Identifiable {
   public var id: String
   /// The name, at most 60 Unicode code points.
   public var name: String
-  /// The client that the value belongs to; nil outside of a ``HomeManager``.
+  /// The home or the client of a ``HomeManager`` that the value belongs to; nil for a value of the caller.
   package var home: (any HomeAccess)?
 
   public init(id: String, name: String) { (self.id, self.name) = (id, name) }

@@ -28,7 +28,7 @@ package struct ConnectivityDebouncer: Sendable {
   /// A lower bound of the end of the first trial; it may be too early.
   package private(set) var nextDeadline: Int64?
 
-  init(grace: Duration) { self.grace = grace }
+  package init(grace: Duration) { self.grace = grace }
 
   private var timeout: Int64 { grace.nanoseconds / 1000 }
   private var firstDeadline: Int64? {

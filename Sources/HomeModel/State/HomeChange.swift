@@ -115,10 +115,10 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
   package func matches(_ filter: SampleFilter, _ state: HomeState) -> Bool {
     changes.contains { change in
       guard filter.devices != nil else { return filter.contains(change, device: nil) }
-      guard case .sourceRemoved(let source) = change else {
-        return filter.contains(change, device: state.deviceID(about: change))
-      }
-      return filter.contains(change, device: previousDevices[source])
+      if filter.contains(change, device: state.deviceID(about: change)) { return true }
+      // The log has the device that the source belonged to when it changed.
+      guard let previous = change.source.flatMap({ previousDevices[$0] }) else { return false }
+      return filter.contains(change, device: previous)
     }
   }
 }

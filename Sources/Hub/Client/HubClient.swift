@@ -101,7 +101,7 @@ public actor HubClient {
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
-  private(set) var queries: [ObjectIdentifier: QuerySignal] = [:]
+  private(set) var queries: ObserverQueries
   private var identity: HomeIdentity
   /// The logs of the received anchors; each route may have its own.
   var logs = KnownLogs()
@@ -112,6 +112,7 @@ public actor HubClient {
     selection = RouteSelection(count: options.routes.count, options.selectionTimes)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
+    queries = ObserverQueries(options.delivery, on: loop, options.machine)
     clock = HomeClock(
       options.machine.unixMicroseconds(), at: Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)))
     box = NIOLoopBoundBox.makeBoxSendingValue(View(), eventLoop: loop)
@@ -136,7 +137,7 @@ public actor HubClient {
 
   /// Starts the routes, and waits until one works or all fail.
   package func open() async throws(HomeError) {
-    box.value.stream.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    box.value.stream.observers.access = { [unowned self] in self }
     for (index, route) in options.routes.enumerated() {
       let report: RouteListener = { [weak self] event in
         guard let self else { return }
@@ -166,8 +167,7 @@ public actor HubClient {
     settling?.cancel()
     selecting?.cancel()
     interfaceFollower?.stop()
-    for query in queries.values { query.stop() }
-    queries = [:]
+    queries.stopAll()
     for route in routes { await route.link.end() }
     active = nil
     wakeUp()
@@ -320,7 +320,7 @@ public actor HubClient {
       box.value.stream.publish(.connected)
       reduce(.resumed)
       // No update was missed, but a read that was interrupted must be repeated.
-      for query in queries.values { query.signal() }
+      queries.signalAll()
       applySelection()
     case .update(let update, let contacts):
       if index == active {
@@ -390,7 +390,7 @@ public actor HubClient {
     apply(home.contacts)
     reduce(.home(home.state, home.settling, by: locality))
     // The differences don't include changes that were reverted.
-    for query in queries.values { query.signal() }
+    queries.signalAll()
     wakeUp()
   }
 
@@ -400,7 +400,7 @@ public actor HubClient {
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
     view.stream.reload(view.reducer, from: old, at: time)
-    for query in queries.values { query.signal() }
+    queries.signalAll()
     settle()
     wakeUp()
   }
@@ -413,18 +413,7 @@ public actor HubClient {
   /// Applies an update, and notifies the observer queries that match it.
   private func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact], by locality: DataSourceLocality) {
     apply(contacts)
-    guard !queries.isEmpty else { return reduce(.update(update, by: locality)) }
-    let before = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
-    reduce(.update(update, by: locality))
-    let after = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
-    for query in queries.values {
-      let filter = query.query.predicate
-      let isMeant = update.changes.indices.contains { index in
-        filter.contains(update.changes[index], device: before[index])
-          || filter.contains(update.changes[index], device: after[index])
-      }
-      if isMeant { query.signal() }
-    }
+    if let update = reduce(.update(update, by: locality)) { queries.note(update, box.value.reducer.state) }
   }
 
   /// The time in microseconds since 1970, by the monotonic clock: a change of the wall clock does not affect pending changes of
@@ -439,10 +428,14 @@ public actor HubClient {
 
   private var now: Instant { Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
 
-  private func reduce(_ input: RouteInput) {
+  /// - Returns: the published update; nil if nothing changed.
+  @discardableResult
+  private func reduce(_ input: RouteInput) -> HomeUpdate? {
     let (view, time) = (box.value, time)
-    if let update = view.reducer.reduce(.route(input), at: time) { view.stream.publish(update, view.reducer) }
+    let update = view.reducer.reduce(.route(input), at: time)
+    if let update { view.stream.publish(update, view.reducer) }
     settle()
+    return update
   }
 
   /// Schedules the next change of settled connectivity.
@@ -488,12 +481,7 @@ public actor HubClient {
     }
   }
 
-  package func execute(_ query: ObserverQuery) {
-    guard query.execute(on: machine) else { return }
-    let signal = QuerySignal(query, options.delivery, on: eventLoop, machine)
-    queries[ObjectIdentifier(query)] = signal
-    signal.signal()
-  }
+  package func execute(_ query: ObserverQuery) { queries.execute(query) }
 
-  package func stop(_ query: ObserverQuery) { queries.removeValue(forKey: ObjectIdentifier(query))?.stop() }
+  package func stop(_ query: ObserverQuery) { queries.stop(query) }
 }

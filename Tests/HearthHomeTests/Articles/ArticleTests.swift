@@ -1,11 +1,13 @@
 import Foundation
+import GRDB
+import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
+import HomeStore
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HearthHome
-@testable import HomeModel
-@testable import HomeAutomation
 
 /// The code samples of the documentation compile and run.
 @Suite("Articles") struct ArticleTests {
@@ -74,10 +76,14 @@ import Testing
     let directory = ScratchDirectory()
     let offline = try await OfflineHome(directory, follows: false)
     let home = offline.home
-    var delivery = try await ClientExample.deliver(home)
+    let delivery = try await ClientExample.deliver(home)
     #expect(delivery.id > 0 && delivery.frequency.period == .seconds(60))
-    (delivery.isSuspended, delivery.strikes, delivery.failure) = (true, 3, "it ended with 1")
-    try await home.controller.withDatabase { [delivery] in try $0.record(delivery) }
+    try await home.controller.withDatabase { database in
+      try database.write {
+        try $0.execute(sql: "UPDATE observer SET suspended = 1, strikes = 3, failure = 'it ended with 1'")
+      }
+    }
+    #expect(try await home.backgroundDeliveries.map(\.isSuspended) == [true])
     try await ClientExample.resume(home)
     let resumed = try await home.backgroundDeliveries
     #expect(resumed.map(\.isSuspended) == [false] && resumed.map(\.strikes) == [0])

@@ -1,4 +1,5 @@
 import HearthHome
+import HomeModel
 import HomeText
 import MatterClusters
 import MatterController
@@ -7,7 +8,6 @@ import MatterProtocol
 import Testing
 
 @testable import HomeControl
-@testable import HomeModel
 
 /// Requests that are performed by a controller.
 @Suite("Operations", .timeLimit(.minutes(10))) struct HomeOperationTests {

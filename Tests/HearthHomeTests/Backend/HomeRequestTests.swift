@@ -1,5 +1,6 @@
 import Foundation
 import HomeAutomation
+import HomeModel
 import HomeStore
 import MatterClusters
 import MatterModel
@@ -9,7 +10,6 @@ import Testing
 @testable import CloudLink
 @testable import HearthHome
 @testable import HomeControl
-@testable import HomeModel
 @testable import MatterController
 
 /// The encoding of requests, and the roles that they need.

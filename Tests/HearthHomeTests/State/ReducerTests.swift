@@ -1,11 +1,10 @@
 import HearthHome
+import HomeModel
 import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HomeModel
 
 /// The reducer. See the article “The home model”, “Connectivity and locality”.
 @Suite("Reducer") struct ReducerTests {
@@ -310,6 +309,21 @@ import Testing
     // Improvements settle at once.
     #expect(reducer.reduce(.established(5, deadline: 0), at: 31 * second)?.settled == ["5"])
     #expect(state() == .online)
+  }
+
+  /// The log has the device that a source belonged to when it changed, so a query of that device is notified as well.
+  @Test func updateMatchesDeviceThatSourceLeft() throws {
+    var state = HomeState()
+    for change in HomeSamples.lamp(5) + HomeSamples.lamp(6).dropFirst() { state.apply(change) }
+    var reducer = HomeReducer(state)
+    let offline = SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut)
+    let changes: [HomeChange] = [.connectivity(SourceID(5), offline), .sourceAdded(SourceID(5), device: "6")]
+    let reduced = reducer.reduce(.update(HomeUpdate(changes, at: 1)), at: 1)
+    let update = try #require(reduced)
+    func matches(_ device: String) -> Bool {
+      update.matches(SampleFilter(.connectivity, devices: [device]), reducer.state)
+    }
+    #expect(matches("5") && matches("6") && !matches("7"))
   }
 
   @Test func settlesPartiallyOnline() {

@@ -112,6 +112,10 @@ final class SampleHome: HomeAccess {
     if let failure { throw failure }
   }
 
+  func edit(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+    throw HomeError(.notRunning, "the home has fixed rooms")
+  }
+
   func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {
     apply([.deviceRenamed(id: device, name: name)])
     guard let renamed = self.device(device) else { throw HomeError(.notFound, "there is no such device") }

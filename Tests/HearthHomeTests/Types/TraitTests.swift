@@ -1,10 +1,9 @@
+import HearthHome
 import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
-
-@testable import HearthHome
 
 @Suite("Traits") struct TraitTests {
   @Test func readsAttributesByName() throws {
@@ -49,7 +48,7 @@ import Testing
     let new = try #require(home.device("5")?.traits[OnOffTrait.self])
     #expect(old.attributes.onOff == true && new.attributes.onOff == false)
     #expect(old.id == new.id && old != new)
-    #expect(old.id == TraitID(device: "5", endpoint: 1, cluster: OnOff.id))
+    #expect(old.id.device == "5" && old.id.endpoint == 1 && old.id.cluster == OnOff.id)
     #expect("\(old.id)" == "5, 1/onOff")
   }
 

@@ -1,0 +1,1 @@
+../../Example/Sources/ExampleHome/GoogleSamples.swift

@@ -1,0 +1,1 @@
+../HubTests/LogCounter.swift
