@@ -57,6 +57,20 @@ import Testing
     #expect(selection.active == 1)
   }
 
+  /// The used route and the other one are probed at different times.
+  @Test func staysOnSilentRouteIfOtherOneBecomesSilent() {
+    var selection = RouteSelection(count: 2, Self.times)
+    selection.advance(to: at(0))
+    selection.failed(0, at: at(0))
+    selection.succeeded(1, at: at(50))
+    selection.succeeded(0, at: at(100))
+    selection.noteSilence(.milliseconds(1000), of: 0, at: at(3000))
+    selection.noteSilence(.milliseconds(1200), of: 1, at: at(3100))
+    #expect(selection.active == 1)
+    selection.noteSilence(.zero, of: 0, at: at(3150))
+    #expect(selection.active == 0)
+  }
+
   @Test func stopsFartherRouteWhenDelayIsOver() {
     var selection = RouteSelection(count: 2, Self.times)
     selection.advance(to: at(0))

@@ -139,7 +139,7 @@ struct RouteSelection {
     if let used = active, !works(used) { active = nil }
     if let used = active {
       if isSilent(used) {
-        if let other = routes.indices.first(where: { works($0) && !isSilent($0) && isLeft(used, for: $0, at: now) }) {
+        if let other = routes.indices.first(where: { works($0) && !isDelayed($0) && isLeft(used, for: $0, at: now) }) {
           end(used, at: now)
           routes[used].lastDelay = now
           active = other
