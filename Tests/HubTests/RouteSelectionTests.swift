@@ -156,7 +156,7 @@ import Testing
     #expect(total <= sum)
   }
 
-  /// A delay is no reason to stay on a route that fails later.
+  /// Earlier delays do not keep a client on a route that fails later.
   @Test(arguments: [[0.3, 0], [0, 0.3], [0.3, 0.3]])
   func leavesBrokenRouteWithinTwoSecondsAfterLoss(losses: [Double]) {
     for seed in UInt64(1)...10 {

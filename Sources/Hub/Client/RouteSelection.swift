@@ -15,7 +15,7 @@ struct RouteSelection {
     var stable: Duration
     /// The time after which one failure of a route, and its last delay, no longer count.
     var memory: Duration = .seconds(600)
-    /// The time after a delay in which a route is no reason to leave another one that is often delayed.
+    /// The time after a delay of another route in which a delayed route is not left for it.
     var calm: Duration = .seconds(10)
     /// The factor of the timeout in that case.
     var patience = 8
