@@ -22,6 +22,8 @@ struct SimulatedRoutes {
   /// Steps, and checks for silence, in milliseconds.
   private static let step = 50, interval = 200
   private static let latency = 20
+  /// The silence after which a connection is closed, and established again.
+  private static let closing = Duration.seconds(20)
 
   private(set) var selection: RouteSelection
   private var paths: [Path]
@@ -54,6 +56,9 @@ struct SimulatedRoutes {
     selection.failed(index, at: now)
   }
 
+  /// The time from a moment to the next change of the used route, in milliseconds.
+  func timeUntilChange(after begin: Int) -> Int { (changes.first { $0.time > begin }?.time ?? .max) - begin }
+
   mutating func run(milliseconds: Int) {
     let end = time + milliseconds
     while time < end {
@@ -84,6 +89,7 @@ struct SimulatedRoutes {
     guard time % Self.interval == 0 else { return }
     let silence = Duration.milliseconds(paths[index].checks * Self.interval)
     paths[index].checks += 1
+    if silence >= Self.closing { return reset(index) }
     if silence > .zero { selection.noteSilence(silence, of: index, at: now) }
     if let answer = roundTrip(index) { paths[index].answers.append(answer) }
   }

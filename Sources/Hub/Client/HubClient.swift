@@ -33,11 +33,11 @@ public actor HubClient {
     public var connectTimeout: Duration = .seconds(5)
     /// The time without a message after which the connection to a hub is closed; it sends one every five seconds.
     public var silence: Duration = .seconds(20)
-    /// The time without an answer after which another route is used, if one works. Doubled for a route that was only
-    /// delayed, at most to 8 times.
+    /// The time without an answer after which another route is used, if one works. Eight times as long if answers were
+    /// late on both routes shortly before.
     public var routeTimeout: Duration = .milliseconds(1200)
-    /// The time for which a nearer route must work without a delay before it is used again. Doubled each time the route
-    /// fails and recovers within 5 seconds, at most to 32 times.
+    /// The time for which a nearer route must work without a delay before it is used again. Doubled with each further
+    /// failure of the route within 10 minutes, at most to 32 times.
     public var stableTime: Duration = .seconds(5)
     /// The interval at which a controller of this process reports the times of contact.
     package var heartbeat: Duration = .seconds(5)

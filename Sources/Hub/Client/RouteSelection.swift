@@ -3,8 +3,9 @@ internal import MatterProtocol
 /// Decides which routes to a home are connected and which one is used. A value without I/O and clock.
 ///
 /// The nearest route that works is used. A route that fails or does not answer in time is left for the nearest other one
-/// that works; a nearer route is used again after it has worked for the stable time without a delay. Each failure of a
-/// route doubles its stable time, and each delay its timeout, so that loss on the network causes few changes.
+/// that works; a nearer route is used again after it has worked for the stable time without a delay. Each further failure
+/// of a route doubles its stable time. A route that answers late on a network that loses packets is left for one that
+/// answers in time; if both answer late, the timeout is longer. So loss causes few changes.
 struct RouteSelection {
   /// The times of a client.
   struct Times {
@@ -12,10 +13,12 @@ struct RouteSelection {
     var timeout: Duration
     /// The time for which a nearer route must work before it is used again.
     var stable: Duration
-    /// A route that works again within this time after it was left is unreliable.
-    var recovery: Duration = .seconds(5)
-    /// The time after which one failure or delay of a route no longer counts.
-    var memory: Duration = .seconds(120)
+    /// The time after which one failure of a route, and its last delay, no longer count.
+    var memory: Duration = .seconds(600)
+    /// The time after a delay of another route in which a delayed route is not left for it.
+    var calm: Duration = .seconds(10)
+    /// The factor of the timeout in that case.
+    var patience = 8
   }
 
   private enum State {
@@ -34,15 +37,15 @@ struct RouteSelection {
     var silence = Duration.zero
     /// The time since which it works without a delay.
     var steadySince: Instant?
-    /// The time at which it was left or failed, until it works again, and whether it was left because of a delay.
-    var end: (time: Instant, wasSilent: Bool)?
-    /// The number of failures and of delays before the last recovery, and its time.
-    var failures = 0, delays = 0
-    var lastRecovery = Instant.zero
+    /// The end of its last delay.
+    var lastDelay: Instant?
+    /// The number of failures while it worked, and the time of the last one.
+    var failures = 0
+    var lastFailure = Instant.zero
   }
 
-  /// The maximum numbers that count: the stable time is at most 32 times, the timeout at most 8 times the configured one.
-  private static let maximumFailures = 5, maximumDelays = 3
+  /// The maximum number of failures that counts: the stable time is at most 32 times the configured one.
+  private static let maximumFailures = 6
 
   private var times: Times
   private var routes: [Route]
@@ -78,7 +81,7 @@ struct RouteSelection {
       let deadline: Instant? =
         switch route.state {
         case .stopped, .failed: nil
-        case .connecting: route.start + timeout(of: index, at: now)
+        case .connecting: route.start + times.timeout
         case .working:
           index == active && routes.dropFirst(index + 1).allSatisfy({ $0.state == .stopped })
             ? nil : route.steadySince.map { $0 + stableTime(of: index, at: now) }
@@ -99,21 +102,14 @@ struct RouteSelection {
   /// The route works.
   mutating func succeeded(_ index: Int, at now: Instant) {
     guard routes[index].state != .stopped, routes[index].state != .working else { return }
-    if let end = routes[index].end, now - end.time < times.recovery {
-      routes[index].failures = min(count(routes[index].failures, of: index, at: now) + 1, Self.maximumFailures)
-      let delays = count(routes[index].delays, of: index, at: now)
-      routes[index].delays = min(end.wasSilent ? delays + 1 : delays, Self.maximumDelays)
-      routes[index].lastRecovery = now
-    }
-    (routes[index].state, routes[index].steadySince) = (.working, now)
-    (routes[index].silence, routes[index].end) = (.zero, nil)
+    (routes[index].state, routes[index].steadySince, routes[index].silence) = (.working, now, .zero)
     advance(to: now)
   }
 
   /// The route does not work.
   mutating func failed(_ index: Int, at now: Instant) {
     guard routes[index].state != .stopped else { return }
-    end(index, wasSilent: false, at: now)
+    end(index, at: now)
     advance(to: now)
   }
 
@@ -121,27 +117,31 @@ struct RouteSelection {
   mutating func noteSilence(_ silence: Duration, of index: Int, at now: Instant) {
     guard routes[index].state == .working else { return }
     routes[index].silence = silence
-    if isDelayed(index, at: now) {
+    if isDelayed(index) {
       routes[index].steadySince = nil
     } else if routes[index].steadySince == nil {
-      routes[index].steadySince = now
+      (routes[index].steadySince, routes[index].lastDelay) = (now, now)
     }
     advance(to: now)
   }
 
   // MARK: Selection
 
-  private mutating func end(_ index: Int, wasSilent: Bool, at now: Instant) {
-    if routes[index].state == .working { routes[index].end = (now, wasSilent) }
+  private mutating func end(_ index: Int, at now: Instant) {
+    if routes[index].state == .working {
+      routes[index].failures = min(failures(of: index, at: now) + 1, Self.maximumFailures)
+      routes[index].lastFailure = now
+    }
     (routes[index].state, routes[index].steadySince, routes[index].silence) = (.failed, nil, .zero)
   }
 
   private mutating func select(at now: Instant) {
     if let used = active, !works(used) { active = nil }
     if let used = active {
-      if isSilent(used, at: now) {
-        if let other = routes.indices.first(where: { works($0) && !isSilent($0, at: now) }) {
-          end(used, wasSilent: true, at: now)
+      if isSilent(used) {
+        if let other = routes.indices.first(where: { works($0) && !isDelayed($0) && isLeft(used, for: $0, at: now) }) {
+          end(used, at: now)
+          routes[used].lastDelay = now
           active = other
         }
       } else if let nearer = routes.indices.prefix(used).first(where: { isSteady($0, at: now) }) {
@@ -149,7 +149,7 @@ struct RouteSelection {
       }
     } else {
       let working = routes.indices.filter { works($0) }
-      active = working.first { !isSilent($0, at: now) } ?? working.first
+      active = working.first { !isSilent($0) } ?? working.first
     }
   }
 
@@ -158,7 +158,7 @@ struct RouteSelection {
   private mutating func startAndStop(at now: Instant) {
     guard !routes.isEmpty else { return }
     var last = active ?? 0
-    if active.map({ isDelayed($0, at: now) }) ?? true {
+    if active.map({ isDelayed($0) }) ?? true {
       last = max(last, routes.indices.first { isPromising($0, at: now) } ?? routes.count - 1)
     }
     for index in 0...last where routes[index].state == .stopped {
@@ -174,36 +174,39 @@ struct RouteSelection {
   private func isPromising(_ index: Int, at now: Instant) -> Bool {
     switch routes[index].state {
     case .stopped: true
-    case .connecting: now - routes[index].start < timeout(of: index, at: now)
+    case .connecting: now - routes[index].start < times.timeout
     case .failed: false
-    case .working: !isDelayed(index, at: now)
+    case .working: !isDelayed(index)
     }
   }
 
-  private func isSilent(_ index: Int, at now: Instant) -> Bool {
-    routes[index].silence >= timeout(of: index, at: now)
-  }
+  private func isSilent(_ index: Int) -> Bool { routes[index].silence >= times.timeout }
 
   /// Whether farther routes are connected, to be used when the route becomes silent.
-  private func isDelayed(_ index: Int, at now: Instant) -> Bool {
-    routes[index].silence * 2 >= timeout(of: index, at: now)
+  private func isDelayed(_ index: Int) -> Bool { routes[index].silence * 2 >= times.timeout }
+
+  /// Whether a silent route is left for another one. A change between two routes that are often delayed is of no use.
+  private func isLeft(_ used: Int, for other: Int, at now: Instant) -> Bool {
+    !wasDelayed(used, within: times.memory, at: now) || !wasDelayed(other, within: times.calm, at: now)
+      || routes[used].silence >= times.timeout * times.patience
+  }
+
+  /// Whether the last delay before the current silence ended within a time.
+  private func wasDelayed(_ index: Int, within limit: Duration, at now: Instant) -> Bool {
+    routes[index].lastDelay.map { now - $0 - routes[index].silence < limit } ?? false
   }
 
   private func isSteady(_ index: Int, at now: Instant) -> Bool {
     routes[index].steadySince.map { $0 + stableTime(of: index, at: now) <= now } ?? false
   }
 
-  private func timeout(of index: Int, at now: Instant) -> Duration {
-    times.timeout * (1 << count(routes[index].delays, of: index, at: now))
-  }
-
   private func stableTime(of index: Int, at now: Instant) -> Duration {
-    times.stable * (1 << count(routes[index].failures, of: index, at: now))
+    times.stable * (1 << max(0, failures(of: index, at: now) - 1))
   }
 
-  /// Returns how many of the failures or delays still count.
-  private func count(_ number: Int, of index: Int, at now: Instant) -> Int {
-    let forgotten = (now - routes[index].lastRecovery).nanoseconds / max(1, times.memory.nanoseconds)
-    return max(0, number - Int(clamping: forgotten))
+  /// Returns how many of the failures still count.
+  private func failures(of index: Int, at now: Instant) -> Int {
+    let forgotten = (now - routes[index].lastFailure).nanoseconds / max(1, times.memory.nanoseconds)
+    return max(0, routes[index].failures - Int(clamping: forgotten))
   }
 }

@@ -26,4 +26,9 @@ struct ServerFrame {
       ? [UInt8(payload.count)] : [126, UInt8(truncatingIfNeeded: payload.count >> 8), UInt8(payload.count & 0xFF)]
     return [0x80 | text] + length + payload
   }
+
+  /// Returns the bytes of a short text frame of a client, masked with zeros.
+  static func masked(_ payload: [UInt8]) -> [UInt8] {
+    [0x80 | text, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload
+  }
 }

@@ -101,10 +101,10 @@ final class SocketClients {
     }
   }
 
-  /// Sends a text frame, masked with zeros.
+  /// Sends a text frame.
   private func sendText(_ text: [UInt8], _ client: Int) throws {
     guard text.count < 126 else { throw BenchError("the request is too long") }
-    try send([0x80 | ServerFrame.text, 0x80 | UInt8(text.count), 0, 0, 0, 0] + text, client)
+    try send(ServerFrame.masked(text), client)
   }
 
   /// Waits for bytes of a client.
