@@ -33,6 +33,8 @@ struct NodeState: Sendable {
   var session: SessionInfo?
   /// The ACL attribute, decoded.
   var acl = AccessControlList()
+  /// The replaced decisions.
+  var hooks = DeviceHooks()
   /// The signature scheme of the device.
   let signatures: any SignatureScheme
 

@@ -60,6 +60,8 @@ public struct ScenarioStep: Sendable {
     case powerCut(device: String, afterEffects: Int)
     /// Injects a fault into the network around one machine.
     case network(device: String, NetworkFault)
+    /// Replaces the faults of a device itself.
+    case faults(device: String, DeviceFaults)
     /// Changes the addresses of a machine.
     case address(device: String)
     /// Moves the wall clock of a machine forward, or backward if negative.

@@ -62,7 +62,7 @@ struct ScenarioReader {
   // MARK: Steps
 
   private static let actions = [
-    "power", "cut", "net", "move", "clock", "drift", "do", "set", "press", "rival", "wait", "expect",
+    "power", "cut", "net", "fault", "move", "clock", "drift", "do", "set", "press", "rival", "wait", "expect",
   ]
 
   /// Returns one step per device of an entry of the file.
@@ -173,6 +173,9 @@ struct ScenarioReader {
     case "net":
       guard let device = machine(nameNode), let fault = fault(value) else { return nil }
       return .network(device: device, fault)
+    case "fault":
+      guard let device = device(nameNode) else { return nil }
+      return faults(of: device, value)
     case "rival":
       guard let device = device(nameNode) else { return nil }
       return compete(for: device, value)
@@ -194,6 +197,21 @@ struct ScenarioReader {
       return .set(device: device, place, value: encoded)
     default: return nil
     }
+  }
+
+  /// Parses `{ slow: 2s }` as in a definition file, or `heal`.
+  private mutating func faults(of device: String, _ node: Node) -> ScenarioStep.Action? {
+    if node.scalar?.string == "heal" { return .faults(device: device, DeviceFaults()) }
+    guard case .mapping = node else {
+      report(node, expected: "faults such as { slow: 2s }, or heal")
+      return nil
+    }
+    let (faults, found) = FaultReading.read(node, in: document, of: names.devices.first { $0.path == device }?.kind)
+    problems += found
+    if names.bridge(of: device) != nil, faults.areOfNode {
+      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
+    }
+    return .faults(device: device, faults)
   }
 
   /// Parses `long`, or for a switch with several buttons `{ press: long, button: Off }`, with a name or number from 1.

@@ -26,6 +26,7 @@ extension SimulatedHome: Stage {
       if power != .off { try await restorePower(of: device) }
     case .powerCut(let device, let count): try machine(of: device).effectsUntilPowerCut = count
     case .network(let device, let fault): try inject(device, fault)
+    case .faults(let device, let faults): try inject(faults, into: device)
     case .compete(let device, let count): try await compete(for: device, times: count)
     case .subscriptions(let device, let count): try await compete(for: device, subscriptions: count)
     case .address(let device): try move(device)

@@ -14,6 +14,8 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   case power(device: String, Power)
   /// Injects a fault into the device's network.
   case network(device: String, DeviceNetwork.Fault)
+  /// Replaces the faults of the device itself.
+  case faults(device: String, DeviceFaults)
 
   /// One movement of a switch.
   public struct Move: Codable, Sendable, Hashable {
@@ -37,7 +39,7 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     switch self {
     case .status: nil
     case .set(let device, _, _, _, _), .get(let device, _, _, _), .move(let device, _, _), .power(let device, _),
-      .network(let device, _):
+      .network(let device, _), .faults(let device, _):
       device
     }
   }

@@ -71,6 +71,7 @@ struct PhysicalActions: Sendable {
             "link conditions out of range; expected times from 0 to 24 h, and sizes and rates of at least 0")
         }
         try device.inject(fault, at: place)
+      case .faults(_, let faults): try device.inject(faults, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
         try device.set(ClusterID(cluster), AttributeID(attribute), value, on: place.endpoints(endpoint))
       case .get(_, let endpoint, let cluster, let attribute):

@@ -90,8 +90,7 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "count", "labels", "switch", "buttons", "devices",
-    "provisional",
-    "resumesSubscriptions",
+    "provisional", "resumesSubscriptions", "faults",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -144,6 +143,7 @@ struct DefinitionReader {
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
+    let faults = fields["faults"].map { readFaults($0, of: kind, isBridged: isBridged) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
@@ -154,7 +154,7 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
+      behaviors: behaviors, faults: faults, labels: labels, switchKind: parts.switchKind, buttons: parts.buttons,
       bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
@@ -227,6 +227,15 @@ struct DefinitionReader {
       return nil
     }
     return passcode
+  }
+
+  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
+    let (faults, found) = FaultReading.read(node, in: document, of: kind)
+    problems += found
+    if isBridged, faults.areOfNode {
+      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
+    }
+    return faults
   }
 
   private mutating func readAttributes(_ node: Node) -> [InitialValue] {

@@ -181,7 +181,7 @@ struct DefinitionResolver {
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
-        behaviors: draft.behaviors, labels: draft.labels,
+        behaviors: draft.behaviors, faults: draft.faults, labels: draft.labels,
         switchKind: draft.switchKind,
         buttons: draft.buttons, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }

@@ -33,6 +33,7 @@ struct DeviceDraft: Sendable {
   var resumesSubscriptions: Bool?
   var initialValues: [InitialValue] = []
   var behaviors: [BehaviorDefinition] = []
+  var faults = DeviceFaults()
   var labels: [DeviceLabel] = []
   var switchKind: SwitchKind?
   var buttons: [String] = []

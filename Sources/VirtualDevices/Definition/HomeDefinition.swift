@@ -124,6 +124,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var initialValues: [InitialValue]
   /// The attributes whose values change over time.
   package var behaviors: [BehaviorDefinition] = []
+  /// The faults that the device has from its start.
+  public var faults = DeviceFaults()
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
   /// The features of a generic switch; nil for other kinds.

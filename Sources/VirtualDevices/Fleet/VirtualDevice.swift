@@ -1,4 +1,5 @@
 package import Logging
+import MatterCertificates
 import MatterClusters
 package import MatterCrypto
 package import MatterDevice
@@ -58,6 +59,10 @@ package final class VirtualDevice {
   private let assignedPort: UInt16?
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
+  /// The faults of the device and of bridged ones by path; they survive a loss of power.
+  var faults: [String: DeviceFaults] = [:]
+  /// The hooks of the engine without faults.
+  private(set) var ownHooks = (DeviceHooks(), NodeHooks())
   /// The paths of bridged devices without power, kept while the bridge itself has none.
   var withoutPower: Set<String> = []
 
@@ -74,6 +79,9 @@ package final class VirtualDevice {
     let hasBehaviors = ([definition] + definition.bridged).contains { !$0.behaviors.isEmpty }
     // Other devices draw the same numbers as without behaviors.
     behaviors = (environment.now, hasBehaviors ? self.random.next() : 0)
+    for device in [definition] + definition.bridged where device.faults != DeviceFaults() {
+      faults[device.path] = device.faults
+    }
     try boot(isFresh: isFresh)
   }
 
@@ -106,12 +114,14 @@ package final class VirtualDevice {
     if !environment.resumesSubscriptions { configuration.resumesSubscriptions = false }
     configuration.epoch = epoch(at: now)
     environment.configure(&configuration)
+    ownHooks = (configuration.hooks, configuration.limits.hooks)
     var engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)
     for bridged in definition.bridged where withoutPower.contains(bridged.path) {
       try engine.power(false, bridgedOn: place(of: bridged).node, at: now)
     }
+    if !faults.isEmpty { try installFaults(in: &engine, at: now) }
     let logger = environment.logger
     let host = EngineHost(
       engine, transport: transport, store: store, discovery: environment.discovery, logger: logger)
@@ -158,6 +168,15 @@ package final class VirtualDevice {
     case .note(let text): environment.logger.info("\(definition.path): \(text)")
     default: environment.onChange()
     }
+  }
+
+  /// Notifies the owner of a change of the device.
+  func noteChange() { environment.onChange() }
+
+  /// Creates attestation credentials with a flaw.
+  func flawedAttestation(_ flaw: TestAttestation.Flaw) throws(CertificateError) -> AttestationCredentials {
+    try DeviceIdentity.attestation(
+      of: definition, flaw: flaw, signatures: environment.machine.signatures, random: &random)
   }
 
   // MARK: Power
@@ -238,9 +257,11 @@ package final class VirtualDevice {
       // Without power, the network may still change.
       var last = lastStatus ?? status
       last.network = network
+      last.faults = faults[definition.path]?.words ?? []
       return last
     }
     (status.network, status.drops) = (network, drops)
+    status.faults = faults[definition.path]?.words ?? []
     host.perform { engine, _ in
       status.fabrics = engine.fabrics.map {
         .init(
@@ -256,6 +277,7 @@ package final class VirtualDevice {
         var part = BridgedStatus(
           name: bridged.name, room: bridged.room ?? "", type: bridged.kind.title, endpoint: place.node.rawValue,
           buttons: bridged.buttons)
+        part.faults = faults[bridged.path]?.words ?? []
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
         (part.onOff, part.level, part.position) = Self.values(&engine, on: place.application[0])
         part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)

@@ -6,7 +6,9 @@ import VirtualDevices
 struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Inspect and control running virtual devices.",
-    subcommands: [List.self, SimSet.self, SimGet.self, SimPress.self, SimPower.self, SimNet.self, SimDrops.self])
+    subcommands: [
+      List.self, SimSet.self, SimGet.self, SimPress.self, SimPower.self, SimNet.self, SimFault.self, SimDrops.self,
+    ])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
