@@ -10,7 +10,7 @@ public struct DeviceEngine: Engine {
   public typealias Event = DeviceEvent
 
   public internal(set) var configuration: DeviceConfiguration
-  let endpoints: [EndpointDefinition]
+  var endpoints: [EndpointDefinition]
   var core: NodeCore
   /// Owns the node's state.
   var context: ServerContext

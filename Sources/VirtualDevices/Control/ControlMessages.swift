@@ -14,6 +14,11 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   case power(device: String, Power)
   /// Injects a fault into the device's network.
   case network(device: String, DeviceNetwork.Fault)
+  /// Adds devices behind a bridge.
+  /// - entry: an entry of `devices` of a definition file.
+  case add(device: String, entry: String)
+  /// Removes a bridged device from its bridge.
+  case remove(device: String)
   /// Replaces the faults of the device itself.
   case faults(device: String, DeviceFaults)
 
@@ -39,7 +44,7 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     switch self {
     case .status: nil
     case .set(let device, _, _, _, _), .get(let device, _, _, _), .move(let device, _, _), .power(let device, _),
-      .network(let device, _), .faults(let device, _):
+      .network(let device, _), .add(let device, _), .remove(let device), .faults(let device, _):
       device
     }
   }

@@ -75,7 +75,7 @@ struct DefinitionResolver {
   // MARK: Limits
 
   /// The maximum number of devices of a bridge: its list of parts must fit a report.
-  private static let bridgedLimit = 250
+  static let bridgedLimit = 250
 
   /// Reports too many devices.
   /// - Returns: whether `count` can be expanded.

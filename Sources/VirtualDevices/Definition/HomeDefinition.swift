@@ -132,6 +132,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var switchKind: SwitchKind?
   /// The names of the buttons of a generic switch with several; otherwise empty.
   public var buttons: [String] = []
+  /// Whether the device is added behind its bridge later.
+  package var isAbsent = false
   /// The devices behind a bridge; their codes and ports are not used.
   public var bridged: [DeviceDefinition] = []
   /// The position of the definition.

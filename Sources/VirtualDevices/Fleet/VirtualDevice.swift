@@ -46,7 +46,8 @@ package final class VirtualDevice {
     var now: Instant { Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)) }
   }
 
-  package let definition: DeviceDefinition
+  /// The definition with the devices that are behind the bridge at present.
+  package private(set) var definition: DeviceDefinition
   /// The endpoints of the bridged devices.
   private(set) var numbers = EndpointNumbers()
   /// The running engine; nil without power.
@@ -73,13 +74,14 @@ package final class VirtualDevice {
     in environment: Environment
   ) throws {
     self.definition = definition
+    self.definition.bridged.removeAll(where: \.isAbsent)
     (assignedPort, self.port) = (port, port)
     self.random = random
     self.environment = environment
     let hasBehaviors = ([definition] + definition.bridged).contains { !$0.behaviors.isEmpty }
     // Other devices draw the same numbers as without behaviors.
     behaviors = (environment.now, hasBehaviors ? self.random.next() : 0)
-    for device in [definition] + definition.bridged where device.faults != DeviceFaults() {
+    for device in [definition] + self.definition.bridged where device.faults != DeviceFaults() {
       faults[device.path] = device.faults
     }
     try boot(isFresh: isFresh)
@@ -177,6 +179,33 @@ package final class VirtualDevice {
   func flawedAttestation(_ flaw: TestAttestation.Flaw) throws(CertificateError) -> AttestationCredentials {
     try DeviceIdentity.attestation(
       of: definition, flaw: flaw, signatures: environment.machine.signatures, random: &random)
+  }
+
+  // MARK: Bridged devices
+
+  /// Replaces the devices behind the bridge.
+  func replaceBridged(_ devices: [DeviceDefinition]) throws(ControlError) {
+    guard let host else { throw ControlError(.noPower, "the device has no power") }
+    var definition = definition
+    definition.bridged = devices
+    var numbers = numbers
+    let endpoints = DeviceAssembly.endpoints(
+      of: definition, &numbers, BehaviorClock(origin: behaviors.origin, now: environment.now, seed: behaviors.seed))
+    // Stored first: an endpoint is never used for another device, even after a loss of power.
+    if !numbers.changes.isEmpty {
+      do { try host.store.commit(numbers.changes) } catch { throw ControlError(.failed, "\(error)") }
+    }
+    numbers.commit()
+    (self.definition, self.numbers) = (definition, numbers)
+    for device in devices where faults[device.path] == nil && device.faults != DeviceFaults() {
+      faults[device.path] = device.faults
+    }
+    let hasFaults = !faults.isEmpty
+    try host.perform { (engine, now) throws(ControlError) in
+      engine.replaceEndpoints(endpoints, at: now)
+      if hasFaults { try installFaults(in: &engine, at: now) }
+    }
+    environment.onChange()
   }
 
   // MARK: Power
