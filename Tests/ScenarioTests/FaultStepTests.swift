@@ -36,7 +36,7 @@ import Testing
       """)
   }
 
-  @Test("a slow device does what it is told late") func delays() async throws {
+  @Test("a slow device executes a command late") func delays() async throws {
     try await passes(
       """
         - fault: { lamp: { slow: 3s } }

@@ -13,7 +13,8 @@ import Testing
   private func commissioned() throws -> (Lab, SessionID) {
     var lab = try Lab()
     try lab.addAdministrator()
-    return (lab, try lab.commission())
+    let session = try lab.commission()
+    return (lab, session)
   }
 
   private func install(

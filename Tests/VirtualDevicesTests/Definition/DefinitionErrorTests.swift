@@ -101,7 +101,7 @@ struct DefinitionErrorTests {
     #expect(
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
-        + "behave, count, labels, switch, buttons, devices, provisional or resumesSubscriptions"
+        + "behave, count, labels, switch, buttons, devices, provisional, resumesSubscriptions or faults"
     )
   }
 

@@ -89,6 +89,6 @@ import Testing
       """
     }
     #expect(problem(bridge("{ data: { onOff.onOff: null } }")) == "no problem")
-    #expect(problem(bridge("{ busy: true }")).contains("5:38: found a mapping, expected only the fault “data”"))
+    #expect(problem(bridge("{ busy: true }")).contains("5:40: found a mapping, expected only the fault “data”"))
   }
 }
