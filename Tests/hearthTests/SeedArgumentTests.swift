@@ -1,9 +1,17 @@
 import ArgumentParser
 import Testing
+import VirtualDevices
 
 @testable import hearth
 
 @Suite("Seed arguments") struct SeedArgumentTests {
+  @Test("parses shards") func shards() throws {
+    #expect(try SeedArguments.shard("2/3").number == 2)
+    for text in ["0/3", "4/3", "3", "a/b"] {
+      #expect(throws: ValidationError.self) { try SeedArguments.shard(text) }
+    }
+  }
+
   @Test(
     arguments: [
       ("0", 0), ("7", 7), ("007", 7), ("18446744073709551615", .max),

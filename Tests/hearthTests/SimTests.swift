@@ -76,6 +76,40 @@ import Testing
     #expect(try await hearth("sim", "net", "unknown", "--heal").status == 3)
   }
 
+  @Test(.timeLimit(.minutes(10))) func injectsFaultsAndChangesBridges() async throws {
+    let hearth = Hearth()
+    let fleet = try await Fleet(
+      hearth,
+      definition: """
+        devices:
+          - { name: Lamp, type: dimmable light, faults: { slow: 2s } }
+          - { name: Bridge, type: bridge, devices: [{ name: Spot, type: plug }] }
+
+        """)
+    #expect(!fleet.code.isEmpty)
+    #expect(try await hearth("sim", "fault", "lamp").output == "slow 2 s\n")
+    #expect(try await hearth("sim", "fault", "lamp", "--busy", "--data", "onOff.onOff=null").status == 0)
+    #expect(try await hearth("sim", "fault", "lamp").output == "busy, onOff.onOff null\n")
+    #expect(try await hearth("sim", "fault", "lamp", "--heal").status == 0)
+    #expect(try await hearth("sim", "fault", "lamp").output == "no faults\n")
+    for (arguments, expected) in [
+      (["--slow", "soon"], "expected a time from 1 ms to a day"), (["--full", "shelves"], "bindings or subscriptions"),
+      (["--data", "onOff.onOff=cut"], "missing, null or type"), (["--data", "onOff"], "ATTRIBUTE=VIOLATION"),
+      (["--attestation", "key"], "signature, expiry, vendor or root"), (["--heal", "--busy"], "--heal"),
+    ] {
+      let refused = try await hearth.run(["sim", "fault", "lamp"] + arguments)
+      #expect(refused.status == 2 && refused.errors.contains(expected), "\(refused.errors)")
+    }
+    #expect(try await hearth("sim", "fault", "spot", "--busy").status == 8)
+
+    #expect(try await hearth("sim", "add", "bridge", "Fan", "--type", "plug", "--room", "Den").status == 0)
+    #expect(try await hearth("sim", "ps").output.contains("Fan"))
+    #expect(try await hearth("sim", "add", "bridge", "Fan", "--type", "plug", "--room", "Den").status == 8)
+    #expect(try await hearth("sim", "remove", "lamp", "fan").status == 3)
+    #expect(try await hearth("sim", "remove", "bridge", "fan").status == 0)
+    #expect(try await hearth("sim", "get", "fan.onOff.onOff").status == 3)
+  }
+
   @Test(.timeLimit(.minutes(10)), arguments: [["ps"], ["set", "lamp.onOff.onOff=true"], ["net", "lamp", "--heal"]])
   func failsWithoutRunningDevices(_ arguments: [String]) async throws {
     let hearth = Hearth()

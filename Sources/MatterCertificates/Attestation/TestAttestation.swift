@@ -13,6 +13,18 @@ public struct TestAttestation: Sendable {
   /// The certification declaration (CMS).
   public let certificationDeclaration: [UInt8]
 
+  /// A flaw for which a commissioner must refuse the device.
+  public enum Flaw: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Responses are signed with another key than that of the DAC.
+    case signature
+    /// The DAC has expired, a day after the beginning of its validity.
+    case expiry
+    /// PAI and DAC are for another vendor than the device and its declaration.
+    case vendor
+    /// The PAI was issued by an unknown root.
+    case root
+  }
+
   /// 2021-06-28 14:23:43, the start of the test root's validity.
   private static let notBefore: Int64 = 678_205_423
 
@@ -20,9 +32,10 @@ public struct TestAttestation: Sendable {
   /// - Parameters:
   ///   - deviceTypeID: the main device type, for the declaration.
   ///   - name: identifies the device's certificate for users; at most 40 bytes.
+  ///   - flaw: a flaw of the attestation; nil for a valid one.
   ///   - random: source of keys and serial numbers.
   public init(
-    vendorID: UInt16, productID: UInt16, deviceTypeID: UInt32, name: String = "Device",
+    vendorID: UInt16, productID: UInt16, deviceTypeID: UInt32, name: String = "Device", flaw: Flaw? = nil,
     random: inout some RandomSource, signatures: some SignatureScheme = OpenSSLSignatures()
   ) throws(CertificateError) {
     let rootKey: P256PrivateKey, declarationKey: P256PrivateKey
@@ -35,14 +48,18 @@ public struct TestAttestation: Sendable {
     guard name.utf8.count <= 40 else { throw .tooLong(maximum: 40) }
     let root = try X509Certificate(der: PublicTestMaterial.paa)
     let intermediateKey = P256PrivateKey(random: &random)
-    dacKey = P256PrivateKey(random: &random)
+    let deviceKey = P256PrivateKey(random: &random)
+    dacKey = flaw == .signature ? P256PrivateKey(random: &random) : deviceKey
+    let certifiedVendorID = flaw == .vendor ? (vendorID == 0xFFF2 ? 0xFFF1 : 0xFFF2) : vendorID
     pai = try X509Certificate.make(
-      subject: X509Name(commonName: "Hearth Test PAI", vendorID: vendorID), issuer: root.subject,
+      subject: X509Name(commonName: "Hearth Test PAI", vendorID: certifiedVendorID), issuer: root.subject,
       publicKey: intermediateKey.publicKey, profile: .authority(pathLength: 0), notBefore: Self.notBefore,
-      serialNumber: CertificateAuthority.serialNumber(random: &random), signer: rootKey, signatures: signatures)
+      serialNumber: CertificateAuthority.serialNumber(random: &random),
+      signer: flaw == .root ? P256PrivateKey(random: &random) : rootKey, signatures: signatures)
     dac = try X509Certificate.make(
-      subject: X509Name(commonName: "Hearth Test DAC \(name)", vendorID: vendorID, productID: productID),
-      issuer: pai.subject, publicKey: dacKey.publicKey, profile: .device, notBefore: Self.notBefore,
+      subject: X509Name(commonName: "Hearth Test DAC \(name)", vendorID: certifiedVendorID, productID: productID),
+      issuer: pai.subject, publicKey: deviceKey.publicKey, profile: .device, notBefore: Self.notBefore,
+      notAfter: flaw == .expiry ? Self.notBefore + 86_400 : DERTime.noExpiry,
       serialNumber: CertificateAuthority.serialNumber(random: &random), signer: intermediateKey,
       signatures: signatures)
     do {

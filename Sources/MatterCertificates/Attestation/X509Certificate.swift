@@ -118,7 +118,7 @@ extension X509Certificate {
   /// Creates and signs a certificate as defined in Core § 6.2.2.
   static func make(
     subject: X509Name, issuer: X509Name, publicKey: P256PublicKey, profile: Profile, notBefore: Int64,
-    serialNumber: [UInt8], signer: P256PrivateKey, signatures: some SignatureScheme
+    notAfter: Int64 = DERTime.noExpiry, serialNumber: [UInt8], signer: P256PrivateKey, signatures: some SignatureScheme
   ) throws(CertificateError) -> X509Certificate {
     let extensions: [CertificateExtension] =
       switch profile {
@@ -136,7 +136,7 @@ extension X509Certificate {
       body.append(issuer.encoded)
       body.nest { validity in
         DERTime.write(notBefore, to: &validity)
-        DERTime.write(DERTime.noExpiry, to: &validity)
+        DERTime.write(notAfter, to: &validity)
       }
       body.append(subject.encoded)
       X509.write(publicKey: publicKey.bytes, to: &body)

@@ -85,6 +85,9 @@ public struct ClusterServer: Sendable {
     }
   }
 
+  /// Returns whether the attribute is served.
+  package func serves(_ attribute: AttributeID) -> Bool { attributes[attribute] != nil }
+
   /// Returns whether the cluster declares the attribute and the bytes are one value of its type.
   public func accepts(initial value: [UInt8], for attribute: AttributeID) -> Bool {
     cluster.attributes.first { $0.id == attribute }?.isWellFormed(value) ?? false

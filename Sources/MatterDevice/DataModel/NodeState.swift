@@ -33,6 +33,8 @@ struct NodeState: Sendable {
   var session: SessionInfo?
   /// The ACL attribute, decoded.
   var acl = AccessControlList()
+  /// The replaced decisions.
+  var hooks = DeviceHooks()
   /// The signature scheme of the device.
   let signatures: any SignatureScheme
 
@@ -59,18 +61,29 @@ struct NodeState: Sendable {
   ) {
     self.signatures = signatures
     (self.now, startedAt, self.random, self.commissioning) = (now, now, random, commissioning)
-    for endpoint in endpoints.sorted(by: { $0.id < $1.id }) where self.endpoints.last?.id != endpoint.id {
-      self.endpoints.append(endpoint)
+    setEndpoints(endpoints) { _, _ in nil }
+    load(stored)
+  }
+
+  /// Sets the endpoints and their clusters.
+  /// - Parameter known: Returns the state of a cluster that exists already; nil for a new one.
+  mutating func setEndpoints(
+    _ definitions: [EndpointDefinition], _ known: (ClusterPath, ClusterServer) -> ClusterState?
+  ) {
+    (endpoints, clusters, indices) = ([], [], [:])
+    for endpoint in definitions.sorted(by: { $0.id < $1.id }) where endpoints.last?.id != endpoint.id {
+      endpoints.append(endpoint)
       for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
         let path = ClusterPath(endpoint.id, server.id)
         guard indices[path] == nil else { continue }
         indices[path] = clusters.count
-        clusters.append(ClusterState(path, server, dataVersion: UInt32(truncatingIfNeeded: self.random.next())))
+        clusters.append(
+          known(path, server)
+            ?? ClusterState(path, server, dataVersion: UInt32(truncatingIfNeeded: random.next())))
       }
     }
     let hasDrain = clusters.contains { $0.path.cluster == PowerSource.id && !$0.server.hooks.isEmpty }
-    uses = hasDrain ? [:] : nil
-    load(stored)
+    uses = hasDrain ? uses ?? [:] : nil
   }
 
   private mutating func load(_ stored: StoredState) {
@@ -191,6 +204,10 @@ enum StoreKey {
   static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }
   static func attributes(of path: ClusterPath) -> String {
     "attribute/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/"
+  }
+  /// Returns the prefixes of the attributes and of the private entries of an endpoint's servers.
+  static func prefixes(of endpoint: EndpointID) -> (attributes: String, servers: String) {
+    ("attribute/\(endpoint.rawValue)/", "server/\(endpoint.rawValue)/")
   }
   static func attribute(_ path: ConcreteAttributePath) -> String {
     attributes(of: ClusterPath(path.endpoint, path.cluster)) + String(path.attribute.rawValue, radix: 16)

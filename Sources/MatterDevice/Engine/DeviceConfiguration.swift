@@ -65,7 +65,7 @@ public struct DeviceConfiguration: Sendable {
   public var resumesSubscriptions = true
   /// The limits of sessions and exchanges.
   public var limits = NodeConfiguration()
-  /// Replaced decisions, for tests only.
+  /// Replaced decisions, for tests and fault injection.
   package var hooks = DeviceHooks()
 
   public init(
@@ -86,17 +86,6 @@ public struct DeviceConfiguration: Sendable {
     self.port = port
     self.hostName = hostName
   }
-}
-
-/// Decisions of a device that a test replaces to check that it detects the error.
-package struct DeviceHooks: Sendable {
-  /// Whether a commissioning that a power loss interrupted is reverted at the start.
-  package var revertsCommissioningAtStart = true
-  package var appliesStartUpOnOff = true
-  /// Whether changes are recorded for a subscription while its report is being sent.
-  package var recordsChangesDuringReports = true
-  /// Whether a new subscription over the limit evicts the oldest one instead of being rejected.
-  package var evictsOldestSubscription = false
 }
 
 /// The credentials for device attestation. Matter Core § 6.2.

@@ -18,7 +18,7 @@ extension DeviceEngine {
   }
 
   /// The structure of the node that controllers cache, as in Descriptor and the global attributes.
-  private var composition: [UInt8] {
+  var composition: [UInt8] {
     var writer = TLVWriter()
     writer.array(.anonymous) {
       for endpoint in context.node.endpoints {

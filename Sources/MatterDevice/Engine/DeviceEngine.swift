@@ -10,7 +10,7 @@ public struct DeviceEngine: Engine {
   public typealias Event = DeviceEvent
 
   public internal(set) var configuration: DeviceConfiguration
-  let endpoints: [EndpointDefinition]
+  var endpoints: [EndpointDefinition]
   var core: NodeCore
   /// Owns the node's state.
   var context: ServerContext
@@ -23,6 +23,10 @@ public struct DeviceEngine: Engine {
   var bound = BoundCommands()
   /// Subscriptions of an earlier run that wait for a session.
   var resumptions: [PendingResumption] = []
+  /// Requests that a hook delays, in the order of their arrival.
+  var delayed: [DelayedRequest] = []
+  /// When a hook drops the sessions.
+  var nextSessionDrop: Instant?
   var published: [MatterService] = []
   /// The DNS-SD host name: that of the configuration, or a new one after a conflict.
   var hostName: String
@@ -67,6 +71,8 @@ public struct DeviceEngine: Engine {
       NodeState(
         endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random, signatures: signatures,
         at: now))
+    context.node.hooks = configuration.hooks
+    nextSessionDrop = configuration.hooks.sessionDropInterval.map { now + $0 }
     context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0, at: now) }
     if stored[StoreKey.shutDown] != nil {
       // The last run ended with an orderly shutdown, so this start does not follow a loss of power.
@@ -111,6 +117,7 @@ public struct DeviceEngine: Engine {
     runTimers()
     advanceBoundCommands()
     advanceResumptions()
+    advanceHooks()
     if let failSafe = context.node.commissioning.failSafe, failSafe.deadline <= now { context.expireFailSafe() }
     if let deadline = context.node.commissioning.window?.deadline, deadline <= now { context.closeWindow() }
     settle()
@@ -121,7 +128,9 @@ public struct DeviceEngine: Engine {
     var result = Instant?.earlier(core.nextDeadline, context.node.commissioning.failSafe?.deadline)
     result = .earlier(result, .earlier(bound.deadline, resumptionDeadline))
     result = .earlier(result, context.node.commissioning.window?.deadline)
+    result = .earlier(result, hookDeadline)
     for timer in context.node.timers { result = .earlier(result, timer.deadline) }
+    guard context.node.hooks.sendsReports else { return result }
     for subscription in subscriptions { result = .earlier(result, subscription.deadline) }
     return result
   }
@@ -140,7 +149,7 @@ public struct DeviceEngine: Engine {
 
   private mutating func start(_ failSafe: [UInt8]?) {
     // A crash interrupted commissioning: undo its changes as if the fail-safe had expired.
-    if let failSafe, configuration.hooks.revertsCommissioningAtStart {
+    if let failSafe, hooks.revertsCommissioningAtStart {
       context.node.commissioning.failSafe = FailSafe(undoing: failSafe, at: now)
       context.expireFailSafe()
       context.storeFailSafe()
@@ -153,7 +162,7 @@ public struct DeviceEngine: Engine {
   mutating func start(_ clusters: [Int]) {
     for cluster in clusters {
       let id = context.node.clusters[cluster].path.cluster
-      if id == OnOff.id, !configuration.hooks.appliesStartUpOnOff { continue }
+      if id == OnOff.id, !hooks.appliesStartUpOnOff { continue }
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
   }
@@ -199,7 +208,7 @@ public struct DeviceEngine: Engine {
     case .send(let bytes, let address):
       context.node.traffic.sent &+= 1
       effects.append(.send(bytes, to: address))
-    case .message(let message): receive(message)
+    case .message(let message): admit(message)
     case .sessionEstablished(let id, let handshake):
       sessionEstablished(id)
       if let handshake { connected(handshake) }

@@ -39,6 +39,9 @@ extension DeviceEngine {
     context.node.session = session
     defer { context.node.session = nil }
     do throws(StatusError) {
+      if context.node.hooks.isBusy, message.opcode != InteractionOpcode.statusResponse.rawValue {
+        throw StatusError(.busy)
+      }
       try receive(message, state, subject)
     } catch {
       refuse(error.status.code, on: exchange)

@@ -31,6 +31,24 @@ struct ReportJob: Sendable {
     nextItem >= items.count && nextEventStatus >= eventStatuses.count && nextEvent >= events.count
   }
 
+  /// Continues with other positions of clusters, and without removed ones.
+  /// - Parameter position: Returns the new position; nil if the cluster was removed.
+  mutating func moveClusters(_ position: (Int) -> Int?) {
+    var rest: [ReportItem] = []
+    for (index, item) in items.enumerated().dropFirst(nextItem) {
+      guard case .attribute(let cluster, let attribute) = item else {
+        rest.append(item)
+        continue
+      }
+      if let moved = position(cluster) {
+        rest.append(.attribute(cluster: moved, attribute))
+      } else if index == nextItem {
+        list = nil
+      }
+    }
+    (items, nextItem) = (rest, 0)
+  }
+
   /// Encodes the next message.
   /// - Returns: The message, and whether another one follows.
   mutating func next(_ context: inout ServerContext) -> (message: [UInt8], more: Bool) {

@@ -48,7 +48,7 @@ extension ServerContext {
     guard isAllowed(.view, clusterPath) else { return .failure(StatusError(.unsupportedAccess)) }
     guard node.endpoint(path.endpoint) != nil else { return .failure(StatusError(.unsupportedEndpoint)) }
     guard let cluster = node.index(clusterPath) else { return .failure(StatusError(.unsupportedCluster)) }
-    guard let info = node.clusters[cluster].info(path.attribute) else {
+    guard let info = node.clusters[cluster].info(path.attribute), !node.isHidden(path) else {
       return .failure(StatusError(.unsupportedAttribute))
     }
     guard info.read == .view || isAllowed(info.read, clusterPath) else {
@@ -66,14 +66,31 @@ extension ServerContext {
         !isFiltered(cluster, filters)
       else { continue }
       for attribute in state.attributeIDs where path.attribute == nil || path.attribute == attribute {
-        guard let info = state.info(attribute), info.read == .view || isAllowed(info.read, state.path) else { continue }
+        let concrete = ConcreteAttributePath(state.path.endpoint, state.path.cluster, attribute)
+        guard !node.isHidden(concrete), let info = state.info(attribute),
+          info.read == .view || isAllowed(info.read, state.path)
+        else { continue }
         items.append(.attribute(cluster: cluster, attribute))
       }
     }
   }
 
-  /// Returns the value as the subject may read it.
+  /// Returns the value as the subject may read it, or that of a hook.
   mutating func visibleValue(_ cluster: Int, _ attribute: AttributeID, isFabricFiltered: Bool) -> [UInt8] {
+    let value = ownValue(cluster, attribute, isFabricFiltered: isFabricFiltered)
+    guard !node.hooks.violations.isEmpty else { return value }
+    let path = node.clusters[cluster].path
+    func concrete(_ id: AttributeID) -> ConcreteAttributePath { ConcreteAttributePath(path.endpoint, path.cluster, id) }
+    if attribute == GlobalAttribute.attributeList {
+      return node.clusters[cluster].attributeIDs.filter { !node.isHidden(concrete($0)) }.tlv
+    }
+    guard let violation = node.hooks.violations[concrete(attribute)],
+      let info = node.clusters[cluster].info(attribute)
+    else { return value }
+    return violation.value(instead: value, info.schema)
+  }
+
+  private mutating func ownValue(_ cluster: Int, _ attribute: AttributeID, isFabricFiltered: Bool) -> [UInt8] {
     let bytes = encoded(cluster, attribute) ?? [0x14]
     guard let info = node.clusters[cluster].server.attributes[attribute]?.info, info.quality.contains(.fabricScoped)
     else { return bytes }

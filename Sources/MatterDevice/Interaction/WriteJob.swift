@@ -73,7 +73,9 @@ struct WriteJob: Sendable {
     guard isGranted || context.isAllowed(.view, clusterPath) else { throw StatusError(.unsupportedAccess) }
     guard context.node.endpoint(path.endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
     guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }
-    guard let info = context.node.clusters[index].info(path.attribute) else { throw StatusError(.unsupportedAttribute) }
+    guard let info = context.node.clusters[index].info(path.attribute), !context.node.isHidden(path) else {
+      throw StatusError(.unsupportedAttribute)
+    }
     guard let privilege = info.write, let served = context.node.clusters[index].server.attributes[path.attribute] else {
       throw StatusError(.unsupportedWrite)
     }

@@ -26,9 +26,10 @@ extension DeviceEngine {
     guard hasAttributes || request.eventPaths.contains(where: { context.canSelect($0) }) else {
       throw StatusError(.invalidAction)
     }
+    guard !context.node.isFull(.subscriptions) else { throw StatusError(.resourceExhausted) }
     if subscriptions.count(where: { $0.subject.fabric == subject.fabric }) >= SubscriptionLimits.perFabric {
       // Existing subscriptions are not evicted, except if a test asks for it.
-      guard configuration.hooks.evictsOldestSubscription, let oldest = subscriptions.first else {
+      guard hooks.evictsOldestSubscription, let oldest = subscriptions.first else {
         throw StatusError(.resourceExhausted)
       }
       end(oldest.id)
@@ -114,12 +115,13 @@ extension DeviceEngine {
 
   /// Whether a test drops changes while a report is in progress.
   private func dropsChanges(_ subscription: Subscription) -> Bool {
-    !configuration.hooks.recordsChangesDuringReports && subscription.exchange != nil
+    !context.node.hooks.recordsChangesDuringReports && subscription.exchange != nil
   }
 
   /// Sends the reports that are due.
   /// - Parameter isLast: Whether to send pending changes immediately, regardless of the intervals.
   mutating func reportToSubscribers(isLast: Bool = false) {
+    guard context.node.hooks.sendsReports else { return }
     for id in subscriptions.map(\.id) {
       guard let index = subscriptions.firstIndex(where: { $0.id == id }), let deadline = subscriptions[index].deadline
       else { continue }

@@ -18,15 +18,21 @@ public struct NodeConfiguration: Sendable {
   /// The maximum number of stored resumption records.
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own
-  /// Replaced decisions, for tests only.
+  /// Replaced decisions, for tests and fault injection.
   package var hooks = NodeHooks()
 
   public init() {}
 }
 
-/// Decisions of a node that a test replaces to check that it detects the error.
+/// Decisions of a node that a test or a simulated fault replaces.
 package struct NodeHooks: Sendable {
   package var maximumTransmissions = Retransmission.maximumTransmissions
   /// Whether the eviction of sessions respects the shares of the fabrics.
   package var hasFairShares = true
+  /// Whether peers can resume earlier sessions; otherwise they need a full CASE handshake.
+  package var acceptsResumption = true
+  /// The wait that new handshakes are answered with instead of being admitted; nil to admit them.
+  package var busyWait: Duration?
+
+  package init() {}
 }

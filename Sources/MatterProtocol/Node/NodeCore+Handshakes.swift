@@ -77,7 +77,7 @@ extension NodeCore {
       guard admitHandshake(opcode, payload, on: id, from: address, at: now) else { return }
     }
     let environment = Handshake.Environment(
-      fabrics: fabrics, resumption: resumption, signatures: signatures, trustedEpoch: trustedEpoch, now: now)
+      fabrics: fabrics, resumption: acceptedResumption, signatures: signatures, trustedEpoch: trustedEpoch, now: now)
     guard let action = handshakes.receive(opcode, payload, on: id, environment, random: &random) else { return }
     if let handshake = handshakes[id] { unsecured.setParameters(handshake.peerParameters, of: id.session) }
     // A malformed status report is not answered, so it counts as dropped.
@@ -85,17 +85,23 @@ extension NodeCore {
     perform(action, on: id, at: now)
   }
 
+  /// The records of sessions that peers can resume.
+  private var acceptedResumption: ResumptionRecords {
+    hooks.acceptsResumption ? resumption : ResumptionRecords(capacity: 0)
+  }
+
   /// Sets up a handshake for a first message, or refuses it.
   private mutating func admitHandshake(
     _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, from address: SocketAddress, at now: Instant
   ) -> Bool {
-    switch handshakes.classify(opcode, payload, fabrics: fabrics, resumption: resumption) {
+    switch handshakes.classify(opcode, payload, fabrics: fabrics, resumption: acceptedResumption) {
     case .refused(let report, let reason):
       if let reason { drops.count(reason) }
       send(report, on: id, at: now)
     case .replay:
       drops.count(.duplicate)
       exchanges.remove(id)
+    case .request where hooks.busyWait != nil: send(.busy(wait: hooks.busyWait ?? .zero), on: id, at: now)
     case .request(let request):
       if let number = secured.reserveNumber(except: handshakes.sessionNumbers),
         case .admitted(let evicted) = handshakes.admit(

@@ -10,7 +10,7 @@ public struct NodeCore: Sendable {
   /// of IPv6.
   static let largestDatagram = 1280
 
-  let configuration: NodeConfiguration
+  private(set) var configuration: NodeConfiguration
   var random: any RandomSource
   /// The source of retransmission jitter, which need not be cryptographically secure.
   var jitterSource: SeededRandomSource
@@ -67,6 +67,12 @@ public struct NodeCore: Sendable {
     handshakes = HandshakeTable(configuration, key: keySource.next())
     self.random = random
     for fabric in fabrics { fabricsByIndex[fabric.index] = fabric }
+  }
+
+  /// The replaced decisions, which may change at any time.
+  package var hooks: NodeHooks {
+    get { configuration.hooks }
+    set { configuration.hooks = newValue }
   }
 
   // MARK: Outputs

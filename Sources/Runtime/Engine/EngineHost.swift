@@ -20,7 +20,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   public var onStoreFailure: ((StoreError) -> Void)?
 
   @usableFromInline var engine: E
-  private let store: any NodeStore
+  package let store: any NodeStore
   private let discovery: (any NodeDiscovery)?
   @usableFromInline let logger: Logger
   @usableFromInline let traces: Bool

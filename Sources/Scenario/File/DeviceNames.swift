@@ -60,6 +60,11 @@ struct DeviceNames: Sendable {
     return .failure(Miss(candidates: found.map(\.path)))
   }
 
+  mutating func add(_ device: DeviceDefinition, behind bridge: String) {
+    devices.append(device)
+    bridges[device.path] = bridge
+  }
+
   mutating func addRoom(_ name: String) { rooms.append(name) }
 
   /// Returns the room of this name, ignoring case.

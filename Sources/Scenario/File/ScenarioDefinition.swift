@@ -60,6 +60,12 @@ public struct ScenarioStep: Sendable {
     case powerCut(device: String, afterEffects: Int)
     /// Injects a fault into the network around one machine.
     case network(device: String, NetworkFault)
+    /// Adds devices behind a bridge.
+    case add(bridge: String, [DeviceDefinition])
+    /// Removes a device from its bridge.
+    case remove(bridge: String, device: String)
+    /// Replaces the faults of a device itself.
+    case faults(device: String, DeviceFaults)
     /// Changes the addresses of a machine.
     case address(device: String)
     /// Moves the wall clock of a machine forward, or backward if negative.

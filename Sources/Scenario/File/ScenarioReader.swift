@@ -14,6 +14,8 @@ struct ScenarioReader {
 
   var problems: [DefinitionProblem] = []
   let document: YAMLDocument
+  /// The devices that steps add, and their bridges.
+  private var added: [(bridge: String, device: DeviceDefinition)] = []
   /// The devices of the home by name.
   var names = DeviceNames()
   /// The limit of steps in a file, counting repetitions by `times:`.
@@ -47,6 +49,10 @@ struct ScenarioReader {
     for (index, step) in steps.enumerated() where max(index, stepCount) <= Self.stepLimit {
       scenario.steps += self.steps(step)
     }
+    for (bridge, device) in added {
+      guard let index = scenario.home.devices.firstIndex(where: { $0.path == bridge }) else { continue }
+      scenario.home.devices[index].bridged.append(device)
+    }
     var last = Duration.zero
     for step in scenario.steps {
       guard case .at(let time) = step.time else { continue }
@@ -62,7 +68,8 @@ struct ScenarioReader {
   // MARK: Steps
 
   private static let actions = [
-    "power", "cut", "net", "move", "clock", "drift", "do", "set", "press", "rival", "wait", "expect",
+    "power", "cut", "net", "fault", "add", "remove", "move", "clock", "drift", "do", "set", "press", "rival", "wait",
+    "expect",
   ]
 
   /// Returns one step per device of an entry of the file.
@@ -173,6 +180,19 @@ struct ScenarioReader {
     case "net":
       guard let device = machine(nameNode), let fault = fault(value) else { return nil }
       return .network(device: device, fault)
+    case "fault":
+      guard let device = device(nameNode) else { return nil }
+      return faults(of: device, value)
+    case "add":
+      guard let bridge = device(nameNode) else { return nil }
+      return added(to: bridge, nameNode, value)
+    case "remove":
+      guard let bridge = device(nameNode), let device = device(value) else { return nil }
+      guard names.bridge(of: device) == bridge else {
+        report(value, expected: "a device behind “\(bridge)”")
+        return nil
+      }
+      return .remove(bridge: bridge, device: device)
     case "rival":
       guard let device = device(nameNode) else { return nil }
       return compete(for: device, value)
@@ -198,6 +218,45 @@ struct ScenarioReader {
       return .set(device: device, place, value: encoded)
     default: return nil
     }
+  }
+
+  /// Parses an entry of `devices`: `{ name: Spot, type: on/off light }`. Later steps know the devices.
+  private mutating func added(to bridge: String, _ nameNode: Node, _ node: Node) -> ScenarioStep.Action? {
+    guard let definition = names.devices.first(where: { $0.path == bridge }), definition.kind == .bridge else {
+      report(nameNode, expected: "a bridge")
+      return nil
+    }
+    do throws(DefinitionError) {
+      let devices = try definition.bridgedDevices(node, in: document)
+      for var device in devices where names.bridge(of: device.path) == nil {
+        if names.devices.contains(where: { $0.path.lowercased() == device.path.lowercased() }) {
+          report(node, expected: "another name than that of a device of the home")
+          return nil
+        }
+        device.isAbsent = true
+        names.add(device, behind: bridge)
+        added.append((bridge, device))
+      }
+      return .add(bridge: bridge, devices)
+    } catch {
+      problems += error.problems
+      return nil
+    }
+  }
+
+  /// Parses `{ slow: 2s }` as in a definition file, or `heal`.
+  private mutating func faults(of device: String, _ node: Node) -> ScenarioStep.Action? {
+    if node.scalar?.string == "heal" { return .faults(device: device, DeviceFaults()) }
+    guard case .mapping = node else {
+      report(node, expected: "faults such as { slow: 2s }, or heal")
+      return nil
+    }
+    let (faults, found) = FaultReading.read(node, in: document, of: names.devices.first { $0.path == device }?.kind)
+    problems += found
+    if names.bridge(of: device) != nil, faults.areOfNode {
+      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
+    }
+    return .faults(device: device, faults)
   }
 
   /// Parses `long`, or for a switch with several buttons `{ press: long, button: Off }`, with a name or number from 1.

@@ -205,6 +205,10 @@ actor RealHome: Stage {
     case .network(let device, let fault):
       try machine(of: device).inject(fault)
       for machine in [hub] + parts.map(\.machine) + competitors { machine.updateDiscovery() }
+    case .add(let bridge, let devices): try await with(bridge) { found, _ in try found.add(devices) }
+    case .remove(let bridge, let device): try await with(bridge) { found, _ in try found.remove(device) }
+    case .faults(let device, let faults):
+      try await with(device) { found, at in try found.inject(faults, at: at) }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time):
       try machine(of: device).moveWallClock(by: time)

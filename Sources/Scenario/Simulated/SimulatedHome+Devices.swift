@@ -73,6 +73,13 @@ extension SimulatedHome {
     try await restorePower(of: device)
   }
 
+  /// Replaces the faults of a device itself.
+  func inject(_ faults: DeviceFaults, into device: String) throws {
+    let found = try find(device)
+    addToTimeline("fault \(device): \(faults.words.isEmpty ? "heal" : faults.words.joined(separator: ", "))")
+    try found.device.inject(faults, at: found.place)
+  }
+
   // MARK: The network
 
   /// Injects a fault into the network around a device.

@@ -1,14 +1,16 @@
 import MatterClusters
 import MatterModel
 
-extension HomeDefinition {
-  /// Several thousand names, so created once.
-  private static let catalogue: AttributeCatalogue = {
+extension AttributeCatalogue {
+  /// All attributes. Several thousand names, so created once.
+  static let all: AttributeCatalogue = {
     var catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
     catalogue.checksIntegers = false
     return catalogue
   }()
+}
 
+extension HomeDefinition {
   /// Reads definition files like `load(files:catalogue:)` with the catalogue of all clusters, and checks that each
   /// device has the attributes with initial values.
   /// - Parameter open: reads the files of behaviors.
@@ -17,7 +19,7 @@ extension HomeDefinition {
     simulating files: [(name: String, text: String)], ignoring ignored: [String] = [],
     opening open: @escaping FileReader = HomeDefinition.refuseFile
   ) throws(DefinitionError) -> HomeDefinition {
-    let home = try load(files: files, catalogue: catalogue, ignoring: ignored, opening: open)
+    let home = try load(files: files, catalogue: .all, ignoring: ignored, opening: open)
     var seen: Set<SourceMark> = []
     let problems = (home.devices.flatMap(DeviceAssembly.problems) + roomProblems(home)).filter {
       seen.insert($0.mark).inserted

@@ -280,6 +280,9 @@ struct EndpointNumbers: Sendable {
     if let value = stored[Self.nextKey], let number = try? UInt16(tlv: value) { next = number }
   }
 
+  /// Forgets the changes after they were stored.
+  mutating func commit() { changes = [] }
+
   /// Returns the endpoint of a device or of a part of it, and assigns a new one if needed.
   mutating func number(of name: String) -> EndpointID {
     if let known = numbers[name] { return EndpointID(known) }

@@ -34,12 +34,7 @@ struct DeviceIdentity: Sendable {
       self.salt = salt
       return
     }
-    let made = try TestAttestation(
-      vendorID: device.vendorID, productID: device.productID, deviceTypeID: device.kind.deviceType.rawValue,
-      name: "Hearth \(device.serialNumber)", random: &random, signatures: signatures)
-    attestation = AttestationCredentials(
-      dacKey: made.dacKey, deviceCertificate: made.dac.der, intermediateCertificate: made.pai.der,
-      certificationDeclaration: made.certificationDeclaration)
+    attestation = try Self.attestation(of: device, signatures: signatures, random: &random)
     salt = random.bytes(32)
     // Not durable by itself: a device without a fabric may get another identity, and joining one makes all earlier
     // commits durable.
@@ -50,5 +45,19 @@ struct DeviceIdentity: Sendable {
       StoreChange(Self.prefix + "declaration", attestation.certificationDeclaration),
       StoreChange(Self.prefix + "salt", salt),
     ])
+  }
+
+  /// Creates attestation credentials.
+  /// - Parameter flaw: a flaw of the attestation; nil for a valid one.
+  static func attestation(
+    of device: DeviceDefinition, flaw: TestAttestation.Flaw? = nil, signatures: any SignatureScheme,
+    random: inout any RandomSource
+  ) throws(CertificateError) -> AttestationCredentials {
+    let made = try TestAttestation(
+      vendorID: device.vendorID, productID: device.productID, deviceTypeID: device.kind.deviceType.rawValue,
+      name: "Hearth \(device.serialNumber)", flaw: flaw, random: &random, signatures: signatures)
+    return AttestationCredentials(
+      dacKey: made.dacKey, deviceCertificate: made.dac.der, intermediateCertificate: made.pai.der,
+      certificationDeclaration: made.certificationDeclaration)
   }
 }

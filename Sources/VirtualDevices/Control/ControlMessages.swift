@@ -17,6 +17,13 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   case power(device: String, Power)
   /// Injects a fault into the device's network.
   case network(device: String, DeviceNetwork.Fault)
+  /// Adds devices behind a bridge.
+  /// - entry: an entry of `devices` of a definition file.
+  case add(device: String, entry: String)
+  /// Removes a bridged device from its bridge.
+  case remove(device: String)
+  /// Replaces the faults of the device itself.
+  case faults(device: String, DeviceFaults)
 
   /// Causes a test event, as a certification test does with the enable key; answered with ``ControlReply/events``.
   /// - event: its name or its trigger in hexadecimal; nil to list the events.
@@ -43,8 +50,9 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   var device: String? {
     switch self {
     case .status: nil
-    case .set(let device, _, _, _, _), .get(let device, _, _, _), .part(let device, _, _, _),
-      .move(let device, _, _), .power(let device, _), .network(let device, _), .trigger(let device, _):
+    case .set(let device, _, _, _, _), .get(let device, _, _, _), .part(let device, _, _, _), .move(let device, _, _),
+      .power(let device, _), .network(let device, _), .trigger(let device, _), .add(let device, _),
+      .remove(let device), .faults(let device, _):
       device
     }
   }

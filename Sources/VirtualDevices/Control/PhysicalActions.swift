@@ -23,13 +23,19 @@ struct PhysicalActions: Sendable {
     if case .status = request { return board.status().map { ControlReply(fleet: $0) } }
     guard let path = request.device else { return done(.init(.badRequest, "no device is named")) }
     let found = devices.map { device in
-      device.eventLoop.submit { device.value.place(named: path) == nil ? nil : device }
+      device.eventLoop.submit { () -> (NIOLoopBound<VirtualDevice>?, [String]) in
+        let definition = device.value.definition
+        return (
+          device.value.place(named: path) == nil ? nil : device, [definition.path] + definition.bridged.map(\.path)
+        )
+      }
     }
     return EventLoopFuture.whenAllSucceed(found, on: board.eventLoop).flatMap { found in
-      guard let device = found.lazy.compactMap({ $0 }).first else {
+      guard let device = found.lazy.compactMap(\.0).first else {
         return done(.init(.notFound, "there is no device “\(path)” here"))
       }
-      return device.eventLoop.flatSubmit { perform(request, path, on: device) }
+      let paths = found.flatMap(\.1)
+      return device.eventLoop.flatSubmit { perform(request, path, on: device, besides: paths) }
     }
   }
 
@@ -70,8 +76,9 @@ struct PhysicalActions: Sendable {
   }
 
   /// Performs a request on the device's loop.
+  /// - Parameter others: the paths of all devices of the fleet.
   private func perform(
-    _ request: ControlRequest, _ path: String, on bound: NIOLoopBound<VirtualDevice>
+    _ request: ControlRequest, _ path: String, on bound: NIOLoopBound<VirtualDevice>, besides others: [String]
   ) -> EventLoopFuture<ControlReply> {
     let device = bound.value
     guard let place = device.place(named: path) else { return done(.init(.notFound, "there is no device “\(path)”")) }
@@ -96,6 +103,17 @@ struct PhysicalActions: Sendable {
             "link conditions out of range; expected times from 0 to 24 h, and sizes and rates of at least 0")
         }
         try device.inject(fault, at: place)
+      case .add(_, let entry):
+        let added = try device.parse(bridged: entry)
+        let taken = Set(others.map { $0.lowercased() })
+        if let again = added.first(where: { taken.contains($0.path.lowercased()) }) {
+          throw ControlError(.refused, "there is a device “\(again.path)” already")
+        }
+        try device.add(added)
+      case .remove:
+        guard place.bridged != nil else { throw ControlError(.refused, "it is not behind a bridge") }
+        try device.remove(path)
+      case .faults(_, let faults): try device.inject(faults, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
         try device.set(ClusterID(cluster), AttributeID(attribute), value, on: place.endpoints(endpoint))
       case .get(_, let endpoint, let cluster, let attribute):

@@ -91,7 +91,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
-    "doorAlarm", "travel", "encoder",
+    "doorAlarm", "travel", "encoder", "faults",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -145,6 +145,7 @@ struct DefinitionReader {
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     let battery = fields["battery"].flatMap { readBattery($0) }
+    let faults = fields["faults"].map { readFaults($0, of: kind, isBridged: isBridged) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let climate = readClimate(fields, of: kind)
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
@@ -156,8 +157,9 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, battery: battery, labels: labels, climate: climate, switchKind: parts.switchKind,
-      buttons: parts.buttons, program: parts.program, motors: readMotors(fields, of: kind), bridged: parts.bridged,
+      behaviors: behaviors, battery: battery, faults: faults, labels: labels, climate: climate,
+      switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
+      motors: readMotors(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 
@@ -229,6 +231,15 @@ struct DefinitionReader {
       return nil
     }
     return passcode
+  }
+
+  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
+    let (faults, found) = FaultReading.read(node, in: document, of: kind)
+    problems += found
+    if isBridged, faults.areOfNode {
+      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
+    }
+    return faults
   }
 
   private mutating func readAttributes(_ node: Node) -> [InitialValue] {

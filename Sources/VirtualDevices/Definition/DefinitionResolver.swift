@@ -75,7 +75,7 @@ struct DefinitionResolver {
   // MARK: Limits
 
   /// The maximum number of devices of a bridge: its list of parts must fit a report.
-  private static let bridgedLimit = 250
+  static let bridgedLimit = 250
 
   /// Reports too many devices.
   /// - Returns: whether `count` can be expanded.
@@ -181,9 +181,9 @@ struct DefinitionResolver {
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
-        behaviors: draft.behaviors, battery: draft.battery, labels: draft.labels, switchKind: draft.switchKind,
-        climate: draft.climate, buttons: draft.buttons, program: draft.program, motors: draft.motors,
-        bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
+        behaviors: draft.behaviors, battery: draft.battery, faults: draft.faults, labels: draft.labels,
+        switchKind: draft.switchKind, climate: draft.climate, buttons: draft.buttons, program: draft.program,
+        motors: draft.motors, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }
   }

@@ -34,6 +34,7 @@ struct DeviceDraft: Sendable {
   var initialValues: [InitialValue] = []
   var behaviors: [BehaviorDefinition] = []
   var battery: Battery?
+  var faults = DeviceFaults()
   var labels: [DeviceLabel] = []
   var climate = ClimateDefinition()
   var switchKind: SwitchKind?

@@ -126,6 +126,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   package var behaviors: [BehaviorDefinition] = []
   /// The battery; nil for mains power, and for the usual battery of kinds that always have one.
   package var battery: Battery?
+  /// The faults that the device has from its start.
+  public var faults = DeviceFaults()
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
   /// The features of a generic switch; nil for other kinds.
@@ -138,6 +140,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   package var program: ApplianceProgram?
   /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
   public var motors: MotorSettings?
+  /// Whether the device is added behind its bridge later.
+  package var isAbsent = false
   /// The devices behind a bridge; their codes and ports are not used.
   public var bridged: [DeviceDefinition] = []
   /// The position of the definition.

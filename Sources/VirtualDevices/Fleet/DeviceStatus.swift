@@ -32,6 +32,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var isPowered = true
   /// The faults of its network; nil for none.
   public var network: DeviceNetwork?
+  /// Its own faults in the words of the definition file: “slow 2 s”.
+  public var faults: [String] = []
   /// Whether it is on; nil without On/Off.
   public var onOff: Bool?
   /// The level, 1 to 254; nil without Level Control.
@@ -90,6 +92,8 @@ public struct BridgedStatus: Codable, Sendable, Hashable {
   public var type: String
   /// The endpoint of its bridged node.
   public var endpoint: UInt16
+  /// The faults of its attributes: “onOff.onOff null”.
+  public var faults: [String] = []
   /// Whether the bridge can reach it.
   public var isReachable = true
   /// The names of its buttons if it has several, in the order of their endpoints.

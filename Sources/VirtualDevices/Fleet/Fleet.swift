@@ -25,6 +25,8 @@ public struct FleetOptions: Sendable {
   public var seed: UInt64?
   /// The addresses of nodes that devices may be bound to, for networks without multicast.
   public var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
+  /// The devices to run. Ports, keys and certificates are those that they have when all devices run.
+  public var shard = Shard.whole
   /// Whether devices may resume subscriptions after a restart; the definitions select which.
   public var resumesSubscriptions = true
   /// Whether the devices' state of earlier runs is erased.
@@ -79,7 +81,7 @@ public final class Fleet: Sendable {
       try DirectoryCheck.check((directory as NSString).deletingLastPathComponent, isParent: true, logger: logger)
       try DirectoryCheck.check(directory, logger: logger)
     }
-    for device in home.devices {
+    for (index, device) in home.devices.enumerated() where options.shard.contains(index) {
       try DirectoryCheck.check(options.devicesDirectory + "/" + device.uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
@@ -92,7 +94,7 @@ public final class Fleet: Sendable {
     let ports = home.ports(from: options.portBase)
     let rooms = Rooms()
     var devices: [NIOLoopBound<VirtualDevice>] = []
-    for (index, definition) in home.devices.enumerated() {
+    for (index, definition) in home.devices.enumerated() where options.shard.contains(index) {
       let loop = group.next()
       let port = ports[index]
       let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }

@@ -1,4 +1,5 @@
 package import Logging
+import MatterCertificates
 import MatterClusters
 package import MatterCrypto
 package import MatterDevice
@@ -47,7 +48,8 @@ package final class VirtualDevice {
     var now: Instant { Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)) }
   }
 
-  package let definition: DeviceDefinition
+  /// The definition with the devices that are behind the bridge at present.
+  package private(set) var definition: DeviceDefinition
   /// The endpoints of the bridged devices.
   private(set) var numbers = EndpointNumbers()
   /// The running engine; nil without power.
@@ -60,6 +62,10 @@ package final class VirtualDevice {
   private let assignedPort: UInt16?
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
+  /// The faults of the device and of bridged ones by path; they survive a loss of power.
+  var faults: [String: DeviceFaults] = [:]
+  /// The hooks of the engine without faults.
+  private(set) var ownHooks = (DeviceHooks(), NodeHooks())
   /// The paths of bridged devices without power, kept while the bridge itself has none.
   var withoutPower: Set<String> = []
 
@@ -70,12 +76,16 @@ package final class VirtualDevice {
     in environment: Environment
   ) throws {
     self.definition = definition
+    self.definition.bridged.removeAll(where: \.isAbsent)
     (assignedPort, self.port) = (port, port)
     self.random = random
     self.environment = environment
     let hasBehaviors = ([definition] + definition.bridged).contains { !$0.behaviors.isEmpty }
     // Other devices draw the same numbers as without behaviors.
     behaviors = (environment.now, hasBehaviors ? self.random.next() : 0)
+    for device in [definition] + self.definition.bridged where device.faults != DeviceFaults() {
+      faults[device.path] = device.faults
+    }
     try boot(isFresh: isFresh)
   }
 
@@ -109,12 +119,14 @@ package final class VirtualDevice {
     if !environment.resumesSubscriptions { configuration.resumesSubscriptions = false }
     configuration.epoch = epoch(at: now)
     environment.configure(&configuration)
+    ownHooks = (configuration.hooks, configuration.limits.hooks)
     var engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)
     for bridged in definition.bridged where withoutPower.contains(bridged.path) {
       try engine.power(false, bridgedOn: place(of: bridged).node, at: now)
     }
+    if !faults.isEmpty { try installFaults(in: &engine, at: now) }
     let logger = environment.logger
     let host = EngineHost(
       engine, transport: transport, store: store, discovery: environment.discovery, logger: logger)
@@ -161,6 +173,42 @@ package final class VirtualDevice {
     case .note(let text): environment.logger.info("\(definition.path): \(text)")
     default: environment.onChange()
     }
+  }
+
+  /// Notifies the owner of a change of the device.
+  func noteChange() { environment.onChange() }
+
+  /// Creates attestation credentials with a flaw.
+  func flawedAttestation(_ flaw: TestAttestation.Flaw) throws(CertificateError) -> AttestationCredentials {
+    try DeviceIdentity.attestation(
+      of: definition, flaw: flaw, signatures: environment.machine.signatures, random: &random)
+  }
+
+  // MARK: Bridged devices
+
+  /// Replaces the devices behind the bridge.
+  func replaceBridged(_ devices: [DeviceDefinition]) throws(ControlError) {
+    guard let host else { throw ControlError(.noPower, "the device has no power") }
+    var definition = definition
+    definition.bridged = devices
+    var numbers = numbers
+    let endpoints = DeviceAssembly.endpoints(
+      of: definition, &numbers, BehaviorClock(origin: behaviors.origin, now: environment.now, seed: behaviors.seed))
+    // Stored first: an endpoint is never used for another device, even after a loss of power.
+    if !numbers.changes.isEmpty {
+      do { try host.store.commit(numbers.changes) } catch { throw ControlError(.failed, "\(error)") }
+    }
+    numbers.commit()
+    (self.definition, self.numbers) = (definition, numbers)
+    for device in devices where faults[device.path] == nil && device.faults != DeviceFaults() {
+      faults[device.path] = device.faults
+    }
+    let hasFaults = !faults.isEmpty
+    try host.perform { (engine, now) throws(ControlError) in
+      engine.replaceEndpoints(endpoints, at: now)
+      if hasFaults { try installFaults(in: &engine, at: now) }
+    }
+    environment.onChange()
   }
 
   // MARK: Power
@@ -248,9 +296,11 @@ package final class VirtualDevice {
       // Without power, the network may still change.
       var last = lastStatus ?? status
       last.network = network
+      last.faults = faults[definition.path]?.words ?? []
       return last
     }
     (status.network, status.drops) = (network, drops)
+    status.faults = faults[definition.path]?.words ?? []
     host.perform { engine, _ in
       status.fabrics = engine.fabrics.map {
         .init(
@@ -266,6 +316,7 @@ package final class VirtualDevice {
         var part = BridgedStatus(
           name: bridged.name, room: bridged.room ?? "", type: bridged.kind.title, endpoint: place.node.rawValue,
           buttons: bridged.buttons)
+        part.faults = faults[bridged.path]?.words ?? []
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
         (part.onOff, part.level, part.position) = Self.values(&engine, on: place.application[0])
         part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)

@@ -53,6 +53,13 @@ struct Run: AsyncParsableCommand {
       valueName: "path"),
     completion: .file())
   var appPipe: String?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Run only this part of the devices, such as 1/4 for the first of four; the same devices on each host.",
+      valueName: "i/n"),
+    transform: SeedArguments.shard)
+  var shard = Shard.whole
   @Flag(help: "Discard the stored state of the devices.") var fresh = false
   @Flag(inversion: .prefixedNo, help: "Resume subscriptions after a restart.") var resume = true
   @Flag(help: "Check the definition files and the options without starting devices.") var check = false
@@ -60,7 +67,9 @@ struct Run: AsyncParsableCommand {
   var readyFile: String?
 
   func run() async throws {
-    let home = try definition()
+    let whole = try definition()
+    var home = whole
+    home.devices = whole.devices.enumerated().filter { shard.contains($0.offset) }.map(\.element)
     let state = try options.stateDirectory
     let registry = FleetRegistry.standard(environment: ProcessInfo.processInfo.environment)
     let clashes = DeviceClash.find(home, FleetRegistry.running(in: registry, and: state.run))
@@ -70,6 +79,7 @@ struct Run: AsyncParsableCommand {
     fleetOptions.discovery = mdns.mode
     fleetOptions.seed = seed
     fleetOptions.portBase = portBase
+    fleetOptions.shard = shard
     fleetOptions.isFresh = fresh
     fleetOptions.resumesSubscriptions = resume
     fleetOptions.appPipe = appPipe
@@ -91,7 +101,7 @@ struct Run: AsyncParsableCommand {
     defer { group.shutdownGracefully { _ in } }
     let fleet: Fleet
     do {
-      fleet = try await Fleet.start(home, fleetOptions, on: group, logger: options.logger)
+      fleet = try await Fleet.start(whole, fleetOptions, on: group, logger: options.logger)
     } catch {
       throw HomeError(starting: error)
     }

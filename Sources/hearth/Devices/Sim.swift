@@ -7,7 +7,8 @@ struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Inspect and control running virtual devices.",
     subcommands: [
-      List.self, SimSet.self, SimGet.self, SimPress.self, SimTrigger.self, SimPower.self, SimNet.self, SimDrops.self,
+      List.self, SimSet.self, SimGet.self, SimPress.self, SimTrigger.self, SimPower.self, SimNet.self, SimFault.self,
+      SimAdd.self, SimRemove.self, SimDrops.self,
     ])
 
   struct List: ParsableCommand {

@@ -12,12 +12,12 @@ enum VirtualDeviceReport {
       table.add(
         device.name, device.room.isEmpty ? "–" : device.room, device.type, nodes.isEmpty ? "–" : nodes,
         "\(device.port)", device.manualCode, "\(device.discriminator)", "\(device.fabrics.count)",
-        [device.state, text(device.network) ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
+        ([device.state, text(device.network) ?? ""] + device.faults).filter { !$0.isEmpty }.joined(separator: "; "))
       for bridged in device.bridged {
         // Indented below the bridge.
         table.add(
           "  " + bridged.name, bridged.room.isEmpty ? "–" : bridged.room, bridged.type, "/\(bridged.endpoint)", "", "",
-          "", "", bridged.state)
+          "", "", ([bridged.state] + bridged.faults).joined(separator: "; "))
       }
     }
     return table.text(columns: columns)
@@ -50,6 +50,7 @@ enum VirtualDeviceReport {
           "powered": .bool(device.isPowered), "buttons": .array(device.buttons.map { .string($0) }),
           "bridged": .array(device.bridged.map(json)),
           "network": device.network.map { json($0) } ?? .null,
+          "faults": .array(device.faults.map { .string($0) }),
           "drops": json(device.drops.sorted { $0.key < $1.key }),
         ]
       })
@@ -62,6 +63,7 @@ enum VirtualDeviceReport {
       "onOff": device.onOff.map { .bool($0) } ?? .null, "level": device.level.map { .integer($0) } ?? .null,
       "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
       "buttons": .array(device.buttons.map { .string($0) }),
+      "faults": .array(device.faults.map { .string($0) }),
     ]
   }
 

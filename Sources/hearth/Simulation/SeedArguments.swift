@@ -1,6 +1,7 @@
 import ArgumentParser
 import MatterModel
 import Scenario
+import VirtualDevices
 
 /// Parsers of the options for seeds, variants and defects, whose errors name the expected values.
 enum SeedArguments {
@@ -18,6 +19,12 @@ enum SeedArguments {
     }
     guard first <= last else { throw ValidationError("expected the smaller number first: \(last)..\(first)") }
     return first...last
+  }
+
+  /// Parses one of several parts: `1/4`.
+  static func shard(_ text: String) throws -> Shard {
+    guard let shard = Shard(text) else { throw ValidationError("expected a part and the number of parts, such as 1/4") }
+    return shard
   }
 
   /// Parses the number of a variant: `12`.

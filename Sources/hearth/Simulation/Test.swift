@@ -30,6 +30,13 @@ struct Test: AsyncParsableCommand {
     parsing: .unconditional, help: ArgumentHelp("Run once for each of these seeds.", valueName: "a..b"),
     transform: SeedArguments.seeds)
   var seeds: ClosedRange<UInt64>?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Run only this part of all runs (scenarios, variants and seeds), such as 1/4 for the first of four.",
+      valueName: "i/n"),
+    transform: SeedArguments.shard)
+  var shard = Shard.whole
   @Flag(help: "Use real sockets and the real clock.") var realtime = false
   @Option(help: ArgumentHelp("Write the results to this file as JUnit XML.", valueName: "file")) var junit: String?
   @Option(help: ArgumentHelp("Write a trace of each run to this directory, for `hearth replay`.", valueName: "dir"))
@@ -61,7 +68,8 @@ struct Test: AsyncParsableCommand {
     let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
       .filter { variant == nil || $0.1.variant == variant }
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
-    var runs = self.runs(of: loaded).makeIterator()
+    var runs = self.runs(of: loaded).enumerated().lazy.filter { [shard] in shard.contains($0.offset) }
+      .map(\.element).makeIterator()
     var next = runs.next()
     let progress = TestProgress()
     CrashReporter.install { number in report(progress, endedBy: number) }

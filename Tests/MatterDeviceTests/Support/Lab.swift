@@ -26,6 +26,8 @@ struct Lab {
   var durable: Set<String> = []
   /// The number of store effects.
   var commits = 0
+  /// The sizes of the datagrams that the device sent.
+  var sizes: [Int] = []
   private var crashes: UInt64 = 0
   let configuration: DeviceConfiguration
   let endpoints: [EndpointDefinition]
@@ -107,6 +109,7 @@ struct Lab {
         isQuiet = false
         switch effect {
         case .send(let bytes, let address):
+          sizes.append(bytes.count)
           if let index = administrators.firstIndex(where: { $0.address == address }) {
             administrators[index].core.receive(bytes, from: Self.deviceAddress, at: now)
           }

@@ -20,11 +20,9 @@ struct ExampleFilesTests {
   @Test("cover every type and can be simulated")
   func all() throws {
     let names = [
-      "demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water",
+      "demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "faults",
     ]
-    let homes = try names.map { "\($0).yaml" }.map {
-      try load($0, simulating: true)
-    }
+    let homes = try names.map { try load("\($0).yaml", simulating: true) }
     let devices = homes.flatMap(\.devices)
     #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
     // All of them may run side by side.

@@ -13,7 +13,9 @@ public enum BindingServer {
         let own = list.filter { $0.fabricIndex == context.subject.fabric }
         let clients = context.node.endpoint(context.endpoint)?.clients ?? []
         guard own.allSatisfy({ isValid($0, clients) }) else { throw StatusError(.constraintError) }
-        guard own.count <= maximumPerFabric else { throw StatusError(.resourceExhausted) }
+        guard own.count <= (context.node.isFull(.bindings) ? 0 : maximumPerFabric) else {
+          throw StatusError(.resourceExhausted)
+        }
       }
   }
 

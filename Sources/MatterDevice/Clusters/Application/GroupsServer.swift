@@ -40,6 +40,8 @@ public enum GroupsServer {
       $0.groupId == group && $0.fabricIndex == fabric
     }
     guard hasKey else { return .unsupportedAccess }
+    let isMember = context.groupTable.contains(group, fabric: fabric, endpoint: context.endpoint)
+    guard isMember || !context.node.isFull(.groups) else { return .resourceExhausted }
     return context.groupTable.add(group, fabric: fabric, endpoint: context.endpoint, name: name)
       ? .success : .resourceExhausted
   }

@@ -49,6 +49,7 @@ enum SceneTable {
   }
 
   static func remaining(_ fabric: FabricIndex, _ context: ServerContext) -> Int {
+    if context.node.isFull(.scenes) { return 0 }
     let free = Int(size) - context.storedKeys(prefix: "scene/").count
     return max(0, min(capacityPerFabric - count(fabric, context), free))
   }

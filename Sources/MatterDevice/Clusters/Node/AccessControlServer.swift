@@ -20,7 +20,9 @@ extension RootNode {
       .onWrite(AccessControl.acl) { context, entries throws(StatusError) in
         let fabric = context.subject.fabric
         let own = entries.filter { $0.fabricIndex == fabric }
-        guard own.count <= entryLimit else { throw StatusError(.resourceExhausted) }
+        guard own.count <= (context.node.isFull(.accessControl) ? 1 : entryLimit) else {
+          throw StatusError(.resourceExhausted)
+        }
         for entry in own { try check(entry) }
         let old = context[AccessControl.acl].filter { $0.fabricIndex == fabric }
         reportChanges(&context, from: old, to: own)

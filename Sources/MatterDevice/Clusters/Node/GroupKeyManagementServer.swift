@@ -97,7 +97,8 @@ extension RootNode {
       last = time
     }
     let existing = identifiers(context, fabric)
-    guard existing.contains(set.groupKeySetID) || existing.count < keySetLimit else {
+    let limit = context.node.isFull(.groupKeys) ? 0 : keySetLimit
+    guard existing.contains(set.groupKeySetID) || existing.count < limit else {
       throw StatusError(.resourceExhausted)
     }
     if set.groupKeySetID == 0, var updated = context.node.commissioning.fabric(fabric) {

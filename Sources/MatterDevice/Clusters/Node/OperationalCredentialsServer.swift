@@ -7,12 +7,13 @@ internal import MatterProtocol
 extension RootNode {
   /// Matter Core § 11.18.
   static func operationalCredentials(_ configuration: DeviceConfiguration) -> ClusterServer {
-    let credentials = configuration.attestation
+    let own = configuration.attestation
     return vendorVerification(fabricLists(ClusterServer(OperationalCredentials.self)))
       .answer(OperationalCredentials.attestationRequest) { context, request throws(StatusError) in
         guard request.attestationNonce.bytes.count == 32, let session = context.node.session else {
           throw StatusError(.invalidCommand)
         }
+        let credentials = context.node.hooks.attestation ?? own
         let elements = AttestationElements(
           certificationDeclaration: credentials.certificationDeclaration, nonce: request.attestationNonce.bytes,
           timestamp: 0
@@ -21,15 +22,16 @@ extension RootNode {
           attestationElements: OctetString(elements),
           attestationSignature: OctetString(try sign(context, elements, session, credentials)))
       }
-      .answer(OperationalCredentials.certificateChainRequest) { _, request throws(StatusError) in
+      .answer(OperationalCredentials.certificateChainRequest) { context, request throws(StatusError) in
+        let credentials = context.node.hooks.attestation ?? own
         switch request.certificateType {
-        case .dacCertificate: .init(certificate: OctetString(credentials.deviceCertificate))
-        case .paiCertificate: .init(certificate: OctetString(credentials.intermediateCertificate))
+        case .dacCertificate: return .init(certificate: OctetString(credentials.deviceCertificate))
+        case .paiCertificate: return .init(certificate: OctetString(credentials.intermediateCertificate))
         default: throw StatusError(.invalidCommand)
         }
       }
       .answer(OperationalCredentials.csrRequest) { context, request throws(StatusError) in
-        try csr(&context, request, credentials)
+        try csr(&context, request, context.node.hooks.attestation ?? own)
       }
       .on(OperationalCredentials.addTrustedRootCertificate) { context, request throws(StatusError) in
         try addRoot(&context, request.rootCACertificate.bytes)
@@ -182,7 +184,7 @@ extension RootNode {
     guard subject.isOperational || (subject.isTag && tag.version > 0) else {
       return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is no operational node and no authenticated tag")
     }
-    guard let index = context.node.commissioning.freeIndex else {
+    guard !context.node.isFull(.fabrics), let index = context.node.commissioning.freeIndex else {
       return refuse(&context, .tableFull, "all \(CommissioningState.maximumFabrics) fabrics are in use")
     }
     guard

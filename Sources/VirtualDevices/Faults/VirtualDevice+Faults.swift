@@ -1,0 +1,65 @@
+internal import MatterClusters
+internal import MatterDevice
+internal import MatterModel
+internal import MatterProtocol
+internal import Runtime
+
+// Faults of the device itself, installed as hooks of its engine.
+extension VirtualDevice {
+  /// Replaces the faults of the device or of a bridged one.
+  package func inject(_ faults: DeviceFaults, at place: Place) throws(ControlError) {
+    guard place.bridged == nil || !faults.areOfNode else {
+      throw ControlError(
+        .refused, "a bridged device has faults of its attributes only; use its bridge, “\(definition.path)”")
+    }
+    guard let host else { throw ControlError(.noPower, "the device has no power") }
+    let path = place.bridged?.path ?? definition.path
+    let old = self.faults[path]
+    self.faults[path] = faults
+    do throws(ControlError) {
+      try host.perform { (engine, now) throws(ControlError) in try installFaults(in: &engine, at: now) }
+    } catch {
+      self.faults[path] = old
+      throw error
+    }
+    noteChange()
+  }
+
+  /// Installs the present faults in an engine.
+  /// - Throws: `notFound` for an attribute that the device doesn't have.
+  func installFaults(in engine: inout DeviceEngine, at now: Instant) throws(ControlError) {
+    var (hooks, node) = ownHooks
+    let own = faults[definition.path] ?? DeviceFaults()
+    own.install(in: &hooks, &node)
+    for (path, faults) in faults.sorted(by: { $0.key < $1.key }) {
+      guard let place = place(named: path) else { continue }
+      for fault in faults.data {
+        guard let found = place.paths(of: fault).first(where: { engine.serves($0) }) else {
+          throw ControlError(.notFound, "\(path) has no attribute \(fault.name)")
+        }
+        hooks.violations[found] = fault.violation
+      }
+    }
+    if let flaw = own.attestation {
+      do { hooks.attestation = try flawedAttestation(flaw) } catch {
+        throw ControlError(.failed, "can't make the attestation: \(error)")
+      }
+    }
+    engine.install(hooks, node, at: now)
+  }
+}
+
+extension VirtualDevice.Place {
+  /// Returns the attributes that a fault may refer to. Application endpoints are counted within the device.
+  fileprivate func paths(of fault: DeviceFaults.DataFault) -> [ConcreteAttributePath] {
+    let endpoints: [EndpointID]
+    switch fault.endpoint {
+    case nil: endpoints = [node] + application
+    case 0?: endpoints = [node]
+    case let number?:
+      let index = Int(number) - 1
+      endpoints = application.indices.contains(index) ? [application[index]] : []
+    }
+    return endpoints.map { ConcreteAttributePath($0, fault.cluster, fault.attribute) }
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import HearthHome
+import VirtualDevices
+
+/// `hearth sim fault`.
+struct SimFault: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fault", abstract: "Make a device misbehave, or behave again.",
+    discussion: """
+      Faults last until --heal, or until the devices are stopped. Each call replaces the previous faults, also those of the \
+      definition file (`faults:`). Without options, prints the current faults. A bridged device has only --data; the others are \
+      those of its bridge. For example:
+        hearth sim fault Kitchen/Lamp --slow 3s
+        hearth sim fault Kitchen/Lamp --data levelControl.currentLevel=type --data onOff.onOff=missing
+        hearth sim fault Kitchen/Lamp --full scenes --full groups
+        hearth sim fault Kitchen/Lamp --heal
+      """)
+  @OptionGroup var options: GlobalOptions
+  @Argument(help: "The device.") var device: String
+  @Flag(help: "Answer requests and handshakes with BUSY.") var busy = false
+  @Option(help: ArgumentHelp("The time between a request and its execution.", valueName: "time")) var slow: String?
+  @Flag(help: "Send no reports after the first one of a subscription.") var silent = false
+  @Option(
+    help: ArgumentHelp(
+      "Drop all sessions without notifying the peers, now and at this interval.", valueName: "time"))
+  var dropSessions: String?
+  @Flag(help: "Require a full handshake instead of resuming sessions.") var refuseResumption = false
+  @Option(
+    help: ArgumentHelp("The flaw of the attestation: signature, expiry, vendor or root.", valueName: "flaw"))
+  var attestation: String?
+  @Option(
+    help: ArgumentHelp(
+      "A table that accepts no further entries, or all.",
+      discussion: "fabrics, accessControl, groups, groupKeys, scenes, bindings or subscriptions", valueName: "table"))
+  var full: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "An attribute that violates the data model: missing, null, unknown, cut or type.",
+      valueName: "attribute=violation"))
+  var data: [String] = []
+  @Flag(help: "Remove all faults.") var heal = false
+
+  func validate() throws {
+    let hasFaults = try faults() != DeviceFaults()
+    if heal, hasFaults { throw ValidationError("--heal can't be combined with faults") }
+  }
+
+  private func faults() throws -> DeviceFaults {
+    var faults = DeviceFaults()
+    var texts: [(FaultReading.Key, option: String, text: String)] = []
+    if busy { texts.append((.busy, "--busy", "true")) }
+    if let slow { texts.append((.slow, "--slow", slow)) }
+    if silent { texts.append((.silent, "--silent", "true")) }
+    if let dropSessions { texts.append((.dropSessions, "--drop-sessions", dropSessions)) }
+    if refuseResumption { texts.append((.refuseResumption, "--refuse-resumption", "true")) }
+    if let attestation { texts.append((.attestation, "--attestation", attestation)) }
+    texts += full.map { (.full, "--full", $0) }
+    for (key, option, text) in texts {
+      if let expected = FaultReading.set(key, to: text, in: &faults) {
+        throw ValidationError("\(option): found “\(text)”, expected \(expected)")
+      }
+    }
+    for text in data {
+      let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2 else {
+        throw ValidationError("--data: found “\(text)”, expected ATTRIBUTE=VIOLATION, such as onOff.onOff=null")
+      }
+      let mark = SourceMark(file: "--data", line: 1, column: 1)
+      do throws(DefinitionError) {
+        faults.data.append(try FaultReading.read(parts[0], at: mark, parts[1], at: mark))
+      } catch {
+        throw ValidationError(
+          error.problems.map { "\($0)".replacing("\($0.mark): ", with: "--data: ") }.joined(separator: "\n"))
+      }
+    }
+    return faults
+  }
+
+  func run() throws {
+    let running = try RunningDevices(options)
+    let entry = try running.resolve(device)
+    let faults = try faults()
+    let isChange = heal || faults != DeviceFaults()
+    if isChange { try running.send(.faults(device: entry.path, faults), to: entry) }
+    let fleet = try running.send(.status, to: entry).fleet
+    let node = fleet?.devices.first { $0.path == entry.node.path }
+    let present = entry.path == node?.path ? node?.faults : node?.bridged.first { $0.path == entry.path }?.faults
+    options.output.result(
+      ["device": .string(entry.path), "faults": .array((present ?? []).map { .string($0) })],
+      isChange ? "" : present.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "no faults")
+  }
+}

@@ -1,0 +1,94 @@
+import MatterClusters
+import MatterDevice
+import MatterModel
+import Testing
+
+@testable import VirtualDevices
+
+/// The key `faults` of definition files.
+@Suite("Definitions of faults") struct FaultReadingTests {
+  private func device(_ faults: String, type: String = "dimmable light") throws -> DeviceDefinition {
+    let text = "devices:\n  - name: A\n    type: \(type)\n    faults: \(faults)\n"
+    return try #require(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.first)
+  }
+
+  private func problem(_ text: String) -> String {
+    do {
+      _ = try HomeDefinition.load(simulating: [("home.yaml", text)])
+      return "no problem"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private func problem(of faults: String) -> String {
+    problem("devices:\n  - name: A\n    type: dimmable light\n    faults: \(faults)\n")
+  }
+
+  @Test func readsAllFaults() throws {
+    let faults = try device(
+      """
+      { busy: true, slow: 2s, silent: true, dropSessions: 5m, refuseResumption: yes, attestation: root,
+        full: [scenes, groups], data: { onOff.onOff: null, 1.levelControl.currentLevel: type,
+        0.basicInformation.vendorName: missing } }
+      """
+    ).faults
+    #expect(
+      faults.words == [
+        "busy", "slow 2 s", "silent", "dropSessions 5 min", "refuseResumption", "attestation root",
+        "full groups scenes", "onOff.onOff null", "1.levelControl.currentLevel type",
+        "0.basicInformation.vendorName missing",
+      ])
+    #expect(faults.areOfNode && faults.data.map(\.endpoint) == [nil, 1, 0])
+    #expect(try device("{ full: all }").faults.fullTables.count == DeviceTable.allCases.count)
+    #expect(try device("{ silent: false }").faults == DeviceFaults())
+  }
+
+  @Test(
+    "names line and expected values",
+    arguments: [
+      ("slow", "4:13: found “slow”, expected faults such as { slow: 2s }"),
+      ("{ slo: 2s }", "4:15: found key “slo”, expected a fault, did you mean “slow”?"),
+      ("{ slow: fast }", "4:21: found “fast”, expected a time from 1 ms to a day, such as 2s"),
+      ("{ dropSessions: 10ms }", "4:29: found “10ms”, expected a time from 1 s to a day, such as 5m"),
+      ("{ busy: maybe }", "4:21: found “maybe”, expected true or false"),
+      ("{ attestation: key }", "4:28: found “key”, expected signature, expiry, vendor or root"),
+      (
+        "{ full: [scenes, shelves] }",
+        "4:30: found “shelves”, expected fabrics, accessControl, groups, groupKeys, scenes, bindings or subscriptions, "
+          + "or all"
+      ),
+      ("{ data: onOff }", "4:21: found “onOff”, expected attributes such as { onOff.onOff: null }"),
+      (
+        "{ data: { onOff.onOff: cut } }",
+        "4:36: found “cut”, expected a violation of onOff.onOff: missing, null or type"
+      ),
+      ("{ data: { onOff.onOf: null } }", "4:23: found attribute “onOf”, expected an attribute of onOff, did you mean"),
+      (
+        "{ data: { doorLock.lockState: missing } }",
+        "no problem"
+      ),
+      ("{ data: { onOff.offWaitTime: missing, 1.doorLock.lockState: missing } }", "4:51: found “1.doorLock"),
+      (
+        "{ data: { onOff.onOff: null, onOff.onOff: type } }", "onOff.onOff"
+      ),
+    ])
+  func reportsProblems(_ faults: String, _ message: String) {
+    #expect(problem(of: faults).contains(message), "\(problem(of: faults))")
+  }
+
+  @Test func bridgedDevicesHaveDataOnly() {
+    func bridge(_ faults: String) -> String {
+      """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - { name: A, type: plug, faults: \(faults) }
+
+      """
+    }
+    #expect(problem(bridge("{ data: { onOff.onOff: null } }")) == "no problem")
+    #expect(problem(bridge("{ busy: true }")).contains("5:40: found a mapping, expected only the fault “data”"))
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+/// Scenes that devices store.
+@Suite("hearth scene", .serialized, .processes) struct SceneTests {
+  @Test(.timeLimit(.minutes(10))) func storesRecallsListsAndRemoves() async throws {
+    let hearth = Hearth()
+    // A code of its own: other tests run devices with the same name at the same time.
+    let numbers = (passcode: Int.random(in: 1_000_000...9_999_999), discriminator: Int.random(in: 0...4095))
+    let fleet = try await Fleet(
+      hearth,
+      definition: "devices:\n  - { name: Lamp, type: dimmable light, passcode: \(numbers.passcode), "
+        + "discriminator: \(numbers.discriminator) }\n")
+    #expect(try await hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
+    #expect(try await hearth("on", "lamp").status == 0)
+    let stored = try await hearth.run(["scene", "store", "Evening", "lamp", "--over", "0s"])
+    #expect(stored.status == 0 && stored.output.contains("Evening"), "\(stored.output)\(stored.errors)")
+    #expect(try await hearth("off", "lamp").status == 0)
+    #expect(try await hearth("sim", "get", "lamp.onOff.onOff").output == "false\n")
+
+    let listed = try await hearth("scene", "list", "lamp").output
+    #expect(listed.split(separator: "\n").count == 2 && listed.contains("Evening"), "\(listed)")
+    #expect(try await hearth("scene", "recall", "evening").status == 0)
+    #expect(try await hearth("sim", "get", "lamp.onOff.onOff").output == "true\n")
+
+    #expect(try await hearth("scene", "remove", "evening").status == 0)
+    #expect(try await hearth("scene", "recall", "evening").status == 3)
+    #expect(try await hearth("scene", "list", "lamp").output.isEmpty)
+  }
+}
