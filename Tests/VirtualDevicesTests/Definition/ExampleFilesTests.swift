@@ -19,7 +19,9 @@ struct ExampleFilesTests {
 
   @Test("cover every type and can be simulated")
   func all() throws {
-    let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml", "sensors.yaml", "faults.yaml"].map { try load($0, simulating: true) }
+    let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml", "sensors.yaml", "faults.yaml"].map {
+      try load($0, simulating: true)
+    }
     let devices = homes.flatMap(\.devices)
     #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
     // All of them may run side by side.
