@@ -55,7 +55,8 @@ import Testing
     let bridged = "{ name: A, type: \(kind.name), battery: { charge: 40%, type: lithium ion } }"
     var engine = try engine(load("{ name: B, type: bridge, devices: [\(bridged), { name: C, type: plug }] }"))
     #expect(engine.value(PowerSource.batPercentRemaining, on: 2) == .value(80))
-    #expect(engine.value(PowerSource.endpointList, on: 2) == [2])
+    let parts = engine.value(Descriptor.partsList, on: 2) ?? []
+    #expect(engine.value(PowerSource.endpointList, on: 2) == [2] + parts)
     #expect(engine.value(PowerSource.status, on: 0) == nil && engine.value(PowerSource.status, on: 3) == nil)
     #expect(findings(engine) == [])
   }

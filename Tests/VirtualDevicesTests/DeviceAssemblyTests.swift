@@ -27,11 +27,10 @@ import Testing
 
   @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
     let onOff = DeviceAssembly.servers(of: kind).first { $0.id == OnOff.id }
-    let hasOnOff = onOff != nil
-    let device = try definition(
-      kind,
-      more: onOff.map { $0.features & OnOff.lighting.mask != 0 } == true
-        ? "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n" : "")
+    // A cooktop can be switched on at the device only.
+    let hasOnOff = onOff.map { $0.features & OnOff.offonly.mask == 0 } ?? false
+    let startUp = onOff.map { $0.features & OnOff.lighting.mask == 0 } ?? false ? "" : ", onOff.startUpOnOff: on"
+    let device = try definition(kind, more: hasOnOff ? "    attributes: { onOff.onOff: true\(startUp) }\n" : "")
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let store = MemoryStore()
     let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)
