@@ -69,7 +69,8 @@ struct NetworkReports {
       .first { if case .host = $0 { true } else { false } }
     guard let address, let fingerprint = status.fingerprint else { throw BenchError("the hub has no TLS port") }
     let trust = HubTrust(fingerprint: try CertificateFingerprint(fingerprint))
-    return (hub, address, trust, try await home.invite("Bench", .member).token)
+    let token = try await home.invite("Bench", .member).token
+    return (hub, address, trust, token)
   }
 
   /// Connects clients that note the arrivals of values.
