@@ -101,6 +101,8 @@ extension Schema {
   package func names(_ value: TLVElement.Value) -> Bool {
     switch (self, value) {
     case (.enumeration(_, let names), .unsigned(let number)): names.isEmpty || names[number] != nil
+    // A set bit of an inverted bitmap means “not supported”, as for all bits without a name.
+    case (.bitmap(_, _, true), _): true
     case (.bitmap(_, let names, _), .unsigned(let bits)):
       names.isEmpty || bits & ~names.keys.reduce(0) { $0 | 1 << UInt64($1) } == 0
     case (.nullable(let wrapped), _): value == .null || wrapped.names(value)
