@@ -28,7 +28,7 @@ import Testing
   @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
     let onOff = DeviceAssembly.servers(of: kind).first { $0.id == OnOff.id }
     // A cooktop can be switched on at the device only.
-    let hasOnOff = onOff.map { $0.features & OnOff.offonly.mask == 0 } ?? false
+    let hasOnOff = onOff.map { $0.features & OnOff.offOnly.mask == 0 } ?? false
     let startUp = onOff.map { $0.features & OnOff.lighting.mask == 0 } ?? false ? "" : ", onOff.startUpOnOff: on"
     let device = try definition(kind, more: hasOnOff ? "    attributes: { onOff.onOff: true\(startUp) }\n" : "")
     var random: any RandomSource = SeededRandomSource(seed: 1)
