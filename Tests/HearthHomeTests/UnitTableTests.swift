@@ -11,7 +11,8 @@ import Testing
       let cluster = try #require(ClusterCatalogue.cluster(name.cluster))
       let schemas = cluster.commands.flatMap { [$0.request, $0.response?.schema ?? .any] }
       let declared =
-        cluster.attributes.flatMap { [$0.name] + members($0.schema) } + schemas.flatMap { members($0) }
+        cluster.attributes.flatMap { [$0.name] + members($0.schema) }
+        + (schemas + cluster.events.map(\.payload)).flatMap { members($0) }
       #expect(declared.contains { NormalizedName($0) == name.name }, "\(cluster.name) has no \(name.name)")
     }
   }

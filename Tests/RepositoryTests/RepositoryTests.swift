@@ -14,10 +14,8 @@ enum Repository {
     ],
     "PackagePlugin": ["CataloguePlugin"],
     "Glibc": [
-      "MatterClusters", "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation", "HomeControl",
-      "HearthHome", "Hub",
-      "hearth",
-      "hearth-bench",
+      "MatterClusters", "MatterDevice", "Runtime", "Simulation", "VirtualDevices", "HomeStore", "HomeAutomation",
+      "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
     "Synchronization": [
       "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "HomeModel", "HomeStore", "WebClient",
@@ -107,15 +105,19 @@ enum Repository {
     }
   }
 
-  @Test("only Scenario replaces decisions of the engines") func installsHooksInScenarioOnly() {
+  @Test("only Scenario seeds defects, and only VirtualDevices injects faults") func restrictsHooks() {
     var isFound = false
     // With the default boundaries, `device.hooks` is one word.
-    let assignment = #/\bhooks(\.\w+)? = (?!\w+Hooks\(\))/#.wordBoundaryKind(.simple)
+    let assignment = #/\bhooks(\.\w+)? = (?!\w+Hooks\(\)|configuration\.hooks|newValue)/#.wordBoundaryKind(.simple)
     for file in Repository.sources {
       let lines = file.code(containing: "hooks").filter { $0.text.contains(assignment) }
       isFound = isFound || !lines.isEmpty
-      for (line, _) in lines + file.code(containing: ".configure = ") {
+      let isFault = file.path.contains("VirtualDevices/Faults/")
+      for (line, _) in (isFault ? [] : lines) + file.code(containing: ".configure = ") {
         #expect(file.target == "Scenario", "\(file.path):\(line): \(file.target) may not install a hook")
+      }
+      for (line, _) in file.code(containing: "engine.install(") {
+        #expect(isFault, "\(file.path):\(line): \(file.target) may not inject a fault")
       }
     }
     #expect(isFound, "the hooks have another name")

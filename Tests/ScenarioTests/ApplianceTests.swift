@@ -13,7 +13,7 @@ import Testing
   @Test("a run ends by itself, and an open door or an obstacle interrupts it") func runs() async throws {
     let steps = """
       steps:
-        - do: invoke dishes operationalState.start
+        - do: invoke dishes.operationalState.start
         - expect: { dishes.operationalState.operationalState: running, within: 5s }
         - wait: 50m
         - set: { dishes.door: open }

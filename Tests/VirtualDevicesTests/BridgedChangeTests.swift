@@ -50,7 +50,7 @@ import Testing
         ?? nil)
   }
 
-  @Test("keep endpoints and unique ids, also after a restart") func changesDevices() async throws {
+  @Test("added and removed devices keep endpoints and unique ids after a restart") func changesDevices() async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/hearth-bridge-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let entry = "{ name: C, room: Hall, type: plug, attributes: { onOff.onOff: true } }"
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("are refused if they can't be made") func refusesImpossibleChanges() async throws {
+  @Test("rejects impossible changes of a bridge") func refusesImpossibleChanges() async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/hearth-bridge-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: directory) }
     try await running(in: directory) { device in

@@ -35,7 +35,7 @@ import Testing
     #expect(lock.value(DoorLock.lockState, on: 1) == .value(.locked))
   }
 
-  @Test("parts of the lock are moved, and jam survives a restart") func movesParts() throws {
+  @Test("moves parts of the lock, and keeps a jam after a restart") func movesParts() throws {
     var lock = try engine(definition("doorLock.lockState: Unlocked"))
     #expect(lock.parts(on: 1).map(\.name) == ["bolt", "button", "keypad", "reader"])
     try lock.act(part: "bolt", "blocked", on: 1, at: at(0))

@@ -4,7 +4,7 @@ import Testing
 
 /// The split of definitions and ranges of seeds.
 @Suite("Shards") struct ShardTests {
-  @Test("contain each entry once") func partitions() throws {
+  @Test("shards contain each entry once") func partitions() throws {
     let shards = try (1...3).map { try #require(Shard("\($0)/3")) }
     for position in 0..<10 { #expect(shards.count { $0.contains(position) } == 1) }
     #expect((0..<10).filter(shards[1].contains) == [1, 4, 7])

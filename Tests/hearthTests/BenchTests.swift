@@ -35,7 +35,7 @@ import Testing
 
   /// A failing seed is reduced to fewer actions with the same failure, and printed with the command that repeats it.
   @Test(.timeLimit(.minutes(10))) func shrinksFailingSeed() async throws {
-    let fault = ["MUTANT": "staysAtAddress"]
+    let fault = ["DEFECT": "staysAtAddress"]
     let first = try await Hearth.run(Hearth.bench, ["random", "1", "3"], environment: fault)
     let text = first.output
     #expect(first.status == 1 && text.contains("1 random homes from seed 3 on, 1 failed"), "\(text)")
@@ -46,7 +46,7 @@ import Testing
     // The numbers of seconds may differ.
     let kind = try part(behind: "  shrunk: ").filter { !$0.isNumber }
     let again = try part(behind: "  again: ").split(separator: " ").map(String.init)
-    #expect(again.first == "MUTANT=staysAtAddress" && again.dropFirst(2).first == "random", "\(again)")
+    #expect(again.first == "DEFECT=staysAtAddress" && again.dropFirst(2).first == "random", "\(again)")
     let repeated = try await Hearth.run(Hearth.bench, Array(again.dropFirst(2)), environment: fault)
     #expect(repeated.status == 1)
     let failure =

@@ -14,11 +14,11 @@ struct RouteSelection {
     /// The time for which a nearer route must work before it is used again.
     var stable: Duration
     /// The time after which one failure of a route, and its last delay, no longer count.
-    var memory: Duration = .seconds(600)
+    var failureMemory: Duration = .seconds(600)
     /// The time after a delay of another route in which a delayed route is not left for it.
-    var calm: Duration = .seconds(10)
-    /// The factor of the timeout in that case.
-    var patience = 8
+    var delayMemory: Duration = .seconds(10)
+    /// The factor of the timeout if both routes were delayed recently.
+    var delayedTimeoutFactor = 8
   }
 
   private enum State {
@@ -185,10 +185,11 @@ struct RouteSelection {
   /// Whether farther routes are connected, to be used when the route becomes silent.
   private func isDelayed(_ index: Int) -> Bool { routes[index].silence * 2 >= times.timeout }
 
-  /// Whether a silent route is left for another one. A change between two routes that are often delayed is of no use.
+  /// Whether a silent route is left for another one. A change between two routes that are often delayed does not help.
   private func isLeft(_ used: Int, for other: Int, at now: Instant) -> Bool {
-    !wasDelayed(used, within: times.memory, at: now) || !wasDelayed(other, within: times.calm, at: now)
-      || routes[used].silence >= times.timeout * times.patience
+    !wasDelayed(used, within: times.failureMemory, at: now)
+      || !wasDelayed(other, within: times.delayMemory, at: now)
+      || routes[used].silence >= times.timeout * times.delayedTimeoutFactor
   }
 
   /// Whether the last delay before the current silence ended within a time.
@@ -206,7 +207,7 @@ struct RouteSelection {
 
   /// Returns how many of the failures still count.
   private func failures(of index: Int, at now: Instant) -> Int {
-    let forgotten = (now - routes[index].lastFailure).nanoseconds / max(1, times.memory.nanoseconds)
+    let forgotten = (now - routes[index].lastFailure).nanoseconds / max(1, times.failureMemory.nanoseconds)
     return max(0, routes[index].failures - Int(clamping: forgotten))
   }
 }

@@ -20,7 +20,7 @@ public enum TimerID: Hashable, Sendable {
   case operationHours
   /// The end of the time for which a sensor holds its state.
   case holdEnd
-  /// The end of a self-test.
+  /// SelfTestComplete of a smoke alarm is due.
   case selfTestEnd
   /// The time at which a muted alarm sounds again.
   case muteEnd
@@ -34,7 +34,7 @@ public enum TimerID: Hashable, Sendable {
   case setpointHoldEnd
   /// The next transition of a schedule.
   case scheduleTransition
-  /// The end of an atomic write.
+  /// The timeout of an atomic write that its client neither commits nor rolls back.
   case atomicWriteEnd
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)

@@ -68,7 +68,8 @@ struct ScenarioReader {
   // MARK: Steps
 
   private static let actions = [
-    "power", "cut", "net", "fault", "add", "remove", "move", "clock", "drift", "do", "set", "press", "rival", "wait",
+    "power", "cut", "net", "fault", "add", "remove", "move", "clock", "drift", "do", "set", "press", "compete", "rival",
+    "wait",
     "expect",
   ]
 
@@ -173,7 +174,7 @@ struct ScenarioReader {
     case "cut":
       guard let device = machine(nameNode) else { return nil }
       guard let count = value.scalar.flatMap({ Int($0.string) }), count >= 0 else {
-        report(value, expected: "the number of effects after which the power goes")
+        report(value, expected: "the number of effects before the power cut")
         return nil
       }
       return .powerCut(device: device, afterEffects: count)
@@ -193,7 +194,7 @@ struct ScenarioReader {
         return nil
       }
       return .remove(bridge: bridge, device: device)
-    case "rival":
+    case "compete", "rival":
       guard let device = device(nameNode) else { return nil }
       return compete(for: device, value)
     case "clock":
@@ -299,7 +300,7 @@ struct ScenarioReader {
       (number, wantsSubscriptions) = (asked, true)
     }
     guard let count = number.scalar.flatMap({ Int($0.string) }), (1...10_000).contains(count) else {
-      report(number, expected: "how often the second administrator comes, or {subscriptions: 80}")
+      report(number, expected: "a number of sessions from 1 to 10000, or {subscriptions: 80}")
       return nil
     }
     return wantsSubscriptions ? .subscriptions(device: device, count: count) : .compete(device: device, times: count)

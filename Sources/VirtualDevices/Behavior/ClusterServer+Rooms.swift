@@ -30,7 +30,9 @@ extension ClusterServer {
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       let now = context.now
       // A bridged device without power is started again when its power returns.
-      if context.value(BridgedDeviceBasicInformation.reachable) == false { return rooms.withdraw([name], at: now) }
+      if context.value(BridgedDeviceBasicInformation.reachable) == false {
+        return rooms.stopConditioning(by: [name], at: now)
+      }
       let air = rooms.withAir(of: room) { air in
         air?.advance(to: now)
         return air

@@ -74,8 +74,8 @@ package final class Rooms: Sendable {
     }
   }
 
-  /// Ends heating and cooling by devices that lose their power.
-  func withdraw(_ devices: [String], at now: Instant) {
+  /// Sets the heating power of devices to zero in all rooms.
+  func stopConditioning(by devices: [String], at now: Instant) {
     airs.withLock { airs in
       for room in airs.keys { for device in devices { airs[room]?.setPower(0, of: device, at: now) } }
     }

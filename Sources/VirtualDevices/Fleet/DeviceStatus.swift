@@ -40,7 +40,7 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var level: UInt8?
   /// The position of its switch; nil without a switch.
   public var position: UInt8?
-  /// The state of a sensor, window covering or valve: "closed", "21.5 °C"; nil for other devices.
+  /// The state or measurement for display: "closed", "21.5 °C"; nil for lights, plugs and switches.
   public var reading: String?
   /// The names of its buttons if it has several, in the order of their endpoints.
   public var buttons: [String] = []

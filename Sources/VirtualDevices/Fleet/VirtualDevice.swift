@@ -220,7 +220,7 @@ package final class VirtualDevice {
     lastStatus?.isPowered = false
     host.stop(silently: true)
     self.host = nil
-    leaveRoom()
+    stopConditioning()
     environment.onChange()
   }
 
@@ -236,12 +236,12 @@ package final class VirtualDevice {
     host?.perform { engine, now in engine.shutDown(at: now) }
     host?.stop()
     host = nil
-    leaveRoom()
+    stopConditioning()
   }
 
-  /// Ends heating and cooling.
-  private func leaveRoom() {
-    environment.rooms.withdraw(([definition] + definition.bridged).map(\.uniqueID), at: environment.now)
+  /// Sets the heating power of the devices of this node to zero.
+  private func stopConditioning() {
+    environment.rooms.stopConditioning(by: ([definition] + definition.bridged).map(\.uniqueID), at: environment.now)
   }
 
   // MARK: The network
@@ -347,7 +347,7 @@ package final class VirtualDevice {
     )
   }
 
-  /// Returns the state or the measurement of a sensor or a lock as text.
+  /// Returns the state or the measurement of a device as text; nil if its kind has none.
   private static func reading(
     _ engine: inout DeviceEngine, on endpoint: EndpointID, of kind: DeviceKind
   ) -> String? {

@@ -6,7 +6,7 @@ import Simulation
 
 extension HearthBench {
   /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Exits with 1 if one fails. In the environment,
-  /// `VERBOSE` prints a line per home, and `MUTANT=sendsOnce` seeds a defect.
+  /// `VERBOSE` prints a line per home, and `DEFECT=sendsOnce` seeds a defect.
   static func randomHomes() {
     let words = PositionalArguments()
     let count = words.number(0, "SEEDS") ?? 200
@@ -16,7 +16,7 @@ extension HearthBench {
     if isTooFar { words.refuse("there are no \(count) seeds from \(first) on") }
     if let defect = RandomHomes.environment, RandomHomes.defect == nil {
       let defects = SeededDefect.allCases.map(\.rawValue)
-      words.refuse("found “\(defect)” for MUTANT, expected one of \(defects.joined(separator: ", "))")
+      words.refuse("found “\(defect)” for DEFECT, expected one of \(defects.joined(separator: ", "))")
     }
     do {
       let isFine = try waitFor {
@@ -34,12 +34,12 @@ extension HearthBench {
 }
 
 enum RandomHomes {
-  fileprivate static let environment = ProcessInfo.processInfo.environment["MUTANT"]
+  fileprivate static let environment = ProcessInfo.processInfo.environment["DEFECT"]
   fileprivate static let defect = environment.flatMap(SeededDefect.init(rawValue:))
 
   /// The command that repeats a run, without its arguments.
   private static let command =
-    (defect.map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
+    (defect.map { "DEFECT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
 
   /// Runs one plan and prints its steps.
   static func one(_ plan: RandomPlan) async -> Bool {

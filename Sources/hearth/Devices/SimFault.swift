@@ -5,7 +5,7 @@ import VirtualDevices
 /// `hearth sim fault`.
 struct SimFault: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fault", abstract: "Make a device misbehave, or behave again.",
+    commandName: "fault", abstract: "Inject faults into a device, or remove them.",
     discussion: """
       Faults last until --heal, or until the devices are stopped. Each call replaces the previous faults, also those of the \
       definition file (`faults:`). Without options, prints the current faults. A bridged device has only --data; the others are \

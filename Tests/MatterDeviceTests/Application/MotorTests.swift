@@ -64,7 +64,7 @@ import Testing
     PositionedMotor(TravelMotor(at: position, in: 0...10_000, time: .seconds(20)), isKnown: false)
   }
 
-  @Test func findsItsPositionBeforeItGoesToAGoal() {
+  @Test func findsPositionBeforeMovement() {
     var motor = unknown(at: 4000)
     motor.move(to: 5000, at: at(0))
     motor.advance(to: at(7))
@@ -150,7 +150,7 @@ import Testing
 
   // MARK: Power
 
-  @Test func restoresWhatAMotorWithoutEncoderKnows() throws {
+  @Test func restoresMotorWithoutEncoder() throws {
     var motor = PositionedMotor(still)
     motor.move(to: 10_000, at: at(0))
     motor.advance(to: at(5))

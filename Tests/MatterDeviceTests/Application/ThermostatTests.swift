@@ -44,7 +44,7 @@ import Testing
     #expect(node.setpoints == [2500, 2700])
   }
 
-  @Test func limitsLimits() throws {
+  @Test func rejectsLimitsOutsideAbsoluteRange() throws {
     let node = TestNode.thermostat()
     try node.write(Thermostat.minHeatSetpointLimit, 701)
     // Closer to the limit of cooling than the dead band, and outside of the absolute limits.
@@ -133,7 +133,7 @@ import Testing
     #expect(node[Thermostat.thermostatRunningState] == [])
   }
 
-  @Test func turnsItsKnob() {
+  @Test func changesSetpointAtDevice() {
     let node = TestNode.thermostat()
     node.act(Thermostat.localTemperature, .value(2100))
     node.act(Thermostat.occupiedHeatingSetpoint, 2500)

@@ -73,7 +73,7 @@ import Testing
     #expect(node[Covering.numberOfActuationsTilt] == 2)
   }
 
-  @Test func overallMovementIsThatOfTheTiltWhenTheLiftRests() throws {
+  @Test func reportsTiltAsOverallMovementWhileLiftRests() throws {
     let node = node()
     try node.invoke(Covering.goToTiltPercentage, .init(tiltPercent100thsValue: 6005))
     #expect(status(node) == 0b10_00_10)

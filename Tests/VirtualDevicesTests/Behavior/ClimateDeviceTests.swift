@@ -9,7 +9,7 @@ import Testing
 @testable import VirtualDevices
 
 /// Engines of devices that heat, cool and measure the air of their rooms, in virtual time.
-@Suite("Devices of a climate") struct ClimateDeviceTests {
+@Suite("Climate devices") struct ClimateDeviceTests {
   private func engines(
     _ text: String, _ rooms: Rooms = Rooms(), at now: Instant = .zero
   ) throws -> [DeviceEngine] {
@@ -104,7 +104,7 @@ import Testing
     let warm = try #require(temperature(&engines[0]))
     let device = try #require(
       try HomeDefinition.load(simulating: [("home.yaml", "devices:\n" + heated)]).devices.first)
-    rooms.withdraw([device.uniqueID], at: at(240))
+    rooms.stopConditioning(by: [device.uniqueID], at: at(240))
     var later = try self.engines(heated, rooms, at: at(480))
     let cold = try #require(temperature(&later[0]))
     #expect(cold < warm - 400 && cold > 500)

@@ -48,7 +48,7 @@ import Testing
     }.get()
   }
 
-  @Test("begin with the device, are replaced, and survive a loss of power") func installsFaults() async throws {
+  @Test("installs and replaces faults, and keeps them after a loss of power") func installsFaults() async throws {
     try await running(0) { device in
       func hooks() throws -> DeviceHooks { try #require(device.host?.perform { engine, _ in engine.hooks }) }
       let place = try #require(device.place(named: "Lamp"))
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("of bridged devices concern their endpoints") func mapsEndpoints() async throws {
+  @Test("maps faults of bridged devices to their endpoints") func mapsEndpoints() async throws {
     try await running(1) { device in
       func hooks() throws -> DeviceHooks { try #require(device.host?.perform { engine, _ in engine.hooks }) }
       let (a, b) = (try #require(device.place(named: "A")), try #require(device.place(named: "B")))

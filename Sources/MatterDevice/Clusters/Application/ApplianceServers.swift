@@ -27,8 +27,9 @@ public struct ApplianceProgram: Hashable, Sendable {
 public struct ApplianceCabinet: Hashable, Sendable {
   /// Unique within the appliance.
   public var name: String
-  /// The range and the initial value of the set point, in hundredths of a degree Celsius.
+  /// The range of the set point, in hundredths of a degree Celsius.
   public var range: ClosedRange<Int16>
+  /// The initial set point, in hundredths of a degree Celsius.
   public var setpoint: Int16
 
   public init(_ name: String, _ range: ClosedRange<Int16>, setpoint: Int16) {
@@ -76,6 +77,7 @@ public enum ApplianceServers {
   private static let drain = AppliancePart(
     "drain", [("clear", .none), ("blocked", .fails(0x81, label: "Drain blocked"))])
 
+  /// Returns the servers of a washer with a door that is locked during a run, a water supply and a drain.
   public static func laundryWasher(_ program: ApplianceProgram) -> [ClusterServer] {
     running(
       OperationalState.self, LaundryWasherMode.self, program,
@@ -86,6 +88,7 @@ public enum ApplianceServers {
       ]
   }
 
+  /// Returns the servers of a dryer with a door that pauses a run, a filter and a water tank.
   public static func laundryDryer(_ program: ApplianceProgram) -> [ClusterServer] {
     running(
       OperationalState.self, LaundryWasherMode.self, program,
@@ -99,6 +102,7 @@ public enum ApplianceServers {
       ]
   }
 
+  /// Returns the servers of a dishwasher with a door that pauses a run, a water supply and a drain, and with alarms.
   public static func dishwasher(_ program: ApplianceProgram) -> [ClusterServer] {
     running(
       OperationalState.self, DishwasherMode.self, program,
@@ -160,7 +164,7 @@ public enum ApplianceServers {
         return nil
       }
       guard from == RunMode.idle else {
-        return (ModeServer<RvcRunMode>.Code.invalidInMode, "the robot must be idle before")
+        return (ModeServer<RvcRunMode>.Code.invalidInMode, "the robot must be idle")
       }
       let areas = ServiceAreaServer.selection(program.areas, &context).map {
         OperationRun.Step($0.name, $0.duration)
@@ -178,7 +182,7 @@ public enum ApplianceServers {
     var cleanMode = ModeServer(RvcCleanMode.self, program.modes)
     cleanMode.change = { context, _, _ in
       guard context[RvcRunMode.currentMode] != RunMode.idle else { return nil }
-      return (ModeServer<RvcCleanMode>.Code.invalidInMode, "the robot must be idle before")
+      return (ModeServer<RvcCleanMode>.Code.invalidInMode, "the robot must be idle")
     }
     return [
       server.make(), runMode.make(), cleanMode.make(),

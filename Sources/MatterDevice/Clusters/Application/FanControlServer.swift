@@ -120,7 +120,7 @@ public enum FanControlServer {
     updateCurrent(&context)
   }
 
-  /// Lets the fan run as it is set.
+  /// Applies the setting to PercentCurrent and SpeedCurrent.
   private static func updateCurrent(_ context: inout ServerContext) {
     let isOff = context.value(OnOff.onOff) == false
     let automatic = context[scratch: Automatic.self, default: Automatic()].percent

@@ -83,14 +83,14 @@ public enum ServiceAreaServer {
     guard !context[ServiceArea.selectedAreas].isEmpty else { return .init(status: .invalidAreaList, statusText: "") }
     let index = Int(area) - 1
     guard areas.indices.contains(index) else {
-      return .init(status: .invalidSkippedArea, statusText: "the device does not know the area")
+      return .init(status: .invalidSkippedArea, statusText: "unknown area")
     }
     guard context[OperationalStateBase<C>.countdownTime] != .null else {
       return .init(status: .invalidInMode, statusText: "no run is in progress")
     }
     let entry = context[ServiceArea.progress].first { $0.areaID == area }
     guard entry?.status == .pending || entry?.status == .operating else {
-      return .init(status: .invalidSkippedArea, statusText: "the area is not one that remains in this run")
+      return .init(status: .invalidSkippedArea, statusText: "the area is already finished or not part of this run")
     }
     context.call(OperationalStateBase<C>.request, .skip(areas[index].name))
     return .init(status: .success, statusText: "")

@@ -8,7 +8,7 @@ import MatterProtocol
 public enum SmokeCoAlarmServer {
   private typealias Alarm = SmokeCoAlarm
 
-  /// The duration of a self-test.
+  /// The time that SelfTestRequest takes until SelfTestComplete is emitted.
   public static let selfTestDuration = Duration.seconds(10)
   /// The time after which a muted alarm sounds again.
   public static let muteDuration = Duration.seconds(600)
