@@ -191,6 +191,7 @@ public actor HubServer {
   }
 
   private func begin() async throws(HomeError) {
+    await controller.register(self)
     let view = controller.view
     sentContacts = view.reducer.contacts
     sentGrace = view.reducer.grace
