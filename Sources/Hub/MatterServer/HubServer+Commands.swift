@@ -210,12 +210,13 @@ extension HubServer {
   /// Returns all nodes as clients with this role see them, those of the fabric first.
   private func nodeObjects(for role: HomeRole) -> [JSONValue] {
     let (state, visibility) = (state, RoleVisibility.of(role))
-    return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects
+    return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects(visibility)
   }
 
   private func node(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     let id = try arguments.nodeID()
-    guard let object = testNodes.all[id.rawValue]?.object ?? nodeObject(id, state, .of(arguments.role)) else {
+    let visibility = RoleVisibility.of(arguments.role)
+    guard let object = testNodes.all[id.rawValue]?.object(visibility) ?? nodeObject(id, state, visibility) else {
       throw Self.unknown(id)
     }
     return object

@@ -78,9 +78,9 @@ extension HubServer {
   func interview(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
     let time = now
-    if let test = testNodes.all[node.rawValue] {
+    if testNodes.all[node.rawValue] != nil {
       testNodes.setInterview(NodeObject.time(time), of: node.rawValue)
-      broadcast("node_updated") { _ in testNodes.all[node.rawValue]?.object ?? test.object }
+      broadcast("node_updated") { testNodes.all[node.rawValue]?.object($0) }
       return .null
     }
     await setFabricLabel(of: node)
@@ -128,7 +128,7 @@ extension HubServer {
 
   func importTestNodes(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     for id in try testNodes.add(dump: try arguments.text("dump")) {
-      broadcast("node_added") { _ in testNodes.all[id]?.object }
+      broadcast("node_added") { testNodes.all[id]?.object($0) }
     }
     return .null
   }
