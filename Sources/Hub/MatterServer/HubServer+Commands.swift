@@ -28,6 +28,7 @@ extension HubServer {
       let error = MatterServerError(.invalidArguments, "\(command): args is not an object")
       return connection.send(Self.result(id, .failure(error)))
     }
+    if Self.expensiveCommands.contains(command) { charge(Self.expense, to: connection, number) }
     if command.hasPrefix(HubJSON.prefix) {
       guard let id = id.text else {
         let error = MatterServerError(.invalidArguments, "\(command): message_id is not a string")
@@ -77,6 +78,14 @@ extension HubServer {
     "get_thread_border_routers", "get_thread_diagnostics", "check_node_update",
   ]
   private static let memberCommands: Set = ["device_command", "write_attribute", "interview_node"]
+
+  /// The commands that describe the whole home or search the network.
+  private static let expensiveCommands: Set = [
+    "start_listening", "get_nodes", "diagnostics", "server_diagnostics", "get_network_topology", "discover",
+    "discover_commissionable_nodes", "hearth_start",
+  ]
+  /// The tokens that they cost in addition to those of their frames.
+  static let expense: Int64 = 19
 
   /// The lowest role that may use a command. The elements of a device are checked in addition.
   static func role(for command: String) -> HomeRole {
