@@ -268,6 +268,43 @@ struct MatterServerTests {
     await served.close()
   }
 
+  @Test func keepsLabelOfFirstClient() async throws {
+    let served = try await Served()
+    let first = try await served.client(listens: false)
+    let second = try await served.client(listens: false)
+    for (client, label, stored) in [
+      (first, "Villa", "Villa"), (second, "Hut", "Villa"), (first, "House", "House"),
+    ] {
+      #expect(await client.result("set_default_fabric_label", #"{"label":"\#(label)"}"#)?["result"] == .null)
+      #expect(await second.result("get_fabric_label")?["result"] == ["fabric_label": .string(stored)])
+    }
+    try await first.channel.close().get()
+    #expect(
+      await eventually {
+        _ = await second.result("set_default_fabric_label", #"{"label":"Hut"}"#)
+        return await second.result("get_fabric_label")?["result"] == ["fabric_label": "Hut"]
+      })
+    await served.close()
+  }
+
+  @Test func namesThreadNetworks() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let datasets = [
+      // An active timestamp, a network name and an extended PAN ID.
+      ("default", "0E0800000000000100000304486F6D6502081122334455667788"), ("empty", "0E08"), ("unnamed", "0301FF"),
+    ]
+    for (id, dataset) in datasets {
+      let result = await client.result("set_thread_dataset", #"{"dataset":"\#(dataset)","id":"\#(id)"}"#)
+      #expect(result?["result"] == [:])
+    }
+    #expect(
+      await client.result("get_all_credentials")?["result"]?["thread"] == [
+        ["id": "default", "networkName": "Home", "extPanId": "1122334455667788"], ["id": "empty"], ["id": "unnamed"],
+      ])
+    await served.close()
+  }
+
   @Test func storesSettingsBeforeItEnds() async throws {
     let served = try await Served()
     let client = try await served.client(listens: false)

@@ -44,16 +44,16 @@ extension HubServer {
     connection.outstanding += 1
     let role = connection.role
     controller.options.machine.task {
-      await self.perform(CommandArguments(command: command, values: values, role: role), id, of: number)
+      await self.perform(CommandArguments(command: command, values: values, role: role, client: number), id)
     }
   }
 
-  private func perform(_ arguments: CommandArguments, _ id: JSONValue, of number: Int) async {
+  private func perform(_ arguments: CommandArguments, _ id: JSONValue) async {
     let result: Result<JSONValue, MatterServerError>
     do throws(MatterServerError) {
       result = .success(try await self.result(arguments))
     } catch { result = .failure(error) }
-    guard let connection = connections[number] else { return }
+    guard let connection = connections[arguments.client] else { return }
     connection.outstanding -= 1
     // In the turn of the event loop that made the list: no event can come between the list and the first change.
     if arguments.command == "start_listening", !connection.isClosed { connection.isListening = true }
@@ -110,13 +110,7 @@ extension HubServer {
     case "set_loglevel":
       if let level = try arguments.optionalText("console_loglevel") { logger.logLevel = Self.level(level) }
       return logLevels
-    case "set_default_fabric_label":
-      // The label of a fabric has at most 32 bytes.
-      var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
-      while label.utf8.count > 32 { label.removeLast() }
-      settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? nil : String(label)
-      storeSettings()
-      return .null
+    case "set_default_fabric_label": return try setFabricLabel(arguments)
     case "get_fabric_label": return ["fabric_label": .optional(settings.fabricLabel)]
     case "device_command": return try await deviceCommand(arguments)
     case "read_attribute": return try await readAttribute(arguments)

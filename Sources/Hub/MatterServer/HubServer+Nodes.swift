@@ -92,6 +92,21 @@ extension HubServer {
     return .null
   }
 
+  /// Sets the label of the fabric. The first client that sets it owns it until it disconnects; others don't change it.
+  func setFabricLabel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    // The label of a fabric has at most 32 bytes.
+    var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
+    while label.utf8.count > 32 { label.removeLast() }
+    guard connections[arguments.client] != nil, labelOwner ?? arguments.client == arguments.client else {
+      logger.notice("the label “\(label)” of the fabric is ignored: another client has set one")
+      return .null
+    }
+    labelOwner = arguments.client
+    settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? nil : String(label)
+    storeSettings()
+    return .null
+  }
+
   /// Sets the label of the fabric at the node, if a client has set one. The device refuses the label of another fabric.
   func setFabricLabel(of node: NodeID) async {
     guard let label = settings.fabricLabel else { return }

@@ -278,6 +278,7 @@ extension HubServer {
 
   func closed(_ number: Int) {
     guard let connection = connections.removeValue(forKey: number) else { return }
+    if labelOwner == number { labelOwner = nil }
     connection.close(.normalClosure)
     for running in connection.running.values { running.task.cancel() }
     noteEnd()
