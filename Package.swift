@@ -106,9 +106,7 @@ let package = Package(
       ] + nio)
     + module(
       "HomeModel",
-      imports: [
-        "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
-      ], tests: nil)
+      imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto"], tests: nil)
     + module(
       "HomeStore",
       imports: [

@@ -20,7 +20,7 @@ extension Home {
     }
   }
 
-  /// Revokes the invitation of a client. A hub that performs it closes the connections of the client.
+  /// Revokes the invitation of a client. The process that owns the home closes its connections.
   /// - Throws: ``HomeError`` `notFound` with similar names.
   @discardableResult
   public func revoke(_ name: String) async throws(HomeError) -> InvitedClient {

@@ -94,7 +94,7 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores a delivery. The process that owns the home starts it within a second.
+  /// Stores a delivery. `ObserverCenter` starts it when it reloads the deliveries.
   /// - Returns: the delivery with its id.
   /// - Throws: ``HomeError`` `badArguments` for an invalid target.
   @discardableResult

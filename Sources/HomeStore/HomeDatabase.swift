@@ -95,10 +95,10 @@ package final class HomeDatabase: Sendable {
     }
   }
 
-  /// Checks that an existing file is a home that can be opened, without changing it.
-  /// - Throws: ``HomeError`` `internalError` as for `open`.
+  /// Checks that an existing file is a home that can be opened, and its log, without changing it.
+  /// - Throws: ``HomeError`` `internalError` as for `open`, and if the log is damaged.
   package static func check(_ path: String) throws(HomeError) {
-    do { _ = try HomeSchema.isNew(path) } catch { throw failure(error, path) }
+    do { _ = try HomeSchema.isNew(path, checksLog: true) } catch { throw failure(error, path) }
   }
 
   private init(

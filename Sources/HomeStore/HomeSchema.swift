@@ -10,9 +10,10 @@ enum HomeSchema {
   private static let version: Int32 = 5
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
+  /// - Parameter checksLog: whether the log is also checked, which takes long for a large file.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
-  ///   database if a table other than the log is damaged.
-  static func isNew(_ path: String) throws -> Bool {
+  ///   database if a checked table is damaged.
+  static func isNew(_ path: String, checksLog: Bool = false) throws -> Bool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     // Closing the last writable connection checkpoints the write-ahead log, which changes the file. Without such a log, a
@@ -36,9 +37,8 @@ enum HomeSchema {
           delete it
           """)
       }
-      let tables = try String.fetchAll(
-        database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'log'")
-      for table in tables { try check(table, database) }
+      let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+      for table in tables where checksLog || table != "log" { try check(table, database) }
       _ = try ControllerTable.load(database)
       return false
     }

@@ -196,6 +196,8 @@ import Testing
     let database = try HomeDatabase.open(directory.state.database)
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 1)])
     _ = try damagePage(of: "log", database)
+    let error = failure { () throws(HomeError) in try HomeDatabase.check(directory.state.database) }
+    #expect(error?.message.contains("is damaged") == true)
     let log = LogCounter()
     var options = HomeController.Options(state: directory.state, logger: log.logger)
     options.discovery = .off

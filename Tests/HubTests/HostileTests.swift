@@ -114,6 +114,61 @@ import WebClient
     await served.close()
   }
 
+  @Test func delaysClientThatExceedsItsRate() async throws {
+    let served = try await ServedHome()
+    let socket = served.scratch.state.hubSocket
+    let count = Int(TokenBucket.burst + 2 * TokenBucket.rate)
+    let request = RawWebSocket.frame(opcode: 1, Array(#"{"message_id":"x","command":"get_loglevel"}"#.utf8))
+    func flood(_ client: RawWebSocket) async -> Bool {
+      client.send(Array(repeatElement(request, count: count).joined()))
+      return await eventually { client.messages.count { $0["message_id"] == "x" } == count }
+    }
+    let owner = try await RawWebSocket(socket: socket)
+    #expect(await flood(owner))
+    #expect(try await !served.hub.hasDelayedClients)
+    let member = try await RawWebSocket(socket: socket, token: try served.invite("Kind", .member))
+    let start = ContinuousClock.now
+    // All requests are answered, some with an error because too many are running.
+    #expect(await flood(member))
+    #expect(await member.result("get_fabric_label")?["result"] != nil)
+    #expect(start.duration(to: .now) > .milliseconds(1900))
+    #expect(await owner.result("get_fabric_label")?["result"] != nil)
+    #expect(await eventually { try await !served.hub.hasDelayedClients })
+    await served.close()
+  }
+
+  @Test func delaysExpensiveRequestsSooner() async throws {
+    let served = try await ServedHome()
+    let token = try served.invite("Gast", .guest)
+    let guest = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
+    let count = Int(TokenBucket.burst / (HubServer.expense + 1)) + 20
+    let request = RawWebSocket.frame(opcode: 1, Array(#"{"message_id":"x","command":"get_nodes"}"#.utf8))
+    let start = ContinuousClock.now
+    guest.send(Array(repeatElement(request, count: count).joined()))
+    #expect(await eventually { guest.messages.count { $0["message_id"] == "x" } == count })
+    #expect(await guest.result("get_fabric_label")?["result"] != nil)
+    #expect(start.duration(to: .now) > .milliseconds(1900))
+    await served.close()
+  }
+
+  @Test func limitsRateByTokens() {
+    var tokens = TokenBucket()
+    let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
+    for _ in 0..<TokenBucket.burst { tokens.take(1, at: start) }
+    #expect(tokens.delay(at: start) == nil)
+    tokens.take(2 * TokenBucket.rate, at: start)
+    #expect(tokens.delay(at: start) == .seconds(2))
+    #expect(tokens.delay(at: start + .seconds(2)) == nil)
+    tokens.take(TokenBucket.rate, at: start + .seconds(2))
+    #expect(tokens.delay(at: start + .seconds(2)) == .seconds(1))
+    // The whole burst is available again after a rest.
+    let later = start + .seconds(60)
+    tokens.take(TokenBucket.burst, at: later)
+    #expect(tokens.delay(at: later) == nil)
+    tokens.take(1 << 20, at: later)
+    #expect(tokens.delay(at: later) == TokenBucket.longestDelay)
+  }
+
   @Test func closesConnectionThatAnswersNoPing() async throws {
     let served = try await ServedHome { ($0.heartbeat, $0.timeout) = (.milliseconds(20), .seconds(1)) }
     let silent = try await RawWebSocket(socket: served.scratch.state.hubSocket)
@@ -377,5 +432,6 @@ import WebClient
 extension HubServer {
   var unansweredPings: Int { connections.values.reduce(0) { $0 + $1.unansweredPings } }
   var handshakeCount: Int { handshakes.count }
+  var hasDelayedClients: Bool { connections.values.contains { $0.isDelayed } }
   var connectionCount: Int { connections.count }
 }

@@ -212,8 +212,8 @@ struct MatterServerCodingTests {
       dump: #"{"data":{"server":{"nodes":{"1":{"node_id":1,"attributes":{"0/40/1":"A","1/6/0":true}}}}}}"#)
     #expect(ids == [0xFFFF_FFFE_0000_0000])
     let node = try #require(nodes.all[ids[0]])
-    #expect(node.object["node_id"] == .int(ids[0]))
-    #expect(node.read([AttributePath(endpoint: 0)]) == [.init("0/40/1", "A")])
+    #expect(node.object(.of(.owner))["node_id"] == .int(ids[0]))
+    #expect(node.read([AttributePath(endpoint: 0)], .of(.owner)) == [.init("0/40/1", "A")])
     for dump in ["", "{}", #"{"data":{}}"#, #"{"data":{"nodes":3}}"#, #"{"data":{"node":{}}}"#] {
       #expect(throws: MatterServerError.self) { try nodes.add(dump: dump) }
     }

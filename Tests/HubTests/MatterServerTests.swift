@@ -268,6 +268,43 @@ struct MatterServerTests {
     await served.close()
   }
 
+  @Test func keepsLabelOfFirstClient() async throws {
+    let served = try await Served()
+    let first = try await served.client(listens: false)
+    let second = try await served.client(listens: false)
+    for (client, label, stored) in [
+      (first, "Villa", "Villa"), (second, "Hut", "Villa"), (first, "House", "House"),
+    ] {
+      #expect(await client.result("set_default_fabric_label", #"{"label":"\#(label)"}"#)?["result"] == .null)
+      #expect(await second.result("get_fabric_label")?["result"] == ["fabric_label": .string(stored)])
+    }
+    try await first.channel.close().get()
+    #expect(
+      await eventually {
+        _ = await second.result("set_default_fabric_label", #"{"label":"Hut"}"#)
+        return await second.result("get_fabric_label")?["result"] == ["fabric_label": "Hut"]
+      })
+    await served.close()
+  }
+
+  @Test func namesThreadNetworks() async throws {
+    let served = try await Served()
+    let client = try await served.client(listens: false)
+    let datasets = [
+      // An active timestamp, a network name and an extended PAN ID.
+      ("default", "0E0800000000000100000304486F6D6502081122334455667788"), ("empty", "0E08"), ("unnamed", "0301FF"),
+    ]
+    for (id, dataset) in datasets {
+      let result = await client.result("set_thread_dataset", #"{"dataset":"\#(dataset)","id":"\#(id)"}"#)
+      #expect(result?["result"] == [:])
+    }
+    #expect(
+      await client.result("get_all_credentials")?["result"]?["thread"] == [
+        ["id": "default", "networkName": "Home", "extPanId": "1122334455667788"], ["id": "empty"], ["id": "unnamed"],
+      ])
+    await served.close()
+  }
+
   @Test func storesSettingsBeforeItEnds() async throws {
     let served = try await Served()
     let client = try await served.client(listens: false)
@@ -358,6 +395,51 @@ struct MatterServerTests {
     try await served.home.home.controller.process(.report(NodeReport(5, data, isWhole: false)))
     #expect(await guest.event("attribute_updated") == [5, "1/8/0", 9])
     #expect(await owner.event("attribute_updated") == [5, "0/31/0", [[:]]])
+    await served.close()
+  }
+
+  @Test func filtersTestNodesByRole() async throws {
+    let served = try await Served()
+    let socket = served.home.scratch.state.hubSocket
+    let member = try await RawWebSocket(socket: socket, token: try served.home.invite("Kind", .member))
+    let guest = try await RawWebSocket(socket: socket, token: try served.home.invite("Gast", .guest))
+    for client in [member, guest] { _ = await client.result("start_listening") }
+    let owner = try await served.client()
+    let names = ["0/31/0", "1/1106/9", "1/8/0", "x"]
+    let attributes = names.map { #"\"\#($0)\":1"# }.joined(separator: ",")
+    _ = await owner.result("import_test_node", #"{"dump":"{\"data\":{\"node\":{\"attributes\":{\#(attributes)}}}}"}"#)
+    let added = try #require(await owner.event("node_added"))
+    #expect(added["attributes"] == ["0/31/0": 1, "1/1106/9": 1, "1/8/0": 1])
+    let id = try #require(added["node_id"]?.integer(as: UInt64.self))
+    _ = await owner.result("interview_node", #"{"node_id":\#(id)}"#)
+    for client in [member, guest] {
+      let visible: JSONValue = ["1/8/0": 1]
+      #expect(await client.event("node_added")?["attributes"] == visible)
+      #expect(await client.event("node_updated")?["attributes"] == visible)
+      #expect(await client.result("get_node", #"{"node_id":\#(id)}"#)?["result"]?["attributes"] == visible)
+      #expect(await client.result("get_nodes")?["result"]?.array?.last?["attributes"] == visible)
+      let read = await client.result("read_attribute", #"{"node_id":\#(id),"attribute_path":"*/*/*"}"#)
+      #expect(read?["result"] == visible)
+    }
+    func isDenied(_ client: RawWebSocket, _ command: String, _ arguments: String) async -> Bool {
+      let result = await client.result(command, #"{"node_id":\#(id),\#(arguments)}"#)
+      #expect(result?["result"] != nil || result?["details"]?.text?.contains("access denied") == true)
+      return result?["result"] == nil
+    }
+    let revoke = #""endpoint_id":0,"cluster_id":60,"command_name":"RevokeCommissioning""#
+    let unknown = #""endpoint_id":0,"cluster_id":60,"command_name":"Explode""#
+    let on = #""endpoint_id":1,"cluster_id":6,"command_name":"On""#
+    #expect(await !isDenied(member, "device_command", on))
+    for arguments in [revoke, unknown] {
+      #expect(await isDenied(member, "device_command", arguments))
+      #expect(await !isDenied(owner, "device_command", arguments))
+    }
+    let (level, label) = (#""attribute_path":"1/8/17","value":9"#, #""attribute_path":"0/40/5","value":"x""#)
+    #expect(await !isDenied(member, "write_attribute", level))
+    for arguments in [label, #""attribute_path":"0/40/999","value":1"#] {
+      #expect(await isDenied(member, "write_attribute", arguments))
+      #expect(await !isDenied(owner, "write_attribute", arguments))
+    }
     await served.close()
   }
 

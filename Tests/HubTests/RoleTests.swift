@@ -114,6 +114,21 @@ import Testing
     await served.close()
   }
 
+  @Test func revokesInProcessOfHub() async throws {
+    let served = try await ServedHome()
+    let raw = try await RawWebSocket(
+      socket: served.scratch.state.hubSocket, token: try served.invite("Gast", .guest))
+    #expect(await eventually { try await served.home.hubStatus.clients.map(\.name) == ["Gast"] })
+    #expect(try await served.home.hubStatus.addresses == [served.scratch.state.hubSocket])
+    try await served.home.revoke("Gast")
+    #expect(await eventually { raw.isClosed })
+    #expect(raw.now.closeCode == 1008)
+    #expect(try await served.home.hubStatus.clients.isEmpty)
+    await served.stopHub()
+    #expect(try await served.home.hubStatus.addresses.isEmpty)
+    await served.close()
+  }
+
   @Test func hidesAdministratorAttributesFromGuests() async throws {
     let served = try await ServedHome()
     let guest = try await served.client(token: try served.invite("Gast", .guest))

@@ -115,10 +115,6 @@ import VirtualDevices
       } == ["Lamp to report a change of its Dimmable Light"])
     #expect(try await waits(.seconds(60)) { home, _ in for await _ in home.updates() {} } == ["the home to change"])
     #expect(
-      try await waits(.seconds(60)) { home, _ in
-        for await _ in try home.controller.reports(of: try await Self.lamp(home).device.id) {}
-      } == ["Lamp to report a change"])
-    #expect(
       try await waits(.seconds(6)) { home, world in
         try await world.inject("Lamp", .partition)
         try await Self.lamp(home).trait.on()

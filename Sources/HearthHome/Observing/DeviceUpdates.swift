@@ -26,7 +26,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
       let wait = PendingWork.begin("\(reports?.name ?? "a device") to report a change of its \(Self.subject)")
       defer { wait?.end() }
-      while let report = await reports?.report(isolation: actor), let element = updates.select(report.device) {
+      while let report = await reports?.next(isolation: actor), let element = updates.select(report.device) {
         if let last, !updates.hasChanged(last, element, report.changed) { continue }
         last = element
         return element

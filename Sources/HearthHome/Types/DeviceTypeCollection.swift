@@ -2,7 +2,7 @@ package import HomeModel
 public import MatterModel
 
 /// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
-public struct DeviceTypeCollection: Sendable, Sequence {
+public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible {
   package let device: HomeDevice
   private var endpoints: [DeviceEndpoint] { device.endpoints }
 
@@ -17,6 +17,8 @@ public struct DeviceTypeCollection: Sendable, Sequence {
   public var count: Int { endpoints.reduce(0) { $0 + $1.deviceTypes.count } }
   /// Whether no type of the device is known yet.
   public var isEmpty: Bool { count == 0 }
+  /// `[0/Root Node, 1/Dimmable Light]`.
+  public var description: String { "[\(map { "\($0.endpoint)/\($0.name)" }.joined(separator: ", "))]" }
 
   // MARK: One type
 

@@ -5,7 +5,7 @@ public import MatterModel
 ///
 /// They are keyed by endpoint and cluster: a speaker that is also a dimmable light has two On/Off traits and two Level
 /// Control traits.
-public struct TraitCollection: Sendable, Sequence {
+public struct TraitCollection: Sendable, Sequence, CustomStringConvertible {
   package let device: HomeDevice
   /// Nil: all endpoints.
   package let endpoint: EndpointID?
@@ -26,6 +26,10 @@ public struct TraitCollection: Sendable, Sequence {
   public var isEmpty: Bool { count == 0 }
   /// The ids of the traits.
   public var ids: [TraitID] { map(\.id) }
+  /// `[0/basicInformation, 1/onOff]`.
+  public var description: String {
+    "[\(ids.map { "\($0.endpoint)/\(ElementNames.cluster($0.cluster))" }.joined(separator: ", "))]"
+  }
 
   /// The trait of this type on the first endpoint that has it; nil if there is none.
   public subscript<T: MatterTrait>(_: T.Type) -> T? { endpoints.lazy.compactMap { find(in: $0) }.first }

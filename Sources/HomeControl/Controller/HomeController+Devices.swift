@@ -104,7 +104,7 @@ extension HomeController: HomeBackend {
   ) async -> Bool {
     let found = Tasks.start { () -> Bool in
       var reports = reports.makeAsyncIterator()
-      while let report = await reports.report(isolation: nil) {
+      while let report = await reports.next(isolation: nil) {
         if await isOnline(report.device.entry) { return true }
       }
       return false

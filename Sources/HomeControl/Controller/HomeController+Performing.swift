@@ -130,8 +130,11 @@ extension HomeController {
       let time = options.machine.unixMicroseconds() / 1_000_000
       let (client, token) = try await withDatabase { try $0.invite(name, role, at: time) }
       return .invited(client: client, token: token)
-    case .revoke(let name): return .revoked(client: try await withDatabase { try $0.revoke(name) })
-    case .status: return .status(status: status)
+    case .revoke(let name):
+      let client = try await withDatabase { try $0.revoke(name) }
+      try await server?.checkInvitations()
+      return .revoked(client: client)
+    case .status: return .status(status: await server?.status ?? status)
     case .follow:
       try await follow()
       return .done
@@ -147,7 +150,7 @@ extension HomeController {
     return result
   }
 
-  /// The status of this process.
+  /// The status of this process, without its server.
   package var status: HubStatus {
     let reducer = dispatcher.value.reducer
     let devices = reducer.shown(reducer.state).devices.values

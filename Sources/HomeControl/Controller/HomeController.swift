@@ -58,6 +58,7 @@ public actor HomeController {
   var followWaiters: [CheckedContinuation<Void, Never>] = []
   /// Whether a server serves the home.
   private var isServed = false
+  private(set) var server: (any HomeServer)?
   /// Checks the clock periodically.
   var clockCheck: RepeatedTask?
   /// Stores the times of the last contacts periodically.
@@ -191,14 +192,17 @@ public actor HomeController {
     }
   }
 
-  /// Registers a server of the home.
+  /// Reserves the home for a server.
   /// - Returns: false if there already is one.
   package func beginServing() -> Bool {
     defer { isServed = true }
     return !isServed
   }
 
-  package func endServing() { isServed = false }
+  /// Registers the server that begins to accept clients.
+  package func register(_ server: any HomeServer) { self.server = server }
+
+  package func endServing() { (isServed, server) = (false, nil) }
 
   /// Counts of dropped messages, by reason.
   package var drops: [String: Int] {

@@ -1,5 +1,3 @@
-internal import Runtime
-
 /// The current state of a device, and its state after each update that affects it.
 ///
 /// Can be iterated once. A retained sequence retains all elements since its creation.
@@ -37,13 +35,6 @@ package struct DeviceReports: AsyncSequence, Sendable {
     }
 
     package mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
-      let wait = PendingWork.begin("\(name) to report a change")
-      defer { wait?.end() }
-      return await report(isolation: actor)
-    }
-
-    /// Returns the next report, without an entry in the list of pending work.
-    package mutating func report(isolation actor: isolated (any Actor)?) async -> DeviceReport? {
       guard case .element(let report, let following)? = await next?.content() else {
         next = nil
         return nil

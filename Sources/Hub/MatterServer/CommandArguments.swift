@@ -8,6 +8,8 @@ struct CommandArguments {
   let values: JSONValue
   /// The role of the client.
   let role: HomeRole
+  /// The number of its connection.
+  let client: Int
 
   /// Requires at least this role.
   func require(_ role: HomeRole) throws(MatterServerError) {

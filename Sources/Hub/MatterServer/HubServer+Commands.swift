@@ -28,6 +28,7 @@ extension HubServer {
       let error = MatterServerError(.invalidArguments, "\(command): args is not an object")
       return connection.send(Self.result(id, .failure(error)))
     }
+    if Self.expensiveCommands.contains(command) { charge(Self.expense, to: connection, number) }
     if command.hasPrefix(HubJSON.prefix) {
       guard let id = id.text else {
         let error = MatterServerError(.invalidArguments, "\(command): message_id is not a string")
@@ -43,16 +44,16 @@ extension HubServer {
     connection.outstanding += 1
     let role = connection.role
     controller.options.machine.task {
-      await self.perform(CommandArguments(command: command, values: values, role: role), id, of: number)
+      await self.perform(CommandArguments(command: command, values: values, role: role, client: number), id)
     }
   }
 
-  private func perform(_ arguments: CommandArguments, _ id: JSONValue, of number: Int) async {
+  private func perform(_ arguments: CommandArguments, _ id: JSONValue) async {
     let result: Result<JSONValue, MatterServerError>
     do throws(MatterServerError) {
       result = .success(try await self.result(arguments))
     } catch { result = .failure(error) }
-    guard let connection = connections[number] else { return }
+    guard let connection = connections[arguments.client] else { return }
     connection.outstanding -= 1
     // In the turn of the event loop that made the list: no event can come between the list and the first change.
     if arguments.command == "start_listening", !connection.isClosed { connection.isListening = true }
@@ -78,6 +79,14 @@ extension HubServer {
   ]
   private static let memberCommands: Set = ["device_command", "write_attribute", "interview_node"]
 
+  /// The commands that describe the whole home or search the network.
+  private static let expensiveCommands: Set = [
+    "start_listening", "get_nodes", "diagnostics", "server_diagnostics", "get_network_topology", "discover",
+    "discover_commissionable_nodes", "hearth_start",
+  ]
+  /// The tokens that they cost in addition to those of their frames.
+  static let expense: Int64 = 19
+
   /// The lowest role that may use a command. The elements of a device are checked in addition.
   static func role(for command: String) -> HomeRole {
     guestCommands.contains(command) ? .guest : memberCommands.contains(command) ? .member : .owner
@@ -101,13 +110,7 @@ extension HubServer {
     case "set_loglevel":
       if let level = try arguments.optionalText("console_loglevel") { logger.logLevel = Self.level(level) }
       return logLevels
-    case "set_default_fabric_label":
-      // The label of a fabric has at most 32 bytes.
-      var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
-      while label.utf8.count > 32 { label.removeLast() }
-      settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? nil : String(label)
-      storeSettings()
-      return .null
+    case "set_default_fabric_label": return try setFabricLabel(arguments)
     case "get_fabric_label": return ["fabric_label": .optional(settings.fabricLabel)]
     case "device_command": return try await deviceCommand(arguments)
     case "read_attribute": return try await readAttribute(arguments)
@@ -210,12 +213,13 @@ extension HubServer {
   /// Returns all nodes as clients with this role see them, those of the fabric first.
   private func nodeObjects(for role: HomeRole) -> [JSONValue] {
     let (state, visibility) = (state, RoleVisibility.of(role))
-    return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects
+    return projection.sortedIDs.compactMap { nodeObject($0, state, visibility) } + testNodes.objects(visibility)
   }
 
   private func node(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     let id = try arguments.nodeID()
-    guard let object = testNodes.all[id.rawValue]?.object ?? nodeObject(id, state, .of(arguments.role)) else {
+    let visibility = RoleVisibility.of(arguments.role)
+    guard let object = testNodes.all[id.rawValue]?.object(visibility) ?? nodeObject(id, state, visibility) else {
       throw Self.unknown(id)
     }
     return object

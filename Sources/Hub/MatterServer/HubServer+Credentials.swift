@@ -67,7 +67,14 @@ extension HubServer {
       wifi.insert(["id": .string(MatterServerSettings.defaultID), "ssid": ""], at: 0)
     }
     let ids = Set(settings.thread.keys).union([MatterServerSettings.defaultID]).sorted()
-    return ["wifi": .array(wifi), "thread": .array(ids.map { ["id": .string($0)] })]
+    let thread = ids.map { id -> JSONValue in
+      let dataset = settings.thread[id].flatMap { ThreadDataset(hexadecimal: $0) }
+      return .present([
+        "id": .string(id), "networkName": dataset?.networkName.map { .string($0) },
+        "extPanId": dataset?.extendedPANID.map { .string(hexadecimal($0)) },
+      ])
+    }
+    return ["wifi": .array(wifi), "thread": .array(thread)]
   }
 
   private func credentialID<Value>(

@@ -78,9 +78,9 @@ extension HubServer {
   func interview(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
     let time = now
-    if let test = testNodes.all[node.rawValue] {
+    if testNodes.all[node.rawValue] != nil {
       testNodes.setInterview(NodeObject.time(time), of: node.rawValue)
-      broadcast("node_updated") { _ in testNodes.all[node.rawValue]?.object ?? test.object }
+      broadcast("node_updated") { testNodes.all[node.rawValue]?.object($0) }
       return .null
     }
     await setFabricLabel(of: node)
@@ -89,6 +89,21 @@ extension HubServer {
     interviews[node] = time
     let state = state
     broadcast("node_updated") { nodeObject(node, state, $0) }
+    return .null
+  }
+
+  /// Sets the label of the fabric. The first client that sets it owns it until it disconnects; others don't change it.
+  func setFabricLabel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    // The label of a fabric has at most 32 bytes.
+    var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
+    while label.utf8.count > 32 { label.removeLast() }
+    guard connections[arguments.client] != nil, labelOwner ?? arguments.client == arguments.client else {
+      logger.notice("the label “\(label)” of the fabric is ignored: another client has set one")
+      return .null
+    }
+    labelOwner = arguments.client
+    settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? nil : String(label)
+    storeSettings()
     return .null
   }
 
@@ -128,7 +143,7 @@ extension HubServer {
 
   func importTestNodes(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     for id in try testNodes.add(dump: try arguments.text("dump")) {
-      broadcast("node_added") { _ in testNodes.all[id]?.object }
+      broadcast("node_added") { testNodes.all[id]?.object($0) }
     }
     return .null
   }

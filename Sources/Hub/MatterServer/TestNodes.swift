@@ -1,3 +1,4 @@
+internal import HomeControl
 internal import MatterModel
 internal import MatterProtocol
 internal import WebClient
@@ -10,17 +11,38 @@ struct TestNodes {
   struct Node {
     /// The members of the node object.
     var members: [JSONValue.Member]
-    var attributes: [JSONValue.Member]
+    var attributes: [(path: ConcreteAttributePath, value: JSONValue)]
 
-    var object: JSONValue {
-      .object(members.map { $0.name == "attributes" ? .init($0.name, .object(attributes)) : $0 })
+    /// Returns the node as clients with this visibility see it.
+    func object(_ visibility: RoleVisibility) -> JSONValue {
+      .object(
+        members.map { member in
+          guard member.name == "attributes" else { return member }
+          return .init(member.name, .object(Self.members(attributes.filter { visibility.contains($0.path) })))
+        })
+    }
+
+    /// Reads stored attributes.
+    func read(_ paths: [AttributePath], _ visibility: RoleVisibility) -> [JSONValue.Member] {
+      Self.members(
+        attributes.filter { attribute in
+          visibility.contains(attribute.path) && paths.contains { $0.matches(attribute.path) }
+        })
+    }
+
+    private static func members(
+      _ attributes: [(path: ConcreteAttributePath, value: JSONValue)]
+    ) -> [JSONValue.Member] {
+      attributes.map { .init(AttributeKey.text($0.path), $0.value) }
     }
   }
 
   private(set) var all: [UInt64: Node] = [:]
   private var nextID = firstID
 
-  var objects: [JSONValue] { all.sorted { $0.key < $1.key }.map(\.value.object) }
+  func objects(_ visibility: RoleVisibility) -> [JSONValue] {
+    all.sorted { $0.key < $1.key }.map { $0.value.object(visibility) }
+  }
 
   /// Adds the nodes of a dump.
   /// - Returns: their ids.
@@ -53,7 +75,11 @@ struct TestNodes {
     for (name, value) in Self.defaults where !members.contains(where: { $0.name == name }) {
       members.append(.init(name, value))
     }
-    all[id] = Node(members: members, attributes: object["attributes"]?.members ?? [])
+    // A client ends its connection at a name that is not a path.
+    let attributes = (object["attributes"]?.members ?? []).compactMap { member in
+      (try? AttributeKey.path(member.name))?.concrete.map { (path: $0, value: member.value) }
+    }
+    all[id] = Node(members: members, attributes: attributes)
     return id
   }
 
@@ -68,17 +94,5 @@ struct TestNodes {
   mutating func setInterview(_ time: String, of id: UInt64) {
     guard let index = all[id]?.members.firstIndex(where: { $0.name == "last_interview" }) else { return }
     all[id]?.members[index].value = .string(time)
-  }
-}
-
-extension TestNodes.Node {
-  /// Reads stored attributes.
-  func read(_ paths: [AttributePath]) -> [JSONValue.Member] {
-    attributes.filter { member in
-      guard let known = try? AttributeKey.path(member.name), let concrete = known.concrete else {
-        return false
-      }
-      return paths.contains { $0.matches(concrete) }
-    }
   }
 }

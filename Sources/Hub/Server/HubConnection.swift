@@ -52,6 +52,12 @@ final class HubConnection {
   /// The number of pings since the last frame of the client.
   var unansweredPings = 0
   private(set) var isClosed = false
+  /// The tokens for further messages of a client with an invitation.
+  var tokens = TokenBucket()
+  /// Whether nothing is read because there are no tokens.
+  var isDelayed = false {
+    didSet { if isDelayed != oldValue { updateReading() } }
+  }
 
   // The standard API.
   /// Whether node events are sent to the client.
@@ -94,6 +100,9 @@ final class HubConnection {
   }
 
   var role: HomeRole { client.role }
+
+  /// Starts or stops reading. A client that does not take results sends no further requests.
+  func updateReading() { channel.setOption(.autoRead, value: channel.isWritable && !isDelayed).whenFailure { _ in } }
 
   // MARK: Sending
 

@@ -278,6 +278,7 @@ extension HubServer {
 
   func closed(_ number: Int) {
     guard let connection = connections.removeValue(forKey: number) else { return }
+    if labelOwner == number { labelOwner = nil }
     connection.close(.normalClosure)
     for running in connection.running.values { running.task.cancel() }
     noteEnd()
@@ -285,11 +286,32 @@ extension HubServer {
       "client disconnected", metadata: ["name": "\(connection.client.name)", "role": "\(connection.role)"])
   }
 
-  func noteActivity(of number: Int) { connections[number]?.unansweredPings = 0 }
+  /// Notes a frame of a client. It costs one token, and another one for each 4 KiB.
+  func noteFrame(of number: Int, size: Int) {
+    guard let connection = connections[number] else { return }
+    connection.unansweredPings = 0
+    charge(1 + Int64(size >> 12), to: connection, number)
+  }
+
+  /// Takes tokens of a client with an invitation. Nothing is read from a client without tokens.
+  func charge(_ cost: Int64, to connection: HubConnection, _ number: Int) {
+    guard connection.client.tokenHash != nil else { return }
+    connection.tokens.take(cost, at: eventLoop.now)
+    if !connection.isDelayed { delayReading(of: number) }
+  }
+
+  private func delayReading(of number: Int) {
+    guard let connection = connections[number] else { return }
+    let delay = connection.tokens.delay(at: eventLoop.now)
+    connection.isDelayed = delay != nil
+    guard let delay else { return }
+    eventLoop.scheduleTask(in: delay) { [weak self] in self?.assumeIsolated { $0.delayReading(of: number) } }
+  }
 
   func writabilityChanged(of number: Int, to isWritable: Bool) {
     guard let connection = connections[number] else { return }
     connection.stalled = isWritable ? nil : eventLoop.now
+    connection.updateReading()
     if isWritable, connection.isFollowing, connection.isBehind { catchUp(connection) }
   }
 }

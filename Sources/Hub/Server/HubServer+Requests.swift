@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HomeAutomation
 public import HomeControl
-internal import HomeModel
+package import HomeModel
 internal import HomeStore
 internal import Logging
 internal import MatterModel
@@ -11,7 +11,7 @@ internal import Runtime
 internal import WebClient
 
 // The identification of clients, and their commands with the prefix `hearth_`.
-extension HubServer {
+extension HubServer: HomeServer {
   private static let revoked = HomeError(.accessDenied, "the invitation was revoked")
 
   // MARK: Identification
@@ -95,7 +95,7 @@ extension HubServer {
   }
 
   /// Closes the connections of clients whose invitations were revoked, also during their handshake.
-  private func checkInvitations() async throws(HomeError) {
+  package func checkInvitations() async throws(HomeError) {
     checkCount += 1
     let clients = try await controller.withDatabase { try $0.clients() }
     func isValid(_ client: HubHandshake.Client) -> Bool {
@@ -229,12 +229,10 @@ extension HubServer {
   ) async -> Result<HomeReply, HomeError> {
     let role = connection.role
     do throws(HomeError) {
-      if case .status = request.request { return .success(.status(status: status)) }
       let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
-      let reply = try await controller.perform(
-        request.request, as: role, origin: origin, options: request.options, progress: progress)
-      if case .revoked = reply { try await checkInvitations() }
-      return .success(reply)
+      return .success(
+        try await controller.perform(
+          request.request, as: role, origin: origin, options: request.options, progress: progress))
     } catch { return .failure(redacted(error, for: role)) }
   }
 

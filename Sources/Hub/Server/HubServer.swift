@@ -133,6 +133,8 @@ public actor HubServer {
   var projection: NodeProjection
   var settings: MatterServerSettings
   var testNodes = TestNodes()
+  /// The connection of the client that has set the label of the fabric.
+  var labelOwner: Int?
   /// The times when all attributes of nodes were read last, in microseconds since 1970.
   var interviews: [NodeID: Int64] = [:]
   /// The last events of nodes.
@@ -191,6 +193,7 @@ public actor HubServer {
   }
 
   private func begin() async throws(HomeError) {
+    await controller.register(self)
     let view = controller.view
     sentContacts = view.reducer.contacts
     sentGrace = view.reducer.grace

@@ -14,7 +14,8 @@ final class WebSocketHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
     let number = number
-    server.assumeIsolated { $0.noteActivity(of: number) }
+    let size = frame.data.readableBytes
+    server.assumeIsolated { $0.noteFrame(of: number, size: size) }
     switch frame.opcode {
     case .text:
       let text = Array(frame.unmaskedData.readableBytesView)
@@ -29,8 +30,6 @@ final class WebSocketHandler: ChannelInboundHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // A client that does not take results sends no further requests.
-    context.channel.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
     let (number, isWritable) = (number, context.channel.isWritable)
     server.assumeIsolated { $0.writabilityChanged(of: number, to: isWritable) }
     context.fireChannelWritabilityChanged()

@@ -43,8 +43,11 @@ func hubRows(_ report: inout Report, _ options: Options) throws {
     "hub: 1,000 reports a second of devices to \(NetworkReports.clients) clients over TLS: until received",
     network.latency, ratio: network.latency.median / base.median,
     target: .init(text: "p99 5 ms", isMet: (network.latency.p99 ?? .infinity) < 5_000_000))
-  for (name, kind) in [("client", SocketClients.Kind.standard), ("client of the additions", .own)] {
-    let bytes = try IdleClients.memory(stored.state, many, kind)
+  for (name, bytes) in [
+    ("client", try IdleClients.memory(stored.state, many, .standard)),
+    ("client of the additions", try IdleClients.memory(stored.state, many, .own)),
+    ("client over TLS", try IdleClients.networkMemory(stored.state)),
+  ] {
     report.add(
       Row(name: "hub: memory for an idle \(name)", bytes: bytes, target: .init(text: "40 KiB", isMet: bytes <= 40_960)))
   }

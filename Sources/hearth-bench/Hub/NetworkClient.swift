@@ -1,5 +1,6 @@
 import HearthHome
 import NIOCore
+import NIOPosix
 
 /// A client of the standard API over TLS: upgrades the connection, starts to listen, and reports the values of an attribute.
 final class NetworkClient: ChannelInboundHandler {
@@ -25,6 +26,33 @@ final class NetworkClient: ChannelInboundHandler {
     _ report: @escaping (_ node: UInt64, _ value: Int) -> Void
   ) {
     (self.token, self.path, self.listening, self.report) = (token, Array(",\"\(path)\",".utf8), listening, report)
+  }
+
+  /// Connects clients one after another, and waits until each receives events.
+  /// - Parameter report: receives the number of the client, and the node and the number in each event of the attribute.
+  static func connect(
+    _ count: Int, _ invitation: HubInvitation, path: String, on loop: any EventLoop,
+    _ report: @escaping @Sendable (_ client: Int, _ node: UInt64, _ value: Int) -> Void
+  ) throws -> [any Channel] {
+    let trust = HubTrust(fingerprint: invitation.fingerprint)
+    guard case .host(let host, let port)? = invitation.addresses.first,
+      let tls = try ClientTLS(.host(host, port: port), trust)
+    else { throw BenchError("the hub has no TLS port") }
+    return try (0..<count).map { client in
+      let listening = loop.makePromise(of: Void.self)
+      let channel = try ClientBootstrap(group: loop)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(tls.makeHandler())
+            try pipeline.addHandler(
+              NetworkClient(token: invitation.token, path: path, listening) { report(client, $0, $1) })
+          }
+        }
+        .connect(host: host, port: port).wait()
+      try listening.futureResult.wait()
+      return channel
+    }
   }
 
   func channelActive(context: ChannelHandlerContext) {

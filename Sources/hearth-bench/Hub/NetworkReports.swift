@@ -5,7 +5,6 @@ import MatterController
 import MatterModel
 import MatterProtocol
 import NIOCore
-import NIOPosix
 import Runtime
 
 /// Measures reports of devices over the network: encrypted datagrams of the devices' subscriptions through UDP sockets of
@@ -27,12 +26,14 @@ struct NetworkReports {
     defer { sensors.close() }
     let (home, nodes) = try waitFor { [addresses = sensors.addresses] in try await open(state, addresses) }
     defer { try? waitFor { await home.close() } }
-    let (hub, address, trust, token) = try waitFor { try await serve(home) }
+    let (hub, invitation) = try waitFor { try await serve(home) }
     defer { try? waitFor { await hub.close() } }
     // Warm-up.
     for time in [200, milliseconds] {
       let times = ReportTimes(devices: devices, clients: clients)
-      let channels = try connect(to: address, trust, token, nodes, times, on: loops.client)
+      let channels = try NetworkClient.connect(clients, invitation, path: path, on: loops.client) {
+        if let device = nodes[$1] { times.noteArrival(at: $0, of: device, $2, at: HostClock.now()) }
+      }
       defer { for channel in channels { try? channel.close().wait() } }
       try report(sensors, times, for: time)
       if time == milliseconds { return times.result }
@@ -58,46 +59,13 @@ struct NetworkReports {
     return (home, nodes)
   }
 
-  private static func serve(_ home: Home) async throws -> (HubServer, HubAddress, HubTrust, token: String) {
+  private static func serve(_ home: Home) async throws -> (HubServer, HubInvitation) {
     var options = HubServer.Options(logger: quiet)
     options.addresses = [.host("127.0.0.1", port: 0)]
     // No pings during a measurement.
     options.heartbeat = .seconds(600)
     let hub = try await HubServer.open(home, options)
-    let status = await hub.status
-    let address = try status.addresses.map { text throws(HomeError) in try HubAddress(text) }
-      .first { if case .host = $0 { true } else { false } }
-    guard let address, let fingerprint = status.fingerprint else { throw BenchError("the hub has no TLS port") }
-    let trust = HubTrust(fingerprint: try CertificateFingerprint(fingerprint))
-    let token = try await home.invite("Bench", .member).token
-    return (hub, address, trust, token)
-  }
-
-  /// Connects clients that note the arrivals of values.
-  private static func connect(
-    to address: HubAddress, _ trust: HubTrust, _ token: String, _ nodes: [UInt64: Int], _ times: ReportTimes,
-    on loop: any EventLoop
-  ) throws -> [any Channel] {
-    guard case .host(let host, let port) = address, let tls = try ClientTLS(address, trust) else {
-      throw BenchError("the hub has no TLS port")
-    }
-    return try (0..<clients).map { client in
-      let listening = loop.makePromise(of: Void.self)
-      let channel = try ClientBootstrap(group: loop)
-        .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(tls.makeHandler())
-            try pipeline.addHandler(
-              NetworkClient(token: token, path: path, listening) { node, value in
-                if let device = nodes[node] { times.noteArrival(at: client, of: device, value, at: HostClock.now()) }
-              })
-          }
-        }
-        .connect(host: host, port: port).wait()
-      try listening.futureResult.wait()
-      return channel
-    }
+    return (hub, try await home.invitation("Bench", to: hub))
   }
 
   /// Changes the values of the sensors in turn, and waits until the clients have received them.

@@ -43,7 +43,7 @@ struct Doctor: ParsableCommand {
     throw ProcessExit(error.code).error
   }
 
-  /// Checks that the home's database, if any, can be opened.
+  /// Checks that the home's database, if any, can be opened, and that its log is not damaged.
   private static func home(_ state: StateDirectory) -> HostCheck {
     let path = state.database
     guard FileManager.default.fileExists(atPath: path) else { return HostCheck("home", .ok, "no home yet") }

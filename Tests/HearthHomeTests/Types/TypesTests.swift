@@ -33,6 +33,13 @@ import Testing
     #expect(types.map(\.name) == ["Root Node", "Dimmable Light"] && types.count == 2)
   }
 
+  @Test func describesCollections() throws {
+    let device = try #require(SampleHome.withLight().device("5"))
+    #expect("\(device.types)" == "[0/Root Node, 1/Dimmable Light]")
+    #expect(device.types.get(RootNodeDeviceType.self)?.traits.description == "[0/descriptor, 0/basicInformation]")
+    #expect("\(device.traits)".hasPrefix("[0/descriptor, 0/basicInformation, 1/"))
+  }
+
   @Test func everyDeviceTypeHasSwiftType() {
     let home = SampleHome()
     home.add(SourceID(5), DeviceTypes.all.enumerated().map { SampleHome.endpoint(EndpointID(UInt16($0)), $1) })

@@ -1,0 +1,9 @@
+package import HomeModel
+
+/// A server of the home to other processes.
+package protocol HomeServer: Sendable {
+  /// The status of the process with the addresses and clients of the server.
+  var status: HubStatus { get async }
+  /// Closes the connections of clients whose invitations were revoked.
+  func checkInvitations() async throws(HomeError)
+}
