@@ -150,8 +150,16 @@ def set_up_with_pics(self):
     set_up(self)
 
 
-with open(script) as file:
-    asks_for_pics = re.search(r"check_pics\(f?[\"'](?!PICS_)", file.read()) is not None
+def asks_for_pics_in(path):
+    """Whether a script or one of the scripts that it imports asks for PICS of the device."""
+    with open(path) as file:
+        text = file.read()
+    imported = [os.path.join(os.path.dirname(path), name + ".py") for name in re.findall(r"^from (\w+) import", text, re.M)]
+    return (re.search(r"check_pics\((?!f?[\"']PICS_)", text) is not None
+            or any(asks_for_pics_in(other) for other in imported if os.path.exists(other)))
+
+
+asks_for_pics = asks_for_pics_in(script)
 runner.parse_matter_test_args = arguments_with_facts
 matter_testing.MatterBaseTest.setup_test = set_up_with_pics
 records.TestResult.add_record = recording

@@ -2,8 +2,8 @@ internal import MatterModel
 internal import MatterProtocol
 
 enum SubscriptionLimits {
-  /// The maximum number per fabric.
-  static let perFabric = 16
+  /// The maximum number per fabric. Certification tests of a fan open 20 (TC_FAN_3_1).
+  static let perFabric = 32
   /// The advertised minimum number per fabric, as required by the standard. Matter Core § 8.5.1.
   static let promisedPerFabric: UInt16 = 3
   /// The longest maximum interval that the device selects, in seconds. Matter Core § 8.5.3.2.

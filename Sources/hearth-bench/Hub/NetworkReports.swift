@@ -65,7 +65,8 @@ struct NetworkReports {
     // No pings during a measurement.
     options.heartbeat = .seconds(600)
     let hub = try await HubServer.open(home, options)
-    return (hub, try await home.invitation("Bench", to: hub))
+    let invitation = try await home.invitation("Bench", to: hub)
+    return (hub, invitation)
   }
 
   /// Changes the values of the sensors in turn, and waits until the clients have received them.

@@ -39,8 +39,10 @@ import HearthHome
     for handle in handles { handle.cancel() }
   }
 
-  /// Reads every change from the log, from now on.
+  /// Reads every change from the log, from now on, and lets the home run a command for changes of the connectivity, also
+  /// while the application does not run.
   func record() async throws {
+    _ = try await ClientExample.deliver(home)
     let reader = ClientExample.Reader(home, .all, after: "\(try await home.anchor())")
     _ = await ClientExample.query(home, .all, reader)
   }
