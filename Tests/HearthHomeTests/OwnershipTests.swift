@@ -69,7 +69,10 @@ import Testing
     await owner.process(NodeModel.report(5, isOn, true.tlv))
     await owner.process(.established(5, deadline: 0))
     #expect(await eventually { await lampIsOn(second) == true })
-    #expect(await second.backend.device("5")?.sourceConnectivity == SourceConnectivity(.online, .peer))
+    #expect(
+      await eventually {
+        await second.backend.device("5")?.sourceConnectivity == SourceConnectivity(.online, .peer)
+      })
     await second.close()
     let third = try await OpenHome(directory)
     #expect(await third.home.backend.state.devices["5"]?.name == "Desk")
