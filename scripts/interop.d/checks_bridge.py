@@ -157,7 +157,7 @@ async def switching(house: House):
     expect_equal([await house.read("Bridge", endpoint, OnOff.Attributes.OnOff) for endpoint in others], before, "the others")
 
 
-@bridge_check("a hand at the light is reported")
+@bridge_check("a physical action is reported")
 async def by_hand(house: House):
     node, lamp = await house.node("Bridge"), house.behind("Lamp")
     subscription = await house.partner.a.subscribe(node, [(lamp, OnOff.Attributes.OnOff)], 0, 60)

@@ -58,7 +58,7 @@ async def global_scene(target):
     expect_equal(await target.read(OnOff.Attributes.GlobalSceneControl), True, "GlobalSceneControl")
 
 
-@check("start-up behaviour is writable and nullable")
+@check("start-up behavior is writable and nullable")
 async def start_up(target):
     for value in (OnOff.Enums.StartUpOnOffEnum.kOn, OnOff.Enums.StartUpOnOffEnum.kOff, NULL):
         await target.write(OnOff.Attributes.StartUpOnOff(value))

@@ -20,7 +20,7 @@ async def give_keys(target):
     await target.write(Keys.Attributes.GroupKeyMap([entry]), 0)
 
 
-@check("group keys are kept, and never given away")
+@check("group keys persist and are never readable")
 async def group_keys(target):
     await give_keys(target)
     answer = await target.send(Keys.Commands.KeySetRead(KEY_SET), 0)

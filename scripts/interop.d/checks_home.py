@@ -128,7 +128,7 @@ class HubHome(Stranger):
         raise Failed("a watch receives no change in 10 s")
 
 
-@home_check("its clients see the device by way of the hub, and control it")
+@home_check("clients of the hub read and control the device")
 async def seen(home):
     entry, = await home.do("devices", *THROUGH)
     expect_equal((entry["name"], entry["room"], entry["types"]), ("lights", "lab", ["On/Off Light", "Dimmable Light"]),
@@ -159,7 +159,7 @@ async def watched(home):
     expect_equal(await later.rest(), watch.changes, "changes in the log")
 
 
-@home_check("a dozen commands at a time are all carried out")
+@home_check("twelve concurrent commands are all executed")
 async def dozen(home):
     before = (await home.state(1))["onOff"]
     for done in await asyncio.gather(*(home.do("toggle", "lights/1", *THROUGH) for _ in range(12))):
@@ -168,7 +168,7 @@ async def dozen(home):
     await home.do("wait", "lights/1", "--for", f"onOff={str(before).lower()}", "--timeout", "5s", *THROUGH)
 
 
-@home_check("it is away when it does not answer, and there again within 2 s of its saying so", limit=40)
+@home_check("a device without answers becomes offline, and online within 2 s of its announcement", limit=40)
 async def away_and_back(home):
     watch, _ = await home.watch_from_now_on()
     try:

@@ -84,7 +84,7 @@ class Made(Stranger):
             await self.do("pair", code, "--name", name)
 
 
-@maker_check("refused as long as its root is unknown, and the check named", is_paired=False)
+@maker_check("a device with an unknown root is refused, and the error names the check", is_paired=False)
 async def unknown_root(device):
     # During the second check the device still retries the answer of the first one, at the address and not by discovery.
     error = await device.refused(9, "pair", device.codes["qrCode"], "--at", f"10.77.0.1:{PORT}")
@@ -107,7 +107,7 @@ async def trusted(device):
     expect_equal((description["vendorID"], description["productID"]), (VENDOR, PRODUCT), "vendor and product")
 
 
-@maker_check("used without multicast: from an address book, and where it was last")
+@maker_check("without multicast, the device is found by address book and by its last address")
 async def without_multicast(device):
     right = device.book(f"lights: 10.77.0.1:{PORT}")
     await device.do("on", "lights/1", *right)
@@ -121,7 +121,7 @@ async def without_multicast(device):
     await device.refused(2, "pair", "--passcode", 20202021, "--discriminator", 1, "--mdns", "off")
 
 
-@maker_check("it is bound to one of ours, and unbound", limit=40)
+@maker_check("a binding to a Hearth device is added and removed", limit=40)
 async def bound(device):
     await device.have_ours("Lamp")
     expect_equal(await device.do("bind", "lights/1"), [], "bindings at first")
@@ -149,7 +149,7 @@ async def rights(device) -> list:
     return [(entry["privilege"], (entry["targets"] or [{}])[0].get("endpoint")) for entry in entries]
 
 
-@maker_check("a switch of ours that is bound to it turns it on and off", limit=40)
+@maker_check("a bound Hearth switch turns the device on and off", limit=40)
 async def controlled(device):
     await device.have_ours("Switch")
     error = await device.refused(2, "bind", "Switch", "lights/1")

@@ -10,7 +10,7 @@ from stranger import PORT, stranger_check
 ON_OFF, LEVEL, DESCRIPTOR = 0x0006, 0x0008, 0x001D
 
 
-@stranger_check("it is found among the devices that wait to be commissioned", is_paired=False)
+@stranger_check("the commissionable device is discovered", is_paired=False)
 async def discovered(device):
     found = await device.do("discover", "--commissionable", "--timeout", "2s")
     mine = [entry for entry in found if entry["port"] == PORT]
@@ -39,7 +39,7 @@ async def pair(device):
     device.node, device.refused_to_pair = result["nodeID"], False
 
 
-@stranger_check("it is listed and described")
+@stranger_check("the device is listed and described")
 async def described(device):
     devices = await device.do("devices")
     expect_equal([entry["name"] for entry in devices], ["lights"], "names")
@@ -70,7 +70,7 @@ async def dimmed(device):
         expect_equal(await device.read_one(2, "8/0"), wanted, f"CurrentLevel as read after {level}")
 
 
-@stranger_check("what it does not know is refused, and the status named")
+@stranger_check("unknown clusters and commands are refused with their status")
 async def unsupported(device):
     error = await device.refused(8, "toggle", "lights/2")
     expect("UNSUPPORTED_COMMAND" in error["message"], f"the error is {error}")
@@ -114,7 +114,7 @@ async def shared(device):
     expect("UNSUPPORTED_" in error["message"] or "is missing" in error["message"], f"the error is {error}")
 
 
-@stranger_check("without a Groups cluster it joins no group, and nothing of the group is left on it")
+@stranger_check("a device without a Groups cluster joins no group and keeps no group keys")
 async def grouped(device):
     group = await device.do("group create", "Den")
     await device.refused(8, "group add", "Den", "lights/1")
@@ -154,7 +154,7 @@ async def subscribed(device):
         await subscription.close()
 
 
-@stranger_check("session and subscription are made again when it was restarted", limit=60)
+@stranger_check("session and subscription are reestablished after a restart of the device", limit=60)
 async def restarted(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", longest="2s")
@@ -197,7 +197,7 @@ async def restarted_unnoticed(device):
         await subscription.close()
 
 
-@stranger_check("a second home commissions it by manual code", limit=60)
+@stranger_check("a second home commissions the device by manual code", limit=60)
 async def second_home(device):
     await pair_second(device)
     await device.do("off", "also ours/1", home="home2")
@@ -212,7 +212,7 @@ async def pair_second(device):
     device.has_second_home = True
 
 
-@stranger_check("it is removed; where it refuses, only by force", limit=60)
+@stranger_check("the device is removed, with --force if it refuses", limit=60)
 async def removed(device):
     if not device.has_second_home:
         await pair_second(device)

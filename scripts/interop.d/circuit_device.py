@@ -48,7 +48,7 @@ class Sockets:
 
 
 class Advertiser:
-    """What CircuitMatter wants advertised, by python-zeroconf.
+    """Advertises the services of CircuitMatter with python-zeroconf.
 
     That has one pointer for each service. What can be commissioned gets that of its type, so a search by discriminator finds
     nothing: a controller has to look at all devices. What is commissioned gets that of its fabric, by which homes listen.
@@ -140,7 +140,7 @@ class Dimmer(DimmableLight):
 
 
 def made_by(directory: str) -> tuple[int, int]:
-    """The device of a maker of its own, who makes it now if there is none yet: vendor and product."""
+    """The device of a separate manufacturer, created if it does not exist: vendor and product."""
     import maker
 
     state_file, intermediate = os.path.join(directory, "state.json"), os.path.join(directory, "intermediate.der")

@@ -142,7 +142,7 @@ class Selection:
 
 
 async def run_target(report: Report, target, selection: Selection):
-    """Runs every selected check on one device, and brings the device into the state that each of them wants.
+    """Runs every selected check on one device, and brings the device into the state that each check requires.
 
     A failed check is repeated on a reset device, and the result says so. Native code and a loaded machine cause about one
     irreproducible failure per thousand checks; a defect of Hearth fails twice.

@@ -38,7 +38,7 @@ class Fabric:
         self.controller: ChipDeviceController = self._admin.NewController(nodeId=0x100, paaTrustStorePath=partner.trust_store)
 
     def another_node(self) -> "Fabric":
-        """A second controller node of the same fabric. It is no administrator: no access control entry names it."""
+        """A second controller node of the same fabric. It has no access control entry."""
         other = object.__new__(Fabric)
         other.name, other._partner, other._admin = f"{self.name}'", self._partner, self._admin
         other.authority = self.authority
@@ -108,7 +108,7 @@ class Fabric:
                 await asyncio.sleep(1.5)
 
     def abandon(self):
-        """Forgets a commissioning that was begun by hand."""
+        """Discards a commissioning that the caller started."""
         self._renew()
 
     # Interactions
@@ -155,7 +155,7 @@ class Fabric:
 
 
 class Subscription:
-    """Collects what a subscription reports, with the time when it came."""
+    """Collects the reports of a subscription with their arrival times."""
 
     def __init__(self, transaction):
         self.transaction = transaction
@@ -243,7 +243,7 @@ class Partner:
 
 
 def decode_code(qr: str) -> dict[str, str]:
-    """What the SDK reads in a QR code."""
+    """Returns the fields that the SDK decodes from a QR code."""
     return dict(SetupPayload().ParseQrCode(qr).attributes)
 
 
