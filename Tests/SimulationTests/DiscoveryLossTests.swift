@@ -12,10 +12,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(1))
     world.network.partition([pinger.id], from: [ponger.id])
@@ -37,10 +34,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     world.network.partition([pinger.id], from: [ponger.id])
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(1))
@@ -54,10 +48,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     world.network.conditions = LinkConditions(loss: .always)
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(10_000))
@@ -74,10 +65,7 @@ import Testing
       let world = World(seed: seed)
       let (pinger, ponger) = world.addPair()
       let service = light
-      pinger.command { engine, _ in
-        engine.next = nil
-        engine.effects = [.browse(.commissionable())]
-      }
+      pinger.browse()
       world.network.conditions = LinkConditions(loss: Ratio(1, of: 2))
       ponger.command { engine, _ in engine.effects = [.publish(service)] }
       try world.run(for: .milliseconds(900))
@@ -100,10 +88,7 @@ import Testing
       let world = World(seed: seed)
       let (pinger, ponger) = world.addPair()
       let service = light
-      pinger.command { engine, _ in
-        engine.next = nil
-        engine.effects = [.browse(.commissionable())]
-      }
+      pinger.browse()
       world.network.conditions = LinkConditions(loss: Ratio(9, of: 10))
       ponger.command { engine, _ in engine.effects = [.publish(service)] }
       try world.run(for: .milliseconds(900))
@@ -127,10 +112,7 @@ import Testing
       let world = World(seed: seed)
       let (pinger, ponger) = world.addPair()
       let service = light
-      pinger.command { engine, _ in
-        engine.next = nil
-        engine.effects = [.browse(.commissionable())]
-      }
+      pinger.browse()
       world.network.conditions = LinkConditions(loss: Ratio(99, of: 100))
       ponger.command { engine, _ in engine.effects = [.publish(service)] }
       try world.run(for: time)
@@ -174,10 +156,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     world.network.conditions = LinkConditions(latency: .seconds(3))
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(1))

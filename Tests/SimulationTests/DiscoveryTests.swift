@@ -94,10 +94,7 @@ import Testing
   @Test func requiresCommonAddressFamily() throws {
     let world = World(seed: 1)
     let (pinger, _) = world.addPair()
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     let machine = world.addMachine("light")
     machine.setFamily(.v4, isOn: false)
     machine.setFamily(.v6, isOn: false)
@@ -121,10 +118,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     world.network.set(
       LinkConditions(latency: .seconds(3), jitter: .seconds(2)), from: ponger.id, to: pinger.id, isSymmetric: false)
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
@@ -160,10 +154,7 @@ import Testing
   @Test func announcesNewAddress() throws {
     let world = World(seed: 1)
     let (pinger, _) = world.addPair()
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     let machine = world.addMachine("light")
     machine.openDiscovery().publish(light, on: nil, onConflict: nil)
     try world.run(for: .seconds(1))
@@ -180,10 +171,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(10))
     ponger.cutPower()
@@ -198,10 +186,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     world.network.conditions.latency = .seconds(1)
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .milliseconds(500))
@@ -227,10 +212,7 @@ import Testing
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(1))
     world.network.conditions.latency = .seconds(3)
@@ -262,10 +244,7 @@ import Testing
       LinkConditions(latency: .seconds(2)), from: pinger.id, to: ponger.id, isSymmetric: false)
     world.network.set(
       LinkConditions(latency: .seconds(4)), from: ponger.id, to: pinger.id, isSymmetric: false)
-    pinger.command { engine, _ in
-      engine.next = nil
-      engine.effects = [.browse(.commissionable())]
-    }
+    pinger.browse()
     try world.run(for: .seconds(100))
     #expect(pinger.events.map(\.at.nanoseconds).map { $0 / 1_000_000 } == [100 + 6_016])
 

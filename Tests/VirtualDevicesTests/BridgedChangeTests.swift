@@ -1,10 +1,7 @@
 import Foundation
-import Logging
 import MatterClusters
-import MatterCrypto
 import MatterDevice
 import MatterModel
-import NIOCore
 import Runtime
 import Testing
 
@@ -25,18 +22,7 @@ import Testing
     in directory: String, _ body: @escaping @Sendable (VirtualDevice) throws -> R
   ) async throws -> R {
     let definition = try #require(try HomeDefinition.load(simulating: [("home.yaml", Self.home)]).devices.first)
-    let machine = HostMachine()
-    let loop = machine.nextEventLoop()
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    return try await loop.submit {
-      let discovery = try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger)
-      defer { discovery.stop() }
-      let environment = VirtualDevice.Environment(
-        machine: machine, discovery: discovery, loop: loop, interfaces: .loopback, directory: directory, logger: logger)
-      let device = try VirtualDevice(definition, port: nil, random: SeededRandomSource(seed: 1), in: environment)
-      defer { device.stop() }
-      return try body(device)
-    }.get()
+    return try await VirtualDevicesTests.running(definition, in: directory, body)
   }
 
   private static func parts(_ device: VirtualDevice) -> [EndpointID]? {

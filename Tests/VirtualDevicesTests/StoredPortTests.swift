@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import MatterCrypto
 import NIOCore
 import Runtime
@@ -18,19 +17,7 @@ import Testing
 
   /// Starts the device, returns its port, and stops it.
   private func port(_ directory: String, _ definition: DeviceDefinition, isFresh: Bool = false) async throws -> UInt16 {
-    let machine = HostMachine()
-    let loop = machine.nextEventLoop()
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    return try await loop.submit {
-      let discovery = try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger)
-      defer { discovery.stop() }
-      let environment = VirtualDevice.Environment(
-        machine: machine, discovery: discovery, loop: loop, interfaces: .loopback, directory: directory, logger: logger)
-      let device = try VirtualDevice(
-        definition, port: definition.port, random: SystemRandomSource(), isFresh: isFresh, in: environment)
-      defer { device.stop() }
-      return device.status.port
-    }.get()
+    try await running(definition, in: directory, isFresh: isFresh) { $0.status.port }
   }
 
   @Test("keeps the port across restarts") func restarts() async throws {

@@ -15,6 +15,15 @@ struct Fleet: Sendable {
     try await self.init(hearth, definition: "devices:\n  - name: \(name)\n    type: \(type)\n")
   }
 
+  /// Starts a lamp with a random code, because other tests run devices with the same name at the same time.
+  static func lampWithCode(_ hearth: Hearth) async throws -> Fleet {
+    let (passcode, discriminator) = (Int.random(in: 1_000_000...9_999_999), Int.random(in: 0...4095))
+    return try await Fleet(
+      hearth,
+      definition: "devices:\n  - { name: Lamp, type: dimmable light, passcode: \(passcode), "
+        + "discriminator: \(discriminator) }\n")
+  }
+
   /// - Parameter options: further arguments of `hearth run`.
   init(_ hearth: Hearth, definition text: String, options: [String] = []) async throws {
     let state = URL(filePath: hearth.state)

@@ -5,12 +5,7 @@ import Testing
 @Suite("hearth scene", .serialized, .processes) struct SceneTests {
   @Test(.timeLimit(.minutes(10))) func storesRecallsListsAndRemoves() async throws {
     let hearth = Hearth()
-    // A code of its own: other tests run devices with the same name at the same time.
-    let numbers = (passcode: Int.random(in: 1_000_000...9_999_999), discriminator: Int.random(in: 0...4095))
-    let fleet = try await Fleet(
-      hearth,
-      definition: "devices:\n  - { name: Lamp, type: dimmable light, passcode: \(numbers.passcode), "
-        + "discriminator: \(numbers.discriminator) }\n")
+    let fleet = try await Fleet.lampWithCode(hearth)
     #expect(try await hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
     #expect(try await hearth("on", "lamp").status == 0)
     let stored = try await hearth.run(["scene", "store", "Evening", "lamp", "--over", "0s"])

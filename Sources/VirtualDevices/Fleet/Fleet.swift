@@ -25,7 +25,7 @@ public struct FleetOptions: Sendable {
   public var seed: UInt64?
   /// The addresses of nodes that devices may be bound to, for networks without multicast.
   public var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
-  /// The devices to run. Ports, keys and certificates are those that they have when all devices run.
+  /// The devices to run. They have the same ports, keys and certificates as in a run of all devices.
   public var shard = Shard.whole
   /// Whether devices may resume subscriptions after a restart; the definitions select which.
   public var resumesSubscriptions = true

@@ -51,8 +51,8 @@ extension VirtualDevice {
 }
 
 extension DeviceDefinition {
-  /// Parses an entry of `devices` behind this bridge. Derived values such as unique IDs are those that the device would
-  /// have in the definition file.
+  /// Parses an entry of `devices` behind this bridge. Derived values such as unique IDs are the same as for an entry of
+  /// the definition file.
   package func bridgedDevices(
     _ node: Node, in document: YAMLDocument
   ) throws(DefinitionError) -> [DeviceDefinition] {

@@ -55,3 +55,13 @@ extension World {
     return (add("pinger") { Ping($0, sendsTo: address) }, ponger)
   }
 }
+
+extension SimulatedHost<Ping> {
+  /// Searches for commissionable devices, instead of sending pings.
+  func browse() {
+    command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+  }
+}

@@ -1,12 +1,10 @@
 import Foundation
-import Logging
 import MatterCertificates
 import MatterClusters
 import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
-import NIOCore
 import Runtime
 import Testing
 
@@ -33,19 +31,7 @@ import Testing
     let definition = try HomeDefinition.load(simulating: [("home.yaml", text)]).devices[index]
     let directory = FileManager.default.temporaryDirectory.path + "/hearth-faults-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let machine = HostMachine()
-    let loop = machine.nextEventLoop()
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    return try await loop.submit {
-      let discovery = try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger)
-      defer { discovery.stop() }
-      let environment = VirtualDevice.Environment(
-        machine: machine, discovery: discovery, loop: loop, interfaces: .loopback, directory: directory, logger: logger)
-      let device = try VirtualDevice(
-        definition, port: nil, random: SeededRandomSource(seed: 1), in: environment)
-      defer { device.stop() }
-      return try body(device)
-    }.get()
+    return try await VirtualDevicesTests.running(definition, in: directory, body)
   }
 
   @Test("installs and replaces faults, and keeps them after a loss of power") func installsFaults() async throws {
