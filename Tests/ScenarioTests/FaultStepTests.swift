@@ -1,6 +1,7 @@
 import Scenario
 import Simulation
 import Testing
+import VirtualDevices
 
 /// The steps `fault`, `add` and `remove`.
 @Suite("Faults and changes of bridges in scenarios") struct FaultStepTests {
@@ -58,6 +59,16 @@ import Testing
         - expect: { actual reading lamp.onOff: false, reading lamp.connectivity: online }
 
       """)
+    let steps = """
+      steps:
+        - expect: { spot.connectivity: online, within: 30s }
+        - remove: { bridge: spot }
+        - wait: 10s
+        - expect: { spot.connectivity: online }
+
+      """
+    let result = try await ScenarioFileTests.load(Self.devices + steps).simulate(seed: 1).result
+    #expect(result.failure?.mark?.line == 11, "\(result)")
   }
 
   @Test func reportsProblems() {

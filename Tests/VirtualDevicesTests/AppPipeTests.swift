@@ -140,7 +140,7 @@ import Testing
         group.next().makeSucceededFuture(ControlReply())
       }
     }
-    #expect(error?.description == "\(path): exists and is no named pipe; choose another path with --app-pipe")
+    #expect(error?.description == "\(path): not a named pipe; choose another path with --app-pipe")
     try await group.shutdownGracefully()
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "text")
   }

@@ -37,7 +37,7 @@ import Testing
     var engine = DeviceEngine(
       try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
       endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
-    if hasOnOff { #expect(engine.value(OnOff.onOff, on: 1) == true) }
+    #expect(engine.value(OnOff.onOff, on: 1) == onOff.map { _ in hasOnOff })
     #expect(engine.value(BasicInformation.serialNumber, on: .root) == device.serialNumber)
     #expect(engine.value(BasicInformation.uniqueID, on: .root) == device.uniqueID)
     #expect(engine.isCommissionable)

@@ -9,6 +9,7 @@ import Runtime
 /// Starts a device on an event loop without a network, calls `body` there, and stops the device.
 func running<R: Sendable>(
   _ definition: DeviceDefinition, in directory: String, isFresh: Bool = false,
+  random: any RandomSource & Sendable = SeededRandomSource(seed: 1),
   _ body: @escaping @Sendable (VirtualDevice) throws -> R
 ) async throws -> R {
   let machine = HostMachine()
@@ -20,7 +21,7 @@ func running<R: Sendable>(
     let environment = VirtualDevice.Environment(
       machine: machine, discovery: discovery, loop: loop, interfaces: .loopback, directory: directory, logger: logger)
     let device = try VirtualDevice(
-      definition, port: definition.port, random: SystemRandomSource(), isFresh: isFresh, in: environment)
+      definition, port: definition.port, random: random, isFresh: isFresh, in: environment)
     defer { device.stop() }
     return try body(device)
   }.get()

@@ -17,7 +17,7 @@ import Testing
 
   /// Starts the device, returns its port, and stops it.
   private func port(_ directory: String, _ definition: DeviceDefinition, isFresh: Bool = false) async throws -> UInt16 {
-    try await running(definition, in: directory, isFresh: isFresh) { $0.status.port }
+    try await running(definition, in: directory, isFresh: isFresh, random: SystemRandomSource()) { $0.status.port }
   }
 
   @Test("keeps the port across restarts") func restarts() async throws {

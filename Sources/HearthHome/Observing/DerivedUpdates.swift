@@ -42,8 +42,8 @@ extension HomeUpdates {
     DerivedUpdates(base: prefix(1), queue: queue)
   }
 
-  /// Returns the same values; the closure of ``sink(receiveValue:)`` is called on a queue. An asynchronous closure that is isolated
-  /// to an actor, such as the main actor, needs no queue.
+  /// Returns the same values; the closure of ``sink(receiveValue:)`` is called on a queue. An asynchronous closure
+  /// that is isolated to an actor, such as the main actor, needs no queue.
   public func receive(on queue: DispatchQueue) -> some HomeUpdates<Element> {
     DerivedUpdates(base: self, queue: queue)
   }

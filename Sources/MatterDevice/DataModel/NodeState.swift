@@ -82,7 +82,9 @@ struct NodeState: Sendable {
             ?? ClusterState(path, server, dataVersion: UInt32(truncatingIfNeeded: random.next())))
       }
     }
-    let hasDrain = clusters.contains { $0.path.cluster == PowerSource.id && !$0.server.hooks.isEmpty }
+    let hasDrain = clusters.contains {
+      $0.path.cluster == PowerSource.id && $0.server.hooks[PowerSourceServer.used.name] != nil
+    }
     uses = hasDrain ? uses ?? [:] : nil
   }
 

@@ -107,7 +107,7 @@ extension ServerContext {
     guard isKnown else { throw StatusError(.unsupportedAttribute) }
   }
 
-  /// The same for an attribute of the handler's own endpoint. Without it, nothing changes.
+  /// Changes an attribute of the handler's own endpoint as the physical device does; no effect if that fails.
   mutating func act<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) {
     try? act(set: attribute.path(on: endpoint), encoded: value.tlv)
   }

@@ -46,8 +46,7 @@ extension NodeState {
     let known = Set(endpoints.map(\.id))
     var moves = Moves()
     moves.removed = known.subtracting(definitions.map(\.id)).sorted()
-    var fresh = definitions.map { $0.id }
-    fresh.removeAll(where: known.contains)
+    let fresh = Set(definitions.map(\.id)).subtracting(known)
     setEndpoints(definitions) { path, server in
       guard known.contains(path.endpoint), let position = positions[path] else { return nil }
       // Lists of parts and tags depend on other endpoints.

@@ -31,7 +31,7 @@ extension DeviceEngine {
 
   // MARK: Sessions
 
-  /// Drops all CASE sessions without notifying the peers, if a hook says so.
+  /// Drops all CASE sessions without notifying the peers, if a hook sets an interval.
   private mutating func dropSessions() {
     nextSessionDrop = hooks.sessionDropInterval.map { now + max($0, .seconds(1)) }
     guard nextSessionDrop != nil else { return }

@@ -28,7 +28,7 @@ extension DeviceEngine {
     }
     guard !context.node.isFull(.subscriptions) else { throw StatusError(.resourceExhausted) }
     if subscriptions.count(where: { $0.subject.fabric == subject.fabric }) >= SubscriptionLimits.perFabric {
-      // Existing subscriptions are not evicted, except if a test asks for it.
+      // Existing subscriptions are evicted only if a hook requires it.
       guard hooks.evictsOldestSubscription, let oldest = subscriptions.first else {
         throw StatusError(.resourceExhausted)
       }

@@ -90,9 +90,9 @@ actor RealHome: Stage {
       var environment = VirtualDevice.Environment(
         machine: machine.impaired, discovery: ImpairedDiscovery(discovery, machine), loop: machine.loop,
         interfaces: .loopback, directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
+      environment.rooms = rooms
       // A random host name: a device of a test that runs at the same time could have the same device-specific name, and
       // its addresses would be used for this device.
-      environment.rooms = rooms
       environment.hostName = MatterService.hostName(drawnFrom: &random)
       if let defect { environment.configure = { defect.install(in: &$0) } }
       let started = try await loop.submit { [loop, environment] in

@@ -28,7 +28,7 @@ extension HomeDefinition {
     return home
   }
 
-  /// Returns the behaviors that follow a room without a temperature.
+  /// Returns the problems of behaviors that follow a room without a temperature.
   private static func roomProblems(_ home: HomeDefinition) -> [DefinitionProblem] {
     let devices = home.devices + home.devices.flatMap(\.bridged)
     let rooms = devices.filter(\.kind.conditionsRoom).compactMap(\.room)

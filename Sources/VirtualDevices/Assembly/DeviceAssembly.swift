@@ -99,12 +99,11 @@ enum DeviceAssembly {
     case .humiditySensor: return sensor(SensorServers.humidity())
     case .pressureSensor: return sensor(SensorServers.pressure())
     case .flowSensor: return sensor(SensorServers.flow())
-    case _ where Appliance.of(kind) != nil: return Appliance.of(kind).map { $0.units($0.program)[0].servers } ?? []
     case .doorLock: return doorLock
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers.
-      return alarmServers(of: kind) ?? climateServers(of: kind, device?.climate ?? ClimateDefinition())
-        ?? coverServers(of: kind, device?.motors)
+      return Appliance.of(kind).map { $0.units($0.program)[0].servers } ?? alarmServers(of: kind)
+        ?? climateServers(of: kind, device?.climate ?? ClimateDefinition()) ?? coverServers(of: kind, device?.motors)
     }
   }
 

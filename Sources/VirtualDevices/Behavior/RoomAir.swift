@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 ///     var air = RoomAir(ClimateDefinition(), temperature: 18, outdoor: 5, at: .zero)
 ///     air.setPower(3000, of: "heater", at: .zero)
-///     air.advance(to: .zero + .seconds(3600))  // temperature: 21.2
+///     air.advance(to: .zero + .seconds(3600))  // temperature: 21.3
 struct RoomAir: Hashable, Sendable {
   /// In joules per kelvin.
   private let capacity: Double

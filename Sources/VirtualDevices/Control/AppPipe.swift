@@ -39,7 +39,7 @@ final class AppPipe: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
       Glibc.close(descriptor)
-      throw AppPipeError(path: path, reason: "exists and is no named pipe")
+      throw AppPipeError(path: path, reason: "not a named pipe")
     }
     do {
       let channel = try await NIOPipeBootstrap(group: loop)

@@ -12,6 +12,6 @@ extension DeviceKind {
     name: "pump", aliases: ["circulation pump", "water pump"], deviceType: 0x0303, productID: 0x802A,
     summary: "a pump with control modes and a set point")
 
-  /// The kinds with motors.
+  /// Window coverings, valves and pumps.
   static let covers = [windowCovering, waterValve, pump]
 }

@@ -161,7 +161,7 @@ extension Init.Kind {
     #
     #   hearth run FILE                                     start them; Ctrl-C stops them
     #   hearth pair CODE                                    for each, with the code that `hearth run` prints
-    #   hearth invoke washer operationalState.start         start a run
+    #   hearth invoke washer.operationalState.start         start a run
     #   hearth sim set Robot.wheels=stuck                   interrupt a run; continue with wheels=free
 
     home: My appliances

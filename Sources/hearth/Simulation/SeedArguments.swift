@@ -3,7 +3,7 @@ import MatterModel
 import Scenario
 import VirtualDevices
 
-/// Parsers of the options for seeds, variants and defects, whose errors name the expected values.
+/// Parsers of the options for seeds, shards, variants and defects, whose errors name the expected values.
 enum SeedArguments {
   /// Parses a seed: `7`.
   static func seed(_ text: String) throws -> UInt64 {

@@ -146,8 +146,6 @@ final class TestNode {
     try context.cause(trigger)
   }
 
-  /// Sets the UTC time, in microseconds since 2000.
-  func setTime(microseconds: UInt64) { context.node.utc = UTCClock(microseconds: microseconds, at: context.now) }
   /// Sets an attribute as the physical device does, and throws if it refuses.
   func press<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) throws(StatusError) {
     context.subject = .device
@@ -169,25 +167,17 @@ final class TestNode {
     settle()
   }
 
-  /// Returns the payloads of the recorded events of a kind.
+  /// Returns the payloads of the recorded events of a kind on endpoint 1.
   func payloads<C: Cluster, Payload: ModelStruct>(of event: Event<C, Payload>) throws -> [Payload] {
-    try context.node.events.records.filter { $0.path.cluster == C.id && $0.path.event == event.id }
+    try context.node.events.records.filter { $0.path == .init(1, C.id, event.id) }
       .map { try Payload(tlv: $0.payload) }
   }
 
   /// Measures the temperature of the thermostat of endpoint 1.
-  func measure(_ temperature: Nullable<Int16>) {
-    context.subject = .device
-    context.call(ThermostatServer.measured, temperature, on: 1)
-    settle()
-  }
+  func measure(_ temperature: Nullable<Int16>) { call(ThermostatServer.measured, temperature) }
 
   /// Moves the switch of endpoint 1 as a user would.
-  func operate(_ moves: [SwitchMove]) {
-    context.subject = .device
-    context.call(SwitchServer.move, moves, on: 1)
-    settle()
-  }
+  func operate(_ moves: [SwitchMove]) { call(SwitchServer.move, moves) }
 
   /// Switches the power of the bridged device on endpoint 1.
   func power(_ isOn: Bool) {

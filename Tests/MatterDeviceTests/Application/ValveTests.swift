@@ -22,15 +22,13 @@ import Testing
     #expect(error?.status == status, sourceLocation: sourceLocation)
   }
 
-  /// The states and levels of the events, and the faults.
+  /// The events of changed states.
   private func changes(_ node: TestNode) throws -> [Valve.ValveStateChangedEvent] {
-    try node.context.node.events.records.filter { $0.path == .init(1, Valve.id, Valve.valveStateChanged.id) }
-      .map { try Valve.ValveStateChangedEvent(tlv: $0.payload) }
+    try node.payloads(of: Valve.valveStateChanged)
   }
 
   private func faults(_ node: TestNode) throws -> [Valve.ValveFault] {
-    try node.context.node.events.records.filter { $0.path == .init(1, Valve.id, Valve.valveFaultEvent.id) }
-      .map { try Valve.ValveFaultEvent(tlv: $0.payload).valveFault }
+    try node.payloads(of: Valve.valveFaultEvent).map(\.valveFault)
   }
 
   @Test func servesMandatoryElementsWithValidValues() throws {

@@ -94,7 +94,9 @@ import Testing
         return temperature(&engines[0])
       }
     }
-    #expect(try run() == run())
+    let first = try run()
+    #expect(!first.contains(nil) && Set(first).count > 1)
+    #expect(try run() == first)
   }
 
   @Test("a room cools down while its thermostat has no power") func coolsDownWithoutPower() throws {

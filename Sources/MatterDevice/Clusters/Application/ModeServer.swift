@@ -1,7 +1,7 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// An entry of SupportedModes of a cluster derived from Mode Base. Matter Application Cluster § 1.10.
+/// An entry of SupportedModes of a cluster derived from Mode Base. Application Clusters § 1.10.
 public struct ApplianceMode: Hashable, Sendable {
   /// The name, unique within the list.
   public var label: String

@@ -348,12 +348,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
   /// Whether a part keeps the run from starting.
   private func isBlocked(_ context: inout ServerContext) -> Bool {
     let states = operation(&context).parts
-    return parts.contains { part in
-      switch part.effect(states[part.name]) {
-      case .none: false
-      default: true
-      }
-    }
+    return parts.contains { $0.effect(states[$0.name]) != .none }
   }
 
   private func press(_ state: UInt8, _ context: inout ServerContext) throws(StatusError) {

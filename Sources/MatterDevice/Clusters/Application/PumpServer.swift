@@ -64,7 +64,7 @@ public enum PumpServer {
       .hook(setPointChanged) { context, _ in update(&context) }
       .onTimer(.tick) { context in
         // A bridged pump without power is started again when its power returns.
-        if !context.node.isUnreachable(ClusterPath(context.endpoint, context.cluster)) { update(&context) }
+        if context.hasPower { update(&context) }
       }
       .onStart { start(&$0) }
       .onAct(PCC.pumpStatus, setStatus)

@@ -29,7 +29,7 @@ public enum ServiceAreaServer {
         areaInfo: .init(
           locationInfo: .value(
             .init(
-              locationName: area.name, floorNumber: .null, areaType: area.kind.map { .value($0) } ?? .null)),
+              locationName: area.name, floorNumber: .null, areaType: Nullable(area.kind))),
           landmarkInfo: .null))
     }
     return ClusterServer(ServiceArea.self, features: [ServiceArea.progressReporting])
@@ -66,11 +66,11 @@ public enum ServiceAreaServer {
   ) -> ServiceArea.SelectAreasResponse {
     var unique: [UInt32] = []
     for area in wanted where !unique.contains(area) { unique.append(area) }
-    guard unique.allSatisfy({ (1...UInt32(max(1, areas.count))).contains($0) }), !areas.isEmpty || unique.isEmpty else {
+    guard unique.allSatisfy({ areas.indices.contains(Int($0) - 1) }) else {
       return .init(status: .unsupportedArea, statusText: "")
     }
     guard unique != context[ServiceArea.selectedAreas] else { return .init(status: .success, statusText: "") }
-    guard context[OperationalStateBase<C>.countdownTime] == .null else {
+    guard !ApplianceServers.isRunning(C.self, &context) else {
       return .init(status: .invalidInMode, statusText: "the areas can't be changed during a run")
     }
     context[ServiceArea.selectedAreas] = unique
@@ -85,7 +85,7 @@ public enum ServiceAreaServer {
     guard areas.indices.contains(index) else {
       return .init(status: .invalidSkippedArea, statusText: "unknown area")
     }
-    guard context[OperationalStateBase<C>.countdownTime] != .null else {
+    guard ApplianceServers.isRunning(C.self, &context) else {
       return .init(status: .invalidInMode, statusText: "no run is in progress")
     }
     let entry = context[ServiceArea.progress].first { $0.areaID == area }
@@ -103,7 +103,7 @@ public enum ServiceAreaServer {
       areas.firstIndex { $0.name == step.step.name }.map { UInt32($0 + 1) }
     }
     let current = run.current.flatMap { id(run.steps[$0]) }
-    context[ServiceArea.currentArea] = current.map { .value($0) } ?? .null
+    context[ServiceArea.currentArea] = Nullable(current)
     context[ServiceArea.progress] = run.steps.compactMap { step in
       id(step).map { area in
         let isOver = step.status == .completed || step.status == .skipped
@@ -115,7 +115,7 @@ public enum ServiceAreaServer {
     }
     // Unknown while the run is paused, and without a clock.
     let end = run.nextChange.flatMap { end in context.node.utc.map { $0.microseconds(at: end) / 1_000_000 } }
-    context[ServiceArea.estimatedEndTime] = end.map { .value(UInt32(clamping: $0)) } ?? .null
+    context[ServiceArea.estimatedEndTime] = Nullable(end.map { UInt32(clamping: $0) })
   }
 
   private static func seconds(_ time: Duration) -> UInt32 { UInt32(clamping: time.components.seconds) }

@@ -168,11 +168,7 @@ public enum SmokeCoAlarmServer {
   }
 
   private static func checkService(_ context: inout ServerContext) {
-    if let utc = context.node.utc,
-      utc.microseconds(at: context.now) / 1_000_000 >= UInt64(context[Alarm.expiryDate])
-    {
-      context[Alarm.endOfServiceAlert] = .expired
-    }
+    if let now = context.epochSeconds, now >= context[Alarm.expiryDate] { context[Alarm.endOfServiceAlert] = .expired }
     context.schedule(.serviceCheck, at: context.now + serviceCheckInterval)
   }
 

@@ -83,10 +83,10 @@ enum ThermostatAtomicWrite {
     end(&context)
     if statuses.allSatisfy({ $0.1 == .success }) {
       if written[Thermostat.presets.id] != nil {
-        context[Thermostat.presets] = ThermostatPresets.withHandles(presets)
+        context[Thermostat.presets] = ThermostatHandles.complete(presets, \.presetHandle)
       }
       if written[Thermostat.schedules.id] != nil {
-        context[Thermostat.schedules] = ThermostatSchedules.withHandles(schedules)
+        context[Thermostat.schedules] = ThermostatHandles.complete(schedules, \.scheduleHandle)
         ThermostatSchedules.restart(&context)
       }
     }
@@ -109,10 +109,14 @@ enum ThermostatAtomicWrite {
 
 /// The handles of presets and schedules: one byte each, since there are at most a few.
 enum ThermostatHandles {
-  /// Returns the next free handle.
-  static func next(after taken: [OctetString?]) -> OctetString {
-    let used = Set(taken.compactMap { $0?.bytes })
-    return OctetString([(1...UInt8.max).first { !used.contains([$0]) } ?? 0])
+  /// Returns the entries with free handles for those without one.
+  static func complete<Entry>(_ entries: [Entry], _ handle: WritableKeyPath<Entry, Nullable<OctetString>>) -> [Entry] {
+    var entries = entries
+    for index in entries.indices where entries[index][keyPath: handle] == .null {
+      let used = Set(entries.compactMap { $0[keyPath: handle].wrapped?.bytes })
+      entries[index][keyPath: handle] = .value(OctetString([(1...UInt8.max).first { !used.contains([$0]) } ?? 0]))
+    }
+    return entries
   }
 }
 

@@ -116,15 +116,6 @@ enum ThermostatPresets {
       throw StatusError(.invalidInState)
     }
   }
-
-  /// Returns the presets with handles for the new ones.
-  static func withHandles(_ presets: [Preset]) -> [Preset] {
-    var presets = presets
-    for index in presets.indices where presets[index].presetHandle == .null {
-      presets[index].presetHandle = .value(ThermostatHandles.next(after: presets.map(\.presetHandle.wrapped)))
-    }
-    return presets
-  }
 }
 
 extension ServerContext {

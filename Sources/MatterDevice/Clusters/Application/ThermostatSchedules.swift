@@ -98,15 +98,6 @@ enum ThermostatSchedules {
     }
   }
 
-  /// Returns the schedules with handles for the new ones.
-  static func withHandles(_ schedules: [Schedule]) -> [Schedule] {
-    var schedules = schedules
-    for index in schedules.indices where schedules[index].scheduleHandle == .null {
-      schedules[index].scheduleHandle = .value(ThermostatHandles.next(after: schedules.map(\.scheduleHandle.wrapped)))
-    }
-    return schedules
-  }
-
   // MARK: Following
 
   /// Follows a schedule that became active or changed.

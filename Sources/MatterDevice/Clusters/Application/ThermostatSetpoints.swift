@@ -5,8 +5,6 @@ import MatterModel
 struct ThermostatSetpoints: Hashable, Sendable {
   enum Side: Hashable, Sendable, CaseIterable {
     case heat, cool
-
-    var other: Side { self == .heat ? .cool : .heat }
   }
 
   struct Values: Hashable, Sendable {

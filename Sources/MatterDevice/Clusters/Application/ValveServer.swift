@@ -39,7 +39,7 @@ public enum ValveServer {
     .onStart { start(motors, &$0) }
     .onTimer(.tick) { context in
       // A bridged device without power stays as it is; it starts again when its power returns.
-      if !context.node.isUnreachable(ClusterPath(context.endpoint, context.cluster)) { update(&context) { _, _ in } }
+      if context.hasPower { update(&context) { _, _ in } }
     }
     .hook(clockWasSet) { context, _ in
       if context[scratch: WaterValve.self]?.closesAt != nil { context.markChanged(Valve.autoCloseTime) }

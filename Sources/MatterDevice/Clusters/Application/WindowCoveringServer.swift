@@ -28,7 +28,7 @@ public enum WindowCoveringServer {
       .onStart { start(parts, motors, &$0) }
       .onTimer(.tick) { context in
         // A bridged device without power stays where it is; it starts again when its power returns.
-        if !context.node.isUnreachable(ClusterPath(context.endpoint, context.cluster)) { update(&context) { _, _ in } }
+        if context.hasPower { update(&context) { _, _ in } }
       }
       .onChange(WindowCovering.mode, modeChanged)
       .on(WindowCovering.upOrOpen) { context, _ throws(StatusError) in

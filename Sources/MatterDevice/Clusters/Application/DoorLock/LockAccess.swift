@@ -21,7 +21,7 @@ enum LockAccess {
   /// Returns a user, disabled if its time has expired.
   static func user(_ index: UInt16, _ context: inout ServerContext) -> LockUser? {
     guard var user = LockTables.users.entry(index, context) else { return nil }
-    if user.status == .occupiedEnabled, let expiry = user.expiry, let now = LockSchedules.utcSeconds(context),
+    if user.status == .occupiedEnabled, let expiry = user.expiry, let now = context.epochSeconds,
       expiry <= now
     {
       user.status = .occupiedDisabled
@@ -41,7 +41,7 @@ enum LockAccess {
         return .refused(.disabledUserDenied, holder)
       }
       // The time of an expiring user is unknown without a clock.
-      let canExpire = user.type != .expiringUser || LockSchedules.utcSeconds(context) != nil
+      let canExpire = user.type != .expiringUser || context.epochSeconds != nil
       let isRestricted = user.type == .remoteOnlyUser && !isRemote
       guard canExpire, !isRestricted, LockSchedules.admit(user, found.user, &context) else {
         return .refused(.restricted, holder)
@@ -61,7 +61,7 @@ enum LockAccess {
       LockTables.users.set(user, at: index, &context)
       context.asDevice { LockUserCommands.report(.userIndex, .modify, user: index, data: index, &$0) }
     case .expiringUser where user.expiry == nil:
-      guard let now = LockSchedules.utcSeconds(context) else { return }
+      guard let now = context.epochSeconds else { return }
       user.expiry = UInt32(clamping: UInt64(now) + UInt64(context[DoorLock.expiringUserTimeout]) * 60)
       LockTables.users.set(user, at: index, &context)
     default: break

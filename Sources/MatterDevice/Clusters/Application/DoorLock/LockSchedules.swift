@@ -137,12 +137,7 @@ enum LockSchedules {
     if let local = context.value(TimeSynchronization.localTime, on: .root)?.wrapped {
       return UInt32(clamping: local / 1_000_000)
     }
-    return utcSeconds(context)
-  }
-
-  /// Returns seconds of UTC since 2000; nil without a clock.
-  static func utcSeconds(_ context: ServerContext) -> UInt32? {
-    context.node.utc.map { UInt32(clamping: $0.microseconds(at: context.now) / 1_000_000) }
+    return context.epochSeconds
   }
 
   // MARK: Holidays
