@@ -68,7 +68,8 @@ realtime: build ## run the short scenarios on real sockets (5 min)
 
 example: ## build and test the example package in Tests/Example
 	@scripts/bootstrap
-	@$(SWIFT) test --package-path Tests/Example --scratch-path .build/example
+	@# With the same build directory, nothing but the example is compiled.
+	@$(SWIFT) test --package-path Tests/Example --scratch-path .build
 
 simulate: build ## run random homes with faults and check that they converge (SEEDS=200, FIRST=1)
 	@.build/$(BUILD)/hearth-bench random $(or $(SEEDS),200) $(FIRST)
