@@ -330,6 +330,17 @@ import Testing
     await again.home.close()
   }
 
+  @Test func trustsNoTestDevicesWithDamagedSetting() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    #expect(try database.trustsTestDevices())
+    try database.setTrustsTestDevices(false)
+    #expect(try !database.trustsTestDevices())
+    try database.set("producTion", for: "trust")
+    #expect(try !database.trustsTestDevices())
+    try database.close()
+  }
+
   @Test func saturatesTimes() async throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()

@@ -108,6 +108,19 @@ import Testing
     #expect(try files(directory.state.home) == before)
   }
 
+  /// Another user could replace the socket of the hub.
+  @Test(arguments: ["home", "run", "hub"]) func refusesDirectoriesThatOthersCanChange(_ name: String) throws {
+    let directory = ScratchDirectory()
+    let path = directory.state.root + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
+    let names = StoredNames(directory.state)
+    let error = failure { () throws(HomeError) in _ = try names.registry() }
+    #expect(error?.message.hasPrefix("\(path) is not safe: all users can write to it") == true)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    #expect(failure { () throws(HomeError) in _ = try names.registry() } == nil)
+  }
+
   @Test func readingNamesCreatesNoDatabase() throws {
     let directory = ScratchDirectory()
     let names = StoredNames(directory.state)
