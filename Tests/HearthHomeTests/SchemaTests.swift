@@ -123,6 +123,7 @@ import Testing
     #expect(error?.message.hasPrefix("\(path) is not safe: all users can write to it") == true)
     try setMode(0o700)
     #expect(failure { () throws(HomeError) in _ = try names.registry() } == nil)
+    withExtendedLifetime(directory) {}
   }
 
   @Test func readingNamesCreatesNoDatabase() throws {
