@@ -62,6 +62,19 @@ import Testing
     #expect(node.context.node.timers.isEmpty)
   }
 
+  @Test func checksTemperatures() throws {
+    let node = TestNode(
+      ApplianceServers.compartment(ApplianceCabinet("Cold", 100...1000, setpoint: 400), []))
+    let path = TemperatureMeasurement.measuredValue.path(on: 1)
+    for value in [Int16.min, -4001, 30_001, .max] {
+      #expect(throws: StatusError(.constraintError)) { try node.check(path, value.tlv) }
+    }
+    try node.check(path, Int16(30_000).tlv)
+    // Not checked here: the tenths of a degree exceed the type.
+    try node.press(TemperatureMeasurement.measuredValue, .value(.max))
+    #expect(node[TemperatureMeasurement.measuredValue] == .value(.max))
+  }
+
   @Test func checksSetpoints() throws {
     let node = TestNode([ApplianceServers.temperatureSetpoint(100...1000, step: 50, 400)])
     for (target, status) in [(99, .constraintError), (1001, .constraintError), (420, .constraintError)]
