@@ -120,6 +120,21 @@ public struct ClusterServer: Sendable {
     changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
   }
 
+  /// The same for an enumeration that may be null.
+  func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Nullable<Value>>, to values: [Value]) -> Self {
+    changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
+  }
+
+  /// Limits a number that may be null, for changes from any source.
+  func limiting<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, to range: ClosedRange<Int64>) -> Self {
+    changed { $0.attributes[attribute.id]?.limits.range = range }
+  }
+
+  /// Limits a bitmap to the bits of another attribute of the cluster, for changes from any source.
+  func limiting<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, toBitsOf supported: Attribute<C, Value>
+  ) -> Self { changed { $0.attributes[attribute.id]?.limits.bits = supported.id } }
+
   /// Limits a number by other attributes of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(
     _ attribute: Attribute<C, Value>, from lowest: Attribute<C, Limit>? = nil, to highest: Attribute<C, Limit>? = nil,

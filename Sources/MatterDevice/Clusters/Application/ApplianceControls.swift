@@ -72,15 +72,15 @@ extension ApplianceServers {
     .initial(LaundryWasherControls.spinSpeeds, spinSpeeds)
     .initial(LaundryWasherControls.spinSpeedCurrent, .value(2))
     .storing(LaundryWasherControls.spinSpeedCurrent)
-    .onWrite(LaundryWasherControls.spinSpeedCurrent) { context, speed throws(StatusError) in
-      guard speed.wrapped.map({ Int($0) < spinSpeeds.count }) != false else { throw StatusError(.constraintError) }
+    .limiting(LaundryWasherControls.spinSpeedCurrent, to: 0...Int64(max(spinSpeeds.count, 1) - 1))
+    .onWrite(LaundryWasherControls.spinSpeedCurrent) { context, _ throws(StatusError) in
       try checkIdle(OperationalState.self, &context)
     }
     .initial(LaundryWasherControls.supportedRinses, rinses)
     .initial(LaundryWasherControls.numberOfRinses, .normal)
     .storing(LaundryWasherControls.numberOfRinses)
-    .onWrite(LaundryWasherControls.numberOfRinses) { context, number throws(StatusError) in
-      guard rinses.contains(number) else { throw StatusError(.constraintError) }
+    .limiting(LaundryWasherControls.numberOfRinses, to: rinses)
+    .onWrite(LaundryWasherControls.numberOfRinses) { context, _ throws(StatusError) in
       try checkIdle(OperationalState.self, &context)
     }
   }
@@ -92,8 +92,8 @@ extension ApplianceServers {
       .initial(LaundryDryerControls.supportedDrynessLevels, levels)
       .initial(LaundryDryerControls.selectedDrynessLevel, .value(.normal))
       .storing(LaundryDryerControls.selectedDrynessLevel)
-      .onWrite(LaundryDryerControls.selectedDrynessLevel) { context, level throws(StatusError) in
-        guard level.wrapped.map(levels.contains) != false else { throw StatusError(.constraintError) }
+      .limiting(LaundryDryerControls.selectedDrynessLevel, to: levels)
+      .onWrite(LaundryDryerControls.selectedDrynessLevel) { context, _ throws(StatusError) in
         try checkIdle(OperationalState.self, &context)
       }
   }

@@ -18,9 +18,9 @@ public enum PumpServer {
   public static func servers() -> [ClusterServer] {
     [
       OnOffServer.make(features: []).onChange(OnOff.onOff) { $0.call(setPointChanged, ()) },
-      LevelControlServer.make(features: [LevelControl.onOff]).onChange(LevelControl.currentLevel) {
-        $0.call(setPointChanged, ())
-      },
+      // Levels above 200 have no meaning of their own.
+      LevelControlServer.make(features: [LevelControl.onOff]).initial(LevelControl.maxLevel, 200)
+        .onChange(LevelControl.currentLevel) { $0.call(setPointChanged, ()) },
       make(),
     ]
   }

@@ -39,9 +39,7 @@ public enum ThermostatServer {
         Thermostat.temperatureSetpointHoldDuration, Thermostat.setpointHoldExpiryTimestamp
       )
       .on(Thermostat.setpointRaiseLower, raiseOrLower)
-      .onWrite(Thermostat.systemMode) { _, mode throws(StatusError) in
-        guard modes.contains(mode) else { throw StatusError(.constraintError) }
-      }
+      .limiting(Thermostat.systemMode, to: modes)
       // Writes have no effect (§ 4.3.9.24).
       .onWrite(Thermostat.controlSequenceOfOperation) { context, sequence throws(StatusError) in
         sequence = context[Thermostat.controlSequenceOfOperation]

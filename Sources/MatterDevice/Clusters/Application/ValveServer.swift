@@ -27,9 +27,6 @@ public enum ValveServer {
       Nullable(context[scratch: WaterValve.self]?.remaining(at: context.now))
     }
     .onRead(Valve.autoCloseTime) { Nullable(autoCloseTime($0)) }
-    .onWrite(Valve.defaultOpenDuration) { _, duration throws(StatusError) in
-      guard duration != .value(0) else { throw StatusError(.constraintError) }
-    }
     .onWrite(Valve.defaultOpenLevel) { context, level throws(StatusError) in try check(level, &context) }
     .on(Valve.open, open)
     .on(Valve.close) { context, _ throws(StatusError) in

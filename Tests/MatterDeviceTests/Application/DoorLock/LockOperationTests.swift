@@ -196,6 +196,7 @@ import Testing
       #expect(status { try node.lockDoor() } == Status(.failure))
     }
     #expect(throws: StatusError.self) { try node.write(DoorLock.operatingMode, .init(5)) }
+    #expect(throws: StatusError(.constraintError)) { try node.press(DoorLock.operatingMode, .init(5)) }
     try node.write(DoorLock.operatingMode, .vacation)
     try node.lockDoor()
     node.act(DoorLock.actuatorEnabled, false)
