@@ -1,5 +1,5 @@
 import MatterClusters
-import MatterDevice
+package import MatterDevice
 import MatterModel
 import MatterProtocol
 import Runtime
@@ -28,7 +28,7 @@ extension DeviceAssembly {
   }
 
   /// Returns the endpoints of a device that is not bridged, or of one of its buttons.
-  static func endpoints(of device: DeviceDefinition) -> [EndpointDefinition] {
+  package static func endpoints(of device: DeviceDefinition) -> [EndpointDefinition] {
     var numbers = EndpointNumbers()
     return endpoints(of: device, &numbers)
   }

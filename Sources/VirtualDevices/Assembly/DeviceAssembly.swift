@@ -5,7 +5,7 @@ import MatterModel
 import MatterProtocol
 
 /// Assembles the configuration, the endpoints and the cluster servers of a device from its definition.
-enum DeviceAssembly {
+package enum DeviceAssembly {
   static func configuration(
     of device: DeviceDefinition, identity: DeviceIdentity, port: UInt16, addresses: [IPAddress] = []
   ) throws(CryptoError) -> DeviceConfiguration {

@@ -5,6 +5,7 @@ import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
+import VirtualDevices
 
 extension FuzzTarget {
   /// Datagrams from unknown peers to a device that is on one fabric and open for commissioning into another.
@@ -78,9 +79,9 @@ extension FuzzTarget {
     finding("a device produces effects endlessly")
   }
 
-  /// Advances the device by two minutes without answering it, until it is idle.
-  static func settle(_ device: inout DeviceEngine, from start: Instant) {
-    let end = start + .seconds(120)
+  /// Advances the device without answering it, until it is idle.
+  static func settle(_ device: inout DeviceEngine, from start: Instant, for time: Duration = .seconds(120)) {
+    let end = start + time
     for _ in 0..<5_000 {
       drain(&device)
       guard let deadline = device.nextDeadline, deadline <= end else { return }
@@ -109,7 +110,7 @@ struct Script {
   }
 }
 
-/// A commissioned light and its administrator with an established session.
+/// A commissioned device and its administrator with an established session.
 struct DeviceStage {
   var device: DeviceEngine
   var client: NodeCore
@@ -120,11 +121,26 @@ struct DeviceStage {
   var stored: StoredState
   /// The datagrams sent to the device so far.
   var history: [[UInt8]] = []
+  let endpoints: [EndpointDefinition]
 
-  /// Not protected: fuzzing is single-threaded.
-  nonisolated(unsafe) static let shared: DeviceStage = {
-    do { return try DeviceStage() } catch { FuzzTarget.finding("the device could not be created: \(error)") }
-  }()
+  /// A light. Not protected: fuzzing is single-threaded.
+  nonisolated(unsafe) static let shared = make { [light] }
+
+  /// A bridge with a device of each kind.
+  nonisolated(unsafe) static let bridge = make {
+    let kinds = DeviceKind.all.filter { $0 != .bridge }
+    let text =
+      "devices: [{ name: Bridge, type: bridge, devices: ["
+      + kinds.enumerated().map { "{ name: Device \($0), type: \"\($1.name)\" }" }.joined(separator: ", ") + "] }]"
+    let home = try HomeDefinition.load(simulating: [("fuzz.yaml", text)])
+    return home.devices.flatMap { DeviceAssembly.endpoints(of: $0) }
+  }
+
+  private static func make(_ endpoints: () throws -> [EndpointDefinition]) -> DeviceStage {
+    do { return try DeviceStage(endpoints()) } catch {
+      FuzzTarget.finding("the device could not be created: \(error)")
+    }
+  }
 
   static let light = EndpointDefinition(
     1, deviceTypes: [DeviceTypes.dimmableLight],
@@ -137,16 +153,19 @@ struct DeviceStage {
     var random = SeededRandomSource(seed: 5)
     let attestation = try TestAttestation(
       vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0101, random: &random, signatures: DeterministicSignatures())
-    return DeviceConfiguration(
+    var configuration = DeviceConfiguration(
       vendorName: "Hearth", vendorID: 0xFFF1, productName: "Fuzzed Light", productID: 0x8000, serialNumber: "F1",
       uniqueID: "fuzz-1", discriminator: 0xF00, passcode: pase,
       attestation: AttestationCredentials(
         dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
         intermediateCertificate: attestation.pai.der, certificationDeclaration: attestation.certificationDeclaration),
       port: 5540, hostName: "0242AC110002")
+    configuration.enableKey = [UInt8](repeating: 1, count: 16)
+    return configuration
   }
 
-  private init() throws {
+  private init(_ endpoints: [EndpointDefinition]) throws {
+    self.endpoints = endpoints
     let parties = try Parties()
     let entry = AccessControl.AccessControlEntryStruct(
       privilege: .administer, authMode: .case, subjects: .value([Parties.clientNode]), targets: .null, fabricIndex: 1)
@@ -154,7 +173,7 @@ struct DeviceStage {
       "fabric/1": parties.serverFabric.tlv, "attribute/0/1f/0": [entry].tlv,
     ]
     device = DeviceEngine(
-      try Self.configuration(parties.pase), endpoints: [Self.light], stored: stored,
+      try Self.configuration(parties.pase), endpoints: endpoints, stored: stored,
       random: SeededRandomSource(seed: 9), signatures: DeterministicSignatures(), at: Parties.now)
     (client, initialClient) = (parties.client, parties.client)
     _ = client.establishCASE(
