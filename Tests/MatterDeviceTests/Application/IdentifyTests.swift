@@ -49,6 +49,18 @@ struct IdentifyTests {
     #expect(try node.takeReports(of: Identify.identifyTime).map(\.value) == [5, 0])
   }
 
+  @Test func countsTimeOfLateTimer() throws {
+    let node = TestNode()
+    try node.invoke(Identify.identify, .init(identifyTime: 60))
+    node.stall(10_500)
+    #expect(node[Identify.identifyTime] == 50)
+    node.wait(500)
+    #expect(node[Identify.identifyTime] == 49)
+    node.stall(100_000)
+    #expect(node[Identify.identifyTime] == 0)
+    #expect(node.context.node.timers.isEmpty)
+  }
+
   @Test func restartsCountdownWithSameTime() throws {
     let node = TestNode()
     try node.invoke(Identify.identify, .init(identifyTime: 2))

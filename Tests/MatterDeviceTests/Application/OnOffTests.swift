@@ -151,6 +151,21 @@ struct OnOffTests {
     #expect(node.times == [0, 0, 0], "24c")
   }
 
+  @Test func countsTimeOfLateTimer() throws {
+    let node = TestNode()
+    try node.onWithTimedOff(300, 300, onlyWhenOn: false)
+    node.stall(10_050)
+    #expect(node.times == [1, 200, 300])
+    node.wait(50)
+    #expect(node.times == [1, 199, 300])
+    try node.invoke(OnOff.off)
+    node.stall(10_050)
+    #expect(node.times[2] == 200)
+    node.stall(100_000)
+    #expect(node.times == [0, 0, 0])
+    #expect(node.context.node.timers.isEmpty)
+  }
+
   @Test func doesNotStartCountdownOnWrite() throws {
     let node = TestNode()
     try node.write(OnOff.offWaitTime, 30)

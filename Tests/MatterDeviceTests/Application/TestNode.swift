@@ -122,15 +122,26 @@ final class TestNode {
     let end = context.now + .milliseconds(milliseconds)
     while let next = context.node.timers.map(\.deadline).min(), next <= end {
       context.node.now = next
-      let due = context.node.timers.filter { $0.deadline <= next }
-      context.node.timers.removeAll { $0.deadline <= next }
-      for timer in due {
-        guard let body = context.node.clusters[timer.cluster].server.timers[timer.id] else { continue }
-        context.enterQuietly(timer.cluster, as: .device, body)
-      }
-      settle()
+      runTimers()
     }
     context.node.now = end
+  }
+
+  /// Lets time pass without timers, then runs those that are due once.
+  func stall(_ milliseconds: Int64) {
+    context.node.now += .milliseconds(milliseconds)
+    runTimers()
+  }
+
+  private func runTimers() {
+    let now = context.now
+    let due = context.node.timers.filter { $0.deadline <= now }
+    context.node.timers.removeAll { $0.deadline <= now }
+    for timer in due {
+      guard let body = context.node.clusters[timer.cluster].server.timers[timer.id] else { continue }
+      context.enterQuietly(timer.cluster, as: .device, body)
+    }
+    settle()
   }
 
   /// Sets an attribute as the physical device does.

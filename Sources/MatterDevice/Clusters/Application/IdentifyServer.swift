@@ -53,9 +53,11 @@ public enum IdentifyServer {
     guard rest > 0, let running = context[scratch: Running.self] else { return }
     context[scratch: Counting.self] = Counting()
     // Quieter reporting (§ 1.2.5.1): the start and the end are reported, the seconds between are not.
-    context.set(Identify.identifyTime, rest - 1, reporting: rest == 1 ? .now : .quiet)
+    let late = max(0, (context.now - running.nextSecond).components.seconds)
+    let left = rest - 1 - UInt16(clamping: min(late, Int64(rest) - 1))
+    context.set(Identify.identifyTime, left, reporting: left == 0 ? .now : .quiet)
     context[scratch: Counting.self] = nil
     // Relative to the due time, so that late timers do not add up.
-    begin(at: running.nextSecond, &context)
+    begin(at: running.nextSecond + .seconds(late), &context)
   }
 }

@@ -32,16 +32,19 @@ enum OnOffCountdown {
     guard let running = context[scratch: Running.self] else { return }
     context[scratch: Running.self] = nil
     guard counts(&context) else { return }
+    let late = max(0, (context.now - running.next).nanoseconds / interval.nanoseconds)
+    let steps = UInt16(clamping: late.saturatingAdd(1))
     if !context[OnOff.onOff] {
-      context[OnOff.offWaitTime] -= 1
-    } else if context[OnOff.onTime] > 1 {
-      context[OnOff.onTime] -= 1
+      context[OnOff.offWaitTime] -= min(steps, context[OnOff.offWaitTime])
+    } else if context[OnOff.onTime] > steps {
+      context[OnOff.onTime] -= steps
     } else {
       context[OnOff.offWaitTime] = 0
       OnOffServer.turnOff(&context)
     }
     // Relative to the due time, so that late timers do not prolong the countdown.
-    if context[scratch: Running.self] == nil && counts(&context) { schedule(at: running.next + interval, &context) }
+    guard context[scratch: Running.self] == nil, counts(&context) else { return }
+    schedule(at: running.next + .nanoseconds(late * interval.nanoseconds) + interval, &context)
   }
 
   private static func counts(_ context: inout ServerContext) -> Bool {
