@@ -215,9 +215,10 @@ enum AttributeReading {
     lengths.upperBound == .max ? "" : " of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
   }
 
-  private static func octets(_ text: String) -> [UInt8]? {
+  /// Parses pairs of hexadecimal digits.
+  static func octets(_ text: String) -> [UInt8]? {
     let digits = Array(text.hasPrefix("0x") ? text.dropFirst(2) : text[...])
-    guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
+    guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
     return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
   }
 }

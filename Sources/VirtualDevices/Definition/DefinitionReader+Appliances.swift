@@ -60,10 +60,17 @@ extension DefinitionReader {
       report(node, expected: "\(range.lowerBound) to \(range.upperBound) entries, such as \(example)")
       return []
     }
+    var lines: [String: Int] = [:]
     return mapping.compactMap { key, value in
       guard let name = key.scalar?.string, !key.isNull, (1...bytes).contains(name.utf8.count) else {
         report(key, expected: "a name of 1 to \(bytes) bytes")
         return nil
+      }
+      let mark = document.mark(of: key)
+      if let line = lines.updateValue(mark.line, forKey: name.lowercased()) {
+        report(
+          at: mark, found: "“\(name)” again",
+          expected: "each name once, ignoring case; it is in line \(line) already")
       }
       return (name, value)
     }

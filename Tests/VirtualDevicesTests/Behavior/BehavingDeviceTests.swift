@@ -71,7 +71,7 @@ import Testing
     device.advance(to: at(36_000))
     #expect(device.value(BooleanState.stateValue, on: 1) == true)
     // The course counts from the first start.
-    var later = try engine(sensor(pulse), BehaviorClock(origin: .zero, now: at(3610), seed: 0))
+    var later = try engine(sensor(pulse), BehaviorClock(origin: .zero, now: at(3610), seed: 0, rooms: Rooms()))
     #expect(later.value(BooleanState.stateValue, on: 1) == false)
     #expect(later.nextDeadline.map { $0 <= at(3630) } == true)
     later.advance(to: at(3630))
@@ -109,7 +109,7 @@ import Testing
       """
     let devices = try HomeDefinition.load(simulating: [("home.yaml", text)]).devices
     func values(_ device: DeviceDefinition, seed: UInt64) throws -> [UInt16?] {
-      var engine = try engine(of: device, BehaviorClock(origin: .zero, now: .zero, seed: seed))
+      var engine = try engine(of: device, BehaviorClock(origin: .zero, now: .zero, seed: seed, rooms: Rooms()))
       return (1...20 as ClosedRange<Int64>).map { minute in
         engine.advance(to: at(60 * minute))
         return engine.value(RelativeHumidityMeasurement.measuredValue, on: 1)?.wrapped

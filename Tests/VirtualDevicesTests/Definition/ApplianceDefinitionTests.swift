@@ -63,6 +63,10 @@ import Testing
       ("washer", "phases: { A: soon }", "4:18: found “soon”, expected a time of at least"),
       ("washer", "phases: { A: 40h, B: 40h }", "4:13: found a run of"),
       ("washer", "phases: { '': 1m }", "4:15: found"),
+      (
+        "fridge", "compartments: { Fresh: 4C, fresh: 5C }",
+        "4:32: found “fresh” again, expected each name once, ignoring case; it is in line 4 already"
+      ),
       ("washer", "modes: { A: { tags: [normal] } }", "4:12: found a mapping, expected 2 to 32 entries"),
       (
         "washer", "modes: { A: { tags: [quick] }, B: { tags: [quiet] } }",
