@@ -128,12 +128,13 @@ enum AttributeReading {
     case .unsigned(let bits):
       return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
     case .bitmap(bits: let bits, names: let names, isInverted: false):
-      if let bit = names.first(where: { $0.value.lowercased() == text?.lowercased() })?.key {
-        return .success(.integer(1 << Int64(bit)))
+      let fields = Schema.fields(names)
+      if let field = fields.first(where: { $0.name.lowercased() == text?.lowercased() }) {
+        return .success(.integer(Int64(clamping: field.mask)))
       }
       // A bitmap with one bit, such as Occupancy, is also true or false.
-      if let bit = names.keys.first, names.count == 1, let isSet = text.flatMap(ScalarReading.boolean) {
-        return .success(.integer(isSet ? 1 << Int64(bit) : 0))
+      if let field = fields.first, names.count == 1, let isSet = text.flatMap(ScalarReading.boolean) {
+        return .success(.integer(isSet ? Int64(clamping: field.mask) : 0))
       }
       return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
     case .bitmap(let bits, _, _):

@@ -17,13 +17,8 @@ extension DefinitionReader {
     var isChanged = false
     for key in Appliance.Key.allCases {
       guard let node = fields[key.rawValue] else { continue }
-      guard let appliance, appliance.keys.contains(key) else {
-        let kinds = DeviceKind.all.filter { Appliance.of($0)?.keys.contains(key) == true }
-        report(
-          at: document.mark(of: node), found: "“\(key.rawValue)”",
-          expected: "this key only in a device of the type \(Self.list(kinds.map { "“\($0.name)”" }))")
-        continue
-      }
+      let kinds = DeviceKind.all.filter { Appliance.of($0)?.keys.contains(key) == true }
+      guard isPlaced(node, key.rawValue, kind, in: kinds), let appliance else { continue }
       isChanged = true
       switch key {
       case .phases: program.phases = readPhases(node)

@@ -17,16 +17,11 @@ public enum ValveServer {
     .initial(Valve.currentState, .value(.closed))
     .initial(Valve.currentLevel, .value(0))
     .initial(Valve.levelStep, 1)
-    .storing(Valve.defaultOpenDuration)
-    .storing(Valve.defaultOpenLevel)
-    .serving(Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
+    .serving(Valve.defaultOpenLevel, Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
     .onRead(Valve.remainingDuration) { context in
       Nullable(context[scratch: WaterValve.self]?.remaining(at: context.now))
     }
     .onRead(Valve.autoCloseTime) { Nullable(autoCloseTime($0)) }
-    .onWrite(Valve.defaultOpenDuration) { _, duration throws(StatusError) in
-      guard duration != .value(0) else { throw StatusError(.constraintError) }
-    }
     .onWrite(Valve.defaultOpenLevel) { context, level throws(StatusError) in try check(level, &context) }
     .on(Valve.open, open)
     .on(Valve.close) { context, _ throws(StatusError) in
