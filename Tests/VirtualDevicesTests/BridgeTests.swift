@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func numbersEndpointsOfAttributesWithinTheDevice() throws {
-    var engine = try engine(
+    var engine = try DeviceEngine(
       try bridge(
         """
               - { name: A, type: dimmable light, attributes: { levelControl.currentLevel: 7 } }
