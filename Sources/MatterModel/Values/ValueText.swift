@@ -5,9 +5,9 @@ extension Schema {
   ///
   /// Numbers are decimal or `0x…`; enumerations are names or numbers, bitmaps are names joined with `|` or numbers, a
   /// field of several bits is `Lift=2`; octets are hexadecimal digits; a list is `[1, 2]`; a structure is
-  /// `{level: 128, transitionTime: null}`, at the top level also without braces. Names are case-insensitive. Strings need
-  /// quotes only inside lists and structures, and there only if they contain `,`, `]`, `}` or begin with a bracket. A
-  /// value may have its type in front: `u8:100`.
+  /// `{level: 128, transitionTime: null}`, at the top level also without braces. Names are case-insensitive. Strings
+  /// need quotes only inside lists and structures, and there only if they contain `,`, `]`, `}` or begin with a bracket.
+  /// A value may have its type in front: `u8:100`.
   public func parse(text: String) throws(ValueTextError) -> [UInt8] { try encode(try syntax(of: text)) }
 
   /// Encodes a parsed value with an anonymous tag.
