@@ -23,6 +23,7 @@ public struct ClusterServer: Sendable {
   var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
+  var clockChanges: [ContextHandler] = []
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
   var parts: [String: ServedPart] = [:]
