@@ -113,7 +113,11 @@ let package = Package(
         "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], tests: nil)
-    + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
+    + module(
+      "WebClient",
+      imports: [
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ] + nio, tests: nil)
     + module(
       "HomeAutomation",
       imports: [
