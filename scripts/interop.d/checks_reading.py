@@ -2,7 +2,7 @@
 
 from devices import TYPES
 from harness import check, expect, expect_equal
-from partner import AttributePath, Clusters, Status, ValueDecodeFailure, status_of
+from sdk_controller import AttributePath, Clusters, Status, ValueDecodeFailure, status_of
 
 GENERATED_COMMANDS, ACCEPTED_COMMANDS, ATTRIBUTES, FEATURES, REVISION = 0xFFF8, 0xFFF9, 0xFFFB, 0xFFFC, 0xFFFD
 GLOBAL = {GENERATED_COMMANDS, ACCEPTED_COMMANDS, ATTRIBUTES, FEATURES, REVISION}

@@ -56,7 +56,7 @@ async def shared_by_us(target):
         await hearth.run("fabrics", "remove", "guest house", fabrics[0]["index"], status=2)
         await hearth.run("fabrics", "remove", "guest house", guest["index"])
         await locked_out(target.b, node_b)
-        expect_equal(len(await hearth.run("fabrics", "guest house")), 1, "fabrics afterwards")
+        expect_equal(len(await hearth.run("fabrics", "guest house")), 1, "fabrics afterward")
 
         # A closed window accepts no controller.
         await hearth.run("share", "guest house")

@@ -4,7 +4,7 @@ import asyncio
 
 from devices import LEVEL
 from harness import check, expect, expect_equal
-from partner import Clusters, Failed
+from sdk_controller import Clusters, Failed
 
 OnOff, Level = Clusters.OnOff, Clusters.LevelControl
 
