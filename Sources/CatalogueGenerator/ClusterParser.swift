@@ -61,7 +61,7 @@ struct ClusterParser {
       case "enum8", "enum16", "map8", "map16", "map32", "map64": try codes(&line, keyword)
       default:
         throw line.error(
-          "“\(keyword)” is no declaration; expected feature, attribute, command, response, event, struct, enum8, enum16, "
+          "“\(keyword)” is not a declaration; expected feature, attribute, command, response, event, struct, enum8, enum16, "
             + "map8, map16, map32 or map64")
       }
     }
@@ -179,7 +179,7 @@ struct ClusterParser {
     let name = try line.takeName("the name of the event")
     let priority = try line.take("a priority: debug, info or critical")
     guard ["debug", "info", "critical"].contains(priority) else {
-      throw line.error("“\(priority)” is no priority; expected debug, info or critical")
+      throw line.error("“\(priority)” is not a priority; expected debug, info or critical")
     }
     var event = EventDeclaration(
       line: line, id: id, name: name, priority: priority, conformance: conformance(&line), isFabricSensitive: false)
@@ -286,7 +286,7 @@ struct ClusterParser {
   private func privilege(_ line: inout SourceLine) throws(CatalogueError) -> String {
     let word = try line.take("a privilege")
     guard Self.privileges.contains(word) else {
-      throw line.error("“\(word)” is no privilege; expected \(Self.privileges.joined(separator: ", "))")
+      throw line.error("“\(word)” is not a privilege; expected \(Self.privileges.joined(separator: ", "))")
     }
     return word
   }

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// The controller is killed before each of its effects while it commissions. Afterwards the light is its node, or
+  /// The controller is killed before each of its effects while it commissions. Afterward the light is its node, or
   /// commissionable again after the fail-safe expires.
   @Test func survivesKilledCommissioner() throws {
     let whole = try SimulatedHome()

@@ -227,7 +227,7 @@ public actor HomeController {
 
   // MARK: Operations
 
-  /// Starts an operation and waits for its outcome. Cancelling the task cancels the operation.
+  /// Starts an operation and waits for its outcome. Canceling the task cancels the operation.
   /// - Parameter what: the name of the operation in the list of pending work, such as “a read request”.
   package func run(
     _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
@@ -262,7 +262,7 @@ public actor HomeController {
     }
   }
 
-  /// Waits for the end of an operation, which is cancelled with the task.
+  /// Waits for the end of an operation, which is canceled with the task.
   func outcome(of id: OperationID) async -> HomeDispatcher.Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

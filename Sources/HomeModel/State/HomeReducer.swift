@@ -97,7 +97,7 @@ package struct HomeReducer: Sendable {
     return update
   }
 
-  /// Notes the time of any authenticated message of a node, including acknowledgements.
+  /// Notes the time of any authenticated message of a node, including acknowledgments.
   package mutating func heard(_ node: NodeID, at time: Int64) { contacts[node]?.last = time }
 
   /// Adopts the contact times of the process that follows the nodes.

@@ -159,7 +159,7 @@ extension DeviceEngine {
 
   /// Retries an unacknowledged command once over a new session; fails it otherwise.
   mutating func failed(_ command: BoundCommand, _ failure: ExchangeFailure, on session: SessionID) {
-    guard failure == .noAcknowledgement, !command.wasRepeated else {
+    guard failure == .noAcknowledgment, !command.wasRepeated else {
       return giveUp(command, failure == .noResponse ? "no response" : "unreachable")
     }
     core.close(session, notifyingPeer: false, at: now)
