@@ -40,7 +40,7 @@ extension HomeDatabase {
     var taken = WriteQueue.Batch()
     let isDurable = changes.contains(where: \.isDurable)
     return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
-      taken = queue.take(withUpdates: changes.isEmpty || update != nil)
+      taken = queue.removeAll(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
       if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
       try ControllerTable.write(taken.entries.values, database)

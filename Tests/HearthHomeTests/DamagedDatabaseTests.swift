@@ -229,11 +229,11 @@ import Testing
     try fill(database)
     for value in [Int64.max, .min] {
       try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }
-      var settling = ConnectivityDebouncer(grace: .seconds(86_400))
+      var debouncer = ConnectivityDebouncer(grace: .seconds(86_400))
       let trial = try #require(try database.load().trials["5"])
-      settling.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
-      _ = settling.state(at: .max)
-      _ = settling.advance(to: 2_000)
+      debouncer.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
+      _ = debouncer.state(at: .max)
+      _ = debouncer.advance(to: 2_000)
     }
     try database.set("\(Int64.max)", for: "grace")
     #expect(try database.grace() == HomeDatabase.longestGrace)

@@ -297,8 +297,8 @@ public actor HomeController {
   }
 
   /// The state of the connectivity debouncer, for clients. Must be called on the event loop.
-  package nonisolated var settling: DebouncerState {
-    dispatcher.value.host.perform { engine, now in engine.settlingState(at: now) }
+  package nonisolated var debouncerState: DebouncerState {
+    dispatcher.value.host.perform { engine, now in engine.debouncerState(at: now) }
   }
 
   /// The ids of the established subscriptions. Must be called on the event loop.

@@ -236,7 +236,7 @@ import Testing
 
   @Test func wrapsCounters() {
     var counters = GroupDataCounter(stored: 70)
-    let resumed = counters.take(first: 5)
+    let resumed = counters.next(first: 5)
     #expect(resumed.counter == 70 && resumed.reserved == 70 + GroupDataCounter.reserve)
     var wrapping = GroupDataCounter(stored: .max)
     #expect(wrapping.take(first: 5).counter == .max)
