@@ -7,7 +7,7 @@ package import MatterProtocol
 package enum LogCommit {
   /// All published batches up to this number are in the log.
   case batches(upTo: UInt64)
-  /// The whole home was stored in place of batches that were lost; the log begins anew.
+  /// The whole home was stored in place of batches that were lost, and a new log was started.
   case wholeHome
 }
 

@@ -79,7 +79,7 @@ import Testing
       try home.world.run(until: moment)
       home.lamp.restart()
       home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
-      // The report of the first life, if there was one, is followed by that of the second.
+      // The report before the restart, if there was one, is followed by that of the second.
       try home.world.run(for: .seconds(7))
       #expect(try home.lampState() == isOn, "\(moment)")
       home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
