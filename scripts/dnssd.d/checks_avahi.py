@@ -96,11 +96,11 @@ def restart(a, b):
     # A killed process sends no goodbye; a stopped one does.
     for number in (signal.SIGTERM, signal.SIGKILL):
         a.stop_avahi(number)
-        wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not detected")
+        wait_for(lambda: "the Avahi daemon has stopped" in a.output(process), 2, "its end was not detected")
         if number == signal.SIGTERM:
             wait_for(lambda: watch.lines("-", instance) == 2, 2, "the daemon's goodbye was not seen")
         a.start_avahi()
-        wait_for(lambda: "the Avahi daemon is back" in a.output(process), 4, "its return was not noticed")
+        wait_for(lambda: "the Avahi daemon has restarted" in a.output(process), 4, "its return was not noticed")
         entry = found(b)[0]
         expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
     expect(process.poll() is None, "hearth run ended")
@@ -116,11 +116,11 @@ def bus_restart(a, b):
     instance = found(b)[0][2]
     a.stop_bus(signal.SIGKILL)
     a.stop_avahi(signal.SIGKILL)
-    wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not detected")
+    wait_for(lambda: "the Avahi daemon has stopped" in a.output(process), 2, "its end was not detected")
     time.sleep(0.5)
     expect(process.poll() is None, "hearth run ended with D-Bus")
     a.start_avahi()
-    wait_for(lambda: "the Avahi daemon is back" in a.output(process), 6, "its return was not noticed")
+    wait_for(lambda: "the Avahi daemon has restarted" in a.output(process), 6, "its return was not noticed")
     entry = found(b)[0]
     expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
 
@@ -154,7 +154,7 @@ def suspended(a, b):
     expect({entry[2] for entry in b.browse("_matter._tcp")} == {node}, "the node is no longer announced")
     switched = b.call("off", "1", *address)
     expect(switched.returncode == 0, f"off: {switched.stderr[-300:]}")
-    expect("the Avahi daemon is gone" not in a.output(process), "it was considered stopped")
+    expect("the Avahi daemon has stopped" not in a.output(process), "it was considered stopped")
     held = int(took.findall(a.output(process))[-1][1]) / 1_000_000
     return f"the loop of DNS-SD was held up for {held:.1f} s of 6"
 

@@ -239,8 +239,8 @@ import Testing
     let resumed = counters.next(first: 5)
     #expect(resumed.counter == 70 && resumed.reserved == 70 + GroupDataCounter.reserve)
     var wrapping = GroupDataCounter(stored: .max)
-    #expect(wrapping.take(first: 5).counter == .max)
-    #expect(wrapping.take(first: 5).counter == 0, "group counters wrap")
+    #expect(wrapping.next(first: 5).counter == .max)
+    #expect(wrapping.next(first: 5).counter == 0, "group counters wrap")
   }
 
   @Test mutating func limitsSenders() throws {

@@ -149,7 +149,7 @@ final class AvahiDaemon {
       connection.isRunning = true
       guard connection === connections.first, !isUp else { return }
       isUp = true
-      if hasBeenUp { logger.notice("the Avahi daemon is back; all services are registered again") }
+      if hasBeenUp { logger.notice("the Avahi daemon has restarted; all services are registered again") }
       hasBeenUp = true
       // Not from inside the library.
       onLoop { $0.onUp?() }
@@ -167,7 +167,7 @@ final class AvahiDaemon {
   private func reset() {
     if isClosed || isResetting { return }
     isResetting = true
-    if isUp { logger.warning("the Avahi daemon is gone; waiting for it to come back") }
+    if isUp { logger.warning("the Avahi daemon has stopped; waiting for its restart") }
     isUp = false
     onDown?()
     freeAll()
