@@ -88,10 +88,10 @@ import Testing
 
   @Test func reportsUnexpectedValuesInEveryColumn() throws {
     let directory = "/damaged-\(UUID().uuidString)"
-    defer { PassingHomes.remove(below: directory) }
+    defer { InMemoryHomes.remove(below: directory) }
     func open() throws -> HomeDatabase {
-      PassingHomes.remove(below: directory)
-      let database = try HomeDatabase.open(directory + "/home.sqlite", isPassing: true)
+      InMemoryHomes.remove(below: directory)
+      let database = try HomeDatabase.open(directory + "/home.sqlite", isInMemory: true)
       try fill(database)
       return database
     }
@@ -204,7 +204,7 @@ import Testing
     options.following.wakesObservers = false
     let controller = try await HomeController.open(options)
     try await controller.follow()
-    #expect(await eventually { log["\(directory.state.database) is damaged; move it away to start anew"] == 1 })
+    #expect(await eventually { log["\(directory.state.database) is damaged; move it away to create a new home"] == 1 })
     await controller.close()
   }
 

@@ -109,7 +109,7 @@ public actor HomeController {
           options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
       }
       let database = try HomeDatabase.open(
-        options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
+        options.state.database, isInMemory: !machine.sharesFiles, random: machine.makeRandom())
       let (stored, state) = (try database.load(), try database.controllerState())
       var following = options.following
       following.grace = try following.grace ?? database.grace()

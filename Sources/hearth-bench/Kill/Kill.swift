@@ -34,7 +34,8 @@ final class Kill {
     var commands = try KilledCommands(directory + "-commands", &kill.random)
     kill.problems += try commands.run(until: kill.start + limit)
     for problem in kill.problems { print("  LOST: \(problem)") }
-    print(kill.problems.isEmpty ? "nothing was lost" : "\(kill.problems.count) FAULTS; seed \(seed) begins them again")
+    print(
+      kill.problems.isEmpty ? "nothing was lost" : "\(kill.problems.count) problems; repeat them with the seed \(seed)")
     return kill.problems.isEmpty
   }
 

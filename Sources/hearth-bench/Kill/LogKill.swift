@@ -24,7 +24,7 @@ final class LogKill {
     defer { try? FileManager.default.removeItem(atPath: run.directory) }
     try run.run(seconds, kills)
     for problem in run.problems { print("  FAULT: \(problem)") }
-    print(run.problems.isEmpty ? "nothing was lost, repeated or reordered" : "\(run.problems.count) FAULTS")
+    print(run.problems.isEmpty ? "nothing was lost, repeated or reordered" : "\(run.problems.count) problems")
     return run.problems.isEmpty
   }
 
