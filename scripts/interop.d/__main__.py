@@ -106,7 +106,7 @@ async def run(report: Report, processes: DeviceProcess, sdk: SDKController):
                 await target.leave_all()
         except Exception:
             traceback.print_exc()
-        # The device announces itself now and again after a second. The SDK accepts any announcement during a search by
+        # The device announces itself at once and after a second. The SDK accepts any announcement during a search by
         # discriminator, so it would mistake this device for the next one.
         await asyncio.sleep(1.5)
     for line in [sdk.figures(), *measured]:

@@ -113,7 +113,7 @@ async def absent(target):
     expect(isinstance(response.tlvAttributes[endpoint][6][0], bool), "the good path among bad ones was not read")
 
 
-@check("data version moves with a change and only then")
+@check("data version changes only with the data")
 async def version_moves(target):
     async def version():
         response = await target.a.controller.Read(target.node, [(target.endpoint, Clusters.OnOff)], returnClusterObject=True)

@@ -31,8 +31,8 @@ class Hearth:
         return document["data"] if status == 0 else document["error"]
 
 
-@check("commissioned and shared by us, the SDK joins with the printed code and is removed by us", state=FRESH, limit=60,
-       once=True)
+@check("commissioned and shared by Hearth, joined by the SDK with the printed code, which Hearth removes", state=FRESH,
+       limit=60, once=True)
 async def shared_by_us(target):
     hearth = Hearth(target)
     await hearth.run("pair", target.qr, "--name", "beach house")

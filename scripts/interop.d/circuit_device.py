@@ -3,8 +3,8 @@
     circuit_device.py DIRECTORY INTERFACE PORT [manufacturer]
 
 CircuitMatter implements Matter and python-zeroconf DNS-SD, without code of Hearth. DIRECTORY stores the state of the
-device. With `manufacturer` it is a product of a separate manufacturer (manufacturer.py), whose root and declaration
-key are in DIRECTORY/trust. Prints one line of JSON with the setup codes when it is ready, then the state of the lights after each
+device. With `manufacturer` it has a separate manufacturer (manufacturer.py), whose root and declaration key are in
+DIRECTORY/trust. Prints one line of JSON with the setup codes when it is ready, then the state of the lights after each
 line of standard input, which is a physical action: `ENDPOINT on|off|LEVEL`, `window` (advertise as commissionable) or
 `state`. Ends with its standard input. The log is on standard error.
 """

@@ -35,9 +35,10 @@ class Manufacturer:
         self.root_key, self.intermediate_key, self.declaration_key = (
             ec.generate_private_key(ec.SECP256R1()) for _ in range(3))
         self.root = self._issue(self.root_key, self.root_key, "Test Manufacturer Root", {}, None, depth=1)
-        self.intermediate = self._issue(self.root_key, self.intermediate_key, "Test Manufacturer Intermediate", {VENDOR_ID: VENDOR},
-                                        self.root, depth=0)
-        self.signer = self._issue(self.declaration_key, self.declaration_key, "Test Manufacturer CD Signing Key", {}, None, depth=0)
+        self.intermediate = self._issue(self.root_key, self.intermediate_key, "Test Manufacturer Intermediate",
+                                        {VENDOR_ID: VENDOR}, self.root, depth=0)
+        self.signer = self._issue(self.declaration_key, self.declaration_key, "Test Manufacturer CD Signing Key", {}, None,
+                                  depth=0)
 
     def _issue(self, issuer_key, key, name: str, ids: dict, issuer, depth=None) -> x509.Certificate:
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]

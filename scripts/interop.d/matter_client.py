@@ -145,7 +145,7 @@ async def values(server: Server):
     expect(access[0].subjects[0] > 0 and access[0].targets in (None, Clusters.NullValue, []), f"the entry is {access[0]}")
 
 
-@client_check("a command acts, and its attribute is reported within a second")
+@client_check("a command is executed, and the change reported within a second")
 async def switched(server: Server):
     node = await server.light()
     for command, wanted in ((Clusters.OnOff.Commands.On, True), (Clusters.OnOff.Commands.Toggle, False)):
@@ -225,7 +225,7 @@ async def errors(server: Server):
     await error_of(InvalidArguments, client.send_command("commission_on_network", setup_pin_code=20202021, filter_type=2))
 
 
-@client_check("a second client knows the same, and one that leaves does not end the others")
+@client_check("a second client has the same nodes, and its disconnection does not affect the first")
 async def second(server: Server):
     node = await server.light()
     other, listening = await server.new_client()

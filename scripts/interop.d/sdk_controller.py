@@ -1,4 +1,4 @@
-"""The controller of the Matter SDK with two fabrics, each with its own root. Calls raise errors for all statuses but success."""
+"""The controller of the Matter SDK with two fabrics, each with its own root. A call raises an error unless it succeeds."""
 
 import asyncio
 import statistics
