@@ -64,7 +64,7 @@ public actor HomeController {
   /// Stores the times of the last contacts periodically.
   var contactKeeping: RepeatedTask?
   /// Reports changes of the host's addresses.
-  var interfaceFollower: InterfaceFollower?
+  var interfaceMonitor: InterfaceMonitor?
   /// The time of the last run of ``clockCheck``, since boot.
   var clockCheckedAt = HostClock.sinceBoot()
   /// Nodes with a new session, which may have missed the deletion of a group.
@@ -161,7 +161,7 @@ public actor HomeController {
     // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
-    interfaceFollower?.stop()
+    interfaceMonitor?.stop()
     let ending = center.take()
     await ending?.end()
     endClouds()
@@ -183,7 +183,7 @@ public actor HomeController {
     assumeIsolated { controller in
       controller.clockCheck?.cancel()
       controller.contactKeeping?.cancel()
-      controller.interfaceFollower?.stop()
+      controller.interfaceMonitor?.stop()
       controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil

@@ -91,7 +91,7 @@ public actor HubClient {
   private var active: Int?
   private var selecting: Scheduled<Void>?
   /// Reports changes of this host's addresses.
-  private var interfaceFollower: InterfaceFollower?
+  private var interfaceMonitor: InterfaceMonitor?
   private var addresses: Set<IPAddress> = []
   /// The index of the route from which the state was received.
   private var source: Int?
@@ -166,7 +166,7 @@ public actor HubClient {
     isClosed = true
     debounceTimer?.cancel()
     selecting?.cancel()
-    interfaceFollower?.stop()
+    interfaceMonitor?.stop()
     queries.stopAll()
     for route in routes { await route.link.end() }
     active = nil
@@ -190,7 +190,7 @@ public actor HubClient {
     guard options.routes.contains(where: \.isOnNetwork), options.machine.sharesFiles else { return }
     let known = NetworkInterfaces.usable(.all)
     addresses = Set(known.flatMap(\.addresses).map(\.ip))
-    interfaceFollower = InterfaceFollower(.all, known: known, on: eventLoop, logger: options.logger) {
+    interfaceMonitor = InterfaceMonitor(.all, known: known, on: eventLoop, logger: options.logger) {
       [weak self] interfaces in
       self?.assumeIsolated { $0.noteAddresses(Set(interfaces.flatMap(\.addresses).map(\.ip))) }
     }
