@@ -41,7 +41,7 @@ struct ClusterParser {
 
   private mutating func parse() throws(CatalogueError) {
     guard var line = lines.popFirst() else { return }
-    switch try line.take("cluster or types") {
+    switch try line.readWord("cluster or types") {
     case "cluster": cluster = try clusterHead(&line)
     case "types":
       guard let section = line.section else { throw line.error("types: no section; expected § and a book") }
@@ -50,7 +50,7 @@ struct ClusterParser {
     }
     while var line = lines.popFirst() {
       guard !line.isIndented else { throw line.error("the line is indented, but the line above has no fields") }
-      let keyword = try line.take("a declaration")
+      let keyword = try line.readWord("a declaration")
       switch keyword {
       case "feature": try feature(&line)
       case "attribute": try attribute(&line)
@@ -61,7 +61,7 @@ struct ClusterParser {
       case "enum8", "enum16", "map8", "map16", "map32", "map64": try codes(&line, keyword)
       default:
         throw line.error(
-          "“\(keyword)” is no declaration; expected feature, attribute, command, response, event, struct, enum8, enum16, "
+          "“\(keyword)” is not a declaration; expected feature, attribute, command, response, event, struct, enum8, enum16, "
             + "map8, map16, map32 or map64")
       }
     }
@@ -73,13 +73,13 @@ struct ClusterParser {
     }
     book = Reference.parts(section).book
     var cluster = ClusterDeclaration(reference: Reference(line, book: book))
-    cluster.id = try line.takeNumber("the id of the cluster")
-    cluster.name = try line.takeName("the name of the cluster")
-    cluster.title = try line.takeText("the name of the cluster in the standard")
-    guard line.takes("revision") else { throw line.error("cluster: no revision; expected revision and a number") }
-    cluster.revision = try line.takeNumber("the revision of the cluster")
-    if line.takes("from") {
-      let name = try line.takeName("the name of a base")
+    cluster.id = try line.readNumber("the id of the cluster")
+    cluster.name = try line.readName("the name of the cluster")
+    cluster.title = try line.readText("the name of the cluster in the standard")
+    guard line.skip("revision") else { throw line.error("cluster: no revision; expected revision and a number") }
+    cluster.revision = try line.readNumber("the revision of the cluster")
+    if line.skip("from") {
+      let name = try line.readName("the name of a base")
       guard let base = bases[name] else {
         throw line.error("\(name): no such base; expected one of \(bases.keys.sorted().joined(separator: ", "))")
       }
@@ -87,7 +87,7 @@ struct ClusterParser {
     }
     while let quality = line.next.flatMap({ Self.qualities[String($0)] }) {
       cluster.qualities.append(quality)
-      _ = try line.take("a quality")
+      _ = try line.readWord("a quality")
     }
     try line.end("from, a quality or §")
     return cluster
@@ -96,34 +96,34 @@ struct ClusterParser {
   // MARK: Elements
 
   private mutating func feature(_ line: inout SourceLine) throws(CatalogueError) {
-    let bit = try line.takeNumber("the bit of the feature")
-    let code = try line.takeName("the code of the feature")
-    let name = try line.takeName("the name of the feature")
-    let conformance = Conformance(text: line.next == nil ? "O" : try line.take("a conformance"))
+    let bit = try line.readNumber("the bit of the feature")
+    let code = try line.readName("the code of the feature")
+    let name = try line.readName("the name of the feature")
+    let conformance = Conformance(text: line.next == nil ? "O" : try line.readWord("a conformance"))
     try line.end("the end of the line")
     cluster?.features.append(.init(line: line, bit: bit, code: code, name: name, conformance: conformance))
   }
 
   private mutating func attribute(_ line: inout SourceLine) throws(CatalogueError) {
-    let id = try line.takeNumber("the id of the attribute")
-    let name = try line.takeName("the name of the attribute")
+    let id = try line.readNumber("the id of the attribute")
+    let name = try line.readName("the name of the attribute")
     var type = try typeReference(&line)
     var attribute = AttributeDeclaration(
       line: line, id: id, name: name, type: type, conformance: conformance(&line), qualities: [])
     attribute.constraint = try constraint(&line)
     while let word = line.next.map(String.init) {
-      if line.takes("nullable") {
+      if line.skip("nullable") {
         type.isNullable = true
         attribute.type = type
-      } else if line.takes("read") {
+      } else if line.skip("read") {
         attribute.read = try privilege(&line)
-      } else if line.takes("write") {
+      } else if line.skip("write") {
         attribute.write = try privilege(&line)
-      } else if line.takes("=") {
-        attribute.initial = try line.take("the initial value")
+      } else if line.skip("=") {
+        attribute.initial = try line.readWord("the initial value")
       } else if let quality = Self.qualities[word] {
         attribute.qualities.append(quality)
-        _ = try line.take("a quality")
+        _ = try line.readWord("a quality")
       } else {
         break
       }
@@ -133,21 +133,21 @@ struct ClusterParser {
   }
 
   private mutating func command(_ line: inout SourceLine) throws(CatalogueError) {
-    let id = try line.takeNumber("the id of the command")
-    let name = try line.takeName("the name of the command")
-    let response = line.takes("->") ? try line.takeName("the name of the response command") : nil
+    let id = try line.readNumber("the id of the command")
+    let name = try line.readName("the name of the command")
+    let response = line.skip("->") ? try line.readName("the name of the response command") : nil
     var command = CommandDeclaration(
       line: line, id: id, name: name, reference: Reference(line, book: book), conformance: conformance(&line),
       qualities: [],
       response: response)
     while let word = line.next.map(String.init) {
-      if line.takes("invoke") {
+      if line.skip("invoke") {
         command.invoke = try privilege(&line)
-      } else if line.takes("fields") {
-        command.request = Self.request(try line.takeName("the name of the command with the same fields"))
+      } else if line.skip("fields") {
+        command.request = Self.request(try line.readName("the name of the command with the same fields"))
       } else if let quality = Self.qualities[word] {
         command.qualities.append(quality)
-        _ = try line.take("a quality")
+        _ = try line.readWord("a quality")
       } else {
         break
       }
@@ -167,24 +167,24 @@ struct ClusterParser {
   }
 
   private mutating func response(_ line: inout SourceLine) throws(CatalogueError) {
-    let id = try line.takeNumber("the id of the response command")
-    let name = try line.takeName("the name of the response command")
+    let id = try line.readNumber("the id of the response command")
+    let name = try line.readName("the name of the response command")
     try line.end("the end of the line or §")
     cluster?.responses[name] = id
     types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
   }
 
   private mutating func event(_ line: inout SourceLine) throws(CatalogueError) {
-    let id = try line.takeNumber("the id of the event")
-    let name = try line.takeName("the name of the event")
-    let priority = try line.take("a priority: debug, info or critical")
+    let id = try line.readNumber("the id of the event")
+    let name = try line.readName("the name of the event")
+    let priority = try line.readWord("a priority: debug, info or critical")
     guard ["debug", "info", "critical"].contains(priority) else {
-      throw line.error("“\(priority)” is no priority; expected debug, info or critical")
+      throw line.error("“\(priority)” is not a priority; expected debug, info or critical")
     }
     var event = EventDeclaration(
       line: line, id: id, name: name, priority: priority, conformance: conformance(&line), isFabricSensitive: false)
-    if line.takes("read") { event.read = try privilege(&line) }
-    event.isFabricSensitive = line.takes("fabric-sensitive")
+    if line.skip("read") { event.read = try privilege(&line) }
+    event.isFabricSensitive = line.skip("fabric-sensitive")
     try line.end("read, fabric-sensitive or §")
     let fields = try fields()
     if !fields.isEmpty {
@@ -197,7 +197,7 @@ struct ClusterParser {
   // MARK: Types
 
   private mutating func structure(_ line: inout SourceLine) throws(CatalogueError) {
-    let name = try line.takeName("the name of the structure")
+    let name = try line.readName("the name of the structure")
     try line.end("the end of the line or §")
     types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
   }
@@ -206,13 +206,13 @@ struct ClusterParser {
     var fields: [FieldDeclaration] = []
     while var line = lines.first, line.isIndented {
       lines.removeFirst()
-      let id = try line.takeNumber("the number of the field")
+      let id = try line.readNumber("the number of the field")
       guard (0...254).contains(id) else { throw line.error("field \(id): out of range; expected 0 to 254") }
-      let name = try line.takeName("the name of the field")
+      let name = try line.readName("the name of the field")
       var type = try typeReference(&line)
-      let isOptional = line.takes("O")
-      type.isNullable = line.takes("nullable")
-      let initial = line.takes("=") ? try line.take("the default of the argument") : nil
+      let isOptional = line.skip("O")
+      type.isNullable = line.skip("nullable")
+      let initial = line.skip("=") ? try line.readWord("the default of the argument") : nil
       try line.end("O, nullable, = or //")
       if let last = fields.last, last.id >= id {
         throw line.error("field \(id) after \(last.id); expected fields in the order of their numbers")
@@ -226,15 +226,15 @@ struct ClusterParser {
   }
 
   private mutating func codes(_ line: inout SourceLine, _ keyword: String) throws(CatalogueError) {
-    let name = try line.takeName("the name of the type")
+    let name = try line.readName("the name of the type")
     let isBitmap = keyword.hasPrefix("map")
-    let isInverted = isBitmap && line.takes("inverted")
+    let isInverted = isBitmap && line.skip("inverted")
     try line.end(isBitmap ? "inverted or §" : "the end of the line or §")
     let bits = Int(keyword.drop { $0.isLetter }) ?? 8
     var codes: [CodeDeclaration] = []
     while var line = lines.first, line.isIndented {
       lines.removeFirst()
-      let word = try line.take("a number")
+      let word = try line.readWord("a number")
       let range = isBitmap ? word.split(separator: "-").map(SourceLine.number) : [SourceLine.number(word[...])]
       guard let first = range.first ?? nil, let last = range.last ?? nil, (1...2).contains(range.count) else {
         throw line.error("“\(word)” is not a number; expected \(isBitmap ? "a bit, or bits such as 0-1" : "a value")")
@@ -242,8 +242,8 @@ struct ClusterParser {
       guard first >= 0, last < (isBitmap ? bits : 1 << bits) else {
         throw line.error("\(name) \(word): out of range; expected a number that fits \(keyword)")
       }
-      let code = try line.takeName("a name")
-      let constant = line.takes("as") ? try line.takeName("a name in Swift") : Names.camelCase(code)
+      let code = try line.readName("a name")
+      let constant = line.skip("as") ? try line.readName("a name in Swift") : Names.camelCase(code)
       guard constant.first?.isNumber == false else {
         throw line.error("\(code): the name begins with a digit; expected “as” and a name in Swift")
       }
@@ -260,7 +260,7 @@ struct ClusterParser {
   // MARK: Parts of a line
 
   private func typeReference(_ line: inout SourceLine) throws(CatalogueError) -> TypeReference {
-    var name = try line.take("a type")
+    var name = try line.readWord("a type")
     let isList = name.hasPrefix("list[") && name.hasSuffix("]")
     if isList { name = String(name.dropFirst(5).dropLast()) }
     return .init(name: name, isList: isList, isNullable: false)
@@ -271,22 +271,22 @@ struct ClusterParser {
   private func conformance(_ line: inout SourceLine) -> Conformance {
     guard let next = line.next, let first = next.first, first.isUppercase || "!([".contains(first) || next == "desc"
     else { return Conformance(text: "M") }
-    _ = line.takes(String(next))
+    _ = line.skip(String(next))
     return Conformance(text: String(next))
   }
 
   private func constraint(_ line: inout SourceLine) throws(CatalogueError) -> Constraint? {
-    if line.takes("max") { return .init(minimum: nil, maximum: try line.takeNumber("a maximum")) }
-    if line.takes("min") { return .init(minimum: try line.takeNumber("a minimum"), maximum: nil) }
+    if line.skip("max") { return .init(minimum: nil, maximum: try line.readNumber("a maximum")) }
+    if line.skip("min") { return .init(minimum: try line.readNumber("a minimum"), maximum: nil) }
     guard let minimum = line.next.flatMap(SourceLine.number) else { return nil }
-    _ = try line.take("a minimum")
-    return .init(minimum: minimum, maximum: line.takes("to") ? try line.takeNumber("a maximum") : minimum)
+    _ = try line.readWord("a minimum")
+    return .init(minimum: minimum, maximum: line.skip("to") ? try line.readNumber("a maximum") : minimum)
   }
 
   private func privilege(_ line: inout SourceLine) throws(CatalogueError) -> String {
-    let word = try line.take("a privilege")
+    let word = try line.readWord("a privilege")
     guard Self.privileges.contains(word) else {
-      throw line.error("“\(word)” is no privilege; expected \(Self.privileges.joined(separator: ", "))")
+      throw line.error("“\(word)” is not a privilege; expected \(Self.privileges.joined(separator: ", "))")
     }
     return word
   }

@@ -4,15 +4,15 @@ enum DeviceTypeParser {
   /// Adds the device types of a file to the catalogue.
   static func parse(_ text: String, file: String, into catalogue: inout Catalogue) throws(CatalogueError) {
     for var line in SourceLine.lines(of: text, file: file) {
-      let keyword = try line.take("device, server or client")
+      let keyword = try line.readWord("device, server or client")
       switch (keyword, line.isIndented) {
       case ("device", false):
-        let id = try line.takeNumber("the id of the device type")
-        let title = try line.takeText("the name of the device type")
-        guard line.takes("revision") else { throw line.error("\(title): no revision; expected revision and a number") }
-        let revision = try line.takeNumber("the revision of the device type")
-        let deviceClass = line.takes("utility") ? "utility" : line.takes("node") ? "node" : "simple"
-        let constant = line.takes("as") ? try line.takeName("a name in Swift") : Names.deviceType(title)
+        let id = try line.readNumber("the id of the device type")
+        let title = try line.readText("the name of the device type")
+        guard line.skip("revision") else { throw line.error("\(title): no revision; expected revision and a number") }
+        let revision = try line.readNumber("the revision of the device type")
+        let deviceClass = line.skip("utility") ? "utility" : line.skip("node") ? "node" : "simple"
+        let constant = line.skip("as") ? try line.readName("a name in Swift") : Names.deviceType(title)
         try line.end("utility, node, as, § or //")
         catalogue.deviceTypes.append(
           .init(
@@ -22,7 +22,7 @@ enum DeviceTypeParser {
         guard let last = catalogue.deviceTypes.indices.last else {
           throw line.error("\(keyword): no device type above; expected device")
         }
-        let cluster = try line.take("the name or number of a cluster")
+        let cluster = try line.readWord("the name or number of a cluster")
         let declaration = catalogue.clusters.first { $0.name == cluster }
         guard SourceLine.number(cluster[...]) != nil || declaration != nil else {
           throw line.error("\(cluster): no such cluster; expected a declared cluster, or a number such as 0x0029")
@@ -48,7 +48,7 @@ enum DeviceTypeParser {
     guard let cluster else { return [] }
     var names: [String] = []
     while line.next != nil {
-      let name = try line.takeName("the name of an element")
+      let name = try line.readName("the name of an element")
       guard cluster.names.contains(name) else {
         throw line.error("\(cluster.name) has no \(name); expected feature codes and names of elements")
       }

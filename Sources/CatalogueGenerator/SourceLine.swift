@@ -70,22 +70,22 @@ struct SourceLine {
 
   /// Removes and returns the next word.
   /// - Parameter expected: a noun for the message if the line ends.
-  mutating func take(_ expected: String) throws(CatalogueError) -> String {
+  mutating func readWord(_ expected: String) throws(CatalogueError) -> String {
     guard let word = words.first else { throw error("the line ends; expected \(expected)") }
     words.removeFirst()
     return String(word)
   }
 
   /// Removes the next word if it is this one.
-  mutating func takes(_ word: String) -> Bool {
+  mutating func skip(_ word: String) -> Bool {
     guard words.first == word[...] else { return false }
     words.removeFirst()
     return true
   }
 
   /// Removes and returns a name of the standard.
-  mutating func takeName(_ expected: String) throws(CatalogueError) -> String {
-    let name = try take(expected)
+  mutating func readName(_ expected: String) throws(CatalogueError) -> String {
+    let name = try readWord(expected)
     guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       throw error("“\(name)” is not a name; expected \(expected): letters, digits and underscores")
     }
@@ -93,8 +93,8 @@ struct SourceLine {
   }
 
   /// Removes and returns a text in quotes.
-  mutating func takeText(_ expected: String) throws(CatalogueError) -> String {
-    let word = try take(expected)
+  mutating func readText(_ expected: String) throws(CatalogueError) -> String {
+    let word = try readWord(expected)
     guard word.count >= 2, word.hasPrefix("\""), word.hasSuffix("\"") else {
       throw error("\(word): not in quotes; expected \(expected)")
     }
@@ -102,8 +102,8 @@ struct SourceLine {
   }
 
   /// Removes and returns a decimal or hexadecimal number.
-  mutating func takeNumber(_ expected: String) throws(CatalogueError) -> Int {
-    let word = try take(expected)
+  mutating func readNumber(_ expected: String) throws(CatalogueError) -> Int {
+    let word = try readWord(expected)
     guard let number = Self.number(word[...]) else { throw error("“\(word)” is not a number; expected \(expected)") }
     return number
   }

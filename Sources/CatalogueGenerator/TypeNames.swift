@@ -91,13 +91,13 @@ struct TypeNames {
   {
     let number = SourceLine.number(text[...])
     if type.isList || type.name == "octstr" {
-      guard text == "empty" else { throw line.error("“\(text)” is no list; expected = empty") }
+      guard text == "empty" else { throw line.error("“\(text)” is not a list; expected = empty") }
       return "[]"
     }
     switch catalogue.type(type.name, in: cluster)?.content {
     case .bitmap:
       if text == "empty" { return "[]" }
-      guard let number else { throw line.error("“\(text)” is no bitmap; expected = empty, or a number") }
+      guard let number else { throw line.error("“\(text)” is not a bitmap; expected = empty, or a number") }
       return ".init(rawValue: \(number))"
     case .enumeration(_, let codes):
       if let number { return ".init(\(number))" }
@@ -112,7 +112,7 @@ struct TypeNames {
     let isTruth = ["true", "false"].contains(text) && type.name == "bool"
     guard isText || isTruth || ((number != nil || UInt64(text) != nil) && !["bool", "string"].contains(type.name))
     else {
-      throw line.error("“\(text)” is no \(type.name); expected a value of this type")
+      throw line.error("“\(text)” is not a \(type.name); expected a value of this type")
     }
     return text
   }

@@ -7,7 +7,7 @@ package import MatterProtocol
 package enum LogCommit {
   /// All published batches up to this number are in the log.
   case batches(upTo: UInt64)
-  /// The whole home was stored in place of batches that were lost; the log begins anew.
+  /// The whole home was stored in place of batches that were lost, and a new log was started.
   case wholeHome
 }
 
@@ -40,7 +40,7 @@ extension HomeDatabase {
     var taken = WriteQueue.Batch()
     let isDurable = changes.contains(where: \.isDurable)
     return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
-      taken = queue.take(withUpdates: changes.isEmpty || update != nil)
+      taken = queue.removeAll(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
       if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
       try ControllerTable.write(taken.entries.values, database)

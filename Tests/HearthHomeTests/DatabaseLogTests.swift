@@ -32,8 +32,8 @@ import Testing
     #expect(try JSONDecoder().decode(Anchor.self, from: JSONEncoder().encode(anchor)) == anchor)
 
     let (one, other) = (try TestDatabase(), try TestDatabase())
-    let (database, stranger) = (try one.open(), try other.open())
-    let foreign = try stranger.anchor()
+    let (database, otherDatabase) = (try one.open(), try other.open())
+    let foreign = try otherDatabase.anchor()
     #expect(failure { () throws(HomeError) in _ = try database.samples(after: foreign) }?.code == .badArguments)
   }
 

@@ -40,7 +40,7 @@ final class TestDatabase: Sendable {
 
   @Test func inMemoryHomeMatchesStoredHome() throws {
     let scratch = try TestDatabase()
-    let passing = try HomeDatabase.open(scratch.directory + "/passing.sqlite", isPassing: true)
+    let passing = try HomeDatabase.open(scratch.directory + "/passing.sqlite", isInMemory: true)
     let lasting = try scratch.open()
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
@@ -56,19 +56,19 @@ final class TestDatabase: Sendable {
     #expect(!state.devices.isEmpty)
     try passing.close()
     // A simulated machine reopens the same database after a power loss.
-    let again = try HomeDatabase.open(passing.path, isPassing: true)
+    let again = try HomeDatabase.open(passing.path, isInMemory: true)
     #expect(try again.load().state == state)
     #expect(again.logID == passing.logID)
     #expect(again.identity == passing.identity)
     #expect(throws: HomeError.self) { try passing.load() }
     // After the removal a new database is opened, even if an old connection exists.
-    PassingHomes.remove(below: scratch.directory)
-    let new = try HomeDatabase.open(passing.path, isPassing: true)
+    InMemoryHomes.remove(below: scratch.directory)
+    let new = try HomeDatabase.open(passing.path, isInMemory: true)
     #expect(try new.load().state == HomeState())
     #expect(try new.anchor().sequence == 0)
     #expect(new.logID != passing.logID)
     #expect(try form(new) == form(lasting))
-    PassingHomes.remove(below: scratch.directory)
+    InMemoryHomes.remove(below: scratch.directory)
   }
 
   @Test("waits for the disk in durable writes only") func durableWrites() throws {

@@ -154,18 +154,18 @@ import WebClient
   @Test func limitsRateByTokens() {
     var tokens = TokenBucket()
     let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
-    for _ in 0..<TokenBucket.burst { tokens.take(1, at: start) }
+    for _ in 0..<TokenBucket.burst { tokens.consume(1, at: start) }
     #expect(tokens.delay(at: start) == nil)
-    tokens.take(2 * TokenBucket.rate, at: start)
+    tokens.consume(2 * TokenBucket.rate, at: start)
     #expect(tokens.delay(at: start) == .seconds(2))
     #expect(tokens.delay(at: start + .seconds(2)) == nil)
-    tokens.take(TokenBucket.rate, at: start + .seconds(2))
+    tokens.consume(TokenBucket.rate, at: start + .seconds(2))
     #expect(tokens.delay(at: start + .seconds(2)) == .seconds(1))
     // The whole burst is available again after a rest.
     let later = start + .seconds(60)
-    tokens.take(TokenBucket.burst, at: later)
+    tokens.consume(TokenBucket.burst, at: later)
     #expect(tokens.delay(at: later) == nil)
-    tokens.take(1 << 20, at: later)
+    tokens.consume(1 << 20, at: later)
     #expect(tokens.delay(at: later) == TokenBucket.longestDelay)
   }
 

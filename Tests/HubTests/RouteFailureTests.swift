@@ -107,7 +107,7 @@ import Testing
 
   private static let online = HomeChange.connectivity(SourceID(5), SourceStatus(.init(.online, .peer)))
   private static let greeting: [HubNews] = [
-    SilentHub.welcome, .reset, .part(ServedHome.lamp + [online]), .settling(DebouncerState()),
+    SilentHub.welcome, .reset, .part(ServedHome.lamp + [online]), .debouncer(DebouncerState()),
     .synchronized(HubPosition(hub: 1, count: 0)),
   ]
 

@@ -210,9 +210,9 @@ import Testing
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)
     let controller = try served.home.controller
-    var strangers: [RawWebSocket] = []
+    var connections: [RawWebSocket] = []
     for _ in 0..<40 {
-      strangers.append(try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false))
+      connections.append(try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false))
     }
     let before = try await served.hub.lookupCount
     let gate = DispatchSemaphore(value: 0)
@@ -220,13 +220,13 @@ import Testing
       let writer = controller.dispatcher.value.writer
       return writer.worker.submit(on: controller.eventLoop) { gate.wait() }
     }.get()
-    for (number, stranger) in strangers.enumerated() {
-      stranger.upgrade(token: number == 39 ? token : "nonsense")
+    for (number, connection) in connections.enumerated() {
+      connection.upgrade(token: number == 39 ? token : "nonsense")
     }
     #expect(await eventually { try await served.hub.lookups.count == 39 })
     gate.signal()
     try await blocked.get()
-    let all = strangers
+    let all = connections
     #expect(await eventually { all.allSatisfy { $0.status != nil } })
     #expect(all.count { $0.status == "401" } == 39 && all.last?.status == "101")
     #expect(try await served.hub.lookupCount == before + 2)

@@ -95,9 +95,9 @@ import Testing
 
   @Test func servesLabelsOfTheFile() throws {
     let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
-    let labelled = endpoints.filter { endpoint in endpoint.servers.contains { $0.id == FixedLabel.id } }
-    #expect(labelled.map(\.id) == [2])
-    #expect(labelled.first?.servers.contains { $0.id == UserLabel.id } == true)
+    let labeled = endpoints.filter { endpoint in endpoint.servers.contains { $0.id == FixedLabel.id } }
+    #expect(labeled.map(\.id) == [2])
+    #expect(labeled.first?.servers.contains { $0.id == UserLabel.id } == true)
   }
 
   @Test func keepsEndpointsAndNeverReusesThem() throws {

@@ -27,7 +27,7 @@ package protocol HomeBackend: HomeAccess, Actor {
   func synchronize(within timeout: Duration) async throws(HomeError)
   func close() async
 
-  /// Performs a request. Cancelling the task cancels the request.
+  /// Performs a request. Canceling the task cancels the request.
   /// - Parameters:
   ///   - origin: the id of the calling client, which is not notified of its own changes.
   ///   - progress: receives the values that precede the reply.

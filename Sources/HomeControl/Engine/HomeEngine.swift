@@ -233,7 +233,7 @@ package struct HomeEngine: Engine {
   }
 
   /// The state of the connectivity debouncer.
-  func settlingState(at now: Instant) -> DebouncerState { reducer.settlingState(at: clock.time(of: now)) }
+  func debouncerState(at now: Instant) -> DebouncerState { reducer.debouncerState(at: clock.time(of: now)) }
 
   /// Microseconds since 1970 of an instant.
   package func time(of instant: Instant) -> Int64 { clock.time(of: instant) }

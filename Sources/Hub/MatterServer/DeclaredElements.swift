@@ -1,7 +1,7 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// Look-up of declared elements in constant time; `ClusterCatalogue` makes the lists of a cluster for each look-up.
+/// Looks up declared elements in constant time; `ClusterCatalogue` creates the lists of a cluster for each look-up.
 enum DeclaredElements {
   private struct Elements: Sendable {
     var attributes: [AttributeID: AttributeInfo]

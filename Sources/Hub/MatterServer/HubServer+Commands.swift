@@ -55,7 +55,7 @@ extension HubServer {
     } catch { result = .failure(error) }
     guard let connection = connections[arguments.client] else { return }
     connection.outstanding -= 1
-    // In the turn of the event loop that made the list: no event can come between the list and the first change.
+    // In the same turn of the event loop as the list, so that no event occurs between the list and the first change.
     if arguments.command == "start_listening", !connection.isClosed { connection.isListening = true }
     connection.write(Self.result(id, result).bytes)
     connection.channel.flush()

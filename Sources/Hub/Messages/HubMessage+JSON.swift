@@ -101,7 +101,7 @@ extension HubNews: Codable {
   private enum Event: String, Codable {
     case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part",
       contacts = "hearth_contacts"
-    case settling = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
+    case debouncer = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
     case progress = "hearth_progress"
   }
 
@@ -115,7 +115,7 @@ extension HubNews: Codable {
       case .reset: self = .reset
       case .part: self = .part(try data())
       case .contacts: self = .contacts(try data())
-      case .settling: self = .settling(try data())
+      case .debouncer: self = .debouncer(try data())
       case .synchronized: self = .synchronized(try data())
       case .update: self = .update(try data())
       case .progress: self = .progress(try data())
@@ -148,7 +148,7 @@ extension HubNews: Codable {
     case .reset: try put(.reset, [String: String]())
     case .part(let changes): try put(.part, changes)
     case .contacts(let contacts): try put(.contacts, contacts)
-    case .settling(let settling): try put(.settling, settling)
+    case .debouncer(let debouncer): try put(.debouncer, debouncer)
     case .synchronized(let position): try put(.synchronized, position)
     case .update(let update): try put(.update, update)
     case .progress(let progress): try put(.progress, progress)

@@ -88,7 +88,7 @@ package enum HubNews: Sendable {
   /// The changed times of contact.
   case contacts([NodeID: Contact])
   /// The grace time and the pending changes of connectivity.
-  case settling(DebouncerState)
+  case debouncer(DebouncerState)
   /// The client is up to date.
   case synchronized(HubPosition)
   case update(HubUpdate)

@@ -337,12 +337,12 @@ public actor HubServer {
     let changed = reducer.contacts.filter { sentContacts[$0.key] != $0.value }
     sentContacts = reducer.contacts
     let contacts = changed.isEmpty ? nil : encode(.contacts(changed))
-    let settling = reducer.grace == sentGrace ? nil : encode(.settling(controller.settling))
+    let debouncer = reducer.grace == sentGrace ? nil : encode(.debouncer(controller.debouncerState))
     sentGrace = reducer.grace
     encodedHome = [:]
     let now = eventLoop.now
     for connection in connections.values {
-      if connection.isFollowing, !connection.isBehind, let settling { connection.send(settling) }
+      if connection.isFollowing, !connection.isBehind, let debouncer { connection.send(debouncer) }
       if connection.channel.isWritable {
         if connection.isFollowing, let contacts { connection.send(contacts) }
         if options.heartbeat * connection.unansweredPings < options.timeout {
@@ -397,7 +397,7 @@ public actor HubServer {
   /// changes.
   private func synchronize(_ connection: HubConnection) {
     send(.contacts(controller.view.reducer.contacts), to: connection)
-    send(.settling(controller.settling), to: connection)
+    send(.debouncer(controller.debouncerState), to: connection)
     send(.synchronized(journal.position), to: connection)
     (connection.position, connection.isBehind) = (journal.position, false)
   }

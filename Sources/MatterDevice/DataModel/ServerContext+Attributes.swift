@@ -89,7 +89,7 @@ extension ServerContext {
     }
   }
 
-  /// Whether the handler's own endpoint has power; false for a bridged device without, which stands still.
+  /// Whether the handler's own endpoint has power; false for a bridged device that is switched off.
   var hasPower: Bool { !node.isUnreachable(node.clusters[current].path) }
 
   /// Moves a part of the physical device, see ``ClusterServer/onPart(_:_:_:)``. If one server refuses, none of those

@@ -147,9 +147,9 @@ private struct HostileNode {
   }
 
   private func open() throws -> HomeDatabase {
-    PassingHomes.remove(below: "/hearth-fuzz")
+    InMemoryHomes.remove(below: "/hearth-fuzz")
     return try HomeDatabase.open(
-      "/hearth-fuzz/home/home.sqlite", isPassing: true, random: SeededRandomSource(seed: 42))
+      "/hearth-fuzz/home/home.sqlite", isInMemory: true, random: SeededRandomSource(seed: 42))
   }
 
   private mutating func wait() {

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import HomeStore
+import NIOCore
+import NIOPosix
 import Synchronization
 import Testing
 
@@ -61,11 +63,12 @@ import Testing
     #expect(server.requests.count == 1 && other.requests.isEmpty)
   }
 
-  private func wake(_ server: OneAnswer) async -> String? {
+  private func deliver(_ server: OneAnswer) async -> String? {
     let anchor = Anchor(log: 1, sequence: 1)
     return await DeliveryRun.deliver(
       DeliveryNotice(observer: 1, type: .all, after: anchor, until: anchor, attempt: 1),
-      to: .webhook("http://127.0.0.1:\(server.port)/bell"), of: "/nowhere")
+      to: .webhook("http://127.0.0.1:\(server.port)/hook"), of: "/nowhere",
+      on: MultiThreadedEventLoopGroup.singleton.any())
   }
 
   @Test func followsNoRedirectionOfAWebhook() async throws {
@@ -77,14 +80,14 @@ import Testing
       other.close()
       server.close()
     }
-    #expect(await wake(server) != nil)
+    #expect(await deliver(server) != nil)
     #expect(server.requests.count == 1 && other.requests.isEmpty)
   }
 
   @Test func limitsTheAnswerOfAWebhook() async throws {
     let server = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n", filling: 20_000_000)
     defer { server.close() }
-    #expect(await wake(server)?.contains("more than 1 MB") == true)
+    #expect(await deliver(server)?.contains("more than 1 MB") == true)
   }
 
   @Test func limitsTheAnswerOfACloud() async throws {

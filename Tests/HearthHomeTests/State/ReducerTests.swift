@@ -327,20 +327,20 @@ import Testing
   }
 
   @Test func settlesPartiallyOnline() {
-    var settling = ConnectivityDebouncer(grace: .seconds(1))
+    var debouncer = ConnectivityDebouncer(grace: .seconds(1))
     let (online, partly, offline) = (
       SourceConnectivity(.online, .peer), SourceConnectivity(.partiallyOnline, .peer),
       SourceConnectivity(.offline, .peer)
     )
-    func note(_ value: SourceConnectivity, at time: Int64) -> Bool { settling.note("1", value, at: time) }
+    func note(_ value: SourceConnectivity, at time: Int64) -> Bool { debouncer.note("1", value, at: time) }
     let first = note(partly, at: 0)
     let worse = note(offline, at: 0)
-    #expect(first && !worse && settling["1"] == partly)
-    let late = settling.advance(to: 1_000_000)
-    #expect(late == ["1"] && settling["1"] == offline)
+    #expect(first && !worse && debouncer["1"] == partly)
+    let late = debouncer.advance(to: 1_000_000)
+    #expect(late == ["1"] && debouncer["1"] == offline)
     let better = note(partly, at: 2_000_000)
     let best = note(online, at: 2_000_001)
     let again = note(partly, at: 3_000_000)
-    #expect(better && best && !again && settling["1"] == online)
+    #expect(better && best && !again && debouncer["1"] == online)
   }
 }

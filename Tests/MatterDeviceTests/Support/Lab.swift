@@ -178,14 +178,14 @@ struct Lab {
 
   /// Sends a message and returns all responses on the exchange.
   @discardableResult
-  mutating func ask<Message: InteractionMessage>(
+  mutating func sendRequest<Message: InteractionMessage>(
     _ message: Message, on session: SessionID, _ administrator: Int = 0, then: AfterSending = .keepOpen
   ) throws -> [Administrator.Answer] {
     let opened = administrators[administrator].core.openExchange(on: session, at: now)
-    return try ask(message, on: try #require(opened), administrator, then: then)
+    return try sendRequest(message, on: try #require(opened), administrator, then: then)
   }
 
-  mutating func ask<Message: InteractionMessage>(
+  mutating func sendRequest<Message: InteractionMessage>(
     _ message: Message, on exchange: ExchangeID, _ administrator: Int = 0, then: AfterSending = .keepOpen
   ) throws -> [Administrator.Answer] {
     administrators[administrator].answers = []
@@ -202,11 +202,11 @@ struct Lab {
     let invoke = InvokeRequest([CommandData(command.path(on: endpoint), fields: request.tlv)], isTimed: isTimed)
     var answers: [Administrator.Answer]
     if isTimed {
-      answers = try ask(TimedRequest(timeoutMilliseconds: 1000), on: session, administrator)
+      answers = try sendRequest(TimedRequest(timeoutMilliseconds: 1000), on: session, administrator)
       let exchange = try #require(answers.first?.exchange)
-      answers = try ask(invoke, on: exchange, administrator)
+      answers = try sendRequest(invoke, on: exchange, administrator)
     } else {
-      answers = try ask(invoke, on: session, administrator)
+      answers = try sendRequest(invoke, on: session, administrator)
     }
     let answer = try #require(answers.first)
     let response = try InvokeResponse(decoding: answer.bytes)
@@ -244,13 +244,13 @@ struct Lab {
   mutating func read(
     _ request: ReadRequest, on session: SessionID, _ administrator: Int = 0
   ) throws -> [ReportData] {
-    var answers = try ask(request, on: session, administrator)
+    var answers = try sendRequest(request, on: session, administrator)
     var reports: [ReportData] = []
     while let answer = answers.first {
       let report = try ReportData(decoding: answer.bytes)
       reports.append(report)
       guard report.moreChunkedMessages else { break }
-      answers = try ask(StatusResponse(.success), on: answer.exchange, administrator)
+      answers = try sendRequest(StatusResponse(.success), on: answer.exchange, administrator)
     }
     return reports
   }
@@ -270,7 +270,7 @@ struct Lab {
   mutating func write(
     _ writes: [AttributeWrite], on session: SessionID, _ administrator: Int = 0
   ) throws -> [Status] {
-    let answers = try ask(WriteRequest(writes), on: session, administrator)
+    let answers = try sendRequest(WriteRequest(writes), on: session, administrator)
     return try WriteResponse(decoding: try #require(answers.first).bytes).statuses.map(\.status)
   }
 

@@ -182,7 +182,7 @@ extension RootNode {
     let subject = request.caseAdminSubject
     let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue))
     guard subject.isOperational || (subject.isTag && tag.version > 0) else {
-      return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is no operational node and no authenticated tag")
+      return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is neither a node ID nor an authenticated tag")
     }
     guard !context.node.isFull(.fabrics), let index = context.node.commissioning.freeIndex else {
       return refuse(&context, .tableFull, "all \(CommissioningState.maximumFabrics) fabrics are in use")

@@ -223,7 +223,7 @@ enum LockOperations {
     settle(&context)
   }
 
-  /// Advances the mechanism, and reports what it reached.
+  /// Advances the mechanism, and reports the states that it reached.
   private static func settle(_ context: inout ServerContext) {
     guard var activity = context[scratch: Activity.self] else { return }
     while let outcome = activity.mechanism.advance(to: context.now) {

@@ -17,21 +17,21 @@ LABEL = "circuitmatter"
 
 
 @dataclass(frozen=True)
-class StrangerCheck:
+class DeviceCheck:
     name: str
     body: Callable[..., Awaitable[None]]
     is_paired: bool
     limit: float
 
 
-STRANGER_CHECKS: list[StrangerCheck] = []
+CIRCUIT_MATTER_CHECKS: list[DeviceCheck] = []
 
 
-def stranger_check(name: str, is_paired: bool = True, limit: float = 10):
+def circuit_matter_check(name: str, is_paired: bool = True, limit: float = 10):
     """Registers a check on the device, commissioned unless `is_paired` is false."""
 
     def register(body):
-        STRANGER_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, is_paired, limit))
+        CIRCUIT_MATTER_CHECKS.append(DeviceCheck(f"{LABEL}: {name}", body, is_paired, limit))
         return body
 
     return register
@@ -52,7 +52,7 @@ class Subscription:
                     print("subscription:", line.decode().rstrip(), flush=True)
                     entry = json.loads(line).get("data")
                     if entry is None:
-                        continue  # it was lost
+                        continue  # the subscription was lost
                     seen.append((entry["path"], entry["value"]))
                     if seen[-1] == (path, value):
                         return entry
@@ -71,11 +71,12 @@ class Subscription:
         print("noted:", *self.noted(), sep="\n  ", flush=True)
 
 
-class Stranger:
-    """The device, and the homes that contain it. With `maker` it has a separate manufacturer."""
+class CircuitMatterDevice:
+    """A CircuitMatter device, and the homes that contain it. With `manufacturer` it has a separate manufacturer."""
 
-    def __init__(self, hearth: str, lab: str, directory: str, label: str = LABEL, port: int = PORT, maker: bool = False):
-        self.hearth, self.lab, self.port, self.has_maker = hearth, lab, port, maker
+    def __init__(self, hearth: str, lab: str, directory: str, label: str = LABEL, port: int = PORT,
+                 manufacturer: bool = False):
+        self.hearth, self.lab, self.port, self.has_manufacturer = hearth, lab, port, manufacturer
         self.directory = os.path.join(directory, label)
         self.log = os.path.join(directory, f"{label}.log")
         self.process: Optional[subprocess.Popen] = None
@@ -91,27 +92,27 @@ class Stranger:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", f"{self.lab}-a", sys.executable, "-u", script, self.directory, "veth-a",
-                 str(self.port), *(["maker"] if self.has_maker else [])],
+                 str(self.port), *(["manufacturer"] if self.has_manufacturer else [])],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         self.codes = await self.answer()
 
     def stop(self):
-        """Kills the device without a goodbye."""
+        """Kills the device, which withdraws no service."""
         if self.process is not None:
-            memory = self.memory()
+            stored = self.stored_state()
             self.process.kill()
             self.process.wait()
             self.process = None
             # The device writes its state in place, so a kill may leave a part of it: restore the last complete one.
-            if memory is not None and self.memory() is None:
+            if stored is not None and self.stored_state() is None:
                 with open(self.state_file, "w") as file:
-                    json.dump(memory, file)
+                    json.dump(stored, file)
 
     @property
     def state_file(self) -> str:
         return os.path.join(self.directory, "state.json")
 
-    def memory(self) -> Optional[dict]:
+    def stored_state(self) -> Optional[dict]:
         """Returns the stored state of the device, or None during a write."""
         for _ in range(20):
             try:
@@ -128,14 +129,14 @@ class Stranger:
         expect(line, f"the device ended with exit status {self.process.poll()}; see {self.log}")
         return json.loads(line)
 
-    async def by_hand(self, what: str) -> dict:
+    async def perform(self, action: str) -> dict:
         """Performs a physical action. Returns the state of the lights by endpoint."""
-        self.process.stdin.write(f"{what}\n".encode())
+        self.process.stdin.write(f"{action}\n".encode())
         self.process.stdin.flush()
         return await self.answer()
 
     async def state(self, endpoint: int) -> dict:
-        return (await self.by_hand("state"))[str(endpoint)]
+        return (await self.perform("state"))[str(endpoint)]
 
     async def until(self, endpoint: int, wanted: dict, seconds: float = 5):
         """Waits until a light has this state."""

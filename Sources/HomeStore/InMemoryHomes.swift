@@ -4,7 +4,7 @@ internal import Synchronization
 /// In-memory databases of simulated homes, by the path that the file would have.
 ///
 /// A closed database keeps its contents for the next opening, because a simulated power failure keeps the disk.
-package enum PassingHomes {
+package enum InMemoryHomes {
   private struct Homes {
     var open: [String: DatabaseQueue] = [:]
     /// Emptied databases for reuse together with their cached statements, because simulations open thousands of homes.
@@ -23,7 +23,7 @@ package enum PassingHomes {
     }
     if let known { return known }
     var configuration = Configuration()
-    configuration.label = "passing home"
+    configuration.label = "home in memory"
     let new = try DatabaseQueue(configuration: configuration)
     try empty.get().backup(to: new)
     return homes.withLock { homes in

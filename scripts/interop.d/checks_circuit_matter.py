@@ -5,12 +5,12 @@ access control, fail-safe roll-back, commissioning windows and a successful remo
 """
 
 from harness import expect, expect_equal
-from stranger import PORT, stranger_check
+from circuit_matter import PORT, circuit_matter_check
 
 ON_OFF, LEVEL, DESCRIPTOR = 0x0006, 0x0008, 0x001D
 
 
-@stranger_check("the commissionable device is discovered", is_paired=False)
+@circuit_matter_check("the commissionable device is discovered", is_paired=False)
 async def discovered(device):
     found = await device.do("discover", "--commissionable", "--timeout", "2s")
     mine = [entry for entry in found if entry["port"] == PORT]
@@ -20,7 +20,7 @@ async def discovered(device):
     expect("10.77.0.1" in mine[0]["addresses"], f"addresses are {mine[0]['addresses']}")
 
 
-@stranger_check("a wrong passcode is refused, and the step named", is_paired=False)
+@circuit_matter_check("a wrong passcode is refused, and the step named", is_paired=False)
 async def wrong_passcode(device):
     wrong = 20202021 if device.codes["passcode"] != 20202021 else 20202022
     error = await device.refused(9, "pair", "--passcode", wrong, "--at", f"10.77.0.1:{PORT}")
@@ -28,7 +28,7 @@ async def wrong_passcode(device):
     expect_equal(await device.do("devices"), [], "devices")
 
 
-@stranger_check("commissioned by QR code, its attestation verified", is_paired=False, limit=60)
+@circuit_matter_check("commissioned by QR code, its attestation verified", is_paired=False, limit=60)
 async def commissioned(device):
     await pair(device)
 
@@ -39,7 +39,7 @@ async def pair(device):
     device.node, device.refused_to_pair = result["nodeID"], False
 
 
-@stranger_check("the device is listed and described")
+@circuit_matter_check("the device is listed and described")
 async def described(device):
     devices = await device.do("devices")
     expect_equal([entry["name"] for entry in devices], ["lights"], "names")
@@ -53,7 +53,7 @@ async def described(device):
         expect(wanted <= found, f"clusters of endpoint {endpoint} are {found}")
 
 
-@stranger_check("on, off and toggle")
+@circuit_matter_check("on, off and toggle")
 async def switched(device):
     for command, endpoint, wanted in [("on", 1, True), ("off", 1, False), ("toggle", 1, True), ("toggle", 1, False),
                                       ("on", 2, True), ("off", 2, False)]:
@@ -62,7 +62,7 @@ async def switched(device):
     expect_equal(await device.read_one(1, "6/0"), False, "OnOff as read")
 
 
-@stranger_check("level")
+@circuit_matter_check("level")
 async def dimmed(device):
     for level, wanted in [(("40%",), 102), (("254", "--raw"), 254)]:
         await device.do("level", "lights/2", *level)
@@ -70,7 +70,7 @@ async def dimmed(device):
         expect_equal(await device.read_one(2, "8/0"), wanted, f"CurrentLevel as read after {level}")
 
 
-@stranger_check("unknown clusters and commands are refused with their status")
+@circuit_matter_check("unknown clusters and commands are refused with their status")
 async def unsupported(device):
     error = await device.refused(8, "toggle", "lights/2")
     expect("UNSUPPORTED_COMMAND" in error["message"], f"the error is {error}")
@@ -78,7 +78,7 @@ async def unsupported(device):
     expect("UNSUPPORTED_ATTRIBUTE" in error["message"], f"the error is {error}")
 
 
-@stranger_check("everything is read by wildcard, in several messages")
+@circuit_matter_check("everything is read by wildcard, in several messages")
 async def wildcard(device):
     since = device.log_size()
     entries = await device.do("read", f"{device.node}/*/*/*", "--raw")
@@ -94,7 +94,7 @@ async def wildcard(device):
     expect_equal(values[f"0/{DESCRIPTOR}/3"], [1, 2], "PartsList")
 
 
-@stranger_check("its fabrics are listed, and a lockout is refused")
+@circuit_matter_check("its fabrics are listed, and a lockout is refused")
 async def administered(device):
     fabrics = await device.do("fabrics list", "lights")
     expect_equal([(entry["isOurs"], entry["nodeID"]) for entry in fabrics], [(True, device.node)], "fabrics")
@@ -107,14 +107,14 @@ async def administered(device):
     await device.refused(3, "acl revoke", "lights", 1)
 
 
-@stranger_check("the unknown state of its commissioning window is an error")
+@circuit_matter_check("the unknown state of its commissioning window is an error")
 async def shared(device):
     error = await device.refused(8, "share", "lights", "--status")
     # It does not answer a read of an unknown attribute, instead of reporting a status.
     expect("UNSUPPORTED_" in error["message"] or "is missing" in error["message"], f"the error is {error}")
 
 
-@stranger_check("a device without a Groups cluster joins no group and keeps no group keys")
+@circuit_matter_check("a device without a Groups cluster joins no group and keeps no group keys")
 async def grouped(device):
     group = await device.do("group create", "Den")
     await device.refused(8, "group add", "Den", "lights/1")
@@ -126,13 +126,13 @@ async def grouped(device):
     await device.do("group delete", "Hall")
 
 
-@stranger_check("an attribute is written")
+@circuit_matter_check("an attribute is written")
 async def written(device):
     await device.do("write", f"{device.node}/0/40/5", "night shift")
     expect_equal(await device.read_one(0, "40/5"), "night shift", "NodeLabel")
 
 
-@stranger_check("subscription reports changes at the device and by another command")
+@circuit_matter_check("subscription reports changes at the device and by another command")
 async def subscribed(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", "2/8/0")
@@ -141,10 +141,10 @@ async def subscribed(device):
         first = await subscription.next(lamp, False, 5)
         expect(first["initial"], "the first value is not marked as such")
         await subscription.next(dimmer, (await device.state(2))["currentLevel"])
-        await device.by_hand("1 on")
+        await device.perform("1 on")
         change = await subscription.next(lamp, True)
         expect(not change["initial"], "a change is marked as a first value")
-        await device.by_hand("2 77")
+        await device.perform("2 77")
         await subscription.next(dimmer, 77)
         await device.do("off", "lights/1")
         await subscription.next(lamp, False)
@@ -154,7 +154,7 @@ async def subscribed(device):
         await subscription.close()
 
 
-@stranger_check("session and subscription are reestablished after a restart of the device", limit=60)
+@circuit_matter_check("session and subscription are reestablished after a restart of the device", limit=60)
 async def restarted(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", longest="2s")
@@ -162,7 +162,7 @@ async def restarted(device):
     try:
         await subscription.next(lamp, False, 5)
         # A change, because the subscription is not established after the first values alone.
-        await device.by_hand("1 on")
+        await device.perform("1 on")
         await subscription.next(lamp, True)
         device.stop()
         await device.start()
@@ -170,34 +170,34 @@ async def restarted(device):
         await device.do("off", "lights/1")
         expect_equal((await device.state(1))["onOff"], False, "OnOff at the device")
         await subscription.next(lamp, False, 18)
-        await device.by_hand("1 on")
+        await device.perform("1 on")
         await subscription.next(lamp, True)
     finally:
         await subscription.close()
 
 
-@stranger_check("a restart between two reports is probed and not reported as offline", limit=45)
+@circuit_matter_check("a restart between two reports is probed and not reported as offline", limit=45)
 async def restarted_unnoticed(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", longest="5s")
     lamp = f"{device.node}/1/6/0"
     try:
         await subscription.next(lamp, False, 5)
-        await device.by_hand("1 on")
+        await device.perform("1 on")
         await subscription.next(lamp, True)
         device.stop()
         await device.start()
         # The overdue report alone causes the probe: no other message is received from the device.
-        await device.by_hand("1 off")
+        await device.perform("1 off")
         await subscription.next(lamp, False, 25)
-        await device.by_hand("1 on")
+        await device.perform("1 on")
         await subscription.next(lamp, True)
         expect_equal([note for note in subscription.noted() if "retrying" in note], [], "losses")
     finally:
         await subscription.close()
 
 
-@stranger_check("a second home commissions the device by manual code", limit=60)
+@circuit_matter_check("a second home commissions the device by manual code", limit=60)
 async def second_home(device):
     await pair_second(device)
     await device.do("off", "also ours/1", home="home2")
@@ -207,12 +207,12 @@ async def second_home(device):
 
 
 async def pair_second(device):
-    await device.by_hand("window")
+    await device.perform("window")
     await device.do("pair", device.codes["manualCode"], "--name", "also ours", home="home2")
     device.has_second_home = True
 
 
-@stranger_check("the device is removed, with --force if it refuses", limit=60)
+@circuit_matter_check("the device is removed, with --force if it refuses", limit=60)
 async def removed(device):
     if not device.has_second_home:
         await pair_second(device)

@@ -1,4 +1,6 @@
-"""Physical actions: performs manual steps of the scripts and their commands to the SDK's example apps."""
+"""Physical actions on the device: manual steps of the scripts, and commands to the SDK's example apps that `hearth run
+--app-pipe` does not have.
+"""
 
 import json
 import os
@@ -8,8 +10,7 @@ import threading
 import traceback
 
 import appliances
-import buttons
-from devices import Bench, Failed
+from devices import Bench
 
 # The prompts of the scripts and the actions that they require. The answer is the default of the prompt.
 PROMPTS = [
@@ -18,12 +19,12 @@ PROMPTS = [
 ]
 
 
-class Hand:
-    """Serves a socket while a script runs."""
+class PhysicalActions:
+    """Serves requests on a socket while a script runs."""
 
     def __init__(self, bench: Bench):
         self.bench = bench
-        self.path = os.path.join(bench.directory, "hand")
+        self.path = os.path.join(bench.directory, "actions")
         self.unknown: list[str] = []
         if os.path.exists(self.path):
             os.remove(self.path)
@@ -45,34 +46,19 @@ class Hand:
                 return
             with connection:
                 try:
-                    answer = self._do(json.loads(connection.makefile().readline()))
+                    answer = self._perform(json.loads(connection.makefile().readline()))
                 except Exception as error:
                     traceback.print_exc()
                     answer = {"error": str(error)}
                 connection.sendall(json.dumps(answer).encode() + b"\n")
 
-    def _do(self, request: dict) -> dict:
+    def _perform(self, request: dict) -> dict:
         if "command" in request:
-            self._command(request["command"])
-            return {}
-        for pattern, act in PROMPTS:
+            return {"performed": appliances.perform(self.bench, request["command"])}
+        for pattern, action in PROMPTS:
             if pattern.search(request["prompt"]):
-                act(self.bench)
+                action(self.bench)
                 return {"answer": request["default"]}
         # No answer, as with a closed standard input.
         self.unknown.append(request["prompt"])
         return {"answer": None}
-
-    def _command(self, command: dict):
-        """Performs the out-of-band commands of the example apps with `hearth sim`."""
-        if buttons.press(self.bench, command) or appliances.perform(self.bench, command):
-            return
-        name = command.get("Name")
-        if name == "SimulateConfigurationVersionChange":
-            path = f"{buttons.DEVICE}.0.basicInformation.configurationVersion"
-            self.bench.sim("set", f"{path}={int(self.bench.sim('get', path)) + 1}")
-            return
-        if name == "SetOccupancy":
-            self.bench.sim("set", f"{buttons.DEVICE}.occupancySensing.occupancy={command['Occupancy']}")
-            return
-        raise Failed(f"the runner does not know the out-of-band command {name}: {command}")

@@ -1,4 +1,4 @@
-"""The two sides of the lab: the processes in each namespace."""
+"""The two namespaces of the lab and the processes in them."""
 
 import json
 import os
@@ -18,11 +18,11 @@ def expect(condition, reason: str):
         raise Failed(reason)
 
 
-def wait_for(what, seconds: float, reason: str):
-    """Calls `what` until it returns a true value; returns that."""
+def wait_for(condition, seconds: float, reason: str):
+    """Calls `condition` until it returns a true value; returns this value."""
     end = time.monotonic() + seconds
     while True:
-        value = what()
+        value = condition()
         if value:
             return value
         if time.monotonic() > end:
@@ -52,7 +52,7 @@ class Side:
         self.count += 1
         path = os.path.join(self.directory, f"{self.letter}-{self.count:02}-{name}.log")
         with open(path, "wb") as file:
-            # A process group, because `ip netns exec` and a shell may have replaced themselves or not.
+            # A process group, because `ip netns exec` and a shell may be processes of their own.
             process = subprocess.Popen(
                 self.command(arguments), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
                 env=self.environment(), start_new_session=True)
@@ -65,11 +65,11 @@ class Side:
             self.command(arguments), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
             env=self.environment())
 
-    def stop(self, process, sign=signal.SIGTERM, timeout: float = 10):
+    def stop(self, process, number=signal.SIGTERM, timeout: float = 10):
         if process is None:
             return
         if process.poll() is None:
-            os.killpg(process.pid, sign)
+            os.killpg(process.pid, number)
             try:
                 process.wait(timeout)
             except subprocess.TimeoutExpired:
@@ -86,7 +86,7 @@ class Side:
         self.bus = self.start(
             "dbus-daemon", f"--config-file={HERE}/bus.conf", f"--address=unix:path={self.bus_path}", "--nofork",
             "--nopidfile", name="dbus")
-        wait_for(lambda: os.path.exists(self.bus_path), 5, "the D-Bus daemon did not come up")
+        wait_for(lambda: os.path.exists(self.bus_path), 5, "the D-Bus daemon did not start")
 
     def start_avahi(self, limits=""):
         """`limits` are lines for the [server] section; default: those of Avahi."""
@@ -103,14 +103,14 @@ class Side:
             "mount -t tmpfs none /run && mkdir /run/avahi-daemon"
             f" && exec avahi-daemon --no-drop-root --no-chroot --no-proc-title -f {configuration}", name="avahi")
         wait_for(
-            lambda: "Server startup complete" in self.output(self.avahi), 10, "the Avahi daemon did not come up")
+            lambda: "Server startup complete" in self.output(self.avahi), 10, "the Avahi daemon did not start")
 
-    def stop_avahi(self, sign=signal.SIGTERM):
-        self.stop(self.avahi, sign)
+    def stop_avahi(self, number=signal.SIGTERM):
+        self.stop(self.avahi, number)
         self.avahi = None
 
-    def stop_bus(self, sign=signal.SIGTERM):
-        self.stop(self.bus, sign)
+    def stop_bus(self, number=signal.SIGTERM):
+        self.stop(self.bus, number)
         self.bus = None
 
     def close(self):
@@ -122,13 +122,13 @@ class Side:
         with open(process.log, encoding="utf-8", errors="replace") as file:
             return file.read()
 
-    # What they run
+    # Commands
 
     def state(self, name: str) -> str:
         return os.path.join(self.directory, f"state-{self.letter}-{name}")
 
     def devices(self, definition: str, name: str, *options: str, fresh=True, timeout: float = 30):
-        """Starts virtual devices on this side's interface, and waits until they are up."""
+        """Starts virtual devices on the interface of this side, and waits until they are ready."""
         path = os.path.join(self.directory, f"{name}.yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(definition)
@@ -139,7 +139,7 @@ class Side:
             self.hearth, "run", path, "--interface", self.interface, "--state", self.state(name), "--ready-file", ready,
             "-v", *options, *(["--fresh"] if fresh else []), name=f"run-{name}")
         wait_for(
-            lambda: os.path.exists(ready) or process.poll() is not None, timeout, "the devices did not come up")
+            lambda: os.path.exists(ready) or process.poll() is not None, timeout, "the devices were not ready")
         expect(process.poll() is None, f"hearth run ended: {self.output(process)[-300:]}")
         return process
 
@@ -149,12 +149,12 @@ class Side:
         return json.loads(result.stdout)["data"]
 
     def call(self, *arguments, state="home", timeout: float = 30) -> subprocess.CompletedProcess:
-        """A command of ours on this side's interface."""
+        """Runs a command of hearth on the interface of this side."""
         return self.run(
             self.hearth, *arguments, "--interface", self.interface, "--state", self.state(state), timeout=timeout)
 
     def pair(self, mdns: str):
-        """Pairs the lamp of the definitions here."""
+        """Commissions the lamp of the definitions of the checks."""
         paired = self.call("pair", "--passcode", "20240713", "--discriminator", "1234", "--mdns", mdns)
         expect(paired.returncode == 0, f"pair: {paired.stderr[-300:]}")
 
@@ -163,7 +163,7 @@ class Side:
         return json.loads(result.stdout)["data"] if result.returncode == 0 else []
 
     def browse(self, type_: str, timeout: float = 15) -> list:
-        """What avahi-browse finds and resolves of a type: (interface, family, instance, host, address, port, texts)."""
+        """Returns the services that avahi-browse resolves: (interface, family, instance, host, address, port, texts)."""
         result = self.run("avahi-browse", "-rpt", type_, timeout=timeout)
         found = []
         for line in result.stdout.splitlines():
@@ -174,7 +174,7 @@ class Side:
         return found
 
     def packets(self) -> tuple:
-        """How many packets this side's interface has received and sent."""
+        """Returns the numbers of packets that the interface has received and sent."""
         result = self.run("cat", f"/proc/self/net/dev")
         for line in result.stdout.splitlines():
             if line.strip().startswith(self.interface + ":"):
@@ -190,8 +190,8 @@ class Watch:
         self.side = side
         self.process = side.start("avahi-browse", "-p", type_, name="browse")
 
-    def lines(self, sign: str, instance: str) -> int:
-        wanted = f"{sign};"
+    def lines(self, prefix: str, instance: str) -> int:
+        wanted = f"{prefix};"
         return sum(1 for line in self.side.output(self.process).splitlines()
                    if line.startswith(wanted) and f";{instance};" in line)
 
@@ -200,8 +200,8 @@ class Watch:
 
 
 class Goodbyes:
-    """The goodbyes on the network, per packet. Avahi removes a record only after the second that RFC 6762 § 10.1 allows
-    other hosts to object."""
+    """Records the goodbyes on the network. Avahi removes a record only after the second of RFC 6762 § 10.1, in which other
+    hosts can object."""
 
     def __init__(self, side: Side):
         self.side = side
@@ -210,4 +210,4 @@ class Goodbyes:
         wait_for(lambda: "listening" in side.output(self.process), 5, "the listener did not start")
 
     def wait(self, instance: str, seconds: float = 1):
-        wait_for(lambda: f"\n{instance}." in self.side.output(self.process), seconds, f"no goodbye of {instance} came")
+        wait_for(lambda: f"\n{instance}." in self.side.output(self.process), seconds, f"no goodbye of {instance} was received")

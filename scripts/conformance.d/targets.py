@@ -6,12 +6,12 @@ from typing import Optional
 import yaml
 
 from devices import SCRIPTS
-from table import place
+from table import target_name
 
 DATA = os.path.join(SCRIPTS, "conformance-data")
 OTHERS = "other types"
 
-Place = tuple[str, Optional[int]]  # a device type, and the endpoint (none: the script knows)
+Target = tuple[str, Optional[int]]  # a device type, and the endpoint (None: that of the script)
 
 
 def load(name: str):
@@ -19,20 +19,20 @@ def load(name: str):
         return yaml.safe_load(file)
 
 
-class Places:
+class Targets:
     def __init__(self, types: dict[str, list[str]]):
         self.types, self.table = types, load("suites.yaml")
         self.groups: dict[str, list[str]] = load("tests.yaml")["devices"]
 
-    def serving(self, cluster: Optional[str]) -> list[Place]:
+    def serving(self, cluster: Optional[str]) -> list[Target]:
         """Returns the endpoints that serve an application cluster."""
         return [(kind, endpoint) for kind in self.types
                 for endpoint, clusters in self.table["endpoints"].get(kind, {1: self.types[kind]}).items()
                 if cluster in clusters]
 
-    def listed(self, options: dict) -> list[Place]:
+    def listed(self, options: dict) -> list[Target]:
         """Resolves `devices` of tests.yaml: types, groups, or endpoints of types."""
-        found: list[Place] = []
+        found: list[Target] = []
         for entry in options["devices"]:
             if isinstance(entry, dict):
                 found += [(kind, endpoint) for kind, endpoints in entry.items() for endpoint in endpoints]
@@ -40,8 +40,8 @@ class Places:
                 found += [(kind, options.get("endpoint")) for kind in self.groups.get(entry, [entry])]
         return found
 
-    def of_script(self, name: str, options: dict) -> tuple[list[Place], dict[str, str]]:
-        """Returns where a script runs, and where it is omitted with reasons."""
+    def of_script(self, name: str, options: dict) -> tuple[list[Target], dict[str, str]]:
+        """Returns the targets of a script, and the omitted ones with reasons."""
         reasons: dict[str, str] = {}
         for where, reason in options.get("left_out", {}).items():
             reasons |= {kind: reason for kind in self.groups.get(where, [where])}
@@ -52,9 +52,9 @@ class Places:
             return chosen, reasons
         candidates = self.serving(options["serving"])
         chosen = [(kind, endpoint) for kind, endpoint in candidates
-                  if place(kind, endpoint) not in reasons and kind not in reasons]
-        # A reason without an omitted place is a mistake in the table.
-        known = {place(*candidate) for candidate in candidates} | {kind for kind, _ in candidates}
-        if strangers := set(reasons) - known:
-            raise ValueError(f"tests.yaml: {name} would not run on {', '.join(sorted(strangers))} anyway")
+                  if target_name(kind, endpoint) not in reasons and kind not in reasons]
+        # A reason without an omitted target is a mistake in the table.
+        known = {target_name(*candidate) for candidate in candidates} | {kind for kind, _ in candidates}
+        if unknown := set(reasons) - known:
+            raise ValueError(f"tests.yaml: {name} would not run on {', '.join(sorted(unknown))} anyway")
         return chosen, reasons

@@ -1,4 +1,4 @@
-"""A manufacturer with an attestation root of its own, which controllers don't know.
+"""A manufacturer with an attestation root that controllers don't trust.
 
 Uses pyca/cryptography and the encoder of CircuitMatter, without code of Hearth.
 """
@@ -28,16 +28,17 @@ def key_identifier(key) -> bytes:
     return x509.SubjectKeyIdentifier.from_public_key(key.public_key()).digest
 
 
-class Maker:
-    """The keys of the root (PAA), the intermediate (PAI) and the certification declarations."""
+class Manufacturer:
+    """The keys and certificates of the root (PAA), the intermediate (PAI) and the certification declarations."""
 
     def __init__(self):
         self.root_key, self.intermediate_key, self.declaration_key = (
             ec.generate_private_key(ec.SECP256R1()) for _ in range(3))
-        self.root = self._issue(self.root_key, self.root_key, "A maker's root", {}, None, depth=1)
-        self.intermediate = self._issue(self.root_key, self.intermediate_key, "A maker's factory", {VENDOR_ID: VENDOR},
-                                        self.root, depth=0)
-        self.signer = self._issue(self.declaration_key, self.declaration_key, "A maker's CD Signing Key", {}, None, depth=0)
+        self.root = self._issue(self.root_key, self.root_key, "Test Manufacturer Root", {}, None, depth=1)
+        self.intermediate = self._issue(self.root_key, self.intermediate_key, "Test Manufacturer Intermediate",
+                                        {VENDOR_ID: VENDOR}, self.root, depth=0)
+        self.signer = self._issue(self.declaration_key, self.declaration_key, "Test Manufacturer CD Signing Key", {}, None,
+                                  depth=0)
 
     def _issue(self, issuer_key, key, name: str, ids: dict, issuer, depth=None) -> x509.Certificate:
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]
@@ -57,10 +58,10 @@ class Maker:
                 .sign(issuer_key, hashes.SHA256()))
 
     def device(self) -> tuple[bytes, bytes]:
-        """The certificate (DAC) of a new device, and its key."""
+        """Returns the certificate (DAC) of a new device, and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         ids = {VENDOR_ID: VENDOR, PRODUCT_ID: PRODUCT}
-        certificate = self._issue(self.intermediate_key, key, "A maker's lamp", ids, self.intermediate)
+        certificate = self._issue(self.intermediate_key, key, "Test Manufacturer Lamp", ids, self.intermediate)
         return (certificate.public_bytes(Encoding.DER),
                 key.private_bytes(Encoding.DER, PrivateFormat.TraditionalOpenSSL, NoEncryption()))
 
@@ -69,7 +70,7 @@ class Maker:
         return self.intermediate.public_bytes(Encoding.DER)
 
     def declaration(self) -> bytes:
-        """That the product is certified: § 6.3.1, a CMS message that names its signer by the identifier of its key."""
+        """Returns the certification declaration of § 6.3.1, a CMS message with the identifier of the signing key."""
         content = CertificationDeclaration()
         content.format_version, content.vendor_id, content.product_id_array = 1, VENDOR, [PRODUCT]
         content.device_type_id, content.certificate_id = 0x0100, "CSA00000SWC00000-00"
@@ -93,8 +94,8 @@ class Maker:
         """Writes the trust store of this manufacturer: `root` has the root, `whole` also the declaration key."""
         for name in ("root", "whole"):
             os.makedirs(os.path.join(directory, name), exist_ok=True)
-            with open(os.path.join(directory, name, "maker-root.pem"), "wb") as file:
+            with open(os.path.join(directory, name, "manufacturer-root.pem"), "wb") as file:
                 file.write(self.root.public_bytes(Encoding.PEM))
         os.makedirs(os.path.join(directory, "whole", "cd-certs"), exist_ok=True)
-        with open(os.path.join(directory, "whole", "cd-certs", "maker.der"), "wb") as file:
+        with open(os.path.join(directory, "whole", "cd-certs", "manufacturer.der"), "wb") as file:
             file.write(self.signer.public_bytes(Encoding.DER))

@@ -1,10 +1,10 @@
-"""Checks what survives a new session, a stop and a kill."""
+"""Checks that state and subscriptions survive a new session, a stop and a kill."""
 
 import asyncio
 import time
 
 from harness import check, expect, expect_equal
-from partner import Clusters
+from sdk_controller import Clusters
 
 OnOff = Clusters.OnOff
 Label = Clusters.BasicInformation.Attributes.NodeLabel

@@ -1,4 +1,4 @@
-"""The Matter SDK's own controller, wrapped: two fabrics with a root of their own, and calls that raise on any status."""
+"""The controller of the Matter SDK with two fabrics, each with its own root. A call raises an error unless it succeeds."""
 
 import asyncio
 import statistics
@@ -20,30 +20,30 @@ from harness import Failed
 
 __all__ = [
     "AttributePath", "ChipStackError", "ChipStackException", "Clusters", "Fabric", "FilterType", "InteractionModelError",
-    "Partner", "Status", "ValueDecodeFailure", "decode_code", "status_of",
+    "SDKController", "Status", "ValueDecodeFailure", "decode_code", "status_of",
 ]
 
-# One counter for both fabrics: the SDK keeps sessions and addresses by node id, so an id is never used twice.
+# One counter for both fabrics: the SDK stores sessions and addresses by node ID, so no ID is used twice.
 _next_node = iter(range(0x1001, 0xFFFF))
 
 
 class Fabric:
-    """One fabric of the SDK's: its certificate authority and one controller node, an administrator."""
+    """A fabric: its certificate authority and one controller node, an administrator."""
 
-    def __init__(self, partner: "Partner", name: str, fabric_id: int, vendor_id: int = 0xFFF1):
+    def __init__(self, sdk: "SDKController", name: str, fabric_id: int, vendor_id: int = 0xFFF1):
         self.name = name
-        self._partner = partner
-        self.authority = partner.authorities.NewCertificateAuthority()
+        self._sdk = sdk
+        self.authority = sdk.authorities.NewCertificateAuthority()
         self._admin = self.authority.NewFabricAdmin(vendorId=vendor_id, fabricId=fabric_id)
-        self.controller: ChipDeviceController = self._admin.NewController(nodeId=0x100, paaTrustStorePath=partner.trust_store)
+        self.controller: ChipDeviceController = self._admin.NewController(nodeId=0x100, paaTrustStorePath=sdk.trust_store)
 
     def another_node(self) -> "Fabric":
-        """A second controller node of the same fabric. It has no access control entry."""
+        """Creates another controller node of the same fabric, without an access control entry."""
         other = object.__new__(Fabric)
-        other.name, other._partner, other._admin = f"{self.name}'", self._partner, self._admin
+        other.name, other._sdk, other._admin = f"{self.name}'", self._sdk, self._admin
         other.authority = self.authority
         node = max(controller.nodeId for controller in self._admin._activeControllers) + 1
-        other.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._partner.trust_store)
+        other.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._sdk.trust_store)
         return other
 
     # Commissioning
@@ -70,21 +70,21 @@ class Fabric:
                 await asyncio.sleep(1.5)
                 return await self._timed(commission, tries - 1)
             raise
-        self._partner.commissioning_times.append(time.monotonic() - begin)
+        self._sdk.commissioning_times.append(time.monotonic() - begin)
         return node
 
     def _renew(self):
         node = self.controller.nodeId
         self.controller.Shutdown()
-        self.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._partner.trust_store)
+        self.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._sdk.trust_store)
 
     async def discover(self, discriminator: int, seconds: float = 5):
-        """The commissionable node with that long discriminator, or None when none was found in time."""
+        """Returns the commissionable node with the long discriminator, or None after a timeout."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             found = await self.controller.DiscoverCommissionableNodes(
                 FilterType.LONG_DISCRIMINATOR, discriminator, stopOnFirst=True, timeoutSecond=left)
-            # The SDK filters its question, not the answers: another device's announcement ends the search as well.
+            # The SDK filters its query, not the answers: an announcement of another device also ends the search.
             for node in found or []:
                 if node.longDiscriminator == discriminator:
                     return node
@@ -94,14 +94,14 @@ class Fabric:
         await self.controller.UnpairDevice(node)
 
     async def establish_pase(self, code: str) -> int:
-        """A session by passcode and nothing more: the caller takes the steps of commissioning, and calls `abandon`."""
+        """Establishes a PASE session. The caller sends the commands of commissioning, and calls `abandon`."""
         for left in reversed(range(4)):
             node = next(_next_node)
             try:
                 await self.controller.EstablishPASESession(code, node)
                 return node
             except ChipStackError as error:
-                # As in `_timed`: it may have met another device.
+                # As in `_timed`: the SDK may have selected another device.
                 if left == 0 or "Incorrect state" not in str(error):
                     raise
                 self._renew()
@@ -114,7 +114,7 @@ class Fabric:
     # Interactions
 
     async def read(self, node: int, endpoint: int, attribute) -> Any:
-        """The value of one attribute; a status raises InteractionModelError."""
+        """Returns the value of an attribute; a status raises InteractionModelError."""
         path = AttributePath.from_attribute(endpoint, attribute)
         response = await self.controller.Read(node, [path])
         try:
@@ -128,7 +128,7 @@ class Fabric:
         return value
 
     async def read_path(self, node: int, endpoint: int, cluster: int, attribute: int) -> Any:
-        """As `read`, by numbers, also for what the SDK doesn't know; the value as plain TLV."""
+        """Like `read`, by numbers, also for attributes that the SDK does not define; returns the value as plain TLV."""
         response = await self.controller.Read(node, [AttributePath(endpoint, cluster, attribute)])
         try:
             value = response.tlvAttributes[endpoint][cluster][attribute]
@@ -163,7 +163,7 @@ class Subscription:
         self.lost: list[int] = []
         loop = asyncio.get_running_loop()
 
-        # The SDK calls from its own thread, in the middle of a report: take the value now, hand it over to the loop.
+        # The SDK calls on its own thread during a report: read the value now, and enqueue it on the loop.
         def changed(path: AttributePath, transaction):
             value = transaction.GetTLVAttribute(path)
             loop.call_soon_threadsafe(
@@ -181,7 +181,7 @@ class Subscription:
         return self.transaction.GetReportingIntervalsSeconds()
 
     async def next(self, endpoint: int, attribute, seconds: float = 3, where=lambda value: True):
-        """Waits for a report of this attribute that satisfies the condition; returns when it came and the value."""
+        """Waits for a report of this attribute that satisfies the condition; returns its time and the value."""
         wanted = (endpoint, attribute.cluster_id, attribute.attribute_id)
         seen = []
         try:
@@ -207,8 +207,8 @@ class Subscription:
             self.transaction.Shutdown()
 
 
-class Partner:
-    """The SDK's stack, with fabrics A and B."""
+class SDKController:
+    """The stack of the SDK, with fabrics A and B."""
 
     def __init__(self, directory: str, trust_store: str):
         chip.native.Init()
@@ -218,17 +218,17 @@ class Partner:
         self.authorities = CertificateAuthority.CertificateAuthorityManager(self.stack, self.stack.GetStorageManager())
         self.a = Fabric(self, "A", 1)
         self.b = Fabric(self, "B", 2, vendor_id=0xFFF2)
-        self._stranger: Optional[Fabric] = None
+        self._node_without_access: Optional[Fabric] = None
         self._others: list[Fabric] = []
 
-    def stranger(self) -> Fabric:
-        """A node of fabric A that no access control entry names; made once."""
-        if self._stranger is None:
-            self._stranger = self.a.another_node()
-        return self._stranger
+    def node_without_access(self) -> Fabric:
+        """Returns a node of fabric A without an access control entry; created once."""
+        if self._node_without_access is None:
+            self._node_without_access = self.a.another_node()
+        return self._node_without_access
 
     def others(self, count: int) -> list[Fabric]:
-        """Further fabrics besides A and B, each with a root of its own; made once."""
+        """Returns further fabrics besides A and B, each with its own root; created once."""
         while len(self._others) < count:
             number = len(self._others) + 3
             self._others.append(Fabric(self, chr(ord("A") + number - 1), number))
@@ -248,7 +248,7 @@ def decode_code(qr: str) -> dict[str, str]:
 
 
 async def status_of(call) -> Status:
-    """The status with which a call ends: Success, or that of the interaction model error that it raises."""
+    """Returns the status of a call: Success, or that of the InteractionModelError that it raises."""
     try:
         await call
     except InteractionModelError as error:

@@ -9,11 +9,11 @@ import subprocess
 
 from devices import DeviceProcess
 from harness import expect, expect_equal
-from stranger import Stranger, StrangerCheck
+from circuit_matter import CircuitMatterDevice, DeviceCheck
 
-LABEL, PORT = "another maker", 5743
+LABEL, PORT = "other manufacturer", 5743
 VENDOR, PRODUCT = 0xFFF3, 0x8003
-MAKER_CHECKS: list[StrangerCheck] = []
+MANUFACTURER_CHECKS: list[DeviceCheck] = []
 
 DEFINITION = """
 home: Others
@@ -23,21 +23,21 @@ devices:
 """
 
 
-def maker_check(name: str, is_paired: bool = True, limit: float = 20):
+def manufacturer_check(name: str, is_paired: bool = True, limit: float = 20):
     """Registers a check on a device of another manufacturer, commissioned unless `is_paired` is false."""
 
     def register(body):
-        MAKER_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, is_paired, limit))
+        MANUFACTURER_CHECKS.append(DeviceCheck(f"{LABEL}: {name}", body, is_paired, limit))
         return body
 
     return register
 
 
-class Made(Stranger):
+class ManufacturerDevice(CircuitMatterDevice):
     """The device and two Hearth devices."""
 
     def __init__(self, hearth: str, lab: str, directory: str):
-        super().__init__(hearth, lab, directory, label=LABEL.replace(" ", "-"), port=PORT, maker=True)
+        super().__init__(hearth, lab, directory, label=LABEL.replace(" ", "-"), port=PORT, manufacturer=True)
         folder = os.path.join(self.directory, "ours")
         os.makedirs(folder, exist_ok=True)
         definition = os.path.join(folder, "ours.yaml")
@@ -45,8 +45,8 @@ class Made(Stranger):
             file.write(DEFINITION)
         self.ours = DeviceProcess(hearth, [definition], lab, folder)
 
-    def trust(self, what: str) -> str:
-        return os.path.join(self.directory, "trust", what)
+    def trust(self, name: str) -> str:
+        return os.path.join(self.directory, "trust", name)
 
     def book(self, *lines: str) -> tuple:
         """Returns the options for a network without multicast, with these lines as the address book."""
@@ -68,14 +68,14 @@ class Made(Stranger):
         book = self.book(f"discriminator {self.codes['discriminator']}: 10.77.0.1:{PORT}")
         result = await self.do("pair", self.codes["qrCode"], "--name", "lights", "--trust", self.trust("whole"), *book)
         expect(result["attestationVerified"], f"the attestation was not verified: {result}")
-        expect("discover" not in [step["step"] for step in result["steps"]], f"it was looked for: {result['steps']}")
+        expect("discover" not in [step["step"] for step in result["steps"]], f"it was discovered: {result['steps']}")
         self.node, self.refused_to_pair = result["nodeID"], False
 
     def press(self, name: str):
         subprocess.run([self.hearth, "sim", "press", name, "--state", self.ours.state], check=True, timeout=10,
                        stdout=subprocess.DEVNULL)
 
-    async def have_ours(self, name: str):
+    async def commission_ours(self, name: str):
         """Commissions a Hearth device if necessary."""
         if not self.ours.alive:
             self.ours.start()
@@ -84,7 +84,7 @@ class Made(Stranger):
             await self.do("pair", code, "--name", name)
 
 
-@maker_check("a device with an unknown root is refused, and the error names the check", is_paired=False)
+@manufacturer_check("a device with an unknown root is refused, and the error names the check", is_paired=False)
 async def unknown_root(device):
     # During the second check the device still retries the answer of the first one, at the address and not by discovery.
     error = await device.refused(9, "pair", device.codes["qrCode"], "--at", f"10.77.0.1:{PORT}")
@@ -92,7 +92,7 @@ async def unknown_root(device):
     expect_equal(await device.do("devices"), [], "devices")
 
 
-@maker_check("refused if the root is trusted but not the signer of the certification declaration", is_paired=False)
+@manufacturer_check("refused if the root is trusted but not the signer of the certification declaration", is_paired=False)
 async def unknown_signer(device):
     error = await device.refused(9, "pair", device.codes["qrCode"], "--at", f"10.77.0.1:{PORT}", "--trust",
                                  device.trust("root"))
@@ -100,14 +100,14 @@ async def unknown_signer(device):
     expect_equal(await device.do("devices"), [], "devices")
 
 
-@maker_check("commissioned from an address book without multicast, its root and signer trusted", is_paired=False)
+@manufacturer_check("commissioned from an address book without multicast, its root and signer trusted", is_paired=False)
 async def trusted(device):
     await device.join()
     description = await device.do("describe", "lights", *device.book(f"lights: 10.77.0.1:{PORT}"))
     expect_equal((description["vendorID"], description["productID"]), (VENDOR, PRODUCT), "vendor and product")
 
 
-@maker_check("without multicast, the device is found by address book and by its last address")
+@manufacturer_check("without multicast, the device is found by address book and by its last address")
 async def without_multicast(device):
     right = device.book(f"lights: 10.77.0.1:{PORT}")
     await device.do("on", "lights/1", *right)
@@ -121,9 +121,9 @@ async def without_multicast(device):
     await device.refused(2, "pair", "--passcode", 20202021, "--discriminator", 1, "--mdns", "off")
 
 
-@maker_check("a binding to a Hearth device is added and removed", limit=40)
+@manufacturer_check("a binding to a Hearth device is added and removed", limit=40)
 async def bound(device):
-    await device.have_ours("Lamp")
+    await device.commission_ours("Lamp")
     expect_equal(await device.do("bind", "lights/1"), [], "bindings at first")
     await device.refused(3, "bind", "lights/1", "Lamp")  # it lists no client cluster
     change = await device.do("bind", "lights/1", "Lamp", "--cluster", "onOff")
@@ -149,15 +149,15 @@ async def rights(device) -> list:
     return [(entry["privilege"], (entry["targets"] or [{}])[0].get("endpoint")) for entry in entries]
 
 
-@maker_check("a bound Hearth switch turns the device on and off", limit=40)
+@manufacturer_check("a bound Hearth switch turns the device on and off", limit=40)
 async def controlled(device):
-    await device.have_ours("Switch")
+    await device.commission_ours("Switch")
     error = await device.refused(2, "bind", "Switch", "lights/1")
     expect("--force" in error["message"], f"the error is {error}")
     # The device grants access to all, so its list is not changed.
     binding = f'[{{"node": {device.node}, "endpoint": 1, "cluster": 6}}]'
     await device.do("write", "Switch/1.binding.binding", binding)
-    await device.by_hand("1 off")
+    await device.perform("1 off")
     for wanted in (True, False, True):
         device.press("Switch")
         await device.until(1, {"onOff": wanted})

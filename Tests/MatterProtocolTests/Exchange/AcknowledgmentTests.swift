@@ -3,13 +3,13 @@ import Testing
 
 @testable import MatterProtocol
 
-@Suite struct AcknowledgementTests {
-  @Test func piggybacksAcknowledgementOnResponse() throws {
+@Suite struct AcknowledgmentTests {
+  @Test func piggybacksAcknowledgmentOnResponse() throws {
     var (pair, session, _) = try CorePair.connected()
     let begin = pair.packets.count
     _ = pair.request([1], on: session)
     try pair.settle()
-    // Request, response with piggybacked acknowledgement, acknowledgement of the response.
+    // Request, response with piggybacked acknowledgment, acknowledgment of the response.
     #expect(pair.packets[begin...].map(\.sender) == [0, 1, 0])
     #expect(pair.cores.allSatisfy { $0.exchanges.isEmpty && $0.nextDeadline == nil })
   }
@@ -70,7 +70,7 @@ import Testing
     #expect(pair.cores[1].drops[.duplicate] == 1)
   }
 
-  /// A lost response is retransmitted together with its acknowledgement; the request is handled once.
+  /// A lost response is retransmitted together with its acknowledgment; the request is handled once.
   @Test func survivesLossOfOnePacket() throws {
     for lost in 0..<3 {
       var (pair, session, _) = try CorePair.connected()

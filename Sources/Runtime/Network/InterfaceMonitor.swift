@@ -3,7 +3,7 @@ public import NIOCore
 
 /// Polls the host's interfaces and addresses every two seconds, and reports changes: a cable plugged in later, another
 /// lease, an address that has passed duplicate address detection.
-public final class InterfaceFollower: Sendable {
+public final class InterfaceMonitor: Sendable {
   private struct State {
     var known: [NetworkInterface]
     /// The remaining polls after a change in which addresses may still become usable.

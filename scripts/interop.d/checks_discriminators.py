@@ -6,7 +6,7 @@ import time
 
 from devices import DeviceProcess
 from harness import Report, expect, expect_equal, run_one
-from partner import Clusters, FilterType, Partner, decode_code
+from sdk_controller import Clusters, FilterType, SDKController, decode_code
 
 LABEL = "eight lights"
 COUNT = 8
@@ -22,11 +22,11 @@ devices:
 """
 
 
-async def are_discovered(report: Report, processes: DeviceProcess, partner: Partner):
+async def are_discovered(report: Report, processes: DeviceProcess, sdk: SDKController):
     """Checks that the SDK's query for the short discriminator is answered by all devices within a second."""
     # A second may be too short on a busy machine, so there are three attempts.
     for _ in range(3):
-        found = await partner.a.controller.DiscoverCommissionableNodes(
+        found = await sdk.a.controller.DiscoverCommissionableNodes(
             FilterType.SHORT_DISCRIMINATOR, FIRST >> 8, stopOnFirst=False, timeoutSecond=1)
         numbers = sorted(node.longDiscriminator for node in found or [])
         if len(numbers) == COUNT:
@@ -34,37 +34,37 @@ async def are_discovered(report: Report, processes: DeviceProcess, partner: Part
     expect_equal(numbers, list(range(FIRST, FIRST + COUNT)), "the long discriminators found")
 
 
-async def are_commissioned(report: Report, processes: DeviceProcess, partner: Partner):
+async def are_commissioned(report: Report, processes: DeviceProcess, sdk: SDKController):
     """Commissions them one after another with ambiguous codes, then some of them with a second fabric."""
     entries = processes.list()
     nodes = []
     for entry in entries:
-        node = await partner.a.commission_by_code(entry["manualCode"].replace("-", ""))
+        node = await sdk.a.commission_by_code(entry["manualCode"].replace("-", ""))
         nodes.append(node)
-        serial = await partner.a.read(node, 0, Clusters.BasicInformation.Attributes.SerialNumber)
+        serial = await sdk.a.read(node, 0, Clusters.BasicInformation.Attributes.SerialNumber)
         expect_equal(serial, entry["serialNumber"], f"the serial number of the device with the code {entry['manualCode']}")
         wanted = int(decode_code(entry["qrCode"])["Long discriminator"])
         expect(wanted in range(FIRST, FIRST + COUNT), f"discriminator {wanted}")
     seconds = []
     for entry, node in zip(entries[:4], nodes):
-        await partner.a.send(node, 0, Clusters.AdministratorCommissioning.Commands.OpenBasicCommissioningWindow(180),
+        await sdk.a.send(node, 0, Clusters.AdministratorCommissioning.Commands.OpenBasicCommissioningWindow(180),
                              timedRequestTimeoutMs=1000)
         begin = time.monotonic()
-        await partner.b.commission_by_code(entry["manualCode"].replace("-", ""))
+        await sdk.b.commission_by_code(entry["manualCode"].replace("-", ""))
         seconds.append(time.monotonic() - begin)
     report.note(f"a second fabric, by manual code, of {COUNT} devices in one process: {statistics.median(seconds):.3f} s "
                 f"({min(seconds):.3f} to {max(seconds):.3f} s)")
 
 
-MANY_CHECKS = [
+DISCRIMINATOR_CHECKS = [
     (f"{LABEL}: all are discovered by their short discriminator", are_discovered, 15),
     (f"{LABEL}: each is commissioned by its manual code", are_commissioned, 90),
 ]
 
 
-async def run_many(report: Report, partner: Partner, arguments):
+async def run_discriminators(report: Report, sdk: SDKController, arguments):
     """Runs the checks on separate devices."""
-    chosen = [entry for entry in MANY_CHECKS if entry[0] in arguments.selection]
+    chosen = [entry for entry in DISCRIMINATOR_CHECKS if entry[0] in arguments.selection]
     if not chosen:
         return
     directory = os.path.join(arguments.directory, "many")
@@ -81,7 +81,7 @@ async def run_many(report: Report, partner: Partner, arguments):
         if not await run_one(report, f"{LABEL}: the devices start", start, 30):
             return
         for name, body, limit in chosen:
-            await run_one(report, name, lambda body=body: body(report, processes, partner), limit)
+            await run_one(report, name, lambda body=body: body(report, processes, sdk), limit)
         if not processes.alive:
             report.not_ok(f"{LABEL}: the devices still run", "the process ended unexpectedly")
     finally:
