@@ -47,9 +47,9 @@ struct ChangeWriter {
       if try exists(change) { continue }
       written.changes.append(change)
       // The owner is queried before the change: a removed source no longer has one.
-      var row = ChangeRow(change, device: try owner(of: change))
-      try row.nameRemoved { table, id in
-        try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([id])
+      var row = try ChangeRow(change, device: try owner(of: change))
+      if let table = row.kind.removedFrom {
+        row.name = try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([row.subject])
       }
       try log(row, update, batch: batch)
       try apply(change)

@@ -177,7 +177,7 @@ package final class HomeDatabase: Sendable {
   /// Converts an error of the database at the path.
   package static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
-    if error is DamagedBlob {
+    if error is DamagedBlob || error is DecodingError {
       return HomeError(.internalError, "\(path) is damaged; move it away to start anew", cause: error)
     }
     if let damage = error as? DamagedColumn {

@@ -12,8 +12,8 @@ struct LogInsertion {
     self.database = database
     statement = try database.cachedStatement(
       sql: """
-        INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, origin)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, name, origin)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
   }
 
@@ -62,6 +62,7 @@ struct LogInsertion {
     bind(row.cluster.map { Int64($0.rawValue) })
     bind(row.element.map { Int64($0) })
     bind(row.value)
+    bind(row.name)
     bind(origin)
     if code == SQLITE_OK { code = sqlite3_step(line) }
     guard code == SQLITE_DONE else {
