@@ -84,7 +84,6 @@ struct ChangeRow: Hashable {
   private static let encoder = JSONEncoder()
   private static let decoder = JSONDecoder()
 
-  /// Restores the change.
   func change() throws -> HomeChange {
     guard kind == .attribute else { return try Self.decoder.decode(HomeChange.self, from: Data(value ?? [])) }
     guard let node, let endpoint, let cluster, let element else { throw DamagedBlob() }

@@ -58,7 +58,6 @@ import Testing
     attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
     attempt { () throws(HomeError) in _ = try database.cloudNodes() }
     attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
-    attempt { () throws(HomeError) in _ = try database.settings() }
     attempt { () throws(HomeError) in _ = try database.grace() }
     attempt { () throws(HomeError) in _ = try database.controllerState() }
     attempt { () throws(HomeError) in _ = try database.contacts() }

@@ -149,11 +149,7 @@ final class ServedHome: Sendable {
     try await home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
   }
 
-  func invite(_ name: String, _ role: HomeRole) throws -> String {
-    try StoredNames(scratch.state).withDatabase { database throws(HomeError) in
-      try database.invite(name, role, at: 1).token
-    }
-  }
+  func invite(_ name: String, _ role: HomeRole) async throws -> String { try await home.invite(name, role).token }
 
   var socket: HubAddress { .socket(scratch.state.hubSocket) }
 

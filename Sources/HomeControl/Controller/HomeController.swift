@@ -213,7 +213,6 @@ public actor HomeController {
     return drops.merging(dispatcher.value.host.transport.counters.drops) { $0 + $1 }
   }
 
-  /// The nodes of the fabric.
   package var nodes: [PeerRecord] { dispatcher.value.perform { engine, _ in engine.nodes } }
 
   /// The fabric, and the controller's own node in it.

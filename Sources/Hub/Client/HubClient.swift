@@ -104,7 +104,7 @@ public actor HubClient {
   private(set) var queries: ObserverQueries
   private var identity: HomeIdentity
   /// The logs of the received anchors; each route may have its own.
-  var logs = KnownLogs()
+  var logs: Set<UInt32> = []
 
   package init(_ options: Options) {
     self.options = options
