@@ -58,8 +58,6 @@ extension HomeDatabase {
     return home
   }
 
-  package func contacts() throws(HomeError) -> [NodeID: Contact] { try read { try self.contacts($0) } }
-
   private func contacts(_ database: Database) throws -> [NodeID: Contact] {
     var contacts: [NodeID: Contact] = [:]
     let rows = try database.rows("SELECT node, last, next FROM contact")

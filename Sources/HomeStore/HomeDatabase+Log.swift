@@ -85,7 +85,7 @@ extension HomeDatabase {
       name: try row.optionalText(10), origin: try row.optionalText(11), update: try row.number(1))
   }
 
-  /// The filter for SQLite: an `AND` and its conditions, which are equivalent to ``SampleFilter/contains(_:)``.
+  /// The filter for SQLite: an `AND` and its conditions, which are equivalent to ``SampleFilter/contains(_:device:)``.
   package static func condition(_ filter: SampleFilter) -> (sql: String, arguments: StatementArguments) {
     var sql = ""
     var arguments: StatementArguments = []

@@ -3,14 +3,13 @@ import HearthHome
 import HomeControl
 import HomeModel
 import HomeStore
+import Hub
 import Logging
 import MatterClusters
 import MatterModel
 import Runtime
 import Synchronization
 import Testing
-
-@testable import Hub
 
 /// Several processes that open the same home. Here they are homes of one process, which are connected in the same way.
 @Suite("Ownership", .timeLimit(.minutes(10))) struct OwnershipTests {

@@ -1,5 +1,6 @@
 import Foundation
 import HearthHome
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterCrypto
@@ -11,7 +12,6 @@ import Runtime
 import Testing
 import WebClient
 
-@testable import HomeControl
 @testable import Hub
 
 /// Attacks on a hub by clients with an invitation and without one.

@@ -4,6 +4,7 @@ import HomeAutomation
 import HomeControl
 import HomeModel
 import HomeStore
+import Hub
 import Logging
 import MatterModel
 import MatterProtocol
@@ -12,8 +13,6 @@ import Runtime
 import Synchronization
 import Testing
 import WebClient
-
-@testable import Hub
 
 /// A temporary state directory, removed at deinitialization.
 final class Scratch: Sendable {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HearthHome
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterClusters
@@ -11,7 +12,6 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HomeControl
 @testable import Hub
 
 /// Timeouts of requests, of synchronization and of routes.

@@ -175,7 +175,7 @@ public actor HubClient {
   }
 
   /// The controller of this process, if a route uses one.
-  var ownController: HomeController? {
+  package var ownController: HomeController? {
     get async {
       for route in routes {
         if let controller = await (route.link as? SharedLink)?.ownController { return controller }

@@ -99,7 +99,7 @@ public actor HubServer {
   let path: String
   var listeners: [any Channel] = []
   /// Loaded for the first listener on the network.
-  var identity: HubIdentity?
+  package var identity: HubIdentity?
   var addresses: [String] = []
   var handshakes: [Int: HubHandshake] = [:]
   var connections: [Int: HubConnection] = [:]
@@ -229,7 +229,7 @@ public actor HubServer {
   }
 
   /// The error of a request that was not started.
-  static let ending = HomeError(.unreachable, "the process that owned the home is ending")
+  package static let ending = HomeError(.unreachable, "the process that owned the home is ending")
 
   /// The time to wait for running requests of clients when the server is closed.
   private static let endingTime = TimeAmount.seconds(10)

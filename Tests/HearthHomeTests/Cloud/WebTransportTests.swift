@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
+import HearthHome
 import HomeStore
 import Synchronization
 import Testing
 
 @testable import CloudLink
-@testable import HearthHome
 @testable import HomeAutomation
 @testable import WebClient
 
