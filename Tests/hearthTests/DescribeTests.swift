@@ -1,11 +1,11 @@
 import Foundation
-import HearthHome
 import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
+@testable import HearthHome
 @testable import hearth
 
 @Suite("hearth describe") struct DescribeTests {
