@@ -74,9 +74,9 @@ extension HubMessage {
         guard let member = try HubJSON.value(of: request).members?.first else {
           throw EncodingError.invalidValue(request, .init(codingPath: [], debugDescription: "not an object"))
         }
-        return text(
-          id, HubJSON.prefix + member.name, member.value, origin: origin,
-          options: options == RequestOptions() ? nil : try HubJSON.value(of: options))
+        var encoded: JSONValue?
+        if options != RequestOptions() { encoded = try HubJSON.value(of: options) }
+        return text(id, HubJSON.prefix + member.name, member.value, origin: origin, options: encoded)
       }
     }
   }
