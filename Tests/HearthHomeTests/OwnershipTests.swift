@@ -114,7 +114,7 @@ import Testing
     }
     #expect(homes.count { (try? $0.controller) != nil } == 1)
     for (number, home) in homes.enumerated() { _ = try await home.addRoom("\(number)") }
-    for home in homes { #expect(try await home.rooms().list().count == 8) }
+    for home in homes { #expect(try await eventually { try await home.rooms().list().count == 8 }) }
     for home in homes {
       _ = try await home.rooms().list()
       await home.close()
