@@ -111,7 +111,6 @@ let package = Package(
       "HomeStore",
       imports: [
         "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], tests: nil)
     + module(
       "WebClient",

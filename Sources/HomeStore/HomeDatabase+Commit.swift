@@ -53,19 +53,12 @@ extension HomeDatabase {
   /// - Parameters:
   ///   - origin: the client that made the call.
   ///   - time: now, in microseconds since 1970.
-  ///   - body: receives the home without attribute values, and returns the changes. If it throws, nothing is changed.
+  ///   - body: receives the home without attribute values, and returns the changes. It may change other tables of the
+  ///     database. If it throws, nothing is changed.
   /// - Returns: the update, and the result of `body`.
   /// - Throws: the error of `body`.
   package func change<R: Sendable>(
-    origin: String?, at time: Int64,
-    _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
-  ) throws(HomeError) -> (update: HomeUpdate, result: R) {
-    try change(origin: origin, at: time, beside: { _, state in try body(state) })
-  }
-
-  /// Changes the home in one transaction together with other changes of the database by `body`.
-  package func change<R: Sendable>(
-    origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
+    origin: String?, at time: Int64, _ body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, result: R) {
     try write { database in
       let (changes, result) = try body(database, try self.names(database))

@@ -17,7 +17,6 @@ package final class HomeDatabase: Sendable {
   let pool: any DatabaseWriter
   /// The path of the file, for messages.
   package let path: String
-  /// Identifies the log.
   package let logID: UInt32
   /// The identity of the home: 32 hexadecimal digits, which never change. Two hubs with the same one serve the same home.
   package let identity: String
@@ -177,7 +176,7 @@ package final class HomeDatabase: Sendable {
   /// Converts an error of the database at the path.
   package static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
-    if error is DamagedBlob {
+    if error is DamagedBlob || error is DecodingError {
       return HomeError(.internalError, "\(path) is damaged; move it away to create a new home", cause: error)
     }
     if let damage = error as? DamagedColumn {
@@ -199,38 +198,6 @@ package final class HomeDatabase: Sendable {
       default: "\(path): \(error.message ?? "\(error.resultCode)")"
       }
     return HomeError(.internalError, message, cause: error)
-  }
-
-  // MARK: Settings
-
-  /// Returns a setting of the user, such as the grace time; nil if it is not set.
-  package func setting(_ key: String) throws(HomeError) -> String? {
-    try read {
-      try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
-    }
-  }
-
-  /// Returns all settings of the user.
-  package func settings() throws(HomeError) -> [String: String] {
-    try read { database in
-      var settings: [String: String] = [:]
-      let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value FROM setting"))
-      while let row = try rows.next() { settings[try row.text(0)] = try row.text(1) }
-      return settings
-    }
-  }
-
-  /// Stores a setting; nil removes it.
-  package func set(_ value: String?, for key: String) throws(HomeError) {
-    try write { database in
-      if let value {
-        try database.execute(
-          sql: "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-          arguments: [key, value])
-      } else {
-        try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
-      }
-    }
   }
 
   // MARK: Numbers

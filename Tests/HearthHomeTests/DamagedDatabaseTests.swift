@@ -58,10 +58,8 @@ import Testing
     attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
     attempt { () throws(HomeError) in _ = try database.cloudNodes() }
     attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
-    attempt { () throws(HomeError) in _ = try database.settings() }
     attempt { () throws(HomeError) in _ = try database.grace() }
     attempt { () throws(HomeError) in _ = try database.controllerState() }
-    attempt { () throws(HomeError) in _ = try database.contacts() }
     attempt { () throws(HomeError) in _ = try database.compact(keeping: 1) }
     attempt { () throws(HomeError) in
       _ = try database.commit([HomeUpdate([.event(5, event(4)), .deviceRemoved(id: "5")], at: 2_000)])

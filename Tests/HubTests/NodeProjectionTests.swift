@@ -1,9 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import Hub
 
 /// The events of the Matter server as projections of changes of the home.

@@ -78,8 +78,8 @@ import Testing
 
   @Test func hubEnforcesRoles() async throws {
     let served = try await ServedHome()
-    let guest = try await served.client(token: try served.invite("Gast", .guest))
-    let member = try await served.client(token: try served.invite("Kind", .member))
+    let guest = try await served.client(token: try await served.invite("Gast", .guest))
+    let member = try await served.client(token: try await served.invite("Kind", .member))
     let owner = try await served.client()
     let record = try #require(await owner.registry.devices.first)
     // The device does not exist on the network: allowed requests fail with another error.
@@ -117,7 +117,7 @@ import Testing
   @Test func revokesInProcessOfHub() async throws {
     let served = try await ServedHome()
     let raw = try await RawWebSocket(
-      socket: served.scratch.state.hubSocket, token: try served.invite("Gast", .guest))
+      socket: served.scratch.state.hubSocket, token: try await served.invite("Gast", .guest))
     #expect(await eventually { try await served.home.hubStatus.clients.map(\.name) == ["Gast"] })
     #expect(try await served.home.hubStatus.addresses == [served.scratch.state.hubSocket])
     try await served.home.revoke("Gast")
@@ -131,7 +131,7 @@ import Testing
 
   @Test func hidesAdministratorAttributesFromGuests() async throws {
     let served = try await ServedHome()
-    let guest = try await served.client(token: try served.invite("Gast", .guest))
+    let guest = try await served.client(token: try await served.invite("Gast", .guest))
     let owner = try await served.client()
     let start = try #require(Anchor((try await owner.anchor()).description.prefix { $0 != "-" } + "-0"))
     func knows(_ home: Home) async throws -> [Bool] {
@@ -160,8 +160,8 @@ import Testing
   @Test func rejectsUnknownAndRevokedTokens() async throws {
     let served = try await ServedHome()
     #expect(await code { _ = try await served.client(token: "0123456789abcdef0123456789abcdef") } == .accessDenied)
-    let token = try served.invite("Gast", .guest)
-    #expect(throws: HomeError.self) { try served.invite("gast", .member) }
+    let token = try await served.invite("Gast", .guest)
+    await #expect(throws: HomeError.self) { try await served.invite("gast", .member) }
     let guest = try await served.client(token: token)
     let owner = try await served.client()
     let client = await RecordedClient(guest)

@@ -1,12 +1,11 @@
 import HearthHome
 import HomeControl
 import HomeModel
+import Hub
 import MatterClusters
 import MatterModel
 import Runtime
 import Testing
-
-@testable import Hub
 
 /// Hubs that stop answering, and requests whose route changes. The times are those of `RouteSelectionTests`.
 @Suite("Failures of routes", .timeLimit(.minutes(10))) struct RouteFailureTests {

@@ -1,11 +1,11 @@
 import HearthHome
 import HomeModel
+import Hub
 import MatterModel
 import NIOCore
 import Testing
 
 @testable import HomeControl
-@testable import Hub
 
 /// The article “The home model”, “Routes”.
 @Suite("Routes", .timeLimit(.minutes(10))) struct RouteTests {

@@ -1,3 +1,4 @@
+import HearthHome
 import MatterClusters
 import MatterController
 import MatterDevice
@@ -5,9 +6,8 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import Simulation
 @testable import HomeControl
+@testable import Simulation
 
 /// Restarts that end before the subscription times out. The only sign is the repeated, unchanged announcement.
 @Suite struct UnnoticedRestartTests {

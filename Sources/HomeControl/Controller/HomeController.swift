@@ -47,7 +47,7 @@ public actor HomeController {
   public nonisolated let options: Options
   /// The time of opening, in microseconds since 1970.
   package let since: Int64
-  nonisolated let dispatcher: NIOLoopBound<HomeDispatcher>
+  package nonisolated let dispatcher: NIOLoopBound<HomeDispatcher>
   nonisolated let discovery: (any NodeDiscovery)?
   /// The lock on the files of the home; nil after closing.
   private var lock: OwnerLock?
@@ -213,7 +213,6 @@ public actor HomeController {
     return drops.merging(dispatcher.value.host.transport.counters.drops) { $0 + $1 }
   }
 
-  /// The nodes of the fabric.
   package var nodes: [PeerRecord] { dispatcher.value.perform { engine, _ in engine.nodes } }
 
   /// The fabric, and the controller's own node in it.

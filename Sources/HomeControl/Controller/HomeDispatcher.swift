@@ -169,7 +169,6 @@ package final class HomeDispatcher: HomeView {
 }
 
 extension ControllerEvent {
-  /// The operation of the event, if any.
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),

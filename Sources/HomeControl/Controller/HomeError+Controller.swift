@@ -112,17 +112,6 @@ extension HomeError {
     self.init(code, message, cause: StatusError(status))
   }
 
-  /// The reason why a device is offline, in two or three words; nil if the error doesn't imply that it is.
-  package var offlineReason: String? {
-    switch cause as? ControllerError {
-    case .unreachable, .notFound, .unacknowledged, .handshake(.timedOut): "no answer"
-    case .handshake: "session refused"
-    case .timedOut, .noResponse: "timed out"
-    case .connectionLost: "connection lost"
-    default: nil
-    }
-  }
-
   /// Creates the error of a controller that can't start.
   package init(opening error: any Error) {
     switch error {

@@ -5,7 +5,6 @@ package import MatterModel
 package enum RouteInput: Sendable {
   /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)
-  /// An update of the home.
   case update(HomeUpdate, by: DataSourceLocality)
   /// The debouncing of its connectivity.
   case debouncer(DebouncerState, by: DataSourceLocality)
@@ -21,7 +20,6 @@ package struct DebouncerState: Hashable, Sendable, Codable {
   package struct Trial: Hashable, Sendable, Codable {
     /// The settled connectivity until the current one has lasted long enough.
     package var settled: SourceConnectivity
-    /// The remaining time.
     package var remaining: Duration
 
     package init(settled: SourceConnectivity, remaining: Duration) {
@@ -31,7 +29,6 @@ package struct DebouncerState: Hashable, Sendable, Codable {
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
   package var grace: Duration
-  /// The trials, by device.
   package var trials: [String: Trial]
 
   package init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }

@@ -70,17 +70,12 @@ package struct HomeReducer: Sendable {
       contacts[node, default: Contact()].last = time
       set(.online(by: node), of: node, &update)
     case .lost(let node, let reason): lose(node, reason, &update)
-    case .update(let foreign):
-      update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
+    case .update(let edit):
+      update = HomeUpdate([], at: edit.time, origin: edit.origin)
       update.isLogged = true
       let known = nodes.keys.filter { !state.sources(of: $0).isEmpty }
-      for change in foreign.changes {
-        makeForeign(change, &update)
-        // The process that follows the nodes publishes contact times less often than changes.
-        guard let node = change.speaker else { continue }
-        contacts[node, default: Contact()].last = max(contacts[node]?.last ?? .min, foreign.time)
-      }
-      // Nodes removed and sources added by other processes.
+      for change in edit.changes { make(change, &update) }
+      // Removed nodes and added sources.
       for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
       for device in state.devices.values {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
@@ -129,13 +124,9 @@ package struct HomeReducer: Sendable {
     state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
   }
 
-  /// Replaces the state with a stored home, if the changes since are not known.
-  /// - Parameters:
-  ///   - trials: the trials of the process that stored the home; nil if unknown.
-  ///   - time: now, in microseconds since 1970.
-  package mutating func reload(
-    _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
-  ) {
+  /// Replaces the state with another one of the home, if the changes since are not known.
+  /// - Parameter time: now, in microseconds since 1970.
+  package mutating func reload(_ state: HomeState, contacts: [NodeID: Contact], at time: Int64) {
     let removed = self.state.devices.keys.filter { state.devices[$0] == nil }
     for id in removed { debouncer.forget(id) }
     // Keeps the status of nodes that are no device yet.
@@ -147,11 +138,7 @@ package struct HomeReducer: Sendable {
       for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
         nodes[source.id.node] = source.status
       }
-      if let trials {
-        debouncer.restore(device.id, connectivity(of: device), trials[device.id], at: time)
-      } else {
-        _ = debouncer.note(device.id, connectivity(of: device), at: time)
-      }
+      _ = debouncer.note(device.id, connectivity(of: device), at: time)
     }
     self.contacts = self.contacts.filter { nodes[$0.key] != nil }
   }
@@ -166,15 +153,6 @@ package struct HomeReducer: Sendable {
     }
     state.apply(change)
     update.changes.append(change)
-  }
-
-  private mutating func makeForeign(_ change: HomeChange, _ update: inout HomeUpdate) {
-    guard case .deviceAdded(let id, let name, let roomID, _) = change, let known = state.devices[id] else {
-      return make(change, &update)
-    }
-    // Another process received the same report and logged it first: its name and room apply.
-    if roomID != known.roomID { make(.deviceMoved(id: id, roomID: roomID), &update) }
-    if name != known.name { make(.deviceRenamed(id: id, name: name), &update) }
   }
 
   // MARK: Reports

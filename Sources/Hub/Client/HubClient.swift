@@ -104,7 +104,7 @@ public actor HubClient {
   private(set) var queries: ObserverQueries
   private var identity: HomeIdentity
   /// The logs of the received anchors; each route may have its own.
-  var logs = KnownLogs()
+  var logs: Set<UInt32> = []
 
   package init(_ options: Options) {
     self.options = options
@@ -175,7 +175,7 @@ public actor HubClient {
   }
 
   /// The controller of this process, if a route uses one.
-  var ownController: HomeController? {
+  package var ownController: HomeController? {
     get async {
       for route in routes {
         if let controller = await (route.link as? SharedLink)?.ownController { return controller }

@@ -74,9 +74,7 @@ enum RouteEvent: Sendable {
 
 /// A connection over one route, which is established again after each failure. An actor on the event loop of its client.
 protocol RouteLink: Actor {
-  /// Starts to connect.
   func start()
-  /// Disconnects.
   func stop()
   /// Disconnects when the outstanding requests are answered.
   func retire()

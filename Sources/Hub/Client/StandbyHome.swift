@@ -15,7 +15,6 @@ struct StandbyHome {
     _ = reducer.reduce(.route(.home(home.state, home.debouncer, by: locality)), at: time)
   }
 
-  /// Returns the current home.
   func home(at time: Int64) -> ReceivedHome {
     var reducer = reducer
     _ = reducer.advance(to: time)

@@ -20,7 +20,6 @@ enum DeclaredElements {
       )
     }, uniquingKeysWith: { first, _ in first })
 
-  /// Whether the cluster is declared.
   static func contains(_ cluster: ClusterID) -> Bool { clusters[cluster] != nil }
 
   static func attribute(_ path: ConcreteAttributePath) -> AttributeInfo? {

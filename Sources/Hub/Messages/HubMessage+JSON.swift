@@ -58,12 +58,13 @@ extension HubMessage {
 
   package var text: ByteBuffer {
     get throws {
-      func text(_ id: String, _ command: String, _ arguments: JSONValue, _ others: [JSONValue.Member] = [])
-        -> ByteBuffer
-      {
-        JSONValue.object(
-          [.init("message_id", .string(id)), .init("command", .string(command)), .init("args", arguments)] + others
-        ).bytes
+      func text(
+        _ id: String, _ command: String, _ arguments: JSONValue, origin: String? = nil, options: JSONValue? = nil
+      ) -> ByteBuffer {
+        JSONValue.present([
+          "message_id": .string(id), "command": .string(command), "args": arguments,
+          "origin": origin.map { .string($0) }, "options": options,
+        ]).bytes
       }
       switch self {
       case .start(let start): return text(Self.start, Self.start, try HubJSON.value(of: start))
@@ -73,10 +74,9 @@ extension HubMessage {
         guard let member = try HubJSON.value(of: request).members?.first else {
           throw EncodingError.invalidValue(request, .init(codingPath: [], debugDescription: "not an object"))
         }
-        var others: [JSONValue.Member] = []
-        if let origin { others.append(.init("origin", .string(origin))) }
-        if options != RequestOptions() { others.append(.init("options", try HubJSON.value(of: options))) }
-        return text(id, HubJSON.prefix + member.name, member.value, others)
+        var encoded: JSONValue?
+        if options != RequestOptions() { encoded = try HubJSON.value(of: options) }
+        return text(id, HubJSON.prefix + member.name, member.value, origin: origin, options: encoded)
       }
     }
   }

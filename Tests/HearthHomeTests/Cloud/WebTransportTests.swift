@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HearthHome
 import HomeStore
 import NIOCore
 import NIOPosix
@@ -7,7 +8,6 @@ import Synchronization
 import Testing
 
 @testable import CloudLink
-@testable import HearthHome
 @testable import HomeAutomation
 @testable import WebClient
 

@@ -1,3 +1,5 @@
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterCrypto
 import MatterModel
@@ -7,8 +9,6 @@ import Runtime
 import Testing
 
 @testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 
 /// Delegates, as specified in the article “The home model”.
 @Suite("Delegates") struct DelegateTests {
