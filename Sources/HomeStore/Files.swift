@@ -16,24 +16,20 @@ package enum Files {
     }
   }
 
-  /// Replaces a file in one step with one that only the user may read.
+  /// Replaces a file in one step with one that only the user may read, and waits until it is on the disk.
   package static func replace(_ path: String, withSecret data: Data) throws(HomeError) {
     try makeDirectory((path as NSString).deletingLastPathComponent)
     do throws(StoreError) {
-      try SecretFile.replace(path, with: [UInt8](data))
+      try SecretFile.replace(path, with: [UInt8](data), isDurable: true)
     } catch {
       throw HomeError(error)
     }
   }
 
+  /// Creates a directory that only the user may read, if it is missing, and waits until it is on the disk.
   package static func makeDirectory(_ path: String) throws(HomeError) {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw HomeError(
-        .internalError, "\(path) can't be created: \(error.localizedDescription); choose another --state",
-        cause: error)
+    do throws(StoreError) { try SecretFile.makeDirectory(path) } catch {
+      throw HomeError(.internalError, "\(error); choose another --state", cause: error)
     }
   }
 }

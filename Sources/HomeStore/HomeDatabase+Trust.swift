@@ -5,8 +5,8 @@ extension HomeDatabase {
   private static let trustKey = "trust"
   private static let productionOnly = "production"
 
-  /// Whether devices with public test certificates are accepted. True by default.
-  package func trustsTestDevices() throws(HomeError) -> Bool { try setting(Self.trustKey) != Self.productionOnly }
+  /// Whether devices with public test certificates are accepted. True by default; false for a damaged setting.
+  package func trustsTestDevices() throws(HomeError) -> Bool { try setting(Self.trustKey) == nil }
 
   /// Sets whether devices with public test certificates are accepted, effective for later pairings.
   package func setTrustsTestDevices(_ isTrusting: Bool) throws(HomeError) {

@@ -14,6 +14,13 @@ enum HomeSchema {
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
   ///   database if a checked table is damaged.
   static func isNew(_ path: String, checksLog: Bool = false) throws -> Bool {
+    if let position = try WriteAheadLog.damage(path + "-wal") {
+      throw HomeError(
+        .internalError,
+        """
+        \(path)-wal is damaged at byte \(position); restore a copy of it and \(path), or move both away to start anew
+        """)
+    }
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     // Closing the last writable connection checkpoints the write-ahead log, which changes the file. Without such a log, a

@@ -62,11 +62,11 @@ public struct StateDirectory: Hashable, Sendable {
   public var responders: String { run + "/responders" }
 
   /// Checks that the directory can have a home of its own, and that no other user can change it: the permissions of the
-  /// root, ``home`` and the files of the hub.
+  /// root, ``home``, ``run`` and the files of the hub.
   /// - Parameter logger: logs warnings, each once in this process.
   /// - Throws: `internalError` if a directory is insecure, `badArguments` if it has joined a hub.
   package func check(_ logger: Logger? = nil) throws(HomeError) {
-    for directory in [root, home, root + "/hub"] {
+    for directory in [root, home, run, root + "/hub"] {
       do throws(StoreError) { try DirectoryCheck.check(directory, logger: logger) } catch {
         throw HomeError(error)
       }

@@ -73,6 +73,11 @@ package enum ValueUnit: Hashable, Sendable {
       ValveConfigurationAndControl.self, .percent, "CurrentLevel", "TargetLevel", "DefaultOpenLevel", "ValveLevel")
     add(
       ValveConfigurationAndControl.self, .seconds, "OpenDuration", "DefaultOpenDuration", "RemainingDuration")
+    add(PumpConfigurationAndControl.self, .hundredthsOfDegree, "MinConstTemp", "MaxConstTemp")
+    add(WaterHeaterManagement.self, .hundredthsOfDegree, "TemporarySetpoint")
+    add(WaterHeaterManagement.self, .percent, "TankPercentage", "TargetPercentage")
+    add(HepaFilterMonitoring.self, .percent, "Condition")
+    add(ActivatedCarbonFilterMonitoring.self, .percent, "Condition")
     add(FanControl.self, .percent, "PercentSetting", "PercentCurrent")
     add(
       TemperatureControl.self, .hundredthsOfDegree, "TemperatureSetpoint", "MinTemperature", "MaxTemperature", "Step",
@@ -82,7 +87,7 @@ package enum ValueUnit: Hashable, Sendable {
     add(RvcOperationalState.self, .seconds, "CountdownTime", "TotalOperationalTime", "PausedTime")
     add(ServiceArea.self, .seconds, "TotalOperationalTime", "EstimatedTime")
     add(MicrowaveOvenControl.self, .seconds, "CookTime", "MaxCookTime", "TimeToAdd")
-    add(DoorLock.self, .seconds, "Timeout")
+    add(DoorLock.self, .seconds, "Timeout", "AutoRelockTime", "UserCodeTemporaryDisableTime")
     add(AdministratorCommissioning.self, .seconds, "CommissioningTimeout")
     add(GeneralCommissioning.self, .seconds, "ExpiryLengthSeconds")
     add(IcdManagement.self, .milliseconds, "StayActiveDuration")

@@ -154,6 +154,14 @@ import Testing
     var complete = GeneralCommissioning.CommissioningCompleteResponse()
     complete.errorCode = .noFailSafe
     #expect(answer(GeneralCommissioning.id, 5, complete)?.message.contains("NoFailSafe") == true)
+    let mode = RvcRunMode.ChangeToModeResponse(status: 1, statusText: "no such mode")
+    #expect(
+      answer(RvcRunMode.id, 1, mode)?.message == "the device refused: UnsupportedMode (status 1): no such mode")
+    let state = OperationalState.OperationalCommandResponse(commandResponseState: .init(errorStateID: 3))
+    #expect(
+      answer(OperationalState.id, 4, state)?.message
+        == "the device refused: CommandInvalidInState (commandResponseState 3)")
+    #expect(answer(OperationalState.id, 4, OperationalState.OperationalCommandResponse()) == nil)
     // Responses of undeclared clusters are not interpreted.
     #expect(answer(0xFFF1_FC00, 1, noc) == nil)
   }

@@ -189,6 +189,113 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: scratch.path)) == bytes)
   }
 
+  /// Commits 30 changes of the controller, and returns the file and its write-ahead log as after a kill of the process.
+  private func killed() throws -> (file: Data, log: [UInt8]) {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    for index in 0..<30 { _ = try database.commit(WriteQueue(), [StoreChange("key/\(index)", [1, 2, 3])]) }
+    defer { try? database.close() }
+    return (
+      try Data(contentsOf: URL(filePath: scratch.path)),
+      [UInt8](try Data(contentsOf: URL(filePath: scratch.path + "-wal")))
+    )
+  }
+
+  /// Opens a database with this write-ahead log.
+  private func open(
+    _ file: Data, _ log: [UInt8], _ scratch: TestDatabase
+  ) throws -> (database: HomeDatabase?, error: HomeError?) {
+    try file.write(to: URL(filePath: scratch.path))
+    try Data(log).write(to: URL(filePath: scratch.path + "-wal"))
+    do throws(HomeError) {
+      return (try scratch.open(), nil)
+    } catch {
+      #expect([UInt8](try Data(contentsOf: URL(filePath: scratch.path + "-wal"))) == log, "the file is unchanged")
+      #expect(failure { () throws(HomeError) in try HomeDatabase.check(scratch.path) }?.message == error.message)
+      return (nil, error)
+    }
+  }
+
+  /// SQLite drops everything after the damage without an error, even the whole home.
+  @Test func rejectsDamagedWriteAheadLog() throws {
+    let (file, log) = try killed()
+    let frame = 24 + 4096
+    let frames = (log.count - 32) / frame
+    try #require(frames > 30)
+    for position in [0, 3, 10, 12, 20, 25, 31] {
+      var damaged = log
+      damaged[position] ^= 0x04
+      let error = try open(file, damaged, TestDatabase()).error
+      #expect(error?.message.contains("-wal is damaged at byte 0; restore a copy") == true, "byte \(position)")
+    }
+    for index in stride(from: 0, to: frames, by: 7) + [frames - 1] {
+      // The page number, the end of a transaction, the salt, the checksum and the page.
+      for offset in [3, 7, 8, 15, 16, 23, 24, 2000, frame - 1] {
+        // The salt of the last frame could also be that of an earlier log.
+        if index == frames - 1, (8..<16).contains(offset) { continue }
+        var damaged = log
+        damaged[32 + index * frame + offset] ^= 0x04
+        let error = try open(file, damaged, TestDatabase()).error
+        #expect(
+          error?.message.contains("-wal is damaged at byte \(32 + index * frame)") == true, "\(index) \(offset)")
+      }
+    }
+  }
+
+  /// A loss of power tears the last transaction, which was not committed.
+  @Test func opensAfterTornTransaction() throws {
+    let (file, log) = try killed()
+    let cut = [1, 100, 512, 4096, 4097, 4119].map { Array(log.dropLast($0)) }
+    // Blocks that were not written.
+    let zeros = [1, 2, 8].map { blocks in
+      let end = (log.count / 512 - blocks + 1) * 512
+      return Array(log[..<end]) + [UInt8](repeating: 0, count: log.count - end)
+    }
+    for torn in cut + zeros {
+      let scratch = try TestDatabase()
+      let (database, error) = try open(file, torn, scratch)
+      #expect(error == nil, "\(torn.count)")
+      let state = try database?.controllerState()
+      #expect(state?["key/28"] == [1, 2, 3] && state?["key/29"] == nil, "\(torn.count)")
+      try database?.close()
+      withExtendedLifetime(scratch) {}
+    }
+  }
+
+  /// A transaction that exceeds the cache is written to the write-ahead log before it is rolled back.
+  @Test func opensAfterRollbackAndCheckpoint() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    _ = try database.write { try $0.execute(sql: "PRAGMA cache_size = 5") }
+    for isCheckpoint in [false, true, false] {
+      for count in [200, 50] {
+        let error = failure { () throws(HomeError) in
+          try database.write { file in
+            for index in 0..<count {
+              try file.execute(sql: "INSERT INTO setting VALUES (?, hex(zeroblob(1000)))", arguments: ["\(index)"])
+            }
+            throw DamagedBlob()
+          }
+        }
+        #expect(error != nil)
+        try database.set("\(count)", for: "key")
+      }
+      if isCheckpoint {
+        let other = try DatabaseQueue(path: scratch.path)
+        _ = try other.writeWithoutTransaction { try $0.checkpoint(.restart) }
+        try other.close()
+      }
+      try database.set("\(isCheckpoint)", for: "key")
+      let log = [UInt8](try Data(contentsOf: URL(filePath: scratch.path + "-wal")))
+      let copied = try TestDatabase()
+      let (copy, error) = try open(try Data(contentsOf: URL(filePath: scratch.path)), log, copied)
+      #expect(try error == nil && copy?.setting("key") == "\(isCheckpoint)")
+      try copy?.close()
+      withExtendedLifetime(copied) {}
+    }
+    try database.close()
+  }
+
   /// The log may be large, so it is checked after the home was opened.
   @Test func reportsDamageOfTheLogInTheBackground() async throws {
     let directory = ScratchDirectory()
@@ -221,6 +328,17 @@ import Testing
     try await again.home.follow()
     #expect(await again.home.state.lastEvents[5] == number)
     await again.home.close()
+  }
+
+  @Test func trustsNoTestDevicesWithDamagedSetting() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    #expect(try database.trustsTestDevices())
+    try database.setTrustsTestDevices(false)
+    #expect(try !database.trustsTestDevices())
+    try database.set("producTion", for: "trust")
+    #expect(try !database.trustsTestDevices())
+    try database.close()
   }
 
   @Test func saturatesTimes() async throws {

@@ -57,6 +57,24 @@ import Testing
       } == "fan auto, 30%")
   }
 
+  @Test("formats states of alarms and running appliances") func alarmsAndAppliances() {
+    #expect(text(0x0076) { set(SmokeCoAlarm.expressedState, .coAlarm, &$0) } == "CO alarm")
+    #expect(text(0x0076) { set(SmokeCoAlarm.expressedState, .normal, &$0) } == "normal")
+    #expect(
+      text(0x002C) {
+        set(AirQuality.airQuality, .veryPoor, &$0)
+        set(TemperatureMeasurement.measuredValue, .value(2000), &$0)
+      } == "very poor air, 20.0 °C")
+    #expect(
+      text(0x0075) {
+        set(OperationalState.operationalState, .running, &$0)
+        set(OperationalState.phaseList, .value(["Washing", "Rinsing"]), &$0)
+        set(OperationalState.currentPhase, .value(1), &$0)
+      } == "running, Rinsing")
+    #expect(text(0x0074) { set(RvcOperationalState.operationalState, .seekingCharger, &$0) } == "seeking charger")
+    #expect(text(0x0074) { set(RvcOperationalState.operationalState, .init(0x80), &$0) } == "state 128")
+  }
+
   @Test("formats levels in percent of the maximum") func levels() {
     #expect(
       text(0x0022) {

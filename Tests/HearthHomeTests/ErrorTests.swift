@@ -25,6 +25,8 @@ import Testing
     #expect(busy.message == "the device refused: Busy (FAILURE, cluster status 2)")
     #expect(HomeError(Status(.failure, clusterCode: 3), of: 0x0101).message.contains(": Occupied (FAILURE"))
     #expect(HomeError(Status(.failure, clusterCode: 9), of: 0x003C).message.hasSuffix("FAILURE (cluster status 9)"))
+    let fault = HomeError(Status(.failure, clusterCode: 2), of: 0x0081)
+    #expect(fault.message == "the device refused: FailureDueToFault (FAILURE, cluster status 2)")
     #expect(HomeError(Status(.constraintError), of: 6).message.hasSuffix("CONSTRAINT_ERROR"))
   }
 }

@@ -108,6 +108,24 @@ import Testing
     #expect(try files(directory.state.home) == before)
   }
 
+  /// Another user could replace the socket of the hub.
+  @Test(arguments: ["home", "run", "hub"]) func refusesDirectoriesThatOthersCanChange(_ name: String) throws {
+    let directory = ScratchDirectory()
+    let path = directory.state.root + "/" + name
+    func setMode(_ mode: Int) throws {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try setMode(0o777)
+    let names = StoredNames(directory.state)
+    let error = failure { () throws(HomeError) in _ = try names.registry() }
+    #expect(error?.message.hasPrefix("\(path) is not safe: all users can write to it") == true)
+    try setMode(0o700)
+    #expect(failure { () throws(HomeError) in _ = try names.registry() } == nil)
+    withExtendedLifetime(directory) {}
+  }
+
   @Test func readingNamesCreatesNoDatabase() throws {
     let directory = ScratchDirectory()
     let names = StoredNames(directory.state)

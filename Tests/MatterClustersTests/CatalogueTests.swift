@@ -27,6 +27,20 @@ struct CatalogueTests {
     #expect(BasicInformation.event(named: "startup")?.id == 0 && BasicInformation.event(99) == nil)
   }
 
+  /// The definitions of the Matter SDK have earlier revisions, or later ones, of these clusters.
+  @Test(
+    "has the revisions of Matter 1.4.2",
+    arguments: [
+      (OperationalState.self, 3), (OvenCavityOperationalState.self, 2), (RvcOperationalState.self, 3),
+      (DishwasherMode.self, 3), (LaundryWasherMode.self, 3), (MicrowaveOvenMode.self, 2), (OvenMode.self, 2),
+      (RefrigeratorAndTemperatureControlledCabinetMode.self, 3), (RvcCleanMode.self, 4), (RvcRunMode.self, 3),
+      (LaundryWasherControls.self, 2), (ValveConfigurationAndControl.self, 1), (ElectricalEnergyMeasurement.self, 1),
+      (ApplicationLauncher.self, 2), (ContentLauncher.self, 2), (DoorLock.self, 9), (PowerSource.self, 3),
+    ] as [(any Cluster.Type, UInt16)])
+  func revision(_ cluster: any Cluster.Type, _ revision: UInt16) {
+    #expect(cluster.attribute(GlobalAttribute.clusterRevision)?.initial == revision.tlv)
+  }
+
   @Test func declaresConsistentClusters() {
     for cluster in ClusterCatalogue.all {
       let name = cluster.name

@@ -56,6 +56,18 @@ import Testing
     #expect(try StateStore(directory: path).load() == ["a": [2]])
   }
 
+  @Test("synchronizes the parents of a directory for secrets, and a durable secret before and after its rename")
+  func secrets() throws {
+    let made = try operations { try SecretFile.makeDirectory(path + "/home") }
+    #expect(made == [.fsync(directory.path), .fsync(path)])
+    #expect(try operations { try SecretFile.makeDirectory(path + "/home") }.isEmpty)
+    let (file, new) = (path + "/key.pem", "\(path)/key.pem.\(getpid()).new")
+    #expect(
+      try operations { try SecretFile.replace(file, with: [1], isDurable: true) }
+        == [.append(new), .fsync(new), .rename(new, to: file), .fsync(path)])
+    #expect(try operations { try SecretFile.replace(file, with: [1]) } == [.append(new), .rename(new, to: file)])
+  }
+
   @Test("synchronizes recovered entries before it renames a damaged journal") func recovery() throws {
     let store = try StateStore(directory: path)
     try store.commit([StoreChange("a", [1])])

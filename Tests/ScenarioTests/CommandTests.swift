@@ -49,6 +49,27 @@ import Testing
     #expect(unknown.commands.first?.error?.contains("there is no group “best”") == true, "\(unknown.commands)")
   }
 
+  @Test("a room and a wildcard leave out devices that can only be switched off") func offOnly() async throws {
+    let devices = """
+      devices:
+        - { name: Lamp, room: Den, type: dimmable light }
+        - { name: Hob, room: Den, type: cooktop }
+
+      """
+    let steps = """
+      steps:
+        - do: on den
+        - do: toggle '*'
+        - do: on '*'
+        - do: off '*'
+        - do: on hob
+      """
+    let result = try await ScenarioFileTests.load(devices + steps).simulate(seed: 1).result
+    let errors = result.commands.map { $0.error }
+    #expect(errors.dropLast() == [nil, nil, nil, nil], "\(errors)")
+    #expect(errors.last??.contains("UNSUPPORTED_COMMAND") == true, "\(errors)")
+  }
+
   @Test("reports the devices of a room that failed") func failedTargets() async throws {
     let result = try await play(
       """

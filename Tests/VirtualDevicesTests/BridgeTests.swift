@@ -54,7 +54,7 @@ import Testing
       }
       for server in endpoint.servers { #expect(server.violations.isEmpty, "\(server.cluster.name)") }
     }
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "White")
     #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 3) == true)
     #expect(engine.value(ColorControl.colorCapabilities, on: 2) == .colorTemperature)
@@ -170,7 +170,7 @@ import Testing
     let lamp = try #require(device.bridged.first)
     #expect(lamp.serialNumber == "S-1")
     #expect(lamp.uniqueID != device.uniqueID)
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "Lamp")
     #expect(engine.value(BridgedDeviceBasicInformation.vendorName, on: 2) == "Elm")
     #expect(engine.value(BridgedDeviceBasicInformation.uniqueID, on: 2) == lamp.uniqueID)
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func numbersEndpointsOfAttributesWithinTheDevice() throws {
-    var engine = try engine(
+    var engine = try DeviceEngine(
       try bridge(
         """
               - { name: A, type: dimmable light, attributes: { levelControl.currentLevel: 7 } }
@@ -201,14 +201,6 @@ import Testing
     }
     try engine.operate(switchOn: 5, [SwitchMove(to: 1)], at: .zero)
     #expect(engine.value(Switch.currentPosition, on: 5) == 1)
-  }
-
-  private func engine(_ device: DeviceDefinition) throws -> DeviceEngine {
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    return DeviceEngine(
-      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
-      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
   }
 
   // MARK: Errors

@@ -147,6 +147,35 @@ import Testing
     }
   }
 
+  @Test("states ranges with units, and levels in percent of the highest", .timeLimit(.minutes(10)))
+  func unitsAndLevels() async throws {
+    let home = """
+      devices:
+        - { name: Radiator, type: thermostat }
+        - { name: Pump, type: pump, attributes: { onOff.onOff: true, levelControl.currentLevel: 120 } }
+      """
+    try await running(home) { (fleet: Running) async throws in
+      func refusal(_ device: String, _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8]) async -> String?
+      {
+        let error = await #expect(throws: ControlError.self) {
+          _ = try await fleet.send(
+            .set(device: device, endpoint: nil, cluster: cluster.rawValue, attribute: attribute.rawValue, value: value))
+        }
+        return error?.message
+      }
+      #expect(
+        await refusal("Radiator", Thermostat.id, Thermostat.occupiedHeatingSetpoint.id, Int16(9000).tlv)
+          == "the value is out of range; expected 7.0 °C to 30.0 °C")
+      #expect(
+        await refusal("Radiator", Thermostat.id, Thermostat.systemMode.id, Thermostat.SystemMode.sleep.tlv)
+          == "the value is out of range; expected Off (0), Auto (1), Cool (3) or Heat (4)")
+      #expect(
+        await refusal("Pump", LevelControl.id, LevelControl.currentLevel.id, UInt8(201).tlv)
+          == "the value is out of range; expected 1 to 200")
+      #expect(try await fleet.send(.status).fleet?.devices.map(\.state).last == "on 60%")
+    }
+  }
+
   private static let kitchen = """
     devices:
       - { name: Washer, room: Den, type: laundry washer }

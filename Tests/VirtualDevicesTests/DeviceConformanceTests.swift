@@ -10,18 +10,26 @@ import Testing
 
 /// Every kind of device conforms to the declarations of its clusters and device types.
 @Suite("Conformance of the devices") struct DeviceConformanceTests {
-  /// Returns the differences of a device that was started from its definition.
-  private func findings(_ definition: String) throws -> [String] {
+  /// Returns the attributes of a device that was started from its definition.
+  private func values(_ definition: String) throws -> [ConcreteAttributePath: [UInt8]] {
     let device = try #require(
       try HomeDefinition.load(simulating: [("test.yaml", "devices:\n" + definition)]).devices.first)
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var engine = DeviceEngine(
-      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
-      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
+    var engine = try DeviceEngine(device)
     var values: [ConcreteAttributePath: [UInt8]] = [:]
     for (path, _) in engine.attributes { values[path] = engine.value(of: path, at: .zero) }
-    return DeviceCheck(values).findings.map(\.description)
+    return values
+  }
+
+  /// Returns the differences of the device.
+  private func findings(_ definition: String) throws -> [String] {
+    DeviceCheck(try values(definition)).findings.map(\.description)
+  }
+
+  /// The device type does not have the Groups cluster, unlike other actuators.
+  @Test("a water valve joins no groups") func valve() throws {
+    let clusters = Set(
+      try values("  - { name: Tap, type: water valve }\n").keys.filter { $0.endpoint == 1 }.map(\.cluster))
+    #expect(clusters == [Identify.id, Descriptor.id, ValveConfigurationAndControl.id])
   }
 
   @Test(arguments: DeviceKind.all) func conforms(_ kind: DeviceKind) throws {

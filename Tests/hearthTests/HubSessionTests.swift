@@ -42,10 +42,19 @@ import Testing
     #expect(try await visitor(guest, "read", "lamp.onOff.onOff").output == "false\n")
     #expect(try await visitor(guest, "read", "lamp/0.accessControl.acl").status == 7)
     #expect(try await visitor(guest, "rooms").output == "ROOM  DEVICES\nDen   Lamp\n")
+    #expect(try await hearth("group", "create", "Pair").status == 0)
+    #expect(try await hearth("group", "add", "Pair", "lamp").status == 0)
+    #expect(try await visitor(member, "off", "group:pair").output == "Lamp: off\n")
+    // A group stands for several devices, also if it has one member.
+    #expect(try await visitor(member, "write", "group:pair.levelControl.onLevel=50%").status == 4)
     #expect(try await visitor(member, "on", "lamp").output == "Lamp: on\n")
     #expect(try await visitor(member, "level", "den/lamp", "40%").output == "Lamp: 40%\n")
     #expect(try await visitor(member, "invoke", "lamp.onOff.toggle").status == 0)
     #expect(try await visitor(member, "wait", "lamp", "--for", "onOff=false", "--timeout", "5m").status == 0)
+    #expect(try await hearth("group", "create", "Evening").status == 0)
+    #expect(try await hearth("group", "add", "evening", "lamp").status == 0)
+    #expect(try await visitor(member, "level", "group:evening", "30%").output == "Lamp: 30%\n")
+    #expect(try await visitor(guest, "off", "group:evening").status == 7)
     // The same over TCP with TLS.
     let port = try #require(hub.lines.first?.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
     func remote(_ arguments: String...) async throws -> Hearth.Result {

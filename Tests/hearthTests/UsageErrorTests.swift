@@ -55,6 +55,14 @@ import Testing
     #expect(UsageError.unknownOption(arguments) == nil)
   }
 
+  @Test("commands of the hub's machine and of virtual devices have no --hub")
+  func localCommands() {
+    for command in [["hub", "run"], ["hub", "status"], ["sim", "ps"], ["run"], ["test"], ["observe", "list"]] {
+      #expect(UsageError.unknownOption(command + ["--hub", "here"])?.message == "unknown option '--hub'", "\(command)")
+    }
+    #expect(UsageError.unknownOption(["pair", "--hub", "here"]) == nil)
+  }
+
   @Test("suggests three names at most") func suggestions() {
     let error = HomeError(.notFound, "there is no “x”", candidates: ["a", "b", "c", "d"])
     #expect(Output.sentence(error) == "there is no “x”; did you mean “a”, “b” or “c”?")

@@ -18,10 +18,14 @@ package enum CommandOutcome {
         ?? ElementNames.response(answer.path.command, of: answer.path.cluster),
       let response = try? TLVElement(decoding: fields)
     else { return nil }
-    for member in members where names.contains(member.name) {
+    for member in members where names.contains(member.name) || member.name == "CommandResponseState" {
       guard let element = response[member.id], let code = number(element.value), code != 0 else { continue }
-      let name = member.schema.text(of: TLVElement(element.value).encoded)
-      let text = members.first { $0.name == "DebugText" }.flatMap { response[$0.id] }
+      var name = "\(code)"
+      if case .unsigned = element.value { name = member.schema.text(of: TLVElement(element.value).encoded) }
+      if name == "\(code)" {
+        name = UInt8(exactly: code).flatMap { ElementNames.clusterStatus($0, of: answer.path.cluster) } ?? name
+      }
+      let text = members.first { ["DebugText", "StatusText"].contains($0.name) }.flatMap { response[$0.id] }
       var message = "the device refused: \(name)"
       if name != "\(code)" { message += " (\(camelCase(member.name)) \(code))" }
       if case .string(let words)? = text?.value, !words.isEmpty { message += ": \(words)" }
@@ -30,7 +34,12 @@ package enum CommandOutcome {
     return nil
   }
 
+  /// Returns a code, or the first field of an error state of an appliance, which is its code.
   private static func number(_ value: TLVElement.Value) -> UInt64? {
-    if case .unsigned(let number) = value { number } else { nil }
+    switch value {
+    case .unsigned(let number): number
+    case .structure(let fields): fields.first { $0.tag == .context(0) }.flatMap { number($0.value) }
+    default: nil
+    }
   }
 }

@@ -6,16 +6,31 @@ package enum ElementNames {
   /// Whether the names of a cluster and its elements are known.
   package static func isKnown(_ cluster: ClusterID) -> Bool { ClusterCatalogue.cluster(cluster) != nil }
 
-  /// Returns the name of a cluster-specific status; nil if unknown. Matter Core § 10.6.17.
+  /// Returns the name of a cluster-specific status, or of the status in a response; nil if unknown. Matter Core
+  /// § 10.6.17.
   package static func clusterStatus(_ code: UInt8, of cluster: ClusterID) -> String? {
-    let names: [UInt64: String]? =
+    let names: [UInt64: String] =
       switch cluster {
       case AdministratorCommissioning.id: AdministratorCommissioning.StatusCodeEnum.names
       case TimeSynchronization.id: TimeSynchronization.StatusCodeEnum.names
       case DoorLock.id: DoorLock.LockStatus.names
-      default: nil
+      case ValveConfigurationAndControl.id: ValveConfigurationAndControl.StatusCodeEnum.names
+      case OperationalState.id: OperationalState.ErrorState.names
+      case OvenCavityOperationalState.id: OvenCavityOperationalState.ErrorState.names
+      case RvcOperationalState.id: RvcOperationalState.ErrorState.names
+      case RvcCleanMode.id: RvcCleanMode.StatusCodeEnum.names
+      case RvcRunMode.id: RvcRunMode.StatusCodeEnum.names
+      default: [:]
       }
-    return names?[UInt64(code)]
+    return names[UInt64(code)] ?? (hasModes(cluster) ? modeStatuses[code] : nil)
+  }
+
+  /// The statuses of all clusters that derive from Mode Base. Application Clusters § 1.10.7.2.
+  private static let modeStatuses: [UInt8: String] = [1: "UnsupportedMode", 2: "GenericFailure", 3: "InvalidInMode"]
+
+  /// Returns whether a cluster derives from Mode Base.
+  private static func hasModes(_ cluster: ClusterID) -> Bool {
+    ClusterCatalogue.cluster(cluster)?.commands.contains { $0.name == "ChangeToMode" && $0.response != nil } == true
   }
 
   /// `levelControl`, or `0xFFF1FC00`.

@@ -29,14 +29,7 @@ extension Home {
   /// Resolves the target texts of a color command. Of a wildcard, a room or a group, only lights that support the color
   /// are targets.
   package func targets(_ texts: [String], showing color: LightColor) async throws(HomeError) -> [Target] {
-    let registry = await registry
-    let all = try registry.resolve(all: texts, serving: ColorControl.id)
-    guard all.count > 1 else { return all }
-    let unable = await withTaskGroup(of: Target?.self) { group in
-      for target in all { group.addTask { await self.canShow(color, on: target) ? nil : target } }
-      return await group.reduce(into: Set<Target?>()) { $0.insert($1) }
-    }
-    return try registry.resolve(all: texts, serving: ColorControl.id, where: { !unable.contains($0) })
+    try await targets(texts, serving: ColorControl.id) { await self.canShow(color, on: $0) }
   }
 
   /// Returns whether the light supports the color; true if it does not report its features. A light without color

@@ -9,6 +9,39 @@ public enum SwitchAction: String, Hashable, Sendable {
 }
 
 extension Home {
+  /// Resolves the target texts of an On/Off command. Of a wildcard, a room or a group, only devices that accept the
+  /// command are targets.
+  package func targets(_ texts: [String], accepting action: SwitchAction) async throws(HomeError) -> [Target] {
+    try await targets(texts, serving: OnOff.id) { target in
+      guard action != .off, let endpoints = try? target.endpoints(serving: OnOff.id) else { return true }
+      for endpoint in endpoints where await !self.switchesOffOnly(target.device, endpoint) { return true }
+      return false
+    }
+  }
+
+  /// Resolves the target texts of a command. Of a wildcard, a room or a group, only devices that serve the cluster and
+  /// can perform the command are targets.
+  func targets(
+    _ texts: [String], serving cluster: ClusterID, where canPerform: @escaping @Sendable (Target) async -> Bool
+  ) async throws(HomeError) -> [Target] {
+    let registry = await registry
+    let all = try registry.resolve(all: texts, serving: cluster)
+    guard all.count > 1 else { return all }
+    let unable = await withTaskGroup(of: Target?.self) { group in
+      for target in all { group.addTask { await canPerform(target) ? nil : target } }
+      return await group.reduce(into: Set<Target?>()) { $0.insert($1) }
+    }
+    return try registry.resolve(all: texts, serving: cluster, where: { !unable.contains($0) })
+  }
+
+  /// Returns whether an endpoint can only be switched off, such as a cooktop; reads its features if they are unknown.
+  private func switchesOffOnly(_ device: DeviceRecord, _ endpoint: EndpointID) async -> Bool {
+    let path = ConcreteAttributePath(endpoint, OnOff.id, GlobalAttribute.featureMap)
+    var value = await backend.state.values[device.nodeID]?[path]
+    if value == nil { value = try? await read(device, [AttributePath(path)])[path]?.value }
+    return value.flatMap { try? UInt32(tlv: $0) }.map { $0 & OnOff.offOnly.mask != 0 } ?? false
+  }
+
   /// Switches the named endpoint, or all endpoints of a device with an On/Off cluster, such as the outlets of a strip.
   /// - Returns: the resulting state of each endpoint, at least one; it is read for `toggle`.
   @discardableResult

@@ -3,7 +3,7 @@ internal import MatterClusters
 package import MatterModel
 
 extension DeviceState {
-  /// One value of a sensor, a lock, a thermostat, a covering, a fan or a valve.
+  /// One value of a sensor, an alarm, an appliance, a lock, a thermostat, a covering, a fan or a valve.
   package struct Reading: Hashable, Sendable {
     package var cluster: ClusterID
     package var attribute: AttributeID
@@ -18,6 +18,13 @@ extension DeviceState.Reading {
   /// Returns the known readings of an endpoint, in the order of a table.
   package static func all(of endpoint: DeviceEndpoint, _ values: NodeValues) -> [DeviceState.Reading] {
     var source = ReadingSource(endpoint: endpoint, values: values)
+    source.addAlarm()
+    source.addAppliance(OperationalState.operationalState, OperationalState.phaseList, OperationalState.currentPhase)
+    source.addAppliance(
+      OvenCavityOperationalState.operationalState, OvenCavityOperationalState.phaseList,
+      OvenCavityOperationalState.currentPhase)
+    source.addAppliance(
+      RvcOperationalState.operationalState, RvcOperationalState.phaseList, RvcOperationalState.currentPhase)
     source.addSensors()
     source.addLock()
     source.addThermostat()
@@ -57,8 +64,20 @@ private struct ReadingSource {
 
   /// Returns the name of a code as words; the kind and number of an unknown one.
   private static func words(_ code: some WireCode, _ kind: String) -> String {
-    guard code.isKnown else { return "\(kind) \(code.rawValue)" }
-    return camelCase(code.description).reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
+    code.isKnown ? code.words : "\(kind) \(code.rawValue)"
+  }
+
+  mutating func addAlarm() {
+    add(SmokeCoAlarm.expressedState) { Self.words($0, "alarm state") }
+    add(AirQuality.airQuality) { $0 == .unknown ? nil : Self.words($0, "quality") + " air" }
+  }
+
+  /// - Parameters: the attributes of a cluster that derives from Operational State.
+  mutating func addAppliance<C: Cluster, State: WireCode>(
+    _ state: Attribute<C, State>, _ phases: Attribute<C, Nullable<[String]>>, _ phase: Attribute<C, Nullable<UInt8>>
+  ) where State.RawValue == UInt8 {
+    let (names, current) = (value(phases)?.wrapped ?? [], value(phase)?.wrapped)
+    add(state) { OperationalState.words($0.rawValue, names, current) }
   }
 
   mutating func addSensors() {

@@ -100,7 +100,7 @@ extension HomeRegistry {
 
   private func select(group text: String) throws(HomeError) -> TargetSelection {
     guard let groups else {
-      throw HomeError(.badArguments, "groups are not known through a hub; name the devices, or a room")
+      throw HomeError(.unreachable, "the groups are unknown, because the hub did not answer")
     }
     let found = groups.filter { HomeNames.same($0.name, text) || "\($0.number)" == text }
     guard let group = found.first else {

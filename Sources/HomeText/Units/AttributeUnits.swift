@@ -21,7 +21,7 @@ package enum AttributeUnits {
     guard let unit = ValueUnit(path.cluster, path.attribute) else {
       var hasUnits = false
       let result = ElementNames.schema(path).text(of: value) { member, number in
-        let withUnit = ValueUnit(path.cluster, member).flatMap { text(number, $0, levels: levels) }
+        let withUnit = text(number, of: member, path.cluster, levels: levels)
         hasUnits = hasUnits || withUnit != nil
         return withUnit
       }
@@ -32,6 +32,23 @@ package enum AttributeUnits {
     case .signed(let value)?: return text(value, unit, levels: levels)
     default: return nil
     }
+  }
+
+  /// Returns the payload of an event, its values with their units.
+  package static func text(event: EventID, of cluster: ClusterID, payload: [UInt8]) -> String {
+    ElementNames.event(payloadOf: event, of: cluster).text(of: payload) { member, number in
+      text(number, of: member, cluster, levels: .standard)
+    }
+  }
+
+  /// Returns a member of a structure with its unit, or the name of an error of an appliance; nil for the number itself.
+  private static func text(
+    _ number: Int64, of member: String, _ cluster: ClusterID, levels: LevelRange
+  ) -> String? {
+    if member == "errorStateID" {
+      return UInt8(exactly: number).flatMap { ElementNames.clusterStatus($0, of: cluster) }
+    }
+    return ValueUnit(cluster, member).flatMap { text(number, $0, levels: levels) }
   }
 
   private static func text(_ number: Int64, _ unit: ValueUnit, levels: LevelRange) -> String? {

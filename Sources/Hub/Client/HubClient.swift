@@ -474,7 +474,9 @@ public actor HubClient {
       let route = routes[active]
       let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
       defer { wait?.end() }
+      options.logger.debug("\(request.summary)…")
       let result = await route.link.send(request, origin: origin, within: limit, progress: progress)
+      if case .failure(let error) = result { options.logger.debug("\(request.summary): \(error)") }
       attempts -= 1
       if case .failure(let error) = result, attempts > 0, HubLink.mayRepeat(request, after: error) { continue }
       return (try result.get(), route.locality)

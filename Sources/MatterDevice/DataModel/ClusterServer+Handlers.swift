@@ -131,6 +131,11 @@ extension ClusterServer {
     changed { $0.timers[timer] = body }
   }
 
+  /// Runs after the UTC or local time of the node became known or unknown, or changed by a step.
+  public func onClockChange(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.clockChanges.append(body) }
+  }
+
   /// Runs after a fabric was removed from the node. Its entries of fabric-scoped lists are removed automatically
   /// before.
   public func onFabricRemoved(_ body: @escaping @Sendable (inout ServerContext, FabricIndex) -> Void) -> Self {

@@ -29,6 +29,7 @@ public struct ClusterServer: Sendable {
   var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
+  var clockChanges: [ContextHandler] = []
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
   var parts: [String: ServedPart] = [:]
@@ -147,6 +148,21 @@ public struct ClusterServer: Sendable {
   func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Value>, to values: [Value]) -> Self {
     changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
   }
+
+  /// The same for an enumeration that may be null.
+  func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Nullable<Value>>, to values: [Value]) -> Self {
+    changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
+  }
+
+  /// Limits a number that may be null, for changes from any source.
+  func limiting<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, to range: ClosedRange<Int64>) -> Self {
+    changed { $0.attributes[attribute.id]?.limits.range = range }
+  }
+
+  /// Limits a bitmap to the bits of another attribute of the cluster, for changes from any source.
+  func limiting<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, toBitsOf supported: Attribute<C, Value>
+  ) -> Self { changed { $0.attributes[attribute.id]?.limits.bits = supported.id } }
 
   /// Limits a number by other attributes of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(

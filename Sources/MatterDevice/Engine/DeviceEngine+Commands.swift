@@ -58,6 +58,12 @@ extension DeviceEngine {
   /// Returns the range of values that are allowed now; nil if the attribute is not a number or not served.
   public mutating func range(of path: ConcreteAttributePath) -> ClosedRange<Int64>? { context.range(of: path) }
 
+  /// Returns the allowed values of an enumeration; nil if all of its values are, or the attribute is not served.
+  public func values(of path: ConcreteAttributePath) -> Set<UInt64>? {
+    context.node.index(ClusterPath(path.endpoint, path.cluster))
+      .flatMap { context.node.clusters[$0].server.values(of: path.attribute) }
+  }
+
   /// Sets an attribute as the physical device does.
   public mutating func act<C: Cluster, Value: ModelValue>(
     set attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID, at now: Instant

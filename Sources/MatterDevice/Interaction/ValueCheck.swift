@@ -22,6 +22,10 @@ struct AttributeLimits: Sendable {
   var isHighestExcluded = false
   /// The allowed values of an enumeration; nil for all.
   var values: Set<UInt64>?
+  /// The allowed numbers; nil for all of the type and the constraint.
+  var range: ClosedRange<Int64>?
+  /// The attribute with the bits that a bitmap may have.
+  var bits: AttributeID?
 }
 
 // The common check of values from clients, definition files and physical actions.
@@ -30,8 +34,10 @@ extension ServedAttribute {
   /// - Parameter encoded: Returns the encoded value of an attribute of the same cluster.
   func check(_ value: [UInt8], _ encoded: (AttributeID) -> [UInt8]?) throws(StatusError) {
     try info.check(value)
-    if let values = limits.values, let code = try? UInt64(tlv: value), !values.contains(code) {
-      throw StatusError(.constraintError)
+    if let code = try? UInt64(tlv: value) {
+      guard limits.values?.contains(code) != false else { throw StatusError(.constraintError) }
+      let bits = limits.bits.flatMap(encoded).flatMap { try? UInt64(tlv: $0) } ?? .max
+      guard code & ~bits == 0 else { throw StatusError(.constraintError) }
     }
     func decoded(_ bytes: [UInt8]?) -> TLVElement.Value? { bytes.flatMap { try? TLVElement(decoding: $0) }?.value }
     if let real = decoded(value)?.real {
@@ -47,6 +53,7 @@ extension ServedAttribute {
   func range(_ encoded: (AttributeID) -> [UInt8]?) -> ClosedRange<Int64>? {
     guard var range = info.schema.range else { return nil }
     if case .range(let allowed) = info.constraint { range = range.clamped(to: allowed) }
+    if let allowed = limits.range { range = range.clamped(to: allowed) }
     func number(_ attribute: AttributeID?) -> Int64? {
       attribute.flatMap(encoded).flatMap { (try? TLVElement(decoding: $0))?.value.number }
     }

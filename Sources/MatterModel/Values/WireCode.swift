@@ -22,6 +22,19 @@ extension WireCode {
   /// Whether the value is defined.
   public var isKnown: Bool { Self.names[UInt64(rawValue)] != nil }
   public var description: String { Self.names[UInt64(rawValue)] ?? "\(rawValue)" }
+  /// The name in lowercase words, except for abbreviations: "fan only", "CO alarm"; the number of an undefined value.
+  package var words: String {
+    var words: [String] = []
+    let letters = Array(description)
+    for (index, letter) in letters.enumerated() {
+      let isCapital = index > 0 && letter.isUppercase
+      let follows = isCapital && !letters[index - 1].isUppercase
+      let precedes = isCapital && index + 1 < letters.count && letters[index + 1].isLowercase
+      if words.isEmpty || follows || precedes { words.append("") }
+      words[words.count - 1].append(letter)
+    }
+    return words.map { $0.count > 1 && $0.allSatisfy(\.isUppercase) ? $0 : $0.lowercased() }.joined(separator: " ")
+  }
   public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
     self.init(rawValue: try reader.unsigned(as: RawValue.self))
   }

@@ -95,13 +95,23 @@ final class OpenFile: Sendable {
     observer?(.rename(path, to: new))
   }
 
+  /// Waits until the entries of a directory are on the disk.
+  static func synchronizeDirectory(_ path: String) throws(StoreError) {
+    try OpenFile(path, O_RDONLY | O_DIRECTORY).synchronize()
+  }
+
+  /// Returns the directory of a path; nil for a name without one.
+  fileprivate static func parent(_ path: String) -> String? {
+    path.dropLast(path.hasSuffix("/") ? 1 : 0).lastIndex(of: "/").map { slash in
+      slash > path.startIndex ? String(path[..<slash]) : "/"
+    }
+  }
+
   /// Creates a directory and its parents, accessible by the user only.
   /// - Returns: the directories with a new entry.
   @discardableResult
   static func makeDirectories(_ path: String) throws(StoreError) -> [String] {
-    let parent = path.dropLast(path.hasSuffix("/") ? 1 : 0).lastIndex(of: "/").map { slash in
-      slash > path.startIndex ? String(path[..<slash]) : "/"
-    }
+    let parent = Self.parent(path)
     if mkdir(path, 0o700) == 0 { return [parent ?? "."] }
     if errno == EEXIST { return [] }
     let code = errno
@@ -117,17 +127,25 @@ final class OpenFile: Sendable {
 /// Small files that only the user can read.
 package enum SecretFile {
   /// Replaces a file atomically: a reader sees the old or the new contents, and other users can't read it at any time.
-  package static func replace(_ path: String, with bytes: [UInt8]) throws(StoreError) {
+  /// - Parameter isDurable: whether the call waits for the disk, so that the file survives a loss of power.
+  package static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool = false) throws(StoreError) {
     let new = "\(path).\(getpid()).new"
     unlink(new)
     do throws(StoreError) {
       let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL)
       try file.append(bytes)
+      if isDurable { try file.synchronize() }
       try OpenFile.move(new, to: path)
+      if isDurable { try OpenFile.synchronizeDirectory(OpenFile.parent(path) ?? ".") }
     } catch {
       unlink(new)
       throw error
     }
+  }
+
+  /// Creates a directory for secrets and its parents, if they are missing, and waits until they are on the disk.
+  package static func makeDirectory(_ path: String) throws(StoreError) {
+    for changed in try OpenFile.makeDirectories(path) { try OpenFile.synchronizeDirectory(changed) }
   }
 }
 

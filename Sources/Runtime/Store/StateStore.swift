@@ -125,7 +125,7 @@ public final class StateStore: NodeStore {
   /// Synchronizes directories: their entries are not written along with the contents of the files.
   private func synchronizeDirectories() throws(StoreError) {
     while let path = unsynchronized.last {
-      try OpenFile(path, O_RDONLY | O_DIRECTORY).synchronize()
+      try OpenFile.synchronizeDirectory(path)
       unsynchronized.removeLast()
     }
   }

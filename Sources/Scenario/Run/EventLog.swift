@@ -72,6 +72,6 @@ extension Claim.EventCondition {
 extension EventData {
   /// The fields as shown in reports.
   var text: String {
-    ElementNames.event(payloadOf: path.event, of: path.cluster).text(of: payload ?? [0x15, 0x18])
+    AttributeUnits.text(event: path.event, of: path.cluster, payload: payload ?? [0x15, 0x18])
   }
 }

@@ -11,13 +11,15 @@ extension ScenarioRunner {
     let home = try await stage.home
     switch command {
     case .turn(let names, let action):
-      try await forEach(try await targets(names, OnOff.id, home)) { _ = try await home.turn($0, action) }
+      let targets = try await targets(names, home) { try await home.targets([$0], accepting: action) }
+      try await forEach(targets) { _ = try await home.turn($0, action) }
     case .level(let names, let level):
       try await forEach(try await targets(names, LevelControl.id, home)) {
         _ = try await home.dim($0, to: level, over: nil)
       }
     case .color(let names, let color):
-      try await forEach(try await targets(names, ColorControl.id, home)) { try await home.color($0, color, over: 0) }
+      let targets = try await targets(names, home) { try await home.targets([$0], showing: color) }
+      try await forEach(targets) { try await home.color($0, color, over: 0) }
     case .pair(let device): try await stage.pair(device)
     case .remove(let device): _ = try await home.remove(try await target(device, home).device, force: false)
     case .rename(let device, let name):
@@ -67,12 +69,19 @@ extension ScenarioRunner {
 
   /// - Parameter cluster: the cluster that devices of a room, a group or a wildcard must serve; nil for any.
   private func targets(_ names: [TargetName], _ cluster: ClusterID?, _ home: Home) async throws -> [Target] {
+    try await targets(names, home) { try await home.registry.resolveAll($0, serving: cluster) }
+  }
+
+  /// - Parameter several: returns the devices of a room, a group or a wildcard.
+  private func targets(
+    _ names: [TargetName], _ home: Home, several: (String) async throws -> [Target]
+  ) async throws -> [Target] {
     let registry = await home.registry
     var targets: [Target] = []
     for name in names {
       switch name {
       case .device(let device): targets.append(try target(device, registry))
-      case .several(let text): targets += try registry.resolveAll(text, serving: cluster)
+      case .several(let text): targets += try await several(text)
       }
     }
     return Target.unique(targets)

@@ -11,13 +11,12 @@ extension DeviceAssembly {
   /// Returns the cluster servers; none for other kinds.
   static func coverServers(of kind: DeviceKind, _ motors: MotorSettings?) -> [ClusterServer] {
     let motors = motors ?? self.motors(of: kind)
-    let servers: [ClusterServer]
+    let identify = IdentifyServer.make(.actuator)
     switch kind {
-    case .windowCovering: servers = [WindowCoveringServer.make(motors)]
-    case .waterValve: servers = [ValveServer.make(motors)]
-    case .pump: servers = PumpServer.servers()
+    case .windowCovering: return [identify, GroupsServer.make(), WindowCoveringServer.make(motors)]
+    case .waterValve: return [identify, ValveServer.make(motors)]
+    case .pump: return [identify, GroupsServer.make()] + PumpServer.servers()
     default: return []
     }
-    return [IdentifyServer.make(.actuator), GroupsServer.make()] + servers
   }
 }

@@ -98,7 +98,7 @@ extension DeviceAssembly {
   }
 
   /// Returns the application endpoints of a device, one for each of its `endpointNames`.
-  private static func units(of device: DeviceDefinition) -> [Unit] {
+  static func units(of device: DeviceDefinition) -> [Unit] {
     if let appliance = Appliance.of(device.kind) { return appliance.units(device.program ?? appliance.program) }
     let type = DeviceTypes.named(device.kind.deviceType)
     let servers = servers(of: device)
@@ -145,8 +145,8 @@ extension DeviceAssembly {
     }
   }
 
-  /// Returns the problems of the initial values that a device or one of its bridged devices can't have. Endpoints are
-  /// numbered within each device.
+  /// Returns the problems of the initial values and faults that a device or one of its bridged devices can't have.
+  /// Endpoints are numbered within each device.
   static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
     problems(device, isBridged: false) + device.bridged.flatMap { problems($0, isBridged: true) }
   }
@@ -157,20 +157,23 @@ extension DeviceAssembly {
       (isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : [])
       + (battery(of: device).map { [PowerSourceServer.make($0)] } ?? [])
     let values = device.initialValues + device.behaviors.flatMap(\.values)
-    let problems = values.compactMap { value -> DefinitionProblem? in
-      let position = Int(value.endpoint.rawValue) - 1
-      guard let target = value.target, units.indices.contains(position),
-        let server = (units[position].servers + (position == 0 ? node : [])).first(where: { $0.id == target.cluster }),
-        value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
-      else {
-        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
+    let problems =
+      device.faults.problems(of: device)
+      + values.compactMap { value -> DefinitionProblem? in
+        let position = Int(value.endpoint.rawValue) - 1
+        guard let target = value.target, units.indices.contains(position),
+          let server = (units[position].servers + (position == 0 ? node : [])).first(where: { $0.id == target.cluster }
+          ),
+          value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
+        else {
+          return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
+        }
+        // Checked with all initial values of the cluster.
+        let complete = initial(server, device, position: position)
+        if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
+        return DefinitionProblem(
+          at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
       }
-      // Checked with all initial values of the cluster.
-      let complete = initial(server, device, position: position)
-      if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
-      return DefinitionProblem(
-        at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
-    }
     guard problems.isEmpty else { return problems }
     return units.enumerated().flatMap { position, unit in
       unit.servers.flatMap { violations(initial($0, device, position: position), device, position: position) }

@@ -145,7 +145,7 @@ struct DefinitionReader {
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     let battery = fields["battery"].flatMap { readBattery($0) }
-    let faults = fields["faults"].map { readFaults($0, of: kind, isBridged: isBridged) } ?? DeviceFaults()
+    let faults = fields["faults"].map { readFaults($0, isBridged: isBridged) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let climate = readClimate(fields, of: kind)
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
@@ -172,11 +172,8 @@ struct DefinitionReader {
   }
 
   private mutating func readKey(_ node: Node) -> [UInt8]? {
-    let digits = Array((node.scalar?.string ?? "").utf8)
-    let bytes = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap { index in
-      UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
-    }
-    guard digits.count == 32, bytes.count == 16, bytes.contains(where: { $0 != 0 }) else {
+    let bytes = AttributeReading.octets(node.scalar?.string ?? "") ?? []
+    guard bytes.count == 16, bytes.contains(where: { $0 != 0 }) else {
       report(node, expected: "a key of 32 hexadecimal digits in quotation marks, not all of them 0")
       return nil
     }
@@ -233,12 +230,9 @@ struct DefinitionReader {
     return passcode
   }
 
-  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
-    let (faults, found) = FaultReading.read(node, in: document, of: kind)
+  private mutating func readFaults(_ node: Node, isBridged: Bool) -> DeviceFaults {
+    let (faults, found) = FaultReading.read(node, in: document, isBridged: isBridged)
     problems += found
-    if isBridged, faults.areOfNode {
-      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
-    }
     return faults
   }
 

@@ -38,6 +38,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var onOff: Bool?
   /// The level, 1 to 254; nil without Level Control.
   public var level: UInt8?
+  /// The highest level of the device; nil without Level Control.
+  public var highestLevel: UInt8?
   /// The position of its switch; nil without a switch.
   public var position: UInt8?
   /// The state or measurement for display: "closed", "21.5 °C"; nil for lights, plugs and switches.
@@ -76,7 +78,7 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var nodeIDs: [String] { fabrics.map(\.nodeID) }
 
   /// "on", "off", "on 40%", "21.5 °C", "no power"; empty for a device without a state to show.
-  public var state: String { isPowered ? reading ?? stateText(onOff, level, position) : "no power" }
+  public var state: String { isPowered ? reading ?? stateText(onOff, level, highestLevel, position) : "no power" }
 
   /// `room/name`, or the name alone.
   public var path: String { room.isEmpty ? name : "\(room)/\(name)" }
@@ -102,6 +104,8 @@ public struct BridgedStatus: Codable, Sendable, Hashable {
   public var onOff: Bool?
   /// The level, 1 to 254; nil without Level Control.
   public var level: UInt8?
+  /// The highest level of the device; nil without Level Control.
+  public var highestLevel: UInt8?
   /// The position of its switch; nil without a switch.
   public var position: UInt8?
   /// The state or the measurement of a sensor, as in ``DeviceStatus/reading``.
@@ -112,14 +116,15 @@ public struct BridgedStatus: Codable, Sendable, Hashable {
   }
 
   /// The state as in ``DeviceStatus/state``, or "unreachable".
-  public var state: String { isReachable ? reading ?? stateText(onOff, level, position) : "unreachable" }
+  public var state: String { isReachable ? reading ?? stateText(onOff, level, highestLevel, position) : "unreachable" }
 
   /// `room/name`, or the name alone.
   public var path: String { room.isEmpty ? name : "\(room)/\(name)" }
 }
 
-private func stateText(_ onOff: Bool?, _ level: UInt8?, _ position: UInt8?) -> String {
+private func stateText(_ onOff: Bool?, _ level: UInt8?, _ highest: UInt8?, _ position: UInt8?) -> String {
   guard let onOff else { return position.map { "position \($0)" } ?? "" }
   guard onOff else { return "off" }
-  return level.map { "on \((Int($0) * 100 + 127) / 254)%" } ?? "on"
+  let whole = max(Int(highest ?? 254), 1)
+  return level.map { "on \(max(1, (Int($0) * 100 + whole / 2) / whole))%" } ?? "on"
 }

@@ -111,8 +111,10 @@ extension VirtualDevice {
     let endpoint = try find(cluster, attribute, on: endpoints).endpoint
     let path = ConcreteAttributePath(endpoint, cluster, attribute)
     let range: ClosedRange<Int64>? = host?.perform { engine, _ in engine.range(of: path) } ?? nil
-    let names = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema.namedValues
-    try withEngine(expected: names ?? range.map { "\($0.lowerBound) to \($0.upperBound)" }) {
+    let (values, unit) = (host?.perform { engine, _ in engine.values(of: path) } ?? nil, ValueUnit(cluster, attribute))
+    let names = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema.namedValues(among: values)
+    func text(_ number: Int64) -> String { unit?.text(number) ?? "\(number)" }
+    try withEngine(expected: names ?? range.map { "\(text($0.lowerBound)) to \(text($0.upperBound))" }) {
       (engine, now) throws(StatusError) in
       if cluster == Switch.id, attribute == Switch.currentPosition.id, let position = try? UInt8(tlv: value) {
         // Operates the switch, which checks the number of positions.

@@ -108,9 +108,7 @@ package final class VirtualDevice {
     let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
     numbers = EndpointNumbers(state)
     let now = environment.now
-    let endpoints = DeviceAssembly.endpoints(
-      of: definition, &numbers,
-      BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed, rooms: environment.rooms))
+    let endpoints = DeviceAssembly.endpoints(of: definition, &numbers, clock(at: now))
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
@@ -134,6 +132,11 @@ package final class VirtualDevice {
     host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
     self.host = host
     host.start()
+  }
+
+  /// Returns the clock of the behaviors of devices that start at a time.
+  private func clock(at now: Instant) -> BehaviorClock {
+    BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed, rooms: environment.rooms)
   }
 
   private static let portKey = "port"
@@ -192,13 +195,14 @@ package final class VirtualDevice {
     var definition = definition
     definition.bridged = devices
     var numbers = numbers
-    let endpoints = DeviceAssembly.endpoints(
-      of: definition, &numbers, BehaviorClock(origin: behaviors.origin, now: environment.now, seed: behaviors.seed))
+    let endpoints = DeviceAssembly.endpoints(of: definition, &numbers, clock(at: environment.now))
     // Stored first: an endpoint is never used for another device, even after a loss of power.
     if !numbers.changes.isEmpty {
       do { try host.store.commit(numbers.changes) } catch { throw ControlError(.failed, "\(error)") }
     }
     numbers.commit()
+    let left = Set(devices.map(\.uniqueID))
+    let removed = self.definition.bridged.map(\.uniqueID).filter { !left.contains($0) }
     (self.definition, self.numbers) = (definition, numbers)
     for device in devices where faults[device.path] == nil && device.faults != DeviceFaults() {
       faults[device.path] = device.faults
@@ -206,7 +210,9 @@ package final class VirtualDevice {
     let hasFaults = !faults.isEmpty
     try host.perform { (engine, now) throws(ControlError) in
       engine.replaceEndpoints(endpoints, at: now)
-      if hasFaults { try installFaults(in: &engine, at: now) }
+      environment.rooms.stopConditioning(by: removed, at: now)
+      // The last fault may be that of a removed device.
+      if hasFaults || !engine.hooks.violations.isEmpty { try installFaults(in: &engine, at: now) }
     }
     environment.onChange()
   }
@@ -308,7 +314,7 @@ package final class VirtualDevice {
           nodeID: StableHash.hexadecimal($0.nodeID.rawValue, digits: 16), label: $0.label)
       }
       status.isCommissionable = engine.isCommissionable
-      (status.onOff, status.level, status.position) = Self.values(&engine, on: 1)
+      (status.onOff, status.level, status.highestLevel, status.position) = Self.values(&engine, on: 1)
       status.reading = Self.reading(&engine, on: 1, of: definition.kind)
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
@@ -318,7 +324,8 @@ package final class VirtualDevice {
           buttons: bridged.buttons)
         part.faults = faults[bridged.path]?.words ?? []
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
-        (part.onOff, part.level, part.position) = Self.values(&engine, on: place.application[0])
+        (part.onOff, part.level, part.highestLevel, part.position) = Self.values(
+          &engine, on: place.application[0])
         part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)
         return part
       }
@@ -340,10 +347,10 @@ package final class VirtualDevice {
 
   private static func values(
     _ engine: inout DeviceEngine, on endpoint: EndpointID
-  ) -> (onOff: Bool?, level: UInt8?, position: UInt8?) {
+  ) -> (onOff: Bool?, level: UInt8?, highestLevel: UInt8?, position: UInt8?) {
     (
       engine.value(OnOff.onOff, on: endpoint), engine.value(LevelControl.currentLevel, on: endpoint)?.wrapped,
-      engine.value(Switch.currentPosition, on: endpoint)
+      engine.value(LevelControl.maxLevel, on: endpoint), engine.value(Switch.currentPosition, on: endpoint)
     )
   }
 
@@ -364,12 +371,12 @@ package final class VirtualDevice {
     if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
       return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
     }
-    if let state = engine.value(SmokeCoAlarm.expressedState, on: endpoint) { return words(of: state) }
-    if let quality = engine.value(AirQuality.airQuality, on: endpoint) { return words(of: quality) }
+    if let state = engine.value(SmokeCoAlarm.expressedState, on: endpoint) { return state.words }
+    if let quality = engine.value(AirQuality.airQuality, on: endpoint) { return quality.words }
     if let state = engine.value(OperationalState.operationalState, on: endpoint)?.rawValue
-      ?? engine.value(RvcOperationalState.operationalState, on: endpoint)
+      ?? engine.value(RvcOperationalState.operationalState, on: endpoint)?.rawValue
     {
-      return operation(
+      return OperationalState.words(
         state, engine.value(OperationalState.phaseList, on: endpoint)?.wrapped ?? [],
         engine.value(OperationalState.currentPhase, on: endpoint)?.wrapped)
     }
@@ -387,27 +394,6 @@ package final class VirtualDevice {
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
       ?? text(FlowMeasurement.measuredValue) ?? position(&engine, on: endpoint)
-  }
-
-  /// Returns the name of a value as words: "smoke alarm".
-  private static func words<Code: WireCode>(of code: Code) -> String {
-    var words = ""
-    for character in code.description {
-      if character.isUppercase, words.last?.isLowercase == true { words += " " }
-      words.append(character)
-    }
-    // Abbreviations such as CO stay in upper case.
-    return words.split(separator: " ").map { $0.hasPrefix("CO") ? String($0) : $0.lowercased() }.joined(separator: " ")
-  }
-
-  /// Returns the state of an appliance, with the phase of its run.
-  private static func operation(_ state: UInt8, _ phases: [String], _ phase: UInt8?) -> String {
-    let names = [
-      0: "stopped", 1: "running", 2: "paused", 3: "error", 0x40: "seeking charger", 0x41: "charging", 0x42: "docked",
-    ]
-    let name = names[Int(state)] ?? "\(state)"
-    guard state == 1 || state == 2, let phase, phases.indices.contains(Int(phase)) else { return name }
-    return "\(name), \(phases[Int(phase)])"
   }
 
   // MARK: Endpoints

@@ -60,7 +60,7 @@ struct Doctor: ParsableCommand {
     let fleets = FleetStatus.running(in: state.run)
     let devices = fleets.reduce(0) { $0 + $1.devices.count }
     return HostCheck(
-      "running", .ok, fleets.isEmpty ? "no virtual devices" : "\(devices) virtual devices in \(fleets.count) processes")
+      "running", .ok, fleets.isEmpty ? "no virtual devices" : "virtual devices: \(devices), processes: \(fleets.count)")
   }
 
   private static func json(_ check: HostCheck) -> JSON {

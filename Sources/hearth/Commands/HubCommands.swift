@@ -27,7 +27,7 @@ struct HubCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Follow the devices and serve the home until interrupted.",
       discussion: "Listens on a socket in the state directory.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: OwnerOptions
     @Option(
       help: ArgumentHelp(
         "Also listen here: a TCP port (TLS), or a socket for other users of this machine; repeatable.",
@@ -64,7 +64,7 @@ struct HubCommands: AsyncParsableCommand {
       options.loopback = try websocket.map { try Self.loopback($0) }
       if let certificate, let key { options.certificate = .init(certificate: certificate, key: key) }
       let stop = StopSignals()
-      let signal = try await home.withOwnHome { session in
+      let signal = try await home.withHome { session in
         let hub = try await HubServer.open(session, options)
         do {
           let status = await hub.status

@@ -39,7 +39,7 @@ struct Toggle: AsyncParsableCommand {
 
 extension HomeOptions {
   fileprivate func turn(_ targets: [String], _ action: SwitchAction) async throws {
-    try await forEach(targets, serving: OnOff.id) { session, target in
+    try await forEach({ try await $0.targets(targets, accepting: action) }) { session, target in
       let parts = try await session.turn(target, action)
       let states = parts.map { $0.isOn == true }
       var json = target.device.jsonNames.adding("endpoint", parts.first.map { .integer($0.endpoint.rawValue) } ?? .null)

@@ -1,4 +1,5 @@
 import HearthHome
+import HomeText
 import MatterModel
 import MatterProtocol
 
@@ -18,7 +19,7 @@ struct EventValue {
   /// `Kitchen/Button/1.switch.initialPress!`.
   var pathText: String { "\(device.fullName)/\(event.path.endpoint).\(name)!" }
 
-  var text: String { ElementNames.event(payloadOf: event.path.event, of: event.path.cluster).text(of: payload) }
+  var text: String { AttributeUnits.text(event: event.path.event, of: event.path.cluster, payload: payload) }
 
   var json: JSON {
     let schema = ElementNames.event(payloadOf: event.path.event, of: event.path.cluster)

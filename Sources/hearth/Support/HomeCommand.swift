@@ -5,12 +5,13 @@ import Hub
 import MatterModel
 import Runtime
 
-/// Options of the commands that communicate with devices.
-struct HomeOptions: ParsableArguments, Sendable {
-  @OptionGroup var global: GlobalOptions
-  @OptionGroup var network: NetworkOptions
-  @OptionGroup var hub: HubOptions
+/// Options to open a home in this process.
+protocol HomeOpening {
+  var global: GlobalOptions { get }
+  var network: NetworkOptions { get }
+}
 
+extension HomeOpening {
   var output: Output { global.output }
 
   /// Returns the options to open the home.
@@ -26,6 +27,33 @@ struct HomeOptions: ParsableArguments, Sendable {
     options.timeout = network.timeout?.duration ?? timeout
     return options
   }
+}
+
+/// Options of the commands that own the home while they run.
+struct OwnerOptions: ParsableArguments, HomeOpening, Sendable {
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var network: NetworkOptions
+
+  /// Opens the home as its owner, runs the body, and closes the home. Waits while another process owns it.
+  func withHome<R>(_ body: (Home) async throws -> R) async throws -> R {
+    guard try HubOptions.joined(global) == nil else {
+      throw HomeError(.accessDenied, "not available through a hub; run the command on the hub's machine")
+    }
+    let options = try options()
+    if let status = try? await HubReport.withHub(global, { try await $0.hubStatus }), status.isHub {
+      throw HomeError(
+        .badArguments,
+        "process \(status.process) is the hub of the home in \(options.state.root); see `hearth hub status`")
+    }
+    return try await output.reportingWaits { try await Home(owning: options).beforeClosing(body) }
+  }
+}
+
+/// Options of the commands that communicate with devices.
+struct HomeOptions: ParsableArguments, HomeOpening, Sendable {
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var network: NetworkOptions
+  @OptionGroup var hub: HubOptions
 
   /// Opens the home, runs the body, and closes the home.
   func withHome<R>(
@@ -37,20 +65,6 @@ struct HomeOptions: ParsableArguments, Sendable {
   /// Does the same with the given options. Prints a note for each long wait.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
     try await output.reportingWaits { try await open(options).beforeClosing(body) }
-  }
-
-  /// Does the same as the owner of the home: waits while another process owns it.
-  func withOwnHome<R>(_ body: (Home) async throws -> R) async throws -> R {
-    guard try hub.client(global) == nil else {
-      throw HomeError(.accessDenied, "not available through a hub; run the command on the hub's machine")
-    }
-    let options = try options()
-    if let status = try? await HubReport.withHub(global, { try await $0.hubStatus }), status.isHub {
-      throw HomeError(
-        .badArguments,
-        "process \(status.process) is the hub of the home in \(options.state.root); see `hearth hub status`")
-    }
-    return try await output.reportingWaits { try await Home(owning: options).beforeClosing(body) }
   }
 
   /// Does the same for a body that runs until it is interrupted or standard output is closed.
@@ -109,9 +123,11 @@ struct HomeOptions: ParsableArguments, Sendable {
         + "; end it, or use its interfaces")
   }
 
-  /// Reads the names of the home from the hub or the database.
+  /// Reads the names of the home, with its groups, from the hub or the database.
   func registry() async throws -> HomeRegistry {
-    guard try hub.client(global) == nil else { return HomeRegistry(try await Names(global: global, hub: hub).state()) }
+    if let client = try hub.client(global) {
+      return try await output.reportingWaits { try await Home(through: client).beforeClosing { await $0.registry } }
+    }
     return try StoredNames(try global.stateDirectory).registry()
   }
 

@@ -38,7 +38,7 @@ import Testing
       ApplianceServers.microwaveOven(program),
     ]
     for server in servers.joined() {
-      #expect(server.violations.isEmpty, "\(server.cluster.name): \(server.violations)")
+      expectConformance(of: server)
     }
   }
 
@@ -60,6 +60,19 @@ import Testing
     #expect(node[TemperatureMeasurement.measuredValue].wrapped.map { (690...710).contains($0) } == true)
     // A settled cabinet has no timer.
     #expect(node.context.node.timers.isEmpty)
+  }
+
+  @Test func checksTemperatures() throws {
+    let node = TestNode(
+      ApplianceServers.compartment(ApplianceCabinet("Cold", 100...1000, setpoint: 400), []))
+    let path = TemperatureMeasurement.measuredValue.path(on: 1)
+    for value in [Int16.min, -4001, 30_001, .max] {
+      #expect(throws: StatusError(.constraintError)) { try node.check(path, value.tlv) }
+    }
+    try node.check(path, Int16(30_000).tlv)
+    // Not checked here: the tenths of a degree exceed the type.
+    try node.press(TemperatureMeasurement.measuredValue, .value(.max))
+    #expect(node[TemperatureMeasurement.measuredValue] == .value(.max))
   }
 
   @Test func checksSetpoints() throws {

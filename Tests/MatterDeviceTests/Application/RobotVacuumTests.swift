@@ -7,7 +7,7 @@ import Testing
 
 /// A robot with two areas, which take 40 s and 20 s. It needs 60 s to its charger, and an hour to charge.
 @Suite("Robot vacuum") struct RobotVacuumTests {
-  private static let program = ApplianceProgram(
+  static let program = ApplianceProgram(
     modes: [
       .init("Vacuum", [RvcCleanMode.ModeTag.vacuum.rawValue]),
       .init("Deep clean", [RvcCleanMode.ModeTag.deepClean.rawValue], pace: 200),
@@ -43,7 +43,7 @@ import Testing
     try #require(try robot.invoke(ServiceArea.skipArea, .init(skippedArea: area))).status
   }
 
-  private var state: UInt8 { robot[RvcOperationalState.operationalState] }
+  private var state: UInt8 { robot[RvcOperationalState.operationalState].rawValue }
   private var mode: UInt8 { robot[RvcRunMode.currentMode] }
   private var countdown: UInt32? { robot[RvcOperationalState.countdownTime].wrapped }
   private var area: UInt32? { robot[ServiceArea.currentArea].wrapped }
@@ -197,24 +197,24 @@ import Testing
   }
 
   @Test func startsAtThePanel() throws {
-    try robot.press(RvcOperationalState.operationalState, OperationState.running)
+    try robot.press(RvcOperationalState.operationalState, .init(OperationState.running))
     #expect(mode == cleaning && state == OperationState.running)
-    try robot.press(RvcOperationalState.operationalState, OperationState.seekingCharger)
+    try robot.press(RvcOperationalState.operationalState, .init(OperationState.seekingCharger))
     #expect(mode == idle && state == OperationState.seekingCharger)
     try robot.press(RvcRunMode.currentMode, cleaning)
     #expect(state == OperationState.running)
     #expect(throws: StatusError(.invalidInState)) { try robot.press(RvcRunMode.currentMode, mapping) }
     // The robot is stopped on its way, and carried to its charger.
-    try robot.press(RvcOperationalState.operationalState, OperationState.stopped)
+    try robot.press(RvcOperationalState.operationalState, .init(OperationState.stopped))
     #expect(mode == idle && state == OperationState.stopped)
     robot.wait(100_000)
     #expect(state == OperationState.stopped)
-    try robot.press(RvcOperationalState.operationalState, OperationState.charging)
+    try robot.press(RvcOperationalState.operationalState, .init(OperationState.charging))
     #expect(state == OperationState.charging)
     robot.wait(3_600_000)
     #expect(state == OperationState.docked)
     #expect(throws: StatusError(.constraintError)) {
-      try robot.press(RvcOperationalState.operationalState, OperationState.error)
+      try robot.press(RvcOperationalState.operationalState, .init(OperationState.error))
     }
   }
 
@@ -223,7 +223,7 @@ import Testing
     #expect(try run(cleaning) == 0)
     let again = TestNode(ApplianceServers.robotVacuum(Self.program), stored: robot.stored)
     #expect(again[ServiceArea.selectedAreas] == [2] && again[ServiceArea.progress] == [])
-    #expect(again[RvcOperationalState.operationalState] == OperationState.docked)
+    #expect(again[RvcOperationalState.operationalState] == .docked)
     #expect(again[RvcRunMode.currentMode] == idle)
   }
 }

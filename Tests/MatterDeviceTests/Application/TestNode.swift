@@ -196,6 +196,8 @@ final class TestNode {
   /// Sets the UTC time in seconds since 2000.
   func setClock(_ seconds: UInt64) {
     context.node.utc = UTCClock(microseconds: seconds * 1_000_000, at: context.now)
+    context.announceClockChange()
+    settle()
   }
 
   func removeFabric(_ fabric: FabricIndex) {

@@ -37,6 +37,16 @@ struct WireCodeTests {
     #expect(Flags.schema == .bitmap(bits: 16, names: [0: "First", 9: "Tenth"]))
   }
 
+  @Test func describesCodesInWords() {
+    struct State: WireCode {
+      var rawValue: UInt8
+      init(rawValue: UInt8) { self.rawValue = rawValue }
+      static let names: [UInt64: String] = [0: "Off", 1: "FanOnly", 2: "COAlarm", 3: "InterconnectCO", 4: "Not2Fast"]
+    }
+    let words = (0...5).map { State(UInt8($0)).words }
+    #expect(words == ["off", "fan only", "CO alarm", "interconnect CO", "not2 fast", "5"])
+  }
+
   @Test func definesStatusCodes() {
     #expect(StatusCode.unsupportedAccess.rawValue == 0x7E)
     #expect(StatusCode.constraintError.description == "CONSTRAINT_ERROR")

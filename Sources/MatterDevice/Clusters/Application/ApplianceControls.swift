@@ -14,22 +14,22 @@ extension ApplianceServers {
   /// Returns Temperature Control with a choice of levels, which a run fixes. § 8.2.
   static func temperatureLevels<C: Cluster>(_ levels: [String], selected: UInt8, of operation: C.Type) -> ClusterServer
   {
-    ClusterServer(TemperatureControl.self, features: [TemperatureControl.temperatureLevel])
+    let select: @Sendable (inout ServerContext, UInt8) throws(StatusError) -> Void = {
+      (context, level) throws(StatusError) in
+      guard Int(level) < levels.count else { throw StatusError(.constraintError) }
+      try checkIdle(C.self, &context)
+      context[TemperatureControl.selectedTemperatureLevel] = level
+    }
+    return ClusterServer(TemperatureControl.self, features: [TemperatureControl.temperatureLevel])
       .initial(TemperatureControl.supportedTemperatureLevels, levels)
       .initial(TemperatureControl.selectedTemperatureLevel, selected)
       .storing(TemperatureControl.selectedTemperatureLevel)
-      .onAct(TemperatureControl.selectedTemperatureLevel) { context, level throws(StatusError) in
-        guard Int(level) < levels.count else { throw StatusError(.constraintError) }
-        try checkIdle(C.self, &context)
-        context[TemperatureControl.selectedTemperatureLevel] = level
-      }
+      .onAct(TemperatureControl.selectedTemperatureLevel, select)
       .on(TemperatureControl.setTemperature) { context, request throws(StatusError) in
         guard let level = request.targetTemperatureLevel, request.targetTemperature == nil else {
           throw StatusError(.invalidCommand)
         }
-        guard Int(level) < levels.count else { throw StatusError(.constraintError) }
-        try checkIdle(C.self, &context)
-        context[TemperatureControl.selectedTemperatureLevel] = level
+        try select(&context, level)
       }
   }
 
@@ -72,15 +72,15 @@ extension ApplianceServers {
     .initial(LaundryWasherControls.spinSpeeds, spinSpeeds)
     .initial(LaundryWasherControls.spinSpeedCurrent, .value(2))
     .storing(LaundryWasherControls.spinSpeedCurrent)
-    .onWrite(LaundryWasherControls.spinSpeedCurrent) { context, speed throws(StatusError) in
-      guard speed.wrapped.map({ Int($0) < spinSpeeds.count }) != false else { throw StatusError(.constraintError) }
+    .limiting(LaundryWasherControls.spinSpeedCurrent, to: 0...Int64(max(spinSpeeds.count, 1) - 1))
+    .onWrite(LaundryWasherControls.spinSpeedCurrent) { context, _ throws(StatusError) in
       try checkIdle(OperationalState.self, &context)
     }
     .initial(LaundryWasherControls.supportedRinses, rinses)
     .initial(LaundryWasherControls.numberOfRinses, .normal)
     .storing(LaundryWasherControls.numberOfRinses)
-    .onWrite(LaundryWasherControls.numberOfRinses) { context, number throws(StatusError) in
-      guard rinses.contains(number) else { throw StatusError(.constraintError) }
+    .limiting(LaundryWasherControls.numberOfRinses, to: rinses)
+    .onWrite(LaundryWasherControls.numberOfRinses) { context, _ throws(StatusError) in
       try checkIdle(OperationalState.self, &context)
     }
   }
@@ -92,8 +92,8 @@ extension ApplianceServers {
       .initial(LaundryDryerControls.supportedDrynessLevels, levels)
       .initial(LaundryDryerControls.selectedDrynessLevel, .value(.normal))
       .storing(LaundryDryerControls.selectedDrynessLevel)
-      .onWrite(LaundryDryerControls.selectedDrynessLevel) { context, level throws(StatusError) in
-        guard level.wrapped.map(levels.contains) != false else { throw StatusError(.constraintError) }
+      .limiting(LaundryDryerControls.selectedDrynessLevel, to: levels)
+      .onWrite(LaundryDryerControls.selectedDrynessLevel) { context, _ throws(StatusError) in
         try checkIdle(OperationalState.self, &context)
       }
   }

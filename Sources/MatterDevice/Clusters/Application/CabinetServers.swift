@@ -31,7 +31,7 @@ extension ApplianceServers {
       context[scratch: CabinetTemperature.self] = temperature
       // Tenths of a degree.
       context[TemperatureMeasurement.measuredValue] = .value(
-        Int16(clamping: Int((temperature.value * 10).rounded())) * 10)
+        Int16(clamping: Int((temperature.value * 10).rounded()) * 10))
       context.cancel(.tick)
       if !temperature.isSettled { context.schedule(.tick, at: now + max(.seconds(10), constant / 60)) }
     }
@@ -39,6 +39,10 @@ extension ApplianceServers {
       .initial(TemperatureMeasurement.measuredValue, .value(Int16(clamping: Int(initial * 100))))
       .initial(TemperatureMeasurement.minMeasuredValue, .value(-4000))
       .initial(TemperatureMeasurement.maxMeasuredValue, .value(30_000))
+      .limiting(
+        TemperatureMeasurement.measuredValue, from: TemperatureMeasurement.minMeasuredValue,
+        to: TemperatureMeasurement.maxMeasuredValue
+      )
       .onStart(measure)
       .onTimer(.tick, measure)
       .hook(targetChanged) { context, _ in measure(&context) }

@@ -20,10 +20,8 @@ public enum FanControlServer {
       .storing(FanControl.percentSetting)
       .storing(FanControl.speedSetting)
       .limiting(FanControl.speedSetting, to: FanControl.speedMax)
-      .onWrite(FanControl.fanMode) { _, mode throws(StatusError) in
-        mode = supported(mode, hasAuto: hasAuto)
-        guard mode != .auto || hasAuto else { throw StatusError(.constraintError) }
-      }
+      .limiting(FanControl.fanMode, to: [.off, .low, .medium, .high, .on, .smart] + (hasAuto ? [.auto] : []))
+      .onWrite(FanControl.fanMode) { _, mode throws(StatusError) in mode = supported(mode, hasAuto: hasAuto) }
       // Null is the value in the mode Auto, and can't be written (§ 4.4.6.3, § 4.4.6.6).
       .onWrite(FanControl.percentSetting) { _, percent throws(StatusError) in
         if percent == .null { throw StatusError(.invalidInState) }
@@ -53,17 +51,13 @@ public enum FanControlServer {
       server =
         server.initial(FanControl.rockSupport, [.rockLeftRight, .rockUpDown])
         .storing(FanControl.rockSetting)
-        .onWrite(FanControl.rockSetting) { context, setting throws(StatusError) in
-          guard context[FanControl.rockSupport].isSuperset(of: setting) else { throw StatusError(.constraintError) }
-        }
+        .limiting(FanControl.rockSetting, toBitsOf: FanControl.rockSupport)
     }
     if features.contains(FanControl.wind) {
       server =
         server.initial(FanControl.windSupport, [.sleepWind, .naturalWind])
         .storing(FanControl.windSetting)
-        .onWrite(FanControl.windSetting) { context, setting throws(StatusError) in
-          guard context[FanControl.windSupport].isSuperset(of: setting) else { throw StatusError(.constraintError) }
-        }
+        .limiting(FanControl.windSetting, toBitsOf: FanControl.windSupport)
     }
     if features.contains(FanControl.airflowDirectionFeature) { server = server.storing(FanControl.airflowDirection) }
     return server

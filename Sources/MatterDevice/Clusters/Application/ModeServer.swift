@@ -62,6 +62,7 @@ struct ModeServer<C: Cluster>: Sendable {
           context[ModeBase<C>.currentMode] = 0
         }
       }
+      .limiting(ModeBase<C>.currentMode, to: 0...Int64(max(modes.count, 1) - 1))
       .onAct(ModeBase<C>.currentMode) { context, mode throws(StatusError) in
         guard modes.indices.contains(Int(mode)) else { throw StatusError(.constraintError) }
         guard select(mode, &context) == nil else { throw StatusError(.invalidInState) }

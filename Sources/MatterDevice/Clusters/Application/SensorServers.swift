@@ -29,11 +29,7 @@ public enum SensorServers {
       .initial(OccupancySensing.occupancySensorTypeBitmap, .pir)
       .initial(OccupancySensing.holdTimeLimits, holdTimes)
       .initial(OccupancySensing.holdTime, holdTimes.holdTimeDefault)
-      .onWrite(OccupancySensing.holdTime) { _, time throws(StatusError) in
-        guard (holdTimes.holdTimeMin...holdTimes.holdTimeMax).contains(time) else {
-          throw StatusError(.constraintError)
-        }
-      }
+      .limiting(OccupancySensing.holdTime, to: Int64(holdTimes.holdTimeMin)...Int64(holdTimes.holdTimeMax))
       .serving(OccupancySensing.occupancyChanged)
       .onChange(OccupancySensing.occupancy) { context in
         context.emit(OccupancySensing.occupancyChanged, .init(occupancy: context[OccupancySensing.occupancy]))

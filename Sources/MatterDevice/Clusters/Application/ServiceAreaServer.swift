@@ -37,6 +37,7 @@ public enum ServiceAreaServer {
       .storing(ServiceArea.selectedAreas)
       .serving(ServiceArea.currentArea, ServiceArea.estimatedEndTime)
       .initial(ServiceArea.currentArea, .null)
+      .limiting(ServiceArea.currentArea, to: 1...Int64(max(areas.count, 1)))
       .initial(ServiceArea.estimatedEndTime, .null)
       .onStart { context in
         // A changed definition may have fewer areas than the last run.

@@ -39,9 +39,7 @@ public enum ThermostatServer {
         Thermostat.temperatureSetpointHoldDuration, Thermostat.setpointHoldExpiryTimestamp
       )
       .on(Thermostat.setpointRaiseLower, raiseOrLower)
-      .onWrite(Thermostat.systemMode) { _, mode throws(StatusError) in
-        guard modes.contains(mode) else { throw StatusError(.constraintError) }
-      }
+      .limiting(Thermostat.systemMode, to: modes)
       // Writes have no effect (§ 4.3.9.24).
       .onWrite(Thermostat.controlSequenceOfOperation) { context, sequence throws(StatusError) in
         sequence = context[Thermostat.controlSequenceOfOperation]
@@ -200,11 +198,6 @@ public enum ThermostatServer {
     context[Thermostat.setpointHoldExpiryTimestamp] = Nullable(now.map { UInt32(clamping: $0 + rest) })
     context.schedule(.setpointHoldEnd, at: context.now + .seconds(rest))
   }
-}
-
-extension ServerContext {
-  /// The UTC time in seconds since 2000; nil while it is unknown.
-  var epochSeconds: UInt32? { node.utc.map { UInt32(clamping: $0.microseconds(at: now) / 1_000_000) } }
 }
 
 /// The Thermostat User Interface Configuration server: the unit of the display, and the lock of the keypad.

@@ -23,9 +23,7 @@ extension RootNode {
   .initial(TimeFormatLocalization.hourFormat, .useActiveLocale)
   .initial(TimeFormatLocalization.activeCalendarType, .gregorian)
   .initial(TimeFormatLocalization.supportedCalendarTypes, calendars)
-  .onWrite(TimeFormatLocalization.activeCalendarType) { _, calendar throws(StatusError) in
-    guard calendars.contains(calendar) else { throw StatusError(.constraintError) }
-  }
+  .limiting(TimeFormatLocalization.activeCalendarType, to: calendars)
 
   /// Matter Core § 11.5.
   static func unitLocalization(_ configuration: DeviceConfiguration) -> ClusterServer {
@@ -37,7 +35,5 @@ extension RootNode {
     UnitLocalization.self, features: [UnitLocalization.temperatureUnitFeature]
   )
   .initial(UnitLocalization.temperatureUnit, .celsius)
-  .onWrite(UnitLocalization.temperatureUnit) { _, unit throws(StatusError) in
-    guard temperatureUnits.contains(unit) else { throw StatusError(.constraintError) }
-  }
+  .limiting(UnitLocalization.temperatureUnit, to: temperatureUnits)
 }

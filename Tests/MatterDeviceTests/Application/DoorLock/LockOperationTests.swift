@@ -171,7 +171,9 @@ import Testing
     #expect(operations.map(\.lockOperationType) == [.unlatch, .unlock, .lock, .unlatch, .unlock])
     #expect(operations.map(\.operationSource) == [.keypad, .keypad, .button, .rfid, .rfid])
     #expect(operations.last?.credentials == .value([.init(credentialType: .rfid, credentialIndex: 2)]))
-    for (part, text) in [("keypad", ""), ("keypad", "12a4"), ("reader", "123"), ("reader", "xx"), ("bolt", "bent")] {
+    for (part, text) in [
+      ("keypad", ""), ("keypad", "12a4"), ("reader", "123"), ("reader", "xx"), ("reader", "+1+2"), ("bolt", "bent"),
+    ] {
       let refused = status { try node.move(part, text) }
       #expect(refused == Status(.constraintError), "\(part) \(text)")
     }
@@ -196,6 +198,7 @@ import Testing
       #expect(status { try node.lockDoor() } == Status(.failure))
     }
     #expect(throws: StatusError.self) { try node.write(DoorLock.operatingMode, .init(5)) }
+    #expect(throws: StatusError(.constraintError)) { try node.press(DoorLock.operatingMode, .init(5)) }
     try node.write(DoorLock.operatingMode, .vacation)
     try node.lockDoor()
     node.act(DoorLock.actuatorEnabled, false)

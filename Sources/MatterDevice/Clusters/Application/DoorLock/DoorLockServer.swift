@@ -55,6 +55,10 @@ public enum DoorLockServer {
       .onWrite(DoorLock.operatingMode) { context, mode throws(StatusError) in
         guard supports(mode, &context) else { throw StatusError(.constraintError) }
       }
+      .onAct(DoorLock.operatingMode) { context, mode throws(StatusError) in
+        guard supports(mode, &context) else { throw StatusError(.constraintError) }
+        context[DoorLock.operatingMode] = mode
+      }
       .initial(DoorLock.wrongCodeEntryLimit, 5).storing(DoorLock.wrongCodeEntryLimit)
       .initial(DoorLock.userCodeTemporaryDisableTime, 60).storing(DoorLock.userCodeTemporaryDisableTime)
       .storing(DoorLock.requirePINforRemoteOperation)

@@ -1,0 +1,66 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterDevice
+
+/// Clients, definition files and physical actions can't give an attribute a value that the device does not support.
+@Suite("Limits of attributes") struct LimitTests {
+  /// - Parameters:
+  ///   - good: an allowed value.
+  ///   - bad: a value of the type that is not allowed.
+  private func expect<C: Cluster, Value: ModelValue>(
+    _ server: ClusterServer, _ attribute: MatterModel.Attribute<C, Value>, _ good: Value, not bad: Value
+  ) throws {
+    let node = TestNode([server])
+    let path = attribute.path(on: 1)
+    let error = StatusError(.constraintError)
+    #expect(throws: error, "\(attribute.name)") { try node.check(path, bad.tlv) }
+    #expect(throws: error, "\(attribute.name)") { try server.check(initial: bad.tlv, for: attribute.id) }
+    #expect(throws: error, "\(attribute.name)") { try node.write(attribute, bad) }
+    try node.check(path, good.tlv)
+    try server.check(initial: good.tlv, for: attribute.id)
+  }
+
+  @Test func thermostat() throws {
+    let server = ThermostatServer.make(heats: true, cools: false)
+    try expect(server, Thermostat.systemMode, .heat, not: .cool)
+    try expect(server, Thermostat.systemMode, .off, not: .sleep)
+    try expect(server, Thermostat.occupiedHeatingSetpoint, 2100, not: 9000)
+  }
+
+  @Test func fan() throws {
+    let features = [FanControl.rocking, FanControl.wind]
+    let server = FanControlServer.make(features: features, speeds: 5)
+    try expect(server, FanControl.fanMode, .high, not: .auto)
+    try expect(server, FanControl.rockSetting, .rockUpDown, not: .rockRound)
+    try expect(server, FanControl.windSetting, .sleepWind, not: .init(rawValue: 0x80))
+    try FanControlServer.make(features: [FanControl.auto], speeds: 5)
+      .check(initial: FanControl.FanMode.auto.tlv, for: FanControl.fanMode.id)
+  }
+
+  @Test func percentages() throws {
+    try expect(WindowCoveringServer.make(), WindowCovering.currentPositionLiftPercentage, .value(100), not: .value(101))
+    try expect(WindowCoveringServer.make(), WindowCovering.targetPositionLiftPercent100ths, .null, not: .value(10_001))
+    typealias Valve = ValveConfigurationAndControl
+    try expect(ValveServer.make(), Valve.currentLevel, .value(100), not: .value(101))
+    try expect(ValveServer.make(), Valve.defaultOpenDuration, .null, not: .value(0))
+  }
+
+  @Test func appliances() throws {
+    let washer = ApplianceServers.washerControls(spinSpeeds: ["Low", "High"])
+    try expect(washer, LaundryWasherControls.spinSpeedCurrent, .null, not: .value(2))
+    try expect(washer, LaundryWasherControls.numberOfRinses, .extra, not: .max)
+    let dryer = ApplianceServers.dryerControls()
+    try expect(dryer, LaundryDryerControls.selectedDrynessLevel, .value(.low), not: .value(.max))
+    try expect(SensorServers.occupancySensing(), OccupancySensing.holdTime, 3600, not: 3601)
+    let servers = ApplianceServers.robotVacuum(RobotVacuumTests.program)
+    for server in servers where server.cluster.id == ServiceArea.id {
+      try expect(server, ServiceArea.currentArea, .value(2), not: .value(3))
+    }
+    for server in servers where server.cluster.id == RvcRunMode.id {
+      #expect(server.range(of: RvcRunMode.currentMode.id) == 0...2)
+    }
+  }
+}
