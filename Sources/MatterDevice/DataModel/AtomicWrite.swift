@@ -33,7 +33,7 @@ extension ServerContext {
 
   /// Returns the value of an attribute of the handler's own cluster without pending changes.
   func committedValue<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Value? {
-    node.clusters[current].values[attribute.id].flatMap { try? Value(tlv: $0) }
+    node.clusters[current][attribute.id].flatMap { try? Value(tlv: $0) }
   }
 
   /// Performs a write of a client, after its value was checked: stores the result of the server's handler. The value of

@@ -8,7 +8,7 @@ func expectConformance(of server: ClusterServer, sourceLocation: SourceLocation 
   #expect(server.violations.isEmpty, "\(server.cluster.name): \(server.violations)", sourceLocation: sourceLocation)
   for (id, served) in server.attributes {
     #expect(throws: Never.self, "\(server.cluster.name).\(served.info.name)", sourceLocation: sourceLocation) {
-      try server.check(initial: served.initial, for: id)
+      try server.check(initial: #require(server.initial(of: id)), for: id)
     }
   }
 }

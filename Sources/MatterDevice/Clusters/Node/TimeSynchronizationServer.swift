@@ -19,7 +19,11 @@ enum TimeSynchronizationServer {
   }
 
   static func make() -> ClusterServer {
-    ClusterServer(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature])
+    .shared(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature], complete)
+  }
+
+  private static func complete(_ server: ClusterServer) -> ClusterServer {
+    server
       .serving(TimeSynchronization.timeSource)
       .onRead(TimeSynchronization.utcTime) { context in
         Nullable(context.node.utc.map { $0.microseconds(at: context.now) })
