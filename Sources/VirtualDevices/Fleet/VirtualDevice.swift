@@ -309,7 +309,9 @@ package final class VirtualDevice {
       }
       status.isCommissionable = engine.isCommissionable
       (status.onOff, status.level, status.position) = Self.values(&engine, on: 1)
-      status.reading = Self.reading(&engine, on: 1, of: definition.kind)
+      status.reading =
+        Self.reading(&engine, on: 1, of: definition.kind)
+        ?? Self.power(&engine, on: place(named: definition.path)?.application ?? [])
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
         let place = place(of: bridged)
@@ -319,7 +321,9 @@ package final class VirtualDevice {
         part.faults = faults[bridged.path]?.words ?? []
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
         (part.onOff, part.level, part.position) = Self.values(&engine, on: place.application[0])
-        part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)
+        part.reading =
+          Self.reading(&engine, on: place.application[0], of: bridged.kind)
+          ?? Self.power(&engine, on: place.application)
         return part
       }
     }
