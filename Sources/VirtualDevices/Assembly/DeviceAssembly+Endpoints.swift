@@ -79,7 +79,7 @@ extension DeviceAssembly {
     return units.enumerated().map { position, unit in
       let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
-        .map { $0.connected(toRoomOf: device, clock) }
+        .map { $0.connected(toRoomOf: device, clock).shining(on: device, clock) }
       let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
         number(position), deviceTypes: (unit.type.map { [$0] } ?? []) + unit.utilities,
@@ -102,7 +102,7 @@ extension DeviceAssembly {
   /// Returns the application endpoints of a device, one for each of its `endpointNames`.
   private static func units(of device: DeviceDefinition) -> [Unit] {
     if let appliance = Appliance.of(device.kind) { return appliance.units(device.program ?? appliance.program) }
-    if let units = energyUnits(of: device.kind) { return units }
+    if let units = energyUnits(of: device.kind, device.energy) { return units }
     let type = DeviceTypes.named(device.kind.deviceType)
     let servers = servers(of: device)
     return device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }

@@ -43,7 +43,7 @@ extension DefinitionReader {
     return climate
   }
 
-  private mutating func isPlaced(
+  mutating func isPlaced(
     _ node: Node, _ key: String, _ kind: DeviceKind?, in kinds: [DeviceKind]
   ) -> Bool {
     guard let kind, !kinds.contains(kind) else { return true }

@@ -91,7 +91,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
-    "doorAlarm", "travel", "encoder", "faults", "load",
+    "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -159,6 +159,7 @@ struct DefinitionReader {
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       behaviors: behaviors, battery: battery, faults: faults, labels: labels, climate: climate,
+      energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
       motors: readMotors(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)

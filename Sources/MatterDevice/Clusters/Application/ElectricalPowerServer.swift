@@ -72,6 +72,7 @@ public enum ElectricalPowerServer {
     server
       .onAct(Power.activePower) { context, power throws(StatusError) in
         if let power = power.wrapped, !range.contains(power) { throw StatusError(.constraintError) }
+        context.cancel(.daylight)
         update(&context) { $0.load = power.wrapped }
       }
       .onAct(Power.activeCurrent) { context, current throws(StatusError) in
