@@ -12,6 +12,9 @@ public enum ElectricalEnergyServer {
   /// The power that flows in milliwatts; negative if it is exported.
   public static let power = ServerHook<ElectricalEnergyMeasurement, Int64>("power")
 
+  /// The device starts: the energy since the last snapshot is lost.
+  static let starting = ServerHook<ElectricalEnergyMeasurement, Void>("starting")
+
   /// The time between two snapshots of the cumulative energy while power flows.
   public static let snapshotInterval = Duration.seconds(60)
   /// The shortest time between two snapshots.
@@ -51,6 +54,7 @@ public enum ElectricalEnergyServer {
         context[scratch: Metering.self] = state
         takeSnapshot(&context, emitting: false)
       }
+      .hook(starting) { context, _ in context[scratch: Metering.self] = nil }
       .hook(power) { context, power in
         let now = context.now
         update(&context) { $0.meter.setPower(power, at: now) }
@@ -269,7 +273,7 @@ private struct FakeReadings: Hashable, Sendable {
   init(power: Int64, interval: Duration, at now: Instant) { (self.power, self.interval, next) = (power, interval, now) }
 
   var reading: ElectricalReading {
-    let step = count % 19 - 9
+    let step = count * 7 % 19 - 9
     return ElectricalReading(power: power + power / 1000 * 2 * step, voltage: 230_000 + 100 * step)
   }
 

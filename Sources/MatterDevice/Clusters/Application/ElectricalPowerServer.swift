@@ -54,6 +54,7 @@ public enum ElectricalPowerServer {
         // A bridged device, whose values stay without power, starts again with its first load.
         let first = context[scratch: FirstLoad.self] ?? FirstLoad(load: context[Power.activePower].wrapped)
         context[scratch: FirstLoad.self] = first
+        context.call(ElectricalEnergyServer.starting, ())
         context[scratch: Measurement.self] = Measurement(
           load: first.load, voltage: context[Power.voltage].wrapped, periodStart: context.now)
         update(&context)
