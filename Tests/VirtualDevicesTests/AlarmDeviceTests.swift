@@ -48,7 +48,7 @@ import Testing
     #expect(engine.value(PowerSource.batPercentRemaining, on: 2) == .value(80))
     let parts = engine.value(Descriptor.partsList, on: 2) ?? []
     #expect(engine.value(PowerSource.endpointList, on: 2) == [2] + parts)
-    #expect(engine.value(PowerSource.status, on: 0) == nil && engine.value(PowerSource.status, on: 3) == nil)
+    #expect(engine.value(PowerSource.status, on: 0) == nil && engine.value(PowerSource.batVoltage, on: 3) == nil)
     #expect(findings(engine) == [])
   }
 

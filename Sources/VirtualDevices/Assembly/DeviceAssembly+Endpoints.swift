@@ -79,10 +79,10 @@ extension DeviceAssembly {
     return units.enumerated().map { position, unit in
       let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
-        .map { $0.connected(toRoomOf: device, clock) }
+        .map { $0.connected(toRoomOf: device, clock).shining(on: device, clock) }
       let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
-        number(position), deviceTypes: unit.type.map { [$0] } ?? [],
+        number(position), deviceTypes: (unit.type.map { [$0] } ?? []) + unit.utilities,
         servers: servers + (unit.isPart ? [] : labels(device)), clients: unit.type?.clients ?? [],
         parts: isWhole ? units.indices.dropFirst().map(number) : [], tags: unit.tags)
     }
@@ -92,6 +92,8 @@ extension DeviceAssembly {
   struct Unit {
     var type: DeviceType?
     var servers: [ClusterServer]
+    /// Utility device types of the endpoint.
+    var utilities: [DeviceType] = []
     var tags: [SemanticTagStruct] = []
     /// Whether the endpoint is a part of the first one.
     var isPart = false
@@ -100,6 +102,7 @@ extension DeviceAssembly {
   /// Returns the application endpoints of a device, one for each of its `endpointNames`.
   static func units(of device: DeviceDefinition) -> [Unit] {
     if let appliance = Appliance.of(device.kind) { return appliance.units(device.program ?? appliance.program) }
+    if let units = energyUnits(of: device.kind, device.energy) { return units }
     let type = DeviceTypes.named(device.kind.deviceType)
     let servers = servers(of: device)
     return device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }
@@ -238,6 +241,7 @@ extension DeviceDefinition {
   var endpointNames: [String?] {
     if buttons.count > 1 { return buttons }
     return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
+      + DeviceAssembly.energyParts(of: kind)
   }
 }
 

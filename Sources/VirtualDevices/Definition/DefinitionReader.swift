@@ -91,7 +91,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
-    "doorAlarm", "travel", "encoder", "faults",
+    "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -142,8 +142,9 @@ struct DefinitionReader {
     let provisional = boolean(fields["provisional"])
     let resumes = boolean(fields["resumesSubscriptions"])
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
-    let values = fields["attributes"].map { readAttributes($0) } ?? []
-    let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
+    var values = fields["attributes"].map { readAttributes($0) } ?? []
+    var behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
+    if let load = fields["load"] { readLoad(load, of: kind, &values, &behaviors) }
     let battery = fields["battery"].flatMap { readBattery($0) }
     let faults = fields["faults"].map { readFaults($0, isBridged: isBridged) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
@@ -158,6 +159,7 @@ struct DefinitionReader {
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       behaviors: behaviors, battery: battery, faults: faults, labels: labels, climate: climate,
+      energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
       motors: readMotors(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)

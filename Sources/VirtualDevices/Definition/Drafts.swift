@@ -37,6 +37,7 @@ struct DeviceDraft: Sendable {
   var faults = DeviceFaults()
   var labels: [DeviceLabel] = []
   var climate = ClimateDefinition()
+  var energy = EnergyDefinition()
   var switchKind: SwitchKind?
   var buttons: [String] = []
   var program: ApplianceProgram?

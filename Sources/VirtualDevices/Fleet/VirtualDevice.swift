@@ -315,7 +315,9 @@ package final class VirtualDevice {
       }
       status.isCommissionable = engine.isCommissionable
       (status.onOff, status.level, status.highestLevel, status.position) = Self.values(&engine, on: 1)
-      status.reading = Self.reading(&engine, on: 1, of: definition.kind)
+      status.reading =
+        Self.reading(&engine, on: 1, of: definition.kind)
+        ?? Self.power(&engine, on: place(named: definition.path)?.application ?? [])
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
         let place = place(of: bridged)
@@ -326,7 +328,9 @@ package final class VirtualDevice {
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
         (part.onOff, part.level, part.highestLevel, part.position) = Self.values(
           &engine, on: place.application[0])
-        part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)
+        part.reading =
+          Self.reading(&engine, on: place.application[0], of: bridged.kind)
+          ?? Self.power(&engine, on: place.application)
         return part
       }
     }

@@ -186,6 +186,13 @@ final class TestNode {
     settle()
   }
 
+  /// Starts a server of endpoint 1 again, as after a loss of power of a bridged device.
+  func start(_ cluster: ClusterID) {
+    guard let index = context.node.index(ClusterPath(1, cluster)) else { return }
+    for start in context.node.clusters[index].server.starts { context.enterQuietly(index, start) }
+    settle()
+  }
+
   /// Lets the nodes of the fabrics 1 to 3 administer the node.
   func allowAll() {
     context.node.acl.entries = (1...3 as ClosedRange<UInt8>).map {
