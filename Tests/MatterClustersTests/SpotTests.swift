@@ -57,7 +57,7 @@ struct SpotTests {
         bits: 16, names: [0: "Normal", 1: "Vacation", 2: "Privacy", 3: "NoRemoteLockUnlock", 4: "Passage"],
         isInverted: true), quality: .fixed, initial: [0x05, 0xF6, 0xFF]),
     .init(
-      cluster: 0x81, revision: 2, attribute: 0x0001, name: "DefaultOpenDuration",
+      cluster: 0x81, revision: 1, attribute: 0x0001, name: "DefaultOpenDuration",
       schema: .nullable(.unsigned(bits: 32)), quality: .nonVolatile, write: .operate),
     .init(
       cluster: 0x102, revision: 6, attribute: 0x000A, name: "OperationalStatus",

@@ -19,7 +19,7 @@ public enum PumpServer {
     [
       OnOffServer.make(features: []).onChange(OnOff.onOff) { $0.call(setPointChanged, ()) },
       // Levels above 200 have no meaning of their own.
-      LevelControlServer.make(features: [LevelControl.onOff]).initial(LevelControl.maxLevel, 200)
+      LevelControlServer.make(features: [LevelControl.onOff], level: 200).initial(LevelControl.maxLevel, 200)
         .onChange(LevelControl.currentLevel) { $0.call(setPointChanged, ()) },
       make(),
     ]
