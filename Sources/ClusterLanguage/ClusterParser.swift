@@ -287,10 +287,10 @@ package struct ClusterParser {
   // MARK: Parts of a line
 
   private func typeReference(_ line: inout SourceLine) throws(CatalogueError) -> TypeReference {
-    var name = try line.take("a type")
-    let isList = name.hasPrefix("list[") && name.hasSuffix("]")
-    if isList { name = String(name.dropFirst(5).dropLast()) }
-    return .init(name: name, isList: isList, isNullable: false)
+    var type = TypeReference(name: try line.take("a type"))
+    type.isList = type.name.hasPrefix("list[") && type.name.hasSuffix("]")
+    if type.isList { type.name = String(type.name.dropFirst(5).dropLast()) }
+    return type
   }
 
   /// Parses a conformance expression, which starts with a capital letter, `!`, `(` or `[`, or is `desc`. Without one,

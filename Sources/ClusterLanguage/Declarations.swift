@@ -91,8 +91,10 @@ package struct FeatureDeclaration {
 package struct TypeReference {
   /// The name of a base type of the standard, such as `uint8`, or of a declared type.
   package var name: String
-  package var isList: Bool
-  package var isNullable: Bool
+  package var isList = false
+  package var isNullable = false
+
+  package init(name: String) { self.name = name }
 }
 
 package struct AttributeDeclaration {

@@ -1,23 +1,82 @@
 public import MatterModel
+internal import Synchronization
 
-/// The clusters that the files of the folder Clusters declare, with look-up by id and name.
+/// The clusters that the files of the folder Clusters declare, and manufacturers' clusters, with look-up by id and name.
 public enum ClusterCatalogue {
+  /// The clusters of the standard and those that ``add(_:)`` added.
+  public static var all: [any Cluster.Type] {
+    standard + makers.withLock { $0.current.sorted { $0.key < $1.key }.map(\.value.type) }
+  }
+
   /// Returns the cluster with this id; nil if it is not declared.
-  public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? { byID[id] }
+  public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? {
+    byID[id] ?? (id.vendor == nil ? nil : makers.withLock { $0.current[id]?.type })
+  }
 
   /// Returns the cluster by its name, in any spelling ("LevelControl", "level control", "levelControl"), or by its
   /// number.
   public static func cluster(named name: String) -> (any Cluster.Type)? {
-    byName[NormalizedName(name)] ?? number(name).flatMap { byID[ClusterID($0)] }
+    let normalized = NormalizedName(name)
+    return byName[normalized] ?? number(name).flatMap { cluster(ClusterID($0)) }
+      ?? makers.withLock { $0.current.values.first { NormalizedName($0.cluster.name) == normalized }?.type }
   }
 
-  private static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+  /// Adds a manufacturer's cluster, in place of one with the same id.
+  /// - Returns: the type of the cluster.
+  @discardableResult
+  package static func add(_ cluster: MakersCluster) -> any Cluster.Type {
+    makers.withLock { makers in
+      if let known = makers.current[cluster.id], known.cluster == cluster { return known.type }
+      let type = makers.next
+      makers.clusters[ObjectIdentifier(type)] = cluster
+      makers.current[cluster.id] = (type, cluster)
+      makers.next = type.next
+      return type
+    }
+  }
+
+  /// Returns the declaration of a type that ``add(_:)`` returned.
+  fileprivate static func declaration(of type: any Cluster.Type) -> MakersCluster? {
+    makers.withLock { $0.clusters[ObjectIdentifier(type)] }
+  }
+
+  private struct Makers: Sendable {
+    /// The added clusters by their types.
+    var clusters: [ObjectIdentifier: MakersCluster] = [:]
+    var current: [ClusterID: (type: any Cluster.Type, cluster: MakersCluster)] = [:]
+    /// The type of the next cluster.
+    var next: any MakersClusterType.Type = AddedCluster<Never>.self
+  }
+
+  private static let makers = Mutex(Makers())
+
+  private static let byID = Dictionary(standard.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   private static let byName = Dictionary(
-    all.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+    standard.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
 
   static func number(_ text: String) -> UInt32? {
     text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
   }
+}
+
+/// A type for a cluster that is declared while the program runs.
+private protocol MakersClusterType: Cluster {
+  /// The type for the cluster that is added after this one.
+  static var next: any MakersClusterType.Type { get }
+}
+
+/// The first added cluster has the type `AddedCluster<Never>`, the second one `AddedCluster<AddedCluster<Never>>`, and so
+/// on: the runtime makes these types as needed.
+private enum AddedCluster<Previous>: MakersClusterType {
+  static var next: any MakersClusterType.Type { AddedCluster<Self>.self }
+
+  private static var declaration: MakersCluster? { ClusterCatalogue.declaration(of: Self.self) }
+  static var id: ClusterID { declaration?.id ?? 0 }
+  static var revision: UInt16 { declaration?.revision ?? 0 }
+  static var name: String { declaration?.name ?? "" }
+  static var quality: Quality { declaration?.quality ?? [] }
+  static var features: [Feature] { declaration?.features ?? [] }
+  static var elements: [any ClusterElement] { declaration?.elements ?? [] }
 }
 
 /// Look-up of a cluster's elements by id or name. Names are accepted in any spelling.
