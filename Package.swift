@@ -105,8 +105,8 @@ let package = Package(
     + module(
       "VirtualDevices",
       imports: [
-        "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
-        "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
+        "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "ClusterLanguage", "MatterModel", "MatterTLV",
+        "MatterCrypto", "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
     + module(
       "HomeModel",
@@ -114,8 +114,8 @@ let package = Package(
     + module(
       "HomeStore",
       imports: [
-        "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "HomeModel", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log,
+        grdb, .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], tests: nil)
     + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
     + module(

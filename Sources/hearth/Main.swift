@@ -27,6 +27,7 @@ import MatterProtocol
       if isTracing {
         Output().note("hearth \(HearthVersion.text), process \(getpid()): \(type(of: command)._commandName)")
       }
+      try GlobalOptions.parsed.withLock { $0 }?.loadClusters()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -182,6 +182,7 @@ struct DefinitionResolver {
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
         behaviors: draft.behaviors, battery: draft.battery, faults: draft.faults, labels: draft.labels,
+        makers: draft.makers,
         switchKind: draft.switchKind, climate: draft.climate, buttons: draft.buttons, program: draft.program,
         motors: draft.motors, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }

@@ -11,6 +11,7 @@ extension Init.Kind {
     case .climate: Self.climateDefinition
     case .covers: Self.coversDefinition
     case .water: Self.waterDefinition
+    case .maker: Self.makerDefinition
     case .house: Self.houseDefinition
     }
   }
