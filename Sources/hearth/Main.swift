@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import HearthHome
 import MatterProtocol
+import Synchronization
 
 /// Parses the command line, runs the command, and maps its outcome to an exit code.
 @main enum Main {

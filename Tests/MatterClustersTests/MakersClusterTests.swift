@@ -37,22 +37,25 @@ import Testing
     let cluster = ClusterCatalogue.add(try MakersCluster(Self.head, file: "winder.cluster"))
     #expect(cluster.id == 0xFFF1_FC30 && cluster.name == "Winder" && cluster.revision == 2)
     #expect(cluster.quality == .diagnostics && cluster.features.map(\.code) == ["FST"])
-    let speed = try #require(cluster.attribute(named: "speed"))
+    // The macros can't expand calls of static members of an existential type.
+    let named = (attribute: cluster.attribute(named: "speed"), command: cluster.command(named: "wind"))
+    let speed = try #require(named.attribute)
     #expect(speed.schema == .signed(bits: 16) && speed.constraint == .range(-100...100) && speed.write == .manage)
     #expect(speed.initial == Int16(-5).tlv && speed.quality == .nonVolatile)
     #expect(speed.isWellFormed(Int16(3).tlv) && !speed.isWellFormed("3".tlv))
     let mode = Schema.enumeration(bits: 8, names: [0: "Left", 1: "Right"])
-    #expect(cluster.attribute(0x0001)?.schema == .nullable(mode))
-    #expect(cluster.attribute(0x0002)?.read == .administer)
+    let (modes, label, log) = (cluster.attribute(0x0001), cluster.attribute(0x0002), cluster.attribute(0x0003))
+    #expect(modes?.schema == .nullable(mode) && label?.read == .administer)
     let entry = Schema.structure([
       .init(id: 0, name: "Turns", schema: .unsigned(bits: 8), isOptional: false),
       .init(id: 1, name: "Modes", schema: .bitmap(bits: 16, names: [3: "Slow"]), isOptional: false),
     ])
-    #expect(cluster.attribute(0x0003)?.schema == .list(entry))
-    let wind = try #require(cluster.command(named: "wind"))
+    #expect(log?.schema == .list(entry))
+    let wind = try #require(named.command)
     #expect(wind.privilege == .manage && wind.quality == .timed && wind.response?.id == 0x01)
     #expect(wind.conformance.text == "Speed&FST")
-    #expect(cluster.event(named: "stopped")?.priority == .critical)
+    let stopped = cluster.event(named: "stopped")
+    #expect(stopped?.priority == .critical)
   }
 
   @Test func isFoundByNameAndNumber() throws {

@@ -40,7 +40,7 @@ struct GlobalOptions: ParsableArguments {
 
   /// Adds the clusters of the home and those of --clusters to the catalogue.
   func loadClusters() throws {
-    try? namedDirectory.loadClusters(logger)
+    _ = try? namedDirectory.loadClusters(logger)
     for file in clusters { ClusterCatalogue.add(try NamedFile.cluster(file)) }
   }
 

@@ -168,7 +168,7 @@ import Testing
     let node = TestNode([server])
     try node.invoke(Fan.assign, .init(speed: 42, offset: 9))
     let restarted = TestNode([server], stored: node.stored)
-    #expect(restarted.context[Fan.speed] == 42 && restarted.context[Fan.offset] == 0)
+    #expect(restarted[Fan.speed] == 42 && restarted[Fan.offset] == 0)
   }
 
   @Test("transitions are linear and end at their target") func transitions() {

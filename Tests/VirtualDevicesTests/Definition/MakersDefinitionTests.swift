@@ -81,7 +81,7 @@ import Testing
       + "    clusters: [2.Blower]\n  - name: Hub\n    type: bridge\n    clusters: [Blower]\n    devices:\n"
       + "      - { name: Inner, type: plug, clusters: [Blower] }\n"
     let home = try home(text)
-    let endpoints = try home.devices.map { DeviceAssembly.endpoints(of: $0) }
+    let endpoints = home.devices.map { DeviceAssembly.endpoints(of: $0) }
     #expect(endpoints[0].map { $0.servers.contains { $0.id == Blower.id } } == [false, true])
     #expect(endpoints[1].allSatisfy { $0.servers.contains { $0.id == Blower.id } } && endpoints[1].count == 2)
   }
