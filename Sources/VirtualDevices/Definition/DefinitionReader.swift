@@ -43,13 +43,14 @@ struct DefinitionReader {
       return draft
     }
     let problemCount = problems.count
-    let own = ["home", "rooms", "clusters", "devices"].filter { !ignored.contains($0) }
+    let own = ["home", "rooms", "devices", "clusters"].filter { !ignored.contains($0) }
     guard let fields = fields(of: root, known: own + ignored, what: "a home") else { return draft }
     if !ignored.contains("home") { draft.home = name(fields["home"], what: "the home's name")?.value }
     if let node = fields["rooms"] {
       rooms = readRooms(node)
       draft.rooms = rooms?.map(\.value)
     }
+    // Before the devices, which name them.
     if let node = fields["clusters"] { readClusters(node) }
     if let node = fields["devices"] {
       if case .sequence(let sequence) = node {
