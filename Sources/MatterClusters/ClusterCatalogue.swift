@@ -27,10 +27,9 @@ public enum ClusterCatalogue {
   package static func add(_ cluster: MakersCluster) -> any Cluster.Type {
     makers.withLock { makers in
       if let known = makers.current[cluster.id], known.cluster == cluster { return known.type }
-      let type = makers.next
+      let type = Never.number(makers.clusters.count + 1).cluster
       makers.clusters[ObjectIdentifier(type)] = cluster
       makers.current[cluster.id] = (type, cluster)
-      makers.next = type.next
       return type
     }
   }
@@ -44,8 +43,6 @@ public enum ClusterCatalogue {
     /// The added clusters by their types.
     var clusters: [ObjectIdentifier: MakersCluster] = [:]
     var current: [ClusterID: (type: any Cluster.Type, cluster: MakersCluster)] = [:]
-    /// The type of the next cluster.
-    var next: any MakersClusterType.Type = AddedCluster<Never>.self
   }
 
   private static let makers = Mutex(Makers())
@@ -59,17 +56,33 @@ public enum ClusterCatalogue {
   }
 }
 
-/// A type for a cluster that is declared while the program runs.
-private protocol MakersClusterType: Cluster {
-  /// The type for the cluster that is added after this one.
-  static var next: any MakersClusterType.Type { get }
+/// A number as a type: the bits of the number from the highest to the lowest, `One<Zero<One<Never>>>` for 5. The runtime
+/// makes these types as needed.
+private protocol NumberType: Sendable {
+  static var twice: any NumberType.Type { get }
+  static var twiceAndOne: any NumberType.Type { get }
+  /// The type for the added cluster with this number.
+  static var cluster: any Cluster.Type { get }
 }
 
-/// The first added cluster has the type `AddedCluster<Never>`, the second one `AddedCluster<AddedCluster<Never>>`, and so
-/// on: the runtime makes these types as needed.
-private enum AddedCluster<Previous>: MakersClusterType {
-  static var next: any MakersClusterType.Type { AddedCluster<Self>.self }
+extension NumberType {
+  static var twice: any NumberType.Type { Zero<Self>.self }
+  static var twiceAndOne: any NumberType.Type { One<Self>.self }
+  static var cluster: any Cluster.Type { AddedCluster<Self>.self }
 
+  static func number(_ number: Int) -> any NumberType.Type {
+    guard number > 0 else { return self }
+    let half = Self.number(number / 2)
+    return number.isMultiple(of: 2) ? half.twice : half.twiceAndOne
+  }
+}
+
+extension Never: NumberType {}
+private enum Zero<Half: NumberType>: NumberType {}
+private enum One<Half: NumberType>: NumberType {}
+
+/// A type for a cluster that is declared while the program runs.
+private enum AddedCluster<Number: NumberType>: Cluster {
   private static var declaration: MakersCluster? { ClusterCatalogue.declaration(of: Self.self) }
   static var id: ClusterID { declaration?.id ?? 0 }
   static var revision: UInt16 { declaration?.revision ?? 0 }

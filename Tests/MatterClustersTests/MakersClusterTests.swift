@@ -73,6 +73,15 @@ import Testing
     #expect(ClusterCatalogue.cluster(0xFFF1_FC31)?.revision == 3)
   }
 
+  @Test func addsManyClusters() throws {
+    let types = try (1...1000).map { revision in
+      let text = "cluster 0xFFF1FC32 Many \"Many\" revision \(revision)"
+      return ClusterCatalogue.add(try MakersCluster(text, file: "many.cluster"))
+    }
+    #expect(types.map { Int($0.revision) } == Array(1...1000))
+    #expect(Set(types.map { ObjectIdentifier($0) }).count == 1000)
+  }
+
   struct Example: Sendable, CustomTestStringConvertible {
     var text: String
     var message: String
