@@ -72,13 +72,13 @@ let package = Package(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Without pkg-config: the package manager warns about its flags for this library. The module map links it.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    // Also a part of the generator, which has no sanitizers.
+    .target(name: "ClusterLanguage", swiftSettings: tool),
     // Generates Swift from Sources/MatterClusters/Clusters when MatterClusters and HearthHome are built.
     .executableTarget(name: "CatalogueGenerator", dependencies: ["ClusterLanguage"], swiftSettings: tool),
     .testTarget(
       name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "ClusterLanguage", "MatterModel"],
       swiftSettings: strict),
-    // Also a part of the generator, which has no sanitizers.
-    .target(name: "ClusterLanguage", swiftSettings: tool),
     .plugin(
       name: "CataloguePlugin", capability: .buildTool(), dependencies: ["CatalogueGenerator"],
       path: "Sources/CataloguePlugin"),
