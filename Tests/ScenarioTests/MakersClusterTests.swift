@@ -27,6 +27,7 @@ import Testing
         - wait: 5s
         - expect: { fan.simulatedFan.speed: 40, within: 1s }
         - power: { fan: off }
+        - expect: { fan.connectivity: offline, within: 2m }
         - power: { fan: on }
         - expect: { fan.connectivity: online, fan.simulatedFan.speed: 40, within: 2m }
         - do: write fan.simulatedFan.speed 50

@@ -39,7 +39,7 @@ import Testing
     #expect(await watch.waits(for: #""connectivityState":"online""#))
     #expect(try await hearth("read", "fan.testFan.speed").output.contains("10"))
     #expect(try await hearth("invoke", "fan.testFan.goToSpeed", "speed=40").status == 0)
-    #expect(await watch.waits(for: "testFan.speed"))
+    #expect(await watch.waits(for: #""cluster":"testFan","attribute":"speed","path":"1/1/4294048864/0","value":40"#))
     #expect(await watch.waits(for: "requested"))
     #expect(try await hearth("invoke", "fan.testFan.ask", "--json").output.contains(#""speed":40"#))
     #expect(try await hearth("write", "fan.testFan.speed=50").status == 0)
