@@ -1,3 +1,5 @@
+internal import ClusterLanguage
+
 /// Writes the Swift types of enumerations, bitmaps and structures.
 struct TypeWriter {
   let names: TypeNames

@@ -1,3 +1,4 @@
+import ClusterLanguage
 import Testing
 
 @testable import CatalogueGenerator

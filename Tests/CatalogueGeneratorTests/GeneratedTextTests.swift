@@ -1,3 +1,4 @@
+import ClusterLanguage
 import Foundation
 import MatterModel
 import Testing

@@ -64,6 +64,19 @@ import Testing
         ConcreteEventPath(1, cluster, event), number: 1, priority: .info, timestamp: .epoch(1), payload: nil)
       return HomeRole.allCases.map { RoleVisibility.of($0).contains(.event(5, data)) }
     }
+    let maker = """
+      cluster 0xFFF1FC80 RoleFan "Role Fan" revision 1
+      attribute 0x0000 Speed uint8
+      attribute 0x0001 Code uint8 read administer
+      event 0x00 Stopped info
+      event 0x01 Broken info read administer
+      """
+    #expect(throws: Never.self) { ClusterCatalogue.add(try MakersCluster(maker, file: "fan.cluster")) }
+    #expect(visible(0xFFF1_FC80, 0) == [true, true, true])
+    #expect(visible(0xFFF1_FC80, 1) == [false, false, true])
+    #expect(visible(event: 0, of: 0xFFF1_FC80) == [true, true, true])
+    #expect(visible(event: 1, of: 0xFFF1_FC80) == [false, false, true])
+    #expect(visible(0xFFF1_FC81, 0) == [false, false, true])
     #expect(visible(6, 0) == [true, true, true])
     #expect(visible(0x1F, 0) == [false, false, true])
     // Undeclared clusters and attributes of the standard; global attributes are visible to all roles.

@@ -96,6 +96,7 @@ public actor HomeController {
   package static func lock(_ options: Options) throws(HomeError) -> OwnerLock? {
     guard options.machine.sharesFiles else { return .unshared }
     try options.state.check(options.logger)
+    options.state.loadClusters(options.logger)
     return try OwnerLock.acquire(options.state)
   }
 

@@ -40,6 +40,8 @@ public enum TimerID: Hashable, Sendable {
   case daylight
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
+  /// The next value of an attribute of a manufacturer's cluster that is in a transition.
+  case transition(AttributeID)
   /// A timer of a server outside of this library.
   case custom(Int)
 }

@@ -9,7 +9,8 @@ internal import Yams
 /// Parses a scenario file, collecting all problems instead of stopping at the first.
 struct ScenarioReader {
   static let keys = [
-    "scenario", "home", "rooms", "devices", "paired", "limit", "defect", "mutant", "vary", "always", "never", "steps",
+    "scenario", "home", "rooms", "clusters", "devices", "paired", "limit", "defect", "mutant", "vary", "always",
+    "never", "steps",
   ]
 
   var problems: [DefinitionProblem] = []

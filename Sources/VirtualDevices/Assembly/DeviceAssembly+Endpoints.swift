@@ -17,7 +17,9 @@ extension DeviceAssembly {
     guard device.kind == .bridge else {
       return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) } + (power.map { [$0] } ?? [])
     }
-    var aggregator = EndpointDefinition(1, deviceTypes: types(device), servers: labels(device))
+    var aggregator = EndpointDefinition(
+      1, deviceTypes: types(device),
+      servers: labels(device) + makers(device, position: 0).map { initial($0, device, position: 0) })
     var behind: [EndpointDefinition] = []
     for bridged in device.bridged { behind += endpoints(bridged: bridged, &numbers, clock) }
     // A flat list: an aggregator lists all endpoints below it, at any depth.
@@ -101,11 +103,23 @@ extension DeviceAssembly {
 
   /// Returns the application endpoints of a device, one for each of its `endpointNames`.
   static func units(of device: DeviceDefinition) -> [Unit] {
-    if let appliance = Appliance.of(device.kind) { return appliance.units(device.program ?? appliance.program) }
-    if let units = energyUnits(of: device.kind, device.energy) { return units }
-    let type = DeviceTypes.named(device.kind.deviceType)
-    let servers = servers(of: device)
-    return device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }
+    var units: [Unit]
+    if let appliance = Appliance.of(device.kind) {
+      units = appliance.units(device.program ?? appliance.program)
+    } else if let own = energyUnits(of: device.kind, device.energy) {
+      units = own
+    } else {
+      let type = DeviceTypes.named(device.kind.deviceType)
+      let servers = servers(of: device)
+      units = device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }
+    }
+    for position in units.indices { units[position].servers += makers(device, position: position) }
+    return units
+  }
+
+  /// Returns the servers of manufacturers' clusters on an endpoint.
+  private static func makers(_ device: DeviceDefinition, position: Int) -> [ClusterServer] {
+    device.makers.filter { Int($0.endpoint.rawValue) == position + 1 }.map { .makers($0.cluster, serving: $0.names) }
   }
 
   private static func types(_ device: DeviceDefinition) -> [DeviceType] {
@@ -178,6 +192,20 @@ extension DeviceAssembly {
           at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
       }
     guard problems.isEmpty else { return problems }
+    let makers = device.makers.flatMap { makers -> [DefinitionProblem] in
+      guard units.indices.contains(Int(makers.endpoint.rawValue) - 1) else {
+        return [
+          DefinitionProblem(
+            at: makers.mark, found: "endpoint \(makers.endpoint)", expected: "an endpoint from 1 to \(units.count)")
+        ]
+      }
+      let server = ClusterServer.makers(makers.cluster, serving: makers.names)
+      return server.violations.map {
+        DefinitionProblem(
+          at: makers.mark, found: makers.cluster.name, expected: "features and elements that conform to it: \($0)")
+      }
+    }
+    guard makers.isEmpty else { return makers }
     return units.enumerated().flatMap { position, unit in
       unit.servers.flatMap { violations(initial($0, device, position: position), device, position: position) }
     }

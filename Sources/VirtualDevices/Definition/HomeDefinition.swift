@@ -130,6 +130,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var faults = DeviceFaults()
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
+  /// The clusters of manufacturers.
+  package var makers: [MakersServer] = []
   /// The features of a generic switch; nil for other kinds.
   public var switchKind: SwitchKind?
   /// The room, the powers and the filters of a device that heats, cools or cleans the air.

@@ -27,7 +27,7 @@ private struct HostileAdministrator {
   /// The clusters that the device serves, with their endpoints.
   private static let clusters: [(endpoint: EndpointID, cluster: any Cluster.Type)] = {
     let light: [ClusterID] = [Identify.id, Groups.id, ScenesManagement.id, OnOff.id, LevelControl.id]
-    return ClusterCatalogue.all.flatMap { cluster in
+    return ClusterCatalogue.standard.flatMap { cluster in
       light.contains(cluster.id) ? [(EndpointID(1), cluster)] : [(EndpointID.root, cluster)]
     }
   }()

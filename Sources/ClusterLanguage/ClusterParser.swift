@@ -1,42 +1,63 @@
 /// Parses the declaration of a cluster, or of types that several clusters use. docs/catalogue.md describes the
 /// language.
-struct ClusterParser {
+package struct ClusterParser {
   private var lines: ArraySlice<SourceLine>
   private let bases: [String: [SourceLine]]
+  /// Whether the cluster is one of a manufacturer: without sections, and with effects of commands.
+  private let isMakers: Bool
   private var book = ""
   private var cluster: ClusterDeclaration?
   private var types: [TypeDeclaration] = []
 
-  static let qualities = [
+  private static let qualities = [
     "nonvolatile": "nonVolatile", "fixed": "fixed", "scene": "scene", "changes-omitted": "changesOmitted",
     "quieter": "quieter", "fabric-scoped": "fabricScoped", "fabric-sensitive": "fabricSensitive", "timed": "timed",
     "singleton": "singleton", "diagnostics": "diagnostics", "large-message": "largeMessage", "atomic": "atomic",
   ]
-  static let privileges = ["view", "operate", "manage", "administer"]
+  private static let privileges = ["view", "operate", "manage", "administer"]
 
   /// Adds the declarations of a file to the catalogue.
   /// - Parameter bases: the lines that clusters of a kind share, by name.
-  static func parse(
+  package static func parse(
     _ text: String, file: String, bases: [String: [SourceLine]] = [:], into catalogue: inout Catalogue
   ) throws(CatalogueError) {
-    var parser = ClusterParser(lines: SourceLine.lines(of: text, file: file)[...], bases: bases)
+    var parser = ClusterParser(SourceLine.lines(of: text, file: file), bases: bases)
     try parser.parse()
-    if var cluster = parser.cluster {
-      cluster.sort()
-      guard file.hasSuffix("/\(cluster.name).cluster") else {
-        throw CatalogueError(
-          file: file, line: 1, message: "the cluster is \(cluster.name); expected the file name \(cluster.name).cluster"
-        )
-      }
-      cluster.types = parser.types
-      catalogue.clusters.append(cluster)
-    } else {
+    guard let cluster = parser.sortedCluster else {
       catalogue.types += parser.types
+      return
     }
+    guard file.hasSuffix("/\(cluster.name).cluster") else {
+      throw CatalogueError(
+        file: file, line: 1, message: "the cluster is \(cluster.name); expected the file name \(cluster.name).cluster"
+      )
+    }
+    catalogue.clusters.append(cluster)
   }
 
-  private init(lines: ArraySlice<SourceLine>, bases: [String: [SourceLine]]) {
-    (self.lines, self.bases) = (lines, bases)
+  /// Parses the declaration of a manufacturer's cluster.
+  /// - Parameter offset: the number of lines of the file above the declaration.
+  package static func makersCluster(
+    _ text: String, file: String, offset: Int = 0
+  ) throws(CatalogueError) -> ClusterDeclaration {
+    var parser = ClusterParser(SourceLine.lines(of: text, file: file, offset: offset), isMakers: true)
+    try parser.parse()
+    guard let cluster = parser.sortedCluster else {
+      throw CatalogueError(
+        file: file, line: offset + 1, message: "no cluster; expected a line with cluster, an id, a name")
+    }
+    return cluster
+  }
+
+  private init(_ lines: [SourceLine], bases: [String: [SourceLine]] = [:], isMakers: Bool = false) {
+    (self.lines, self.bases, self.isMakers) = (lines[...], bases, isMakers)
+  }
+
+  private var sortedCluster: ClusterDeclaration? {
+    guard var cluster else { return nil }
+    cluster.types = types
+    cluster.sort()
+    return cluster
   }
 
   private mutating func parse() throws(CatalogueError) {
@@ -68,11 +89,12 @@ struct ClusterParser {
   }
 
   private mutating func clusterHead(_ line: inout SourceLine) throws(CatalogueError) -> ClusterDeclaration {
-    guard let section = line.section else {
+    if let section = line.section {
+      book = Reference.parts(section).book
+    } else if !isMakers {
       throw line.error("cluster: no section; expected § with book and number, such as § Application Clusters 1.5")
     }
-    book = Reference.parts(section).book
-    var cluster = ClusterDeclaration(reference: Reference(line, book: book))
+    var cluster = ClusterDeclaration(line: line, reference: Reference(line, book: book))
     cluster.id = try line.readNumber("the id of the cluster")
     cluster.name = try line.readName("the name of the cluster")
     cluster.title = try line.readText("the name of the cluster in the standard")
@@ -99,7 +121,7 @@ struct ClusterParser {
     let bit = try line.readNumber("the bit of the feature")
     let code = try line.readName("the code of the feature")
     let name = try line.readName("the name of the feature")
-    let conformance = Conformance(text: line.next == nil ? "O" : try line.readWord("a conformance"))
+    let conformance = ConformanceText(text: line.next == nil ? "O" : try line.readWord("a conformance"))
     try line.end("the end of the line")
     cluster?.features.append(.init(line: line, bit: bit, code: code, name: name, conformance: conformance))
   }
@@ -153,10 +175,14 @@ struct ClusterParser {
       }
     }
     try line.end("a quality, invoke, fields or §")
-    let fields = try fields()
+    let fields = try fields(allowsEffects: isMakers)
     if !fields.isEmpty {
       command.request = Self.request(name)
       types.append(.init(name: Self.request(name), reference: command.reference, content: .structure(fields)))
+    }
+    while var line = lines.first, line.isIndented {
+      lines.removeFirst()
+      command.effects.append(EffectDeclaration(line: line, action: try EffectParser.action(&line)))
     }
     cluster?.commands.append(command)
   }
@@ -202,9 +228,10 @@ struct ClusterParser {
     types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
   }
 
-  private mutating func fields() throws(CatalogueError) -> [FieldDeclaration] {
+  private mutating func fields(allowsEffects: Bool = false) throws(CatalogueError) -> [FieldDeclaration] {
     var fields: [FieldDeclaration] = []
     while var line = lines.first, line.isIndented {
+      if allowsEffects, let word = line.next, EffectParser.isEffect(word) { break }
       lines.removeFirst()
       let id = try line.readNumber("the number of the field")
       guard (0...254).contains(id) else { throw line.error("field \(id): out of range; expected 0 to 254") }
@@ -260,22 +287,22 @@ struct ClusterParser {
   // MARK: Parts of a line
 
   private func typeReference(_ line: inout SourceLine) throws(CatalogueError) -> TypeReference {
-    var name = try line.readWord("a type")
-    let isList = name.hasPrefix("list[") && name.hasSuffix("]")
-    if isList { name = String(name.dropFirst(5).dropLast()) }
-    return .init(name: name, isList: isList, isNullable: false)
+    var type = TypeReference(name: try line.readWord("a type"))
+    type.isList = type.name.hasPrefix("list[") && type.name.hasSuffix("]")
+    if type.isList { type.name = String(type.name.dropFirst(5).dropLast()) }
+    return type
   }
 
   /// Parses a conformance expression, which starts with a capital letter, `!`, `(` or `[`, or is `desc`. Without one,
   /// the element is mandatory.
-  private func conformance(_ line: inout SourceLine) -> Conformance {
+  private func conformance(_ line: inout SourceLine) -> ConformanceText {
     guard let next = line.next, let first = next.first, first.isUppercase || "!([".contains(first) || next == "desc"
-    else { return Conformance(text: "M") }
+    else { return ConformanceText(text: "M") }
     _ = line.skip(String(next))
-    return Conformance(text: String(next))
+    return ConformanceText(text: String(next))
   }
 
-  private func constraint(_ line: inout SourceLine) throws(CatalogueError) -> Constraint? {
+  private func constraint(_ line: inout SourceLine) throws(CatalogueError) -> Limits? {
     if line.skip("max") { return .init(minimum: nil, maximum: try line.readNumber("a maximum")) }
     if line.skip("min") { return .init(minimum: try line.readNumber("a minimum"), maximum: nil) }
     guard let minimum = line.next.flatMap(SourceLine.number) else { return nil }

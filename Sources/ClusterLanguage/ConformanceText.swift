@@ -1,12 +1,12 @@
 /// A conformance expression of the standard: `M`, `O`, `LT`, `[LF&PA_LF]`, `P,!USR&(PIN|RID)`. Matter Core § 7.3.
 ///
 /// MatterModel evaluates it. The generator, which can't import that, only reports errors with their line.
-struct Conformance {
-  let text: String
+package struct ConformanceText {
+  package let text: String
   private static let keywords: Set = ["M", "O", "P", "D", "X", "desc"]
 
   /// Throws if a name is not in the list, or if operators and brackets are misplaced.
-  func check(names: [String], in line: SourceLine) throws(CatalogueError) {
+  package func check(names: [String], in line: SourceLine) throws(CatalogueError) {
     func fail(_ problem: String) -> CatalogueError { line.error("conformance “\(text)”: \(problem)") }
     var brackets: [Character] = []
     /// Whether a name or an opening bracket must follow.

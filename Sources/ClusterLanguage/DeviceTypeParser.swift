@@ -1,8 +1,8 @@
 /// Parses device types: a line with id, name and revision, and an indented line for each mandatory cluster with its
 /// required elements.
-enum DeviceTypeParser {
+package enum DeviceTypeParser {
   /// Adds the device types of a file to the catalogue.
-  static func parse(_ text: String, file: String, into catalogue: inout Catalogue) throws(CatalogueError) {
+  package static func parse(_ text: String, file: String, into catalogue: inout Catalogue) throws(CatalogueError) {
     for var line in SourceLine.lines(of: text, file: file) {
       let keyword = try line.readWord("device, server or client")
       switch (keyword, line.isIndented) {

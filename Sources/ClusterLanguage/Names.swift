@@ -1,7 +1,7 @@
 /// Names in Swift, derived from names of the standard.
-enum Names {
+package enum Names {
   /// Returns a name of the standard in camel case, as `NormalizedName.camelCase` does: "CSRNonce" is `csrNonce`.
-  static func camelCase(_ name: String) -> String {
+  package static func camelCase(_ name: String) -> String {
     let letters = Array(name)
     var capitals = letters.prefix { $0.isUppercase }.count
     guard capitals > 0 else { return name }
@@ -14,16 +14,16 @@ enum Names {
   }
 
   /// Returns the name of a device type: "On/Off Plug-in Unit" is `onOffPlugInUnit`.
-  static func deviceType(_ title: String) -> String {
+  package static func deviceType(_ title: String) -> String {
     camelCase(
       title.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
   }
 
   /// Returns a name with its first letter in upper case.
-  static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+  package static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
   /// Returns a name as an identifier: in backticks if it is a keyword.
-  static func identifier(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+  package static func identifier(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
   private static let keywords: Set = [
     "as", "break", "case", "catch", "class", "continue", "default", "defer", "do", "else", "enum", "extension", "false",

@@ -1,23 +1,24 @@
 /// A line of a catalogue file, split into words: `attribute 0x0000 OnOff bool = false § 1.5.6.2 // Whether it is on`.
-struct SourceLine {
+package struct SourceLine {
   /// The file and the number of the line, for messages.
-  let file: String
-  let number: Int
+  package let file: String
+  package let number: Int
   /// Whether it belongs to the declaration above.
-  let isIndented: Bool
+  package let isIndented: Bool
   /// The words before the section and the note. A text in quotes is one word, with its quotes.
-  private(set) var words: [Substring]
+  package private(set) var words: [Substring]
   /// The text after `§`.
-  let section: String?
+  package let section: String?
   /// The text after `//`.
-  var note: String?
+  package var note: String?
 
   /// The declarations of a file: without empty lines and comments (`#`), and with the notes of preceding lines.
-  static func lines(of text: String, file: String) -> [SourceLine] {
+  /// - Parameter offset: the number of lines of the file above the text.
+  package static func lines(of text: String, file: String, offset: Int = 0) -> [SourceLine] {
     var notes: [String] = []
     var result: [SourceLine] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      var parsed = SourceLine(line, file: file, number: index + 1)
+      var parsed = SourceLine(line, file: file, number: offset + index + 1)
       if parsed.words.isEmpty, parsed.section == nil {
         // A note on a line of its own belongs to the next declaration.
         if let note = parsed.note { notes.append(note) }
@@ -32,7 +33,7 @@ struct SourceLine {
     return result
   }
 
-  init(_ line: Substring, file: String, number: Int) {
+  package init(_ line: Substring, file: String, number: Int) {
     (self.file, self.number) = (file, number)
     isIndented = line.first == " "
     var words: [Substring] = []
@@ -66,25 +67,25 @@ struct SourceLine {
   }
 
   /// The next word, which remains.
-  var next: Substring? { words.first }
+  package var next: Substring? { words.first }
 
   /// Removes and returns the next word.
   /// - Parameter expected: a noun for the message if the line ends.
-  mutating func readWord(_ expected: String) throws(CatalogueError) -> String {
+  package mutating func readWord(_ expected: String) throws(CatalogueError) -> String {
     guard let word = words.first else { throw error("the line ends; expected \(expected)") }
     words.removeFirst()
     return String(word)
   }
 
   /// Removes the next word if it is this one.
-  mutating func skip(_ word: String) -> Bool {
+  package mutating func skip(_ word: String) -> Bool {
     guard words.first == word[...] else { return false }
     words.removeFirst()
     return true
   }
 
   /// Removes and returns a name of the standard.
-  mutating func readName(_ expected: String) throws(CatalogueError) -> String {
+  package mutating func readName(_ expected: String) throws(CatalogueError) -> String {
     let name = try readWord(expected)
     guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       throw error("“\(name)” is not a name; expected \(expected): letters, digits and underscores")
@@ -93,7 +94,7 @@ struct SourceLine {
   }
 
   /// Removes and returns a text in quotes.
-  mutating func readText(_ expected: String) throws(CatalogueError) -> String {
+  package mutating func readText(_ expected: String) throws(CatalogueError) -> String {
     let word = try readWord(expected)
     guard word.count >= 2, word.hasPrefix("\""), word.hasSuffix("\"") else {
       throw error("\(word): not in quotes; expected \(expected)")
@@ -102,20 +103,20 @@ struct SourceLine {
   }
 
   /// Removes and returns a decimal or hexadecimal number.
-  mutating func readNumber(_ expected: String) throws(CatalogueError) -> Int {
+  package mutating func readNumber(_ expected: String) throws(CatalogueError) -> Int {
     let word = try readWord(expected)
     guard let number = Self.number(word[...]) else { throw error("“\(word)” is not a number; expected \(expected)") }
     return number
   }
 
   /// Reports words that no rule of the line has removed.
-  func end(_ expected: String) throws(CatalogueError) {
+  package func end(_ expected: String) throws(CatalogueError) {
     if let word = words.first { throw error("“\(word)” is unknown here; expected \(expected)") }
   }
 
-  func error(_ message: String) -> CatalogueError { .init(file: file, line: number, message: message) }
+  package func error(_ message: String) -> CatalogueError { .init(file: file, line: number, message: message) }
 
-  static func number(_ word: Substring) -> Int? {
+  package static func number(_ word: Substring) -> Int? {
     word.hasPrefix("0x") ? Int(word.dropFirst(2), radix: 16) : Int(word)
   }
 }
