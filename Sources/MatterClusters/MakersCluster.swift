@@ -176,7 +176,10 @@ struct MakersClusterBuilder {
           names: Dictionary(codes.map { (UInt64($0.number), $0.name) }, uniquingKeysWith: { first, _ in first }))
       case .bitmap(let bits, let codes, let isInverted):
         schema = .bitmap(
-          bits: bits, names: Dictionary(codes.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first }),
+          bits: bits,
+          names: Dictionary(
+            codes.flatMap { code in (code.number...max(code.number, code.last)).map { ($0, code.name) } },
+            uniquingKeysWith: { first, _ in first }),
           isInverted: isInverted)
       case .structure(let fields):
         guard !within.contains(type.name) else {

@@ -28,7 +28,7 @@ import Testing
     var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
     configuration.isCommissionable = false
     configuration.epoch = epoch.map { $0 * 1000 }
-    let clock = BehaviorClock(origin: .zero, now: .zero, seed: seed)
+    let clock = BehaviorClock(origin: .zero, now: .zero, seed: seed, rooms: Rooms())
     return DeviceEngine(
       configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), stored: stored, random: random,
       at: .zero)

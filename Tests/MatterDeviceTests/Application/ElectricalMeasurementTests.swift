@@ -80,12 +80,7 @@ import Testing
       ElectricalPowerServer.make(Power.directCurrent, voltage: 48_000), ElectricalEnergyServer.make(),
       ElectricalEnergyServer.make(Self.both), ElectricalEnergyServer.make([Energy.exportedEnergy]),
     ]
-    for server in servers {
-      #expect(server.violations.isEmpty, "\(server.cluster.name): \(server.violations)")
-      for (id, served) in server.attributes {
-        #expect(throws: Never.self, "\(served.info.name)") { try server.check(initial: served.initial, for: id) }
-      }
-    }
+    for server in servers { expectConformance(of: server) }
     let node = node()
     #expect(node[Power.powerMode] == .ac)
     let accuracy = node[Power.accuracy]
