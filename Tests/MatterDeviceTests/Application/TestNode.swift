@@ -30,6 +30,10 @@ final class TestNode {
     [IdentifyServer.make(.lightOutput), GroupsServer.make(), ScenesManagementServer.make(), onOff, level]
   }
 
+  static let configuration: DeviceConfiguration = {
+    do { return try Lab.makeConfiguration() } catch { preconditionFailure("\(error)") }
+  }()
+
   init(_ light: [ClusterServer] = TestNode.dimmableLight(), stored: StoredState = [:]) {
     let map = (1...3 as ClosedRange<UInt8>).flatMap { fabric in
       (1...20 as ClosedRange<UInt16>).map { group in
@@ -43,6 +47,7 @@ final class TestNode {
     self.stored = stored
     context = ServerContext(
       NodeState(
+        Self.configuration,
         endpoints: [
           EndpointDefinition(0, deviceTypes: [DeviceTypes.rootNode], servers: [keys]),
           EndpointDefinition(1, deviceTypes: [DeviceTypes.dimmableLight], servers: light),

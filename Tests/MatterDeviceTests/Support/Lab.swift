@@ -36,21 +36,7 @@ struct Lab {
     endpoints: [EndpointDefinition] = [Lab.light], isCommissionable: Bool = true,
     _ change: (inout DeviceConfiguration) -> Void = { _ in }
   ) throws {
-    var random = SeededRandomSource(seed: 77)
-    let attestation = try TestAttestation(
-      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random,
-      signatures: DeterministicSignatures())
-    var configuration = DeviceConfiguration(
-      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8000, serialNumber: "1",
-      uniqueID: "unique", discriminator: 3840,
-      passcode: PASEParameters(
-        verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: Self.salt, iterations: 1000), salt: Self.salt,
-        iterations: 1000),
-      attestation: AttestationCredentials(
-        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
-        intermediateCertificate: attestation.pai.der,
-        certificationDeclaration: attestation.certificationDeclaration),
-      port: 5540, hostName: "B6A1F0C3D2E4")
+    var configuration = try Self.makeConfiguration()
     configuration.isCommissionable = isCommissionable
     configuration.enableKey = Self.enableKey
     configuration.fixedLabels = [.init(label: "room", value: "Hall")]
@@ -61,6 +47,25 @@ struct Lab {
       configuration, endpoints: endpoints, random: SeededRandomSource(seed: 1),
       signatures: DeterministicSignatures(), at: .zero)
     settle()
+  }
+
+  /// The configuration of a lamp.
+  static func makeConfiguration() throws -> DeviceConfiguration {
+    var random = SeededRandomSource(seed: 77)
+    let attestation = try TestAttestation(
+      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random,
+      signatures: DeterministicSignatures())
+    return DeviceConfiguration(
+      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8000, serialNumber: "1",
+      uniqueID: "unique", discriminator: 3840,
+      passcode: PASEParameters(
+        verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: Self.salt, iterations: 1000), salt: Self.salt,
+        iterations: 1000),
+      attestation: AttestationCredentials(
+        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
+        intermediateCertificate: attestation.pai.der,
+        certificationDeclaration: attestation.certificationDeclaration),
+      port: 5540, hostName: "B6A1F0C3D2E4")
   }
 
   /// An on/off light with only the cluster that the tests need.
