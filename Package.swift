@@ -72,10 +72,13 @@ let package = Package(
       name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Without pkg-config: the package manager warns about its flags for this library. The module map links it.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    // Also a part of the generator, which has no sanitizers.
+    .target(name: "ClusterLanguage", swiftSettings: tool),
     // Generates Swift from Sources/MatterClusters/Clusters when MatterClusters and HearthHome are built.
-    .executableTarget(name: "CatalogueGenerator", swiftSettings: tool),
+    .executableTarget(name: "CatalogueGenerator", dependencies: ["ClusterLanguage"], swiftSettings: tool),
     .testTarget(
-      name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "MatterModel"], swiftSettings: strict),
+      name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "ClusterLanguage", "MatterModel"],
+      swiftSettings: strict),
     .plugin(
       name: "CataloguePlugin", capability: .buildTool(), dependencies: ["CatalogueGenerator"],
       path: "Sources/CataloguePlugin"),
@@ -84,7 +87,8 @@ let package = Package(
     + module("MatterCrypto", imports: ["COpenSSL"])
     + module("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
     + module("MatterModel", imports: ["MatterTLV"])
-    + module("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"], plugins: ["CataloguePlugin"])
+    + module(
+      "MatterClusters", imports: ["ClusterLanguage", "MatterModel"], tests: ["MatterTLV"], plugins: ["CataloguePlugin"])
     + module("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
     + module(
       "MatterDevice",
@@ -101,8 +105,8 @@ let package = Package(
     + module(
       "VirtualDevices",
       imports: [
-        "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
-        "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
+        "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "ClusterLanguage", "MatterModel", "MatterTLV",
+        "MatterCrypto", "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
     + module(
       "HomeModel",
@@ -110,10 +114,13 @@ let package = Package(
     + module(
       "HomeStore",
       imports: [
-        "HomeModel", "Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log, grdb,
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "HomeModel", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log, grdb,
       ], tests: nil)
-    + module("WebClient", imports: [.product(name: "NIOCore", package: "swift-nio")], tests: nil)
+    + module(
+      "WebClient",
+      imports: [
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ] + nio, tests: nil)
     + module(
       "HomeAutomation",
       imports: [

@@ -1,4 +1,5 @@
-import Foundation
+internal import ClusterLanguage
+internal import Foundation
 
 /// Generates Swift declarations from the catalogue of clusters and device types.
 ///

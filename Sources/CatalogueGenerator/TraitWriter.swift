@@ -1,3 +1,5 @@
+internal import ClusterLanguage
+
 /// Writes the traits and device types of the module HearthHome.
 struct TraitWriter {
   private let catalogue: Catalogue

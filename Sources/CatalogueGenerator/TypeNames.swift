@@ -1,3 +1,5 @@
+internal import ClusterLanguage
+
 /// The base types of the standard (Matter Core § 7.19) in Swift.
 struct BaseType {
   var swift: String
@@ -25,21 +27,6 @@ struct BaseType {
     "attrib-id": .init(swift: "AttributeID", zero: "0"), "command-id": .init(swift: "CommandID", zero: "0"),
     "event-id": .init(swift: "EventID", zero: "0"),
   ]
-
-  /// The range of an integer of this width.
-  static func limits(_ name: String) -> ClosedRange<Int64>? {
-    switch name {
-    case "uint8": 0...255
-    case "uint16": 0...65535
-    case "uint32": 0...4_294_967_295
-    case "uint64": 0...Int64.max
-    case "int8": -128...127
-    case "int16": -32768...32767
-    case "int32": -2_147_483_648...2_147_483_647
-    case "int64": Int64.min...Int64.max
-    default: nil
-    }
-  }
 }
 
 /// The types of a cluster in Swift.
@@ -80,40 +67,16 @@ struct TypeNames {
     }
   }
 
-  /// Returns an initial value: `true`, `5`, `null`, `empty`, `"XX"`, or the name of an enumeration value.
+  /// Returns an initial value: `true`, `5`, `.null`, `[]`, `"XX"`, or the constant of an enumeration value.
   func value(_ text: String, of type: TypeReference, in line: SourceLine) throws(CatalogueError) -> String {
-    if text == "null", type.isNullable { return ".null" }
-    let value = try plainValue(text, of: type, in: line)
+    let value: String
+    switch try catalogue.value(text, of: type, in: cluster, line) {
+    case .null: return ".null"
+    case .empty: value = "[]"
+    case .boolean, .number, .text: value = text
+    case .code(let number): value = ".init(rawValue: \(number))"
+    case .named(_, let constant): value = "\(try swiftElement(type, in: line)).\(constant)"
+    }
     return type.isNullable ? ".value(\(value))" : value
-  }
-
-  private func plainValue(_ text: String, of type: TypeReference, in line: SourceLine) throws(CatalogueError) -> String
-  {
-    let number = SourceLine.number(text[...])
-    if type.isList || type.name == "octstr" {
-      guard text == "empty" else { throw line.error("“\(text)” is no list; expected = empty") }
-      return "[]"
-    }
-    switch catalogue.type(type.name, in: cluster)?.content {
-    case .bitmap:
-      if text == "empty" { return "[]" }
-      guard let number else { throw line.error("“\(text)” is no bitmap; expected = empty, or a number") }
-      return ".init(rawValue: \(number))"
-    case .enumeration(_, let codes):
-      if let number { return ".init(\(number))" }
-      guard let code = codes.first(where: { $0.name == text }) else {
-        throw line.error("\(type.name) has no value \(text); expected \(codes.map(\.name).joined(separator: ", "))")
-      }
-      return "\(try swiftElement(type, in: line)).\(code.constant)"
-    case .structure: throw line.error("\(text): a structure has no initial value; expected none")
-    case nil: break
-    }
-    let isText = text.hasPrefix("\"") && type.name == "string"
-    let isTruth = ["true", "false"].contains(text) && type.name == "bool"
-    guard isText || isTruth || ((number != nil || UInt64(text) != nil) && !["bool", "string"].contains(type.name))
-    else {
-      throw line.error("“\(text)” is no \(type.name); expected a value of this type")
-    }
-    return text
   }
 }

@@ -1,3 +1,5 @@
+internal import ClusterLanguage
+
 /// Writes the Swift types of enumerations, bitmaps and structures.
 struct TypeWriter {
   let names: TypeNames
@@ -43,7 +45,8 @@ struct TypeWriter {
       let mask = (code.number...code.last).reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
       text += "\(indent)  public static var \(Names.identifier(code.constant)): Self { .init(rawValue: \(mask)) }\n"
     }
-    let pairs = codes.map { "\($0.number): \"\($0.name)\"" }.joined(separator: ", ")
+    let pairs = codes.flatMap { code in (code.number...code.last).map { "\($0): \"\(code.name)\"" } }
+      .joined(separator: ", ")
     text += "\(indent)  public static let names: [Int: String] = [\(codes.isEmpty ? ":" : pairs)]\n"
     return isInverted ? text + "\(indent)  public static let isInverted = true\n" : text
   }

@@ -27,7 +27,6 @@ package actor CloudConnection {
 
   private var isFollowing = false
   private var isEnded = false
-  /// The next poll.
   private var next: Scheduled<Void>?
   private var isPolling = false
   /// The times of the last poll and of the last device list.
@@ -37,7 +36,6 @@ package actor CloudConnection {
   private var notBefore: NIODeadline?
   /// The number of consecutive failures.
   private var failures = 0
-  /// The stored time of contact, and the stored failure.
   private var stored: (contact: Int64?, failure: String?)
 
   /// Ends the request in progress; the callers of further ones wait in the queue.
@@ -146,7 +144,6 @@ package actor CloudConnection {
     schedulePoll(in: min(settings.queryInterval * (1 << doublings), max(settings.longestRetry, settings.queryInterval)))
   }
 
-  /// Stores the status of the account.
   private func storeStatus(_ failure: CloudFailure?) {
     let now = machine.unixMicroseconds()
     let contact = failure == nil ? now : nil

@@ -86,7 +86,6 @@ package struct CloudDevice: Hashable, Sendable {
     return identity
   }
 
-  /// Whether the light has colors.
   var hasColors: Bool { has("ColorSetting") && attribute("colorModel")?.text != nil }
 
   /// The color temperatures in kelvin; nil: none. A missing limit is a common one of lamps.

@@ -17,7 +17,6 @@ package struct CloudNode: Hashable, Sendable {
   /// The endpoint whose device reports the battery of the node; others are ignored, because they may contradict it.
   private var batteryEndpoint: EndpointID? { orderedParts.first { $0.value.has("EnergyStorage") }?.key }
 
-  /// The parts in the order of their endpoints.
   var orderedParts: [(key: EndpointID, value: CloudDevice)] { parts.sorted { $0.key < $1.key } }
 
   func without(_ ids: [String]) -> CloudNode {
@@ -61,7 +60,6 @@ package struct CloudNode: Hashable, Sendable {
     }
   }
 
-  /// The attributes for the state of one of its devices.
   package func attributes(_ state: JSONValue, of device: CloudDevice, on endpoint: EndpointID) -> [AttributeData] {
     let attributes = device.attributes(state, on: endpoint)
     return endpoint == batteryEndpoint ? attributes + CloudDevice.battery(state) : attributes

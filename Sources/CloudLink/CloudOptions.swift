@@ -2,7 +2,6 @@ package import WebClient
 
 /// Options for requests to clouds.
 public struct CloudOptions: Sendable {
-  /// The transport of the requests.
   package var transport: any CloudTransport = WebTransport()
   /// The interval between requests for the list of an account's devices.
   public var syncInterval: Duration = .seconds(900)

@@ -223,7 +223,6 @@ package struct CloudOrder {
 }
 
 extension CommandData {
-  /// Decodes the fields of a request.
   fileprivate func fields<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     of _: Command<C, Request, Response>
   ) throws(HomeError) -> Request {

@@ -103,7 +103,6 @@ extension CloudDevice {
       Thermostat.occupiedCoolingSetpoint, celsius("SetpointHigh") ?? (mode == "cool" ? celsius("Setpoint") : nil))
   }
 
-  /// The names of thermostat modes.
   static let systemModes: [String: Thermostat.SystemMode] = [
     "off": .off, "heat": .heat, "cool": .cool, "heatcool": .auto, "auto": .auto, "fan-only": .fanOnly, "dry": .dry,
   ]
@@ -125,7 +124,6 @@ extension CloudDevice {
 
   // MARK: Units
 
-  /// Converts kelvin to mireds.
   static func mireds(_ kelvin: Double) -> UInt16 {
     kelvin > 0 ? UInt16(rounding: 1_000_000 / kelvin, in: 1...65279) : 65279
   }

@@ -45,11 +45,8 @@ extension HomeDatabase {
 
   private func cloudAccounts(_ database: Database) throws -> [StoredCloudAccount] {
     var accounts: [StoredCloudAccount] = []
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(
-        sql: """
-          SELECT name, address, token, revision, contact, failure FROM cloud_account ORDER BY name
-          """))
+    let rows = try database.rows(
+      "SELECT name, address, token, revision, contact, failure FROM cloud_account ORDER BY name")
     while let row = try rows.next() {
       var account = CloudAccount(
         name: try row.text(0), address: try row.text(1), lastContact: try row.optionalNumber(4),
@@ -75,23 +72,21 @@ extension HomeDatabase {
   package func removeCloudAccount(
     _ name: String, origin: String?, at time: Int64
   ) throws(HomeError) -> (update: HomeUpdate, result: (account: CloudAccount, devices: [String])) {
-    try change(
-      origin: origin, at: time,
-      beside: { database, state in
-        let known = try self.cloudAccounts(database).map(\.account)
-        guard let account = known.first(where: { HomeNames.same($0.name, name) }) else {
-          throw HomeError(
-            .notFound, "there is no cloud account “\(name)”",
-            candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
-        }
-        let nodes = try Row.fetchAll(
-          database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name]
-        ).map { Self.node(try $0.number(0)) }
-        try database.execute(sql: "DELETE FROM cloud_device WHERE account = ?", arguments: [account.name])
-        try database.execute(sql: "DELETE FROM cloud_account WHERE name = ?", arguments: [account.name])
-        let (changes, devices) = state.removing(nodes)
-        return (changes, (account, devices))
-      })
+    try change(origin: origin, at: time) { database, state in
+      let known = try self.cloudAccounts(database).map(\.account)
+      guard let account = known.first(where: { HomeNames.same($0.name, name) }) else {
+        throw HomeError(
+          .notFound, "there is no cloud account “\(name)”",
+          candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+      }
+      let nodes = try Row.fetchAll(
+        database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name]
+      ).map { Self.node(try $0.number(0)) }
+      try database.execute(sql: "DELETE FROM cloud_device WHERE account = ?", arguments: [account.name])
+      try database.execute(sql: "DELETE FROM cloud_account WHERE name = ?", arguments: [account.name])
+      let (changes, devices) = state.removing(nodes)
+      return (changes, (account, devices))
+    }
   }
 
   // MARK: Devices
@@ -101,8 +96,7 @@ extension HomeDatabase {
 
   private func cloudNodes(_ database: Database) throws -> [String: [NodeID: CloudNode]] {
     var accounts: [String: [NodeID: CloudNode]] = [:]
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(sql: "SELECT account, node, endpoint, device, description FROM cloud_device"))
+    let rows = try database.rows("SELECT account, node, endpoint, device, description FROM cloud_device")
     while let row = try rows.next() {
       let node = Self.node(try row.number(1))
       let device = try? CloudDevice(JSONParser.parse(row.optionalBytes(4) ?? []))

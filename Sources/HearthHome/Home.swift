@@ -46,7 +46,7 @@ public final class Home: HomeEditing {
     var owner = try await HomeOwner.open(options)
     while owner == nil {
       try await OwnerLock.waitUntilFree(options.state)
-      guard !Task.isCancelled else { throw HomeError(.interrupted, "cancelled") }
+      guard !Task.isCancelled else { throw HomeError(.interrupted, "canceled") }
       owner = try await HomeOwner.open(options)
     }
     guard let owner else { throw OwnerLock.held(options.state) }
@@ -211,10 +211,7 @@ public final class Home: HomeEditing {
     of device: DeviceRecord
   ) async throws(HomeError) -> Response {
     try await with(device) { () async throws(HomeError) in
-      try command.response(
-        try await backend.invoke(
-          device.nodeID, CommandData(command.path(on: endpoint), fields: fields.tlv),
-          isTimed: command.details.quality.contains(.timed)))
+      try await backend.invoke(command, fields, on: endpoint, of: device.nodeID)
     }
   }
 }

@@ -31,7 +31,6 @@ extension HomeEditing {
     try await perform([.moveDevice(id: device, roomID: roomID)])
   }
 
-  /// Performs an edit and returns the added object.
   func perform<Added>(
     _ edit: HomeEdit, _ added: KeyPath<HomeEdit.Result, Added?>
   ) async throws(HomeError) -> Added {

@@ -84,13 +84,12 @@ extension HomeDatabase {
   /// The background deliveries, in the order in which they were added.
   public func backgroundDeliveries() throws(HomeError) -> [BackgroundDelivery] {
     try read { database in
-      let rows = try Row.fetchAll(
-        database.cachedStatement(
-          sql: """
-            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun, resumes
-            FROM observer ORDER BY id
-            """))
-      return try rows.map { try self.delivery($0, database) }
+      let rows = try database.rows(
+        """
+        SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun, resumes
+        FROM observer ORDER BY id
+        """)
+      return try Array(rows.map { try self.delivery($0, database) })
     }
   }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HomeModel
 internal import HomeStore
+internal import NIOCore
 internal import WebClient
 
 /// The content of a notification: no data, but the anchors between which there are changes.
@@ -25,7 +26,7 @@ enum DeliveryRun {
   /// - Returns: nil if it was completed, else the failure.
   static func deliver(
     _ notice: DeliveryNotice, to target: BackgroundDelivery.Target, of state: String,
-    gracePeriod: Duration = RunningCommand.defaultGracePeriod
+    gracePeriod: Duration = RunningCommand.defaultGracePeriod, on eventLoop: any EventLoop
   ) async -> String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
@@ -37,7 +38,7 @@ enum DeliveryRun {
         variables: [
           StateDirectory.variable: state, "HEARTH_OBSERVER": "\(notice.observer)", "HEARTH_AFTER": "\(notice.after)",
           "HEARTH_UNTIL": "\(notice.until)", "HEARTH_ATTEMPT": "\(notice.attempt)",
-        ], input: body + [UInt8(ascii: "\n")], gracePeriod: gracePeriod)
+        ], input: body + [UInt8(ascii: "\n")], gracePeriod: gracePeriod, on: eventLoop)
     case .webhook(let address): return await post(body, to: address)
     }
   }

@@ -8,7 +8,6 @@ package struct DeliverySchedule: Hashable, Sendable {
   package struct Limits: Hashable, Sendable {
     /// The minimum time between the beginnings of two deliveries; zero: no limit.
     package var period: Duration
-    /// The timeout of a delivery.
     package var timeout: Duration
     /// The delay of the first retry, doubled for each further one.
     package var firstRetry: Duration
@@ -80,7 +79,6 @@ package struct DeliverySchedule: Hashable, Sendable {
     timeoutEnd ?? (isPending && !isSuspended ? notBefore : nil)
   }
 
-  /// Notes a new change.
   package mutating func change(at now: Instant) -> [Action] {
     (isPending, isNew) = (true, true)
     return advance(to: now)

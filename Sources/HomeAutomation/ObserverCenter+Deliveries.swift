@@ -88,7 +88,8 @@ extension ObserverCenter {
         observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
         attempt: delivery.strikes.saturatingAdd(1))
       let failure = await DeliveryRun.deliver(
-        notice, to: delivery.target, of: StateDirectory.root(ofDatabase: database.path), gracePeriod: gracePeriod)
+        notice, to: delivery.target, of: StateDirectory.root(ofDatabase: database.path), gracePeriod: gracePeriod,
+        on: eventLoop)
       ended(observer, run: run, until, failure: failure)
     } catch {
       ended(observer, run: run, delivery.anchor, failure: error.message)

@@ -47,7 +47,7 @@ package actor ObserverCenter {
   private var inOrder: [(key: Int64, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   package var limits: DeliverySchedule.Limits
   /// The time between SIGTERM and SIGKILL of a canceled command.
-  var gracePeriod = RunningCommand.defaultGracePeriod
+  package var gracePeriod = RunningCommand.defaultGracePeriod
   /// Whether background deliveries are made.
   var deliversInBackground = false
   package let machine: any Machine

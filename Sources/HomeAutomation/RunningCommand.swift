@@ -1,6 +1,6 @@
 internal import Glibc
 internal import MatterProtocol
-internal import Runtime
+internal import NIOCore
 internal import Subprocess
 internal import SystemPackage
 
@@ -15,10 +15,11 @@ enum RunningCommand {
   /// - Parameters:
   ///   - variables: variables in addition to the environment of this process.
   ///   - input: the standard input, a few hundred bytes.
+  ///   - eventLoop: has the clock for the rest of the process group.
   /// - Returns: nil if it exited with 0, else the failure.
   static func run(
     _ arguments: [String], variables: [String: String] = [:], input: [UInt8] = [],
-    gracePeriod: Duration = defaultGracePeriod
+    gracePeriod: Duration = defaultGracePeriod, on eventLoop: any EventLoop
   ) async -> String? {
     let name = arguments.first ?? ""
     var options = PlatformOptions()
@@ -34,10 +35,7 @@ enum RunningCommand {
         environment: .inherit.updating(Dictionary(added) { $1 }), platformOptions: options,
         input: .fileDescriptor(pipe.readEnd, closeAfterSpawningProcess: true), output: .discarded,
         error: .currentStandardError)
-      // A task of its own, because sleeping ends at once in a canceled one.
-      if Task.isCancelled {
-        await Tasks.start { await endGroup(of: result.processIdentifier.value, gracePeriod) }.value
-      }
+      if Task.isCancelled { await endGroup(of: result.processIdentifier.value, gracePeriod, on: eventLoop) }
       return switch result.terminationStatus {
       case .exited(0): nil
       case .exited(let code): "“\(name)” ended with \(code)"
@@ -49,11 +47,12 @@ enum RunningCommand {
   }
 
   /// Waits for the rest of a process group, which has also received SIGTERM, and kills it after the grace period.
-  private static func endGroup(of group: pid_t, _ gracePeriod: Duration) async {
+  private static func endGroup(of group: pid_t, _ gracePeriod: Duration, on eventLoop: any EventLoop) async {
     // The id of a group isn't reused while the group has a process.
     for _ in 0..<max(1, gracePeriod.milliseconds / 100) {
       guard kill(-group, 0) == 0 else { return }
-      try? await Task.sleep(for: .milliseconds(100))
+      // Not `Task.sleep`, which returns at once in a canceled task.
+      try? await eventLoop.scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
     }
     kill(-group, SIGKILL)
   }

@@ -71,7 +71,7 @@ public struct TrustStore: Sendable, Codable {
   }
 
   /// Adds the roots and signers to those of a verifier.
-  func extend(_ verifier: inout AttestationVerifier) {
+  package func extend(_ verifier: inout AttestationVerifier) {
     verifier.trustedRoots += roots.filter { !verifier.trustedRoots.contains($0) }
     verifier.declarationSigners.merge(declarationSigners) { own, _ in own }
   }

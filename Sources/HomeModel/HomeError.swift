@@ -56,13 +56,6 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   /// The ``description``, which is also the `localizedDescription`.
   public var errorDescription: String? { description }
 
-  /// Returns the same error for a device with this name.
-  public func about(_ device: String) -> HomeError {
-    var copy = self
-    copy.device = copy.device ?? device
-    return copy
-  }
-
   /// Returns the same error with the response of the device.
   package func answered(_ answer: CommandData) -> HomeError {
     var copy = self

@@ -51,15 +51,3 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     try container.encode(description)
   }
 }
-
-/// The logs whose anchors a client has received.
-package struct KnownLogs: Sendable {
-  private var logs: Set<UInt32> = []
-
-  package init() {}
-
-  package mutating func note(_ anchor: Anchor) { logs.insert(anchor.log) }
-
-  /// Returns whether an anchor is of one of the logs.
-  package func contains(_ anchor: Anchor) -> Bool { logs.contains(anchor.log) }
-}

@@ -1,7 +1,6 @@
 package import Foundation
 internal import HomeModel
 internal import MatterModel
-package import MatterProtocol
 
 /// Writes the compact encoding of database columns: variable-length numbers with seven bits per byte, texts and bytes
 /// with a length prefix.
@@ -187,41 +186,5 @@ extension ClusterValues {
       let attribute = AttributeID(try reader.number(as: UInt32.self))
       self[attribute] = try reader.octets()
     }
-  }
-}
-
-extension EventData {
-  /// Writes all members except the path.
-  package func write(to writer: inout BlobWriter) {
-    writer.write(number)
-    writer.write(priority.rawValue)
-    let (kind, time): (UInt8, UInt64) =
-      switch timestamp {
-      case .epoch(let time): (0, time)
-      case .system(let time): (1, time)
-      case .deltaEpoch(let time): (2, time)
-      case .deltaSystem(let time): (3, time)
-      }
-    writer.write(kind)
-    writer.write(time)
-    writer.write(UInt64(payload == nil ? 0 : 1))
-    if let payload { writer.write(payload) }
-  }
-
-  package init(_ path: ConcreteEventPath, from reader: inout BlobReader) throws(DamagedBlob) {
-    let number = try reader.number()
-    guard let priority = EventPriority(rawValue: try reader.number(as: UInt8.self)) else { throw DamagedBlob() }
-    let kind = try reader.number()
-    let time = try reader.number()
-    let timestamp: EventTimestamp
-    switch kind {
-    case 0: timestamp = .epoch(time)
-    case 1: timestamp = .system(time)
-    case 2: timestamp = .deltaEpoch(time)
-    case 3: timestamp = .deltaSystem(time)
-    default: throw DamagedBlob()
-    }
-    let payload = try reader.number() == 0 ? nil : try reader.octets()
-    self.init(path, number: number, priority: priority, timestamp: timestamp, payload: payload)
   }
 }

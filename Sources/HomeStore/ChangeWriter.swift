@@ -19,7 +19,7 @@ struct ChangeWriter {
   /// A cache of the devices that the endpoints of nodes belong to.
   private var directories: [NodeID: NodeDirectory] = [:]
   /// The prepared statement for the log.
-  private var insertion: LogInsertion?
+  private var insertion: Statement?
 
   private struct StoredCluster {
     var values: ClusterValues
@@ -47,9 +47,9 @@ struct ChangeWriter {
       if try exists(change) { continue }
       written.changes.append(change)
       // The owner is queried before the change: a removed source no longer has one.
-      var row = ChangeRow(change, device: try owner(of: change))
-      try row.nameRemoved { table, id in
-        try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([id])
+      var row = try ChangeRow(change, device: try owner(of: change))
+      if let table = row.kind.removedFrom {
+        row.name = try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([row.subject])
       }
       try log(row, update, batch: batch)
       try apply(change)
@@ -118,10 +118,20 @@ struct ChangeWriter {
 
   private mutating func log(_ row: ChangeRow, _ update: HomeUpdate, batch: Int64) throws {
     // Prepared once, because a report has many changes and the statement is long.
-    let insert = try insertion ?? LogInsertion(database)
+    let insert =
+      try insertion
+      ?? database.cachedStatement(
+        sql: """
+          INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, name, origin)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """)
     if insertion == nil { try beginGeneration() }
     insertion = insert
-    sequence = try insert(row, batch: batch, time: update.time, origin: update.origin)
+    try insert.execute(arguments: [
+      batch, update.time, row.kind.rawValue, row.subject, row.node.map { HomeDatabase.stored($0) },
+      row.endpoint?.rawValue, row.cluster?.rawValue, row.element, row.value.map { Data($0) }, row.name, update.origin,
+    ])
+    sequence = database.lastInsertedRowID
   }
 
   /// Stores where the generation begins, with its first change.
@@ -152,9 +162,8 @@ struct ChangeWriter {
 
   private func directory(of node: NodeID) throws -> NodeDirectory {
     var directory = NodeDirectory()
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(sql: "SELECT endpoint, device, endpoints FROM source WHERE node = ?"),
-      arguments: [HomeDatabase.stored(node)])
+    let rows = try database.rows(
+      "SELECT endpoint, device, endpoints FROM source WHERE node = ?", [HomeDatabase.stored(node)])
     while let row = try rows.next() {
       let device = try row.text(1)
       if try row.number(0) == EndpointID.root.rawValue { directory.main = device }

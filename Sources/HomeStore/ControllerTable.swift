@@ -9,7 +9,7 @@ enum ControllerTable {
   /// - Throws: ``DamagedColumn`` if an entry differs from the one that was stored.
   static func load(_ database: Database) throws -> StoredState {
     var state: StoredState = [:]
-    let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value, checksum FROM controller"))
+    let rows = try database.rows("SELECT key, value, checksum FROM controller")
     while let row = try rows.next() {
       let (key, value) = (try row.text(0), try row.optionalBytes(1) ?? [])
       guard try row.number(2) == checksum(key, value) else {
@@ -37,6 +37,5 @@ enum ControllerTable {
 }
 
 extension HomeDatabase {
-  /// Returns the stored state of the controller.
   package func controllerState() throws(HomeError) -> StoredState { try read { try ControllerTable.load($0) } }
 }

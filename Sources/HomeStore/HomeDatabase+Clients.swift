@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 package import HomeModel
 internal import MatterCrypto
@@ -22,11 +23,9 @@ extension HomeDatabase {
       if let taken = names.first(where: { HomeNames.same($0, name) }) {
         throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
       }
-      var hash = BlobWriter()
-      hash.write(client.tokenHash)
       try database.execute(
         sql: "INSERT INTO client (name, role, token, created) VALUES (?, ?, ?, ?)",
-        arguments: [name, role.rawValue, hash.data, time])
+        arguments: [name, role.rawValue, Data(client.tokenHash), time])
     }
     return (client, token)
   }
@@ -34,16 +33,11 @@ extension HomeDatabase {
   /// Returns the invited clients, ordered by name.
   package func clients() throws(HomeError) -> [InvitedClient] {
     try read { database in
-      var clients: [InvitedClient] = []
-      let rows = try Row.fetchCursor(database, sql: "SELECT name, role, token, created FROM client ORDER BY name")
-      while let row = try rows.next() {
-        var token = BlobReader(try row.optionalBytes(2) ?? [])
+      try Row.fetchAll(database, sql: "SELECT name, role, token, created FROM client ORDER BY name").map { row in
         guard let role = HomeRole(rawValue: try row.text(1)) else { throw DamagedBlob() }
-        clients.append(
-          InvitedClient(
-            name: try row.text(0), role: role, created: try row.number(3), tokenHash: try token.octets()))
+        return InvitedClient(
+          name: try row.text(0), role: role, created: try row.number(3), tokenHash: try row.optionalBytes(2) ?? [])
       }
-      return clients
     }
   }
 
@@ -62,7 +56,6 @@ extension HomeDatabase {
 }
 
 extension InvitedClient {
-  /// Returns the stored hash of a token.
   package static func hash(_ token: String) -> [UInt8] { Hash.sha256(Array("hearth client \(token)".utf8)) }
 
   /// Returns whether this is the client's token, in constant time.

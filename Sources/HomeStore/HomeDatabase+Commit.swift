@@ -7,7 +7,7 @@ package import MatterProtocol
 package enum LogCommit {
   /// All published batches up to this number are in the log.
   case batches(upTo: UInt64)
-  /// The whole home was stored in place of batches that were lost; the log begins anew.
+  /// The whole home was stored in place of batches that were lost, and a new log was started.
   case wholeHome
 }
 
@@ -40,7 +40,7 @@ extension HomeDatabase {
     var taken = WriteQueue.Batch()
     let isDurable = changes.contains(where: \.isDurable)
     return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
-      taken = queue.take(withUpdates: changes.isEmpty || update != nil)
+      taken = queue.removeAll(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
       if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
       try ControllerTable.write(taken.entries.values, database)
@@ -53,19 +53,12 @@ extension HomeDatabase {
   /// - Parameters:
   ///   - origin: the client that made the call.
   ///   - time: now, in microseconds since 1970.
-  ///   - body: receives the home without attribute values, and returns the changes. If it throws, nothing is changed.
+  ///   - body: receives the home without attribute values, and returns the changes. It may change other tables of the
+  ///     database. If it throws, nothing is changed.
   /// - Returns: the update, and the result of `body`.
   /// - Throws: the error of `body`.
   package func change<R: Sendable>(
-    origin: String?, at time: Int64,
-    _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
-  ) throws(HomeError) -> (update: HomeUpdate, result: R) {
-    try change(origin: origin, at: time, beside: { _, state in try body(state) })
-  }
-
-  /// Changes the home in one transaction together with other changes of the database by `body`.
-  package func change<R: Sendable>(
-    origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
+    origin: String?, at time: Int64, _ body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, result: R) {
     try write { database in
       let (changes, result) = try body(database, try self.names(database))

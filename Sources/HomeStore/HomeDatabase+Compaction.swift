@@ -110,7 +110,7 @@ extension HomeDatabase {
   /// reader is active, and not before the next write.
   package func cutJournal() throws(HomeError) {
     var status = stat()
-    guard !isPassing, stat("\(path)-wal", &status) == 0, Int64(status.st_size) > Self.journalSize else { return }
+    guard !isInMemory, stat("\(path)-wal", &status) == 0, Int64(status.st_size) > Self.journalSize else { return }
     do {
       try pool.writeWithoutTransaction { database in
         // Fails instead of waiting for readers, because durable changes wait for this connection on the event loop.

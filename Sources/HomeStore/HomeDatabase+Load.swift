@@ -33,9 +33,7 @@ extension HomeDatabase {
 
   package func load(_ database: Database) throws -> StoredHome {
     var home = StoredHome(state: try names(database), anchor: try end(database))
-    let clusters = try Row.fetchCursor(
-      database.cachedStatement(
-        sql: "SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node"))
+    let clusters = try database.rows("SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node")
     while let row = try clusters.next() {
       let node = Self.node(try row.number(0))
       let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
@@ -44,12 +42,12 @@ extension HomeDatabase {
       if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
       if let version = try row.optionalNumber(3, as: UInt32.self) { home.versions[node, default: [:]][path] = version }
     }
-    let events = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last FROM event"))
+    let events = try database.rows("SELECT node, last FROM event")
     while let row = try events.next() {
       home.state.restore(lastEvent: UInt64(bitPattern: try row.number(1)), of: Self.node(try row.number(0)))
     }
     home.contacts = try contacts(database)
-    let trials = try Row.fetchCursor(database.cachedStatement(sql: "SELECT device, state, locality, since FROM trial"))
+    let trials = try database.rows("SELECT device, state, locality, since FROM trial")
     while let row = try trials.next() {
       guard let state = ConnectivityState(rawValue: try row.text(1)),
         let locality = DataSourceLocality(rawValue: try row.text(2))
@@ -60,12 +58,9 @@ extension HomeDatabase {
     return home
   }
 
-  /// Returns the times of contact with the nodes.
-  package func contacts() throws(HomeError) -> [NodeID: Contact] { try read { try self.contacts($0) } }
-
   private func contacts(_ database: Database) throws -> [NodeID: Contact] {
     var contacts: [NodeID: Contact] = [:]
-    let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last, next FROM contact"))
+    let rows = try database.rows("SELECT node, last, next FROM contact")
     while let row = try rows.next() {
       contacts[Self.node(try row.number(0))] = Contact(
         last: try row.optionalNumber(1), nextReport: try row.optionalNumber(2))
@@ -76,25 +71,23 @@ extension HomeDatabase {
   /// The home without its values: structures, rooms and devices with their sources.
   package func names(_ database: Database) throws -> HomeState {
     var state = HomeState()
-    // Cached, because each change of a name runs these queries.
-    func rows(_ sql: String) throws -> RowCursor { try Row.fetchCursor(database.cachedStatement(sql: sql)) }
-    let structures = try rows("SELECT id, name FROM structure ORDER BY position")
+    let structures = try database.rows("SELECT id, name FROM structure ORDER BY position")
     while let row = try structures.next() {
       state.apply(.structureAdded(Structure(id: try row.text(0), name: try row.text(1))))
     }
     let primary = try database.cachedStatement(sql: "SELECT id FROM structure WHERE is_primary").text()
     if let primary { state.apply(.primaryStructureChosen(id: primary)) }
-    let rooms = try rows("SELECT id, name, structure FROM room ORDER BY position")
+    let rooms = try database.rows("SELECT id, name, structure FROM room ORDER BY position")
     while let row = try rooms.next() {
       state.apply(.roomAdded(Room(id: try row.text(0), name: try row.text(1), structureID: try row.text(2))))
     }
-    let devices = try rows("SELECT id, name, room, structure FROM device")
+    let devices = try database.rows("SELECT id, name, room, structure FROM device")
     while let row = try devices.next() {
       state.apply(
         .deviceAdded(
           id: try row.text(0), name: try row.text(1), roomID: try row.optionalText(2), structureID: try row.text(3)))
     }
-    let sources = try rows("SELECT node, endpoint, device, endpoints, identity, status FROM source")
+    let sources = try database.rows("SELECT node, endpoint, device, endpoints, identity, status FROM source")
     while let row = try sources.next() {
       let source = SourceID(Self.node(try row.number(0)), EndpointID(try row.number(1)))
       state.apply(.sourceAdded(source, device: try row.text(2)))

@@ -67,7 +67,7 @@ extension HomeDatabase {
   // MARK: Rows
 
   private static let columns = """
-    sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin,
+    sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, name, origin,
     (SELECT generation FROM opening WHERE start < sequence ORDER BY start DESC LIMIT 1)
     """
 
@@ -80,12 +80,12 @@ extension HomeDatabase {
     change.element = try row.optionalNumber(8)
     change.value = try row.optionalBytes(9)
     return HomeSample(
-      anchor: Anchor(log: logID, sequence: try row.number(0), generation: try row.optionalNumber(11)),
+      anchor: Anchor(log: logID, sequence: try row.number(0), generation: try row.optionalNumber(12)),
       time: try row.number(2), change: try change.change(), device: kind.isOfDevice ? change.subject : nil,
-      name: try change.removedName, origin: try row.optionalText(10), update: try row.number(1))
+      name: try row.optionalText(10), origin: try row.optionalText(11), update: try row.number(1))
   }
 
-  /// The filter for SQLite: an `AND` and its conditions, which are equivalent to ``SampleFilter/contains(_:)``.
+  /// The filter for SQLite: an `AND` and its conditions, which are equivalent to ``SampleFilter/contains(_:device:)``.
   package static func condition(_ filter: SampleFilter) -> (sql: String, arguments: StatementArguments) {
     var sql = ""
     var arguments: StatementArguments = []

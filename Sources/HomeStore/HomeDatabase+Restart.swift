@@ -4,7 +4,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension HomeDatabase {
-  /// Stores a whole home after changes were lost. The log starts anew with the differences, and readers with an earlier
+  /// Stores a whole home after changes were lost. The new log starts with the differences, and readers with an earlier
   /// anchor get a reset. The log is removed in slices, between which other transactions are possible.
   /// - Parameters:
   ///   - home: the current home. Names are as in the database, because they are stored before they are published.

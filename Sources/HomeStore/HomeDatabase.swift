@@ -17,14 +17,13 @@ package final class HomeDatabase: Sendable {
   let pool: any DatabaseWriter
   /// The path of the file, for messages.
   package let path: String
-  /// Identifies the log.
   package let logID: UInt32
   /// The identity of the home: 32 hexadecimal digits, which never change. Two hubs with the same one serve the same home.
   package let identity: String
   /// The generation of the changes that this instance logs, see ``Anchor``.
   let generation: UInt32
-  /// Whether it is one of `PassingHomes`, which has a single connection and outlives this object.
-  package let isPassing: Bool
+  /// Whether it is one of `InMemoryHomes`, which has a single connection and outlives this object.
+  package let isInMemory: Bool
   private let isClosed = Atomic(false)
   /// Whether orphaned rows were removed since the last compaction.
   let isSwept = Atomic(false)
@@ -38,19 +37,19 @@ package final class HomeDatabase: Sendable {
   /// Opens a home, and creates it if it does not exist.
   /// - Parameters:
   ///   - path: the path of the file. It and the files beside it are accessible only by the user (0600).
-  ///   - isPassing: whether the home is private to this process and not persistent, as in a simulation: then it has no
-  ///     file, see `PassingHomes`.
+  ///   - isInMemory: whether the home is private to this process and not persistent, as in a simulation: then it has no
+  ///     file, see `InMemoryHomes`.
   ///   - random: the source for the id of a new log, which identifies its anchors.
   ///   - identity: the identity of a new home, 32 hexadecimal digits; nil: a random one.
   /// - Throws: ``HomeError`` `internalError` if the file can't be opened, is damaged, belongs to another program, or has
   ///   another version of the schema; then it remains unchanged.
   package static func open(
-    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil
+    _ path: String, isInMemory: Bool = false, random: any RandomSource = SystemRandomSource(), identity: String? = nil
   ) throws(HomeError) -> HomeDatabase {
     var random = random
-    if isPassing {
+    if isInMemory {
       do {
-        return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, identity)
+        return try HomeDatabase(InMemoryHomes.open(path), path, isInMemory: true, &random, identity)
       } catch {
         throw failure(error, path)
       }
@@ -89,7 +88,7 @@ package final class HomeDatabase: Sendable {
       }
       let pool = try DatabasePool(path: path, configuration: configuration)
       if isNew { try HomeSchema.create(in: pool) }
-      return try HomeDatabase(pool, path, isPassing: false, &random, identity)
+      return try HomeDatabase(pool, path, isInMemory: false, &random, identity)
     } catch {
       throw failure(error, path)
     }
@@ -102,10 +101,10 @@ package final class HomeDatabase: Sendable {
   }
 
   private init(
-    _ pool: any DatabaseWriter, _ path: String, isPassing: Bool, _ random: inout some RandomSource,
+    _ pool: any DatabaseWriter, _ path: String, isInMemory: Bool, _ random: inout some RandomSource,
     _ identity: String?
   ) throws {
-    (self.pool, self.path, self.isPassing) = (pool, path, isPassing)
+    (self.pool, self.path, self.isInMemory) = (pool, path, isInMemory)
     logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random))
     self.identity = try HomeSchema.identity(pool, new: identity)
     generation = UInt32.random(in: 1...UInt32.max, using: &random)
@@ -123,7 +122,7 @@ package final class HomeDatabase: Sendable {
   /// Closes the file. Later calls throw.
   package func close() throws(HomeError) {
     isClosed.store(true, ordering: .relaxed)
-    guard !isPassing else { return }
+    guard !isInMemory else { return }
     // Ends `checkLog`.
     pool.interrupt()
     do { try pool.close() } catch { throw Self.failure(error, path) }
@@ -139,7 +138,7 @@ package final class HomeDatabase: Sendable {
   package func read<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
     try checkOpen()
     // A single connection has no concurrent writer, so the costs of a read transaction are avoided.
-    do { return try isPassing ? pool.writeWithoutTransaction(body) : pool.read(body) } catch {
+    do { return try isInMemory ? pool.writeWithoutTransaction(body) : pool.read(body) } catch {
       throw Self.failure(error, path)
     }
   }
@@ -177,12 +176,13 @@ package final class HomeDatabase: Sendable {
   /// Converts an error of the database at the path.
   package static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
-    if error is DamagedBlob {
-      return HomeError(.internalError, "\(path) is damaged; move it away to start anew", cause: error)
+    if error is DamagedBlob || error is DecodingError {
+      return HomeError(.internalError, "\(path) is damaged; move it away to create a new home", cause: error)
     }
     if let damage = error as? DamagedColumn {
       return HomeError(
-        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to start anew", cause: error)
+        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to create a new home",
+        cause: error)
     }
     guard let error = error as? DatabaseError else {
       return HomeError(.internalError, "\(path): \(error)", cause: error)
@@ -190,7 +190,7 @@ package final class HomeDatabase: Sendable {
     let message =
       switch error.resultCode {
       case .SQLITE_NOTADB: "\(path) is not a home; move it away, or choose another --state"
-      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to start anew"
+      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to create a new home"
       case .SQLITE_BUSY, .SQLITE_LOCKED: "\(path) is locked by another process; wait for it to end"
       case .SQLITE_FULL: "\(path) can't be written: the disk is full"
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR:
@@ -198,38 +198,6 @@ package final class HomeDatabase: Sendable {
       default: "\(path): \(error.message ?? "\(error.resultCode)")"
       }
     return HomeError(.internalError, message, cause: error)
-  }
-
-  // MARK: Settings
-
-  /// Returns a setting of the user, such as the grace time; nil if it is not set.
-  package func setting(_ key: String) throws(HomeError) -> String? {
-    try read {
-      try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
-    }
-  }
-
-  /// Returns all settings of the user.
-  package func settings() throws(HomeError) -> [String: String] {
-    try read { database in
-      var settings: [String: String] = [:]
-      let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value FROM setting"))
-      while let row = try rows.next() { settings[try row.text(0)] = try row.text(1) }
-      return settings
-    }
-  }
-
-  /// Stores a setting; nil removes it.
-  package func set(_ value: String?, for key: String) throws(HomeError) {
-    try write { database in
-      if let value {
-        try database.execute(
-          sql: "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-          arguments: [key, value])
-      } else {
-        try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
-      }
-    }
   }
 
   // MARK: Numbers

@@ -31,9 +31,6 @@ public struct HomeSample: Hashable, Sendable, Codable {
   /// The time of the change.
   public var date: Date { Date(microseconds: time) }
 
-  /// The sequence number in the log: increasing, with gaps.
-  public var sequence: Int64 { anchor.sequence }
-
   /// The type of the sample; never `all`.
   public var type: SampleType { change.sampleType }
 
@@ -56,9 +53,6 @@ public struct HomeSample: Hashable, Sendable, Codable {
   public var eventDate: Date? {
     event?.timeSince1970.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
   }
-
-  /// The cluster of an attribute or event.
-  public var cluster: ClusterID? { attribute?.path.cluster ?? event?.path.cluster }
 }
 
 /// The result of a query after an anchor.
@@ -104,9 +98,4 @@ extension AnchoredResult {
       return .reset(home)
     }
   }
-}
-
-extension SampleFilter {
-  /// Whether all conditions match this sample.
-  public func contains(_ sample: HomeSample) -> Bool { contains(sample.change, device: sample.device) }
 }

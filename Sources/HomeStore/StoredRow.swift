@@ -66,6 +66,13 @@ extension Row {
   }
 }
 
+extension Database {
+  /// Executes a query, whose statement is cached.
+  package func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> RowCursor {
+    try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+  }
+}
+
 extension Statement {
   /// Returns the first column of the first row; nil for NULL and without a row.
   package func number<Number: FixedWidthInteger>(

@@ -54,8 +54,8 @@ package final class WriteQueue: Sendable {
   /// Keeps updates again after ``dropUpdates()``.
   package func resume() { state.withLock { $0.dropsUpdates = false } }
 
-  /// Takes the waiting changes; to be called within the transaction that stores them.
-  func take(withUpdates: Bool) -> Batch {
+  /// Removes and returns the waiting changes; to be called within the transaction that stores them.
+  func removeAll(withUpdates: Bool) -> Batch {
     state.withLock { state in
       var taken = state.batch
       state.batch = Batch()
@@ -66,7 +66,7 @@ package final class WriteQueue: Sendable {
     }
   }
 
-  /// Puts the changes of a failed transaction before those that were added since.
+  /// Puts the changes of a failed transaction before the ones that were added since.
   func putBack(_ batch: Batch) {
     state.withLock { state in
       state.batch.entries.merge(batch.entries) { later, _ in later }

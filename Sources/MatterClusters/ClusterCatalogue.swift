@@ -1,23 +1,95 @@
 public import MatterModel
+internal import Synchronization
 
-/// The clusters that the files of the folder Clusters declare, with look-up by id and name.
+/// The clusters that the files of the folder Clusters declare, and manufacturers' clusters, with look-up by id and name.
 public enum ClusterCatalogue {
+  /// The clusters of the standard and those that ``add(_:)`` added.
+  public static var all: [any Cluster.Type] {
+    standard + makers.withLock { $0.current.sorted { $0.key < $1.key }.map(\.value.type) }
+  }
+
   /// Returns the cluster with this id; nil if it is not declared.
-  public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? { byID[id] }
+  public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? {
+    byID[id] ?? (id.vendor == nil ? nil : makers.withLock { $0.current[id]?.type })
+  }
 
   /// Returns the cluster by its name, in any spelling ("LevelControl", "level control", "levelControl"), or by its
   /// number.
   public static func cluster(named name: String) -> (any Cluster.Type)? {
-    byName[NormalizedName(name)] ?? number(name).flatMap { byID[ClusterID($0)] }
+    let normalized = NormalizedName(name)
+    return byName[normalized] ?? number(name).flatMap { cluster(ClusterID($0)) }
+      ?? makers.withLock { $0.current.values.first { NormalizedName($0.cluster.name) == normalized }?.type }
   }
 
-  private static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+  /// Adds a manufacturer's cluster, in place of one with the same id.
+  /// - Returns: the type of the cluster.
+  @discardableResult
+  package static func add(_ cluster: MakersCluster) -> any Cluster.Type {
+    makers.withLock { makers in
+      if let known = makers.current[cluster.id], known.cluster == cluster { return known.type }
+      let type = Never.number(makers.clusters.count + 1).cluster
+      makers.clusters[ObjectIdentifier(type)] = cluster
+      makers.current[cluster.id] = (type, cluster)
+      return type
+    }
+  }
+
+  /// Returns the declaration of a type that ``add(_:)`` returned.
+  fileprivate static func declaration(of type: any Cluster.Type) -> MakersCluster? {
+    makers.withLock { $0.clusters[ObjectIdentifier(type)] }
+  }
+
+  private struct Makers: Sendable {
+    /// The added clusters by their types.
+    var clusters: [ObjectIdentifier: MakersCluster] = [:]
+    var current: [ClusterID: (type: any Cluster.Type, cluster: MakersCluster)] = [:]
+  }
+
+  private static let makers = Mutex(Makers())
+
+  private static let byID = Dictionary(standard.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   private static let byName = Dictionary(
-    all.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+    standard.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
 
   static func number(_ text: String) -> UInt32? {
     text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
   }
+}
+
+/// A number as a type: the bits of the number from the highest to the lowest, `One<Zero<One<Never>>>` for 5. The runtime
+/// makes these types as needed.
+private protocol NumberType: Sendable {
+  static var twice: any NumberType.Type { get }
+  static var twiceAndOne: any NumberType.Type { get }
+  /// The type for the added cluster with this number.
+  static var cluster: any Cluster.Type { get }
+}
+
+extension NumberType {
+  static var twice: any NumberType.Type { Zero<Self>.self }
+  static var twiceAndOne: any NumberType.Type { One<Self>.self }
+  static var cluster: any Cluster.Type { AddedCluster<Self>.self }
+
+  static func number(_ number: Int) -> any NumberType.Type {
+    guard number > 0 else { return self }
+    let half = Self.number(number / 2)
+    return number.isMultiple(of: 2) ? half.twice : half.twiceAndOne
+  }
+}
+
+extension Never: NumberType {}
+private enum Zero<Half: NumberType>: NumberType {}
+private enum One<Half: NumberType>: NumberType {}
+
+/// A type for a cluster that is declared while the program runs.
+private enum AddedCluster<Number: NumberType>: Cluster {
+  private static var declaration: MakersCluster? { ClusterCatalogue.declaration(of: Self.self) }
+  static var id: ClusterID { declaration?.id ?? 0 }
+  static var revision: UInt16 { declaration?.revision ?? 0 }
+  static var name: String { declaration?.name ?? "" }
+  static var quality: Quality { declaration?.quality ?? [] }
+  static var features: [Feature] { declaration?.features ?? [] }
+  static var elements: [any ClusterElement] { declaration?.elements ?? [] }
 }
 
 /// Look-up of a cluster's elements by id or name. Names are accepted in any spelling.

@@ -11,6 +11,7 @@ package enum ValueUnit: Hashable, Sendable {
   /// A tenth of a kilopascal.
   case hectopascals
   case tenthsOfCubicMeterPerHour
+  case milliwatts, millivolts, milliamperes, millihertz, milliwattHours
 
   package struct Name: Hashable, Sendable {
     package var cluster: ClusterID
@@ -50,6 +51,14 @@ package enum ValueUnit: Hashable, Sendable {
       FlowMeasurement.self, .tenthsOfCubicMeterPerHour, "MeasuredValue", "MinMeasuredValue", "MaxMeasuredValue",
       "Tolerance")
     add(OccupancySensing.self, .seconds, "HoldTime")
+    add(ElectricalPowerMeasurement.self, .milliwatts, "ActivePower", "RMSPower")
+    add(ElectricalPowerMeasurement.self, .millivolts, "Voltage", "RMSVoltage")
+    add(
+      ElectricalPowerMeasurement.self, .milliamperes, "ActiveCurrent", "ReactiveCurrent", "ApparentCurrent",
+      "RMSCurrent", "NeutralCurrent")
+    add(ElectricalPowerMeasurement.self, .millihertz, "Frequency")
+    add(ElectricalPowerMeasurement.self, .hundredthsOfPercent, "PowerFactor")
+    add(ElectricalEnergyMeasurement.self, .milliwattHours, "Energy")
     add(PowerSource.self, .halfPercent, "BatPercentRemaining")
     add(PowerSource.self, .seconds, "BatTimeRemaining", "BatTimeToFullCharge")
     add(
@@ -118,6 +127,11 @@ extension ValueUnit {
     case .illuminance: ["lx", "lux"]
     case .hectopascals: ["hPa", "mbar"]
     case .tenthsOfCubicMeterPerHour: ["m³/h", "m3/h"]
+    case .milliwatts: ["W", "kW"]
+    case .millivolts: ["V"]
+    case .milliamperes: ["A"]
+    case .millihertz: ["Hz"]
+    case .milliwattHours: ["kWh", "Wh"]
     case .level, .levelStep, .mireds, .seconds, .tenthsOfSecond, .milliseconds: []
     }
   }
@@ -128,18 +142,20 @@ extension ValueUnit {
     case .hundredthsOfDegree, .hundredthsOfPercent: 100
     case .tenthsOfDegree, .tenthsOfCubicMeterPerHour: 10
     case .halfPercent: 2
+    case .milliwatts, .millivolts, .milliamperes, .millihertz: 1000
+    case .milliwattHours: 1_000_000
     default: 1
     }
   }
 
   /// Returns the number of a text that ends in a symbol of the unit: 21.5 for `21.5 °C`; nil for another text.
   package func measure(_ text: String) -> Double? {
-    guard let symbol = symbols.first(where: { text.hasSuffix($0) }) else { return nil }
+    guard let symbol = symbols.filter({ text.hasSuffix($0) }).max(by: { $0.count < $1.count }) else { return nil }
     // The limit excludes infinity, NaN and numbers that no attribute can have.
     guard let number = Double(text.dropLast(symbol.count).filter { !$0.isWhitespace }), abs(number) < 1e9 else {
       return nil
     }
-    return number
+    return symbol == "kW" ? number * 1000 : symbol == "Wh" ? number / 1000 : number
   }
 
   /// Encodes a measure: 2150 for 21.5 °C.

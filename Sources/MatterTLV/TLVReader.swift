@@ -46,7 +46,7 @@ public struct TLVReader: Sendable {
     if pending { try skipContents(bytes) }
     if depth == 0 && offset >= bytes.byteCount { return false }
     let start = offset
-    let control = try take8(bytes)
+    let control = try read8(bytes)
     if control & 0x1F == 0x18 {
       guard control == 0x18, depth > 0 else { throw .unexpectedEnd }
       offset = start  // `leave` consumes it
@@ -211,14 +211,14 @@ public struct TLVReader: Sendable {
     bytes.extracting(start..<(start + count)).withUnsafeBytes { [UInt8]($0) }
   }
 
-  private mutating func take8(_ bytes: RawSpan) throws(TLVError) -> UInt8 {
+  private mutating func read8(_ bytes: RawSpan) throws(TLVError) -> UInt8 {
     guard offset < bytes.byteCount else { throw .truncated }
     defer { offset += 1 }
     return bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// Reads 2^`log2` bytes, little-endian.
-  private mutating func take(_ log2: UInt8, _ bytes: RawSpan) throws(TLVError) -> UInt64 {
+  private mutating func read(_ log2: UInt8, _ bytes: RawSpan) throws(TLVError) -> UInt64 {
     let count = 1 << Int(log2)
     guard bytes.byteCount - offset >= count else { throw .truncated }
     defer { offset += count }
@@ -244,15 +244,15 @@ public struct TLVReader: Sendable {
   private mutating func readTag(_ form: UInt8, _ bytes: RawSpan) throws(TLVError) {
     switch form {
     case 0: tag = .anonymous
-    case 1: tag = .context(try take8(bytes))
-    case 2: tag = .common(UInt32(try take(1, bytes)))
-    case 3: tag = .common(UInt32(try take(2, bytes)))
-    case 4: tag = .implicit(UInt32(try take(1, bytes)))
-    case 5: tag = .implicit(UInt32(try take(2, bytes)))
+    case 1: tag = .context(try read8(bytes))
+    case 2: tag = .common(UInt32(try read(1, bytes)))
+    case 3: tag = .common(UInt32(try read(2, bytes)))
+    case 4: tag = .implicit(UInt32(try read(1, bytes)))
+    case 5: tag = .implicit(UInt32(try read(2, bytes)))
     default:
-      let vendor = UInt16(try take(1, bytes))
-      let profile = UInt16(try take(1, bytes))
-      tag = .qualified(vendor: vendor, profile: profile, number: UInt32(try take(form == 6 ? 1 : 2, bytes)))
+      let vendor = UInt16(try read(1, bytes))
+      let profile = UInt16(try read(1, bytes))
+      tag = .qualified(vendor: vendor, profile: profile, number: UInt32(try read(form == 6 ? 1 : 2, bytes)))
     }
   }
 
@@ -260,24 +260,24 @@ public struct TLVReader: Sendable {
     switch code {
     case 0x00...0x03:
       type = .signedInteger
-      let raw = try take(code, bytes)
+      let raw = try read(code, bytes)
       let shift = UInt64(64 - (8 << Int(code)))
       value = UInt64(bitPattern: Int64(bitPattern: raw << shift) >> Int64(shift))
     case 0x04...0x07:
       type = .unsignedInteger
-      value = try take(code & 3, bytes)
+      value = try read(code & 3, bytes)
     case 0x08, 0x09:
       type = .boolean
       value = UInt64(code & 1)
     case 0x0A:
       type = .float
-      value = try take(2, bytes)
+      value = try read(2, bytes)
     case 0x0B:
       type = .double
-      value = try take(3, bytes)
+      value = try read(3, bytes)
     case 0x0C...0x13:
       type = code < 0x10 ? .utf8String : .octetString
-      value = try take(code & 3, bytes)
+      value = try read(code & 3, bytes)
       content = offset
       guard value <= UInt64(bytes.byteCount - offset) else { throw .truncated }
       offset += Int(value)

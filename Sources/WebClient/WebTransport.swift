@@ -1,111 +1,110 @@
 internal import Foundation
-internal import Synchronization
-
-#if canImport(FoundationNetworking)
-  internal import FoundationNetworking
-#endif
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
 
 /// Posts to clouds over HTTP. Redirections are not followed, because the token must be sent to the account's own
-/// address only.
+/// address only; for the same reason, proxies that the environment names are not used.
 package struct WebTransport: CloudTransport {
   package init() {}
 
   package func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
-    if let url = URL(string: address), url.scheme?.lowercased() == "http",
-      Self.isSentElsewhere(url.host ?? "", ProcessInfo.processInfo.environment)
-    {
-      throw CloudTransportError.unreachable("a proxy is set in the environment, which would get the token")
-    }
-    return try await Self.post(body, to: address, token: token, limit: limit)
+    try await Self.post(body, to: address, token: token, limit: limit)
   }
 
-  /// Posts JSON without following redirections.
+  /// Posts JSON without following redirections. Reading stops at the limit, so a larger answer takes no memory.
   /// - Parameter limit: the maximum size of the answer in bytes.
   /// - Throws: `CloudTransportError`.
   package static func post(
     _ body: [UInt8], to address: String, token: String? = nil, limit: Int
   ) async throws -> CloudReply {
-    guard let url = URL(string: address) else {
-      throw CloudTransportError.unreachable("“\(address)” is not an address")
+    guard let target = WebAddress(address) else {
+      throw CloudTransportError.unreachable("“\(address)” is not an HTTP address")
     }
-    var request = URLRequest(url: url)
-    request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-    request.httpBody = Data(body)
-    let exchange = WebExchange(limit: limit)
-    let session = URLSession(configuration: .ephemeral, delegate: exchange, delegateQueue: nil)
-    defer { session.invalidateAndCancel() }
-    let task = session.dataTask(with: request)
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        exchange.begin(continuation)
-        task.resume()
+    var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: target.path)
+    head.headers = [
+      "Host": target.authority, "Content-Type": "application/json", "Content-Length": "\(body.count)",
+      "Connection": "close",
+    ]
+    if let token { head.headers.add(name: "Authorization", value: "Bearer \(token)") }
+    do {
+      return try await connect(to: target).executeThenClose { inbound, outbound in
+        try await outbound.write(.head(head))
+        try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body))))
+        try await outbound.write(.end(nil))
+        return try await reply(inbound, limit: limit)
       }
-    } onCancel: {
-      task.cancel()
+    } catch let error as CloudTransportError {
+      throw error
+    } catch {
+      throw CloudTransportError.unreachable("\(error)")
     }
   }
-}
 
-extension WebTransport {
-  /// Whether an unencrypted request would go to a proxy: the environment may name one for all hosts including the local
-  /// one, and a session can't override it.
-  static func isSentElsewhere(_ host: String, _ environment: [String: String]) -> Bool {
-    guard ["http_proxy", "all_proxy", "ALL_PROXY"].contains(where: { environment[$0]?.isEmpty == false }) else {
-      return false
-    }
-    let exempt = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "").split { $0 == "," || $0 == " " }
-    return !exempt.contains { $0 == "*" || $0 == host }
+  private typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+  private static func connect(to target: WebAddress) async throws -> Channel {
+    let context = target.isEncrypted ? try NIOSSLContext(configuration: .makeClientConfiguration()) : nil
+    return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .connect(host: target.host, port: target.port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let context {
+            try channel.pipeline.syncOperations.addHandler(
+              NIOSSLClientHandler(context: context, serverHostname: target.isNumeric ? nil : target.host))
+          }
+          try channel.pipeline.syncOperations.addHTTPClientHandlers()
+          return try Channel(wrappingChannelSynchronously: channel)
+        }
+      }
   }
-}
 
-/// A request and its incomplete answer.
-private final class WebExchange: NSObject, URLSessionDataDelegate, Sendable {
-  private struct State {
-    var continuation: CheckedContinuation<CloudReply, any Error>?
+  private static func reply(
+    _ parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>, limit: Int
+  ) async throws -> CloudReply {
+    var head: HTTPResponseHead?
     var body: [UInt8] = []
-    var isTooLarge = false
-  }
-
-  private let limit: Int
-  private let state = Mutex(State())
-
-  init(limit: Int) { self.limit = limit }
-
-  func begin(_ continuation: CheckedContinuation<CloudReply, any Error>) {
-    state.withLock { $0.continuation = continuation }
-  }
-
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    let isTooLarge = state.withLock { state in
-      state.isTooLarge = state.isTooLarge || state.body.count + data.count > limit
-      if state.isTooLarge { state.body = [] } else { state.body += data }
-      return state.isTooLarge
+    for try await part in parts {
+      switch part {
+      case .head(let received): head = received
+      case .body(let bytes):
+        guard bytes.readableBytes <= limit - body.count else { throw CloudTransportError.tooLarge }
+        body += bytes.readableBytesView
+      case .end:
+        guard let head else { break }
+        return CloudReply(
+          status: Int(head.status.code), body: body, retryAfter: head.headers.first(name: "Retry-After"))
+      }
     }
-    if isTooLarge { dataTask.cancel() }
+    throw CloudTransportError.unreachable("the connection ended before the answer was complete")
+  }
+}
+
+/// The parts of an `http` or `https` URL that a request needs.
+private struct WebAddress {
+  let host: String
+  let port: Int
+  let isEncrypted: Bool
+  /// The host as in the URL, with a port if the URL has one.
+  let authority: String
+  /// With the query.
+  let path: String
+
+  init?(_ address: String) {
+    guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty,
+      let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https"
+    else { return nil }
+    isEncrypted = scheme == "https"
+    // An IPv6 address is in brackets in a URL only.
+    self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    port = parts.port ?? (isEncrypted ? 443 : 80)
+    let name = self.host.contains(":") ? "[\(self.host)]" : self.host
+    authority = parts.port.map { "\(name):\($0)" } ?? name
+    path =
+      (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath)
+      + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
   }
 
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    completionHandler(nil)
-  }
-
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    let (continuation, body, isTooLarge) = state.withLock { state in
-      (state.continuation.take(), state.body, state.isTooLarge)
-    }
-    if isTooLarge {
-      continuation?.resume(throwing: CloudTransportError.tooLarge)
-    } else if let response = task.response as? HTTPURLResponse, error == nil {
-      continuation?.resume(
-        returning: CloudReply(
-          status: response.statusCode, body: body, retryAfter: response.value(forHTTPHeaderField: "Retry-After")))
-    } else {
-      let reason = error?.localizedDescription ?? "it gave no status"
-      continuation?.resume(throwing: CloudTransportError.unreachable(reason))
-    }
-  }
+  /// Whether the host is an IP address. A certificate is then compared with the address instead of a name.
+  var isNumeric: Bool { (try? NIOCore.SocketAddress(ipAddress: host, port: port)) != nil }
 }

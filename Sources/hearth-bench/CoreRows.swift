@@ -9,7 +9,7 @@ func coreRows(_ report: inout Report, _ options: Options, _ sizes: DatagramSizes
     "core: a message sealed, received and opened",
     try measureBatches(batches, of: 200) { try pair.sendOne(on: session) })
   report.add(
-    "core: request, response, acknowledgement (3 messages)",
+    "core: request, response, acknowledgment (3 messages)",
     try measureBatches(batches, of: 200) { try pair.exchangeOne(on: session) })
   guard pair.client.drops.total == 0, pair.server.drops.total == 0 else {
     throw BenchError("messages were dropped: \(pair.client.drops.all) \(pair.server.drops.all)")

@@ -15,5 +15,5 @@ struct DatagramSizes {
   /// Message header, payload header, payload, tag. The response also carries an acknowledged counter.
   let request = 8 + 6 + Invoke.request.count + 16
   let response = 8 + 10 + Invoke.response.count + 16
-  let acknowledgement = 8 + 10 + 16
+  let acknowledgment = 8 + 10 + 16
 }

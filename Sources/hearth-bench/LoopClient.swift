@@ -65,7 +65,7 @@ final class LoopClient<E: Engine & SendableMetatype> {
     fill()
   }
 
-  /// Continues after the loop has processed the effects of the last answer, such as its acknowledgement, as an async
+  /// Continues after the loop has processed the effects of the last answer, such as its acknowledgment, as an async
   /// caller would.
   private func next() {
     let bound = NIOLoopBound(self, eventLoop: host.eventLoop)

@@ -58,7 +58,7 @@ struct Report {
     }
     var result = [
       "An on/off invoke is a datagram of \(sizes.request) bytes, its response one of \(sizes.response), "
-        + "the acknowledgement one of \(sizes.acknowledgement).", "",
+        + "the acknowledgment one of \(sizes.acknowledgment).", "",
     ]
     result += [line(head), line(widths.map { String(repeating: "-", count: $0) })] + lines.map(line)
     result += notes.flatMap { ["", $0] }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import HearthHome
 import MatterProtocol
+import Synchronization
 
 /// Parses the command line, runs the command, and maps its outcome to an exit code.
 @main enum Main {
@@ -27,6 +28,7 @@ import MatterProtocol
       if isTracing {
         Output().note("hearth \(HearthVersion.text), process \(getpid()): \(type(of: command)._commandName)")
       }
+      try GlobalOptions.parsed.withLock { $0 }?.loadClusters()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -1,3 +1,4 @@
+import ClusterLanguage
 import Testing
 
 @testable import CatalogueGenerator
@@ -16,7 +17,7 @@ import Testing
   }
 
   static let examples: [Example] = [
-    .init(line: "atribute 0 Speed uint8", message: "“atribute” is no declaration"),
+    .init(line: "atribute 0 Speed uint8", message: "“atribute” is not a declaration"),
     .init(line: "attribute", message: "the line ends; expected the id of the attribute"),
     .init(line: "attribute 0x0000", message: "the line ends; expected the name of the attribute"),
     .init(line: "attribute zero Speed uint8", message: "“zero” is not a number; expected the id of the attribute"),
@@ -32,18 +33,18 @@ import Testing
     .init(line: "attribute 0 Speed uint8 FST%2", message: "“%” is unknown here; expected names"),
     .init(line: "feature 1 SLW Slow [!FAST]", message: "conformance “[!FAST]”: the cluster has no FAST"),
     .init(line: "attribute 0 Speed uint8 quick", message: "“quick” is unknown here; expected a constraint, nullable"),
-    .init(line: "attribute 0 Speed uint8 write everybody", message: "“everybody” is no privilege; expected view"),
+    .init(line: "attribute 0 Speed uint8 write everybody", message: "“everybody” is not a privilege; expected view"),
     .init(line: "attribute 0 Speed uint8 5 to 2", message: "5 to 2: empty; expected a range"),
     .init(line: "attribute 0 Speed bool max 2", message: "bool: has no range"),
     .init(line: "attribute 0 Speed list[uint8] 1 to 2", message: "a list with a minimum has no constraint"),
     .init(line: "attribute 0 Speed string min 2", message: "a length without a maximum has no constraint"),
-    .init(line: "attribute 0 Speed uint8 = fast", message: "“fast” is no uint8; expected a value of this type"),
-    .init(line: "attribute 0 Speed uint8 = null", message: "“null” is no uint8; expected a value of this type"),
+    .init(line: "attribute 0 Speed uint8 = fast", message: "“fast” is not a uint8; expected a value of this type"),
+    .init(line: "attribute 0 Speed uint8 = null", message: "“null” is not a uint8; expected a value of this type"),
     .init(line: "command 0 Spin -> SpinResponse", message: "SpinResponse: not declared; expected a line response"),
     .init(line: "command 0 Spin\n  0 Speed uint8 maybe", message: "“maybe” is unknown here; expected O, nullable"),
     .init(line: "command 0 Spin\n  1 A uint8\n  1 B uint8", message: "field 1 after 1; expected fields in the order"),
     .init(line: "command 0 Spin\n  254 Fabric uint8", message: "field 254 is the fabric of an entry"),
-    .init(line: "event 0 Stopped urgent", message: "“urgent” is no priority; expected debug, info or critical"),
+    .init(line: "event 0 Stopped urgent", message: "“urgent” is not a priority; expected debug, info or critical"),
     .init(line: "enum8 Mode\n  256 Off", message: "Mode 256: out of range; expected a number that fits enum8"),
     .init(line: "enum8 Mode\n  1 2Fast", message: "2Fast: the name begins with a digit; expected “as”"),
     .init(line: "map8 Mode\n  8 Off", message: "Mode 8: out of range; expected a number that fits map8"),

@@ -1,3 +1,4 @@
+import ClusterLanguage
 import Foundation
 import MatterModel
 import Testing
@@ -69,7 +70,7 @@ import Testing
       "  /// How it spins. Other Book § 7.1.\n  public struct Mode: WireCode {",
       "public static var twiceFast: Self { .init(rawValue: 2) }", "[0: \"Off\", 1: \"Fast\", 2: \"2Fast\"]",
       "public static var level: Self { .init(rawValue: 3) }", "public static var jam: Self { .init(rawValue: 16) }",
-      "public static let isInverted = true",
+      "[0: \"Level\", 1: \"Level\", 4: \"Jam\"]", "public static let isInverted = true",
     ]
     for line in expected { #expect(text.contains(line), "not generated: \(line)\n\(text)") }
     #expect(!text.contains("comment is not"))

@@ -22,7 +22,7 @@ import Testing
   @Test func compactsByAge() async throws {
     let directory = ScratchDirectory()
     let now = HostClock.unixMicroseconds()
-    let before = try HomeDatabase.open(directory.state.database, isPassing: true)
+    let before = try HomeDatabase.open(directory.state.database, isInMemory: true)
     try before.commit((0..<20).map { change($0, at: now - 31 * 86_400_000_000) })
     let old = try before.anchor()
     try before.commit((20..<30).map { change($0, at: now) })

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HearthHome
+import HomeControl
 import HomeModel
 import HomeStore
 import Logging
@@ -8,8 +9,6 @@ import MatterModel
 import NIOCore
 import Runtime
 import Testing
-
-@testable import HomeControl
 
 /// Failures while a home is opened, or while it starts to follow its devices.
 @Suite("Opening of a controller", .timeLimit(.minutes(10))) struct ControllerOpeningTests {

@@ -58,10 +58,8 @@ import Testing
     attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
     attempt { () throws(HomeError) in _ = try database.cloudNodes() }
     attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
-    attempt { () throws(HomeError) in _ = try database.settings() }
     attempt { () throws(HomeError) in _ = try database.grace() }
     attempt { () throws(HomeError) in _ = try database.controllerState() }
-    attempt { () throws(HomeError) in _ = try database.contacts() }
     attempt { () throws(HomeError) in _ = try database.compact(keeping: 1) }
     attempt { () throws(HomeError) in
       _ = try database.commit([HomeUpdate([.event(5, event(4)), .deviceRemoved(id: "5")], at: 2_000)])
@@ -88,10 +86,10 @@ import Testing
 
   @Test func reportsUnexpectedValuesInEveryColumn() throws {
     let directory = "/damaged-\(UUID().uuidString)"
-    defer { PassingHomes.remove(below: directory) }
+    defer { InMemoryHomes.remove(below: directory) }
     func open() throws -> HomeDatabase {
-      PassingHomes.remove(below: directory)
-      let database = try HomeDatabase.open(directory + "/home.sqlite", isPassing: true)
+      InMemoryHomes.remove(below: directory)
+      let database = try HomeDatabase.open(directory + "/home.sqlite", isInMemory: true)
       try fill(database)
       return database
     }
@@ -311,7 +309,7 @@ import Testing
     options.following.wakesObservers = false
     let controller = try await HomeController.open(options)
     try await controller.follow()
-    #expect(await eventually { log["\(directory.state.database) is damaged; move it away to start anew"] == 1 })
+    #expect(await eventually { log["\(directory.state.database) is damaged; move it away to create a new home"] == 1 })
     await controller.close()
   }
 
@@ -347,11 +345,11 @@ import Testing
     try fill(database)
     for value in [Int64.max, .min] {
       try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }
-      var settling = ConnectivityDebouncer(grace: .seconds(86_400))
+      var debouncer = ConnectivityDebouncer(grace: .seconds(86_400))
       let trial = try #require(try database.load().trials["5"])
-      settling.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
-      _ = settling.state(at: .max)
-      _ = settling.advance(to: 2_000)
+      debouncer.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
+      _ = debouncer.state(at: .max)
+      _ = debouncer.advance(to: 2_000)
     }
     try database.set("\(Int64.max)", for: "grace")
     #expect(try database.grace() == HomeDatabase.longestGrace)

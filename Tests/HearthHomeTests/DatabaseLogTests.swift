@@ -32,8 +32,8 @@ import Testing
     #expect(try JSONDecoder().decode(Anchor.self, from: JSONEncoder().encode(anchor)) == anchor)
 
     let (one, other) = (try TestDatabase(), try TestDatabase())
-    let (database, stranger) = (try one.open(), try other.open())
-    let foreign = try stranger.anchor()
+    let (database, otherDatabase) = (try one.open(), try other.open())
+    let foreign = try otherDatabase.anchor()
     #expect(failure { () throws(HomeError) in _ = try database.samples(after: foreign) }?.code == .badArguments)
   }
 
@@ -190,7 +190,7 @@ import Testing
       let filter = SampleFilter(
         SampleType.allCases[Int.random(in: 0..<5, using: &random)], devices: some((0..<6).map { "d\($0)" }),
         endpoints: some([0, 1, 2, 3]), clusters: some([6, 8, 0x3B]), attributes: some([0, 1, 0xFFFD]))
-      let expected = all.filter { filter.contains($0) }
+      let expected = all.filter { filter.contains($0.change, device: $0.device) }
       #expect(try Self.samples(database.samples(after: nil, filter)) == expected, "\(filter)")
       #expect(try database.hasSamples(after: Anchor(log: database.logID, sequence: 0), filter) == !expected.isEmpty)
       #expect(try JSONDecoder().decode(SampleFilter.self, from: JSONEncoder().encode(filter)) == filter)

@@ -40,7 +40,7 @@ final class TestDatabase: Sendable {
 
   @Test func inMemoryHomeMatchesStoredHome() throws {
     let scratch = try TestDatabase()
-    let passing = try HomeDatabase.open(scratch.directory + "/passing.sqlite", isPassing: true)
+    let passing = try HomeDatabase.open(scratch.directory + "/passing.sqlite", isInMemory: true)
     let lasting = try scratch.open()
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
@@ -56,19 +56,19 @@ final class TestDatabase: Sendable {
     #expect(!state.devices.isEmpty)
     try passing.close()
     // A simulated machine reopens the same database after a power loss.
-    let again = try HomeDatabase.open(passing.path, isPassing: true)
+    let again = try HomeDatabase.open(passing.path, isInMemory: true)
     #expect(try again.load().state == state)
     #expect(again.logID == passing.logID)
     #expect(again.identity == passing.identity)
     #expect(throws: HomeError.self) { try passing.load() }
     // After the removal a new database is opened, even if an old connection exists.
-    PassingHomes.remove(below: scratch.directory)
-    let new = try HomeDatabase.open(passing.path, isPassing: true)
+    InMemoryHomes.remove(below: scratch.directory)
+    let new = try HomeDatabase.open(passing.path, isInMemory: true)
     #expect(try new.load().state == HomeState())
     #expect(try new.anchor().sequence == 0)
     #expect(new.logID != passing.logID)
     #expect(try form(new) == form(lasting))
-    PassingHomes.remove(below: scratch.directory)
+    InMemoryHomes.remove(below: scratch.directory)
   }
 
   @Test("waits for the disk in durable writes only") func durableWrites() throws {
@@ -145,16 +145,16 @@ final class TestDatabase: Sendable {
     let scratch = try TestDatabase()
     let (one, other) = (try scratch.open(), try scratch.open())
     let kitchen = Room(id: "r1", name: "Kitchen", structureID: "home")
-    let (update, result) = try one.change(origin: "cli", at: 5) { (home) throws(HomeError) in
+    let (update, result) = try one.change(origin: "cli", at: 5) { _, home in
       ([.structureAdded(Structure(id: "home", name: "Home")), .roomAdded(kitchen)], home.rooms.count)
     }
     #expect(result == 0 && update.changes.count == 2 && update.origin == "cli")
-    let seen = try other.change(origin: nil, at: 6) { (home) throws(HomeError) in
+    let seen = try other.change(origin: nil, at: 6) { _, home in
       ([.roomRenamed(id: "r1", name: "Cook")], home.rooms)
     }
     #expect(seen.result == [kitchen])
     let error = failure { () throws(HomeError) in
-      _ = try one.change(origin: nil, at: 7) { (home) throws(HomeError) -> (changes: [HomeChange], result: Int) in
+      _ = try one.change(origin: nil, at: 7) { _, _ -> (changes: [HomeChange], result: Int) in
         throw HomeError(.badArguments, "no")
       }
     }
@@ -169,8 +169,8 @@ final class TestDatabase: Sendable {
     try database.set("5", for: "grace")
     try database.set("7", for: "grace")
     try database.set("x", for: "other")
-    #expect(try scratch.open().settings() == ["grace": "7", "other": "x"])
+    #expect(try scratch.open().setting("grace") == "7")
     try database.set(nil, for: "other")
-    #expect(try database.settings() == ["grace": "7"])
+    #expect(try database.setting("grace") == "7" && database.setting("other") == nil)
   }
 }

@@ -23,7 +23,7 @@ import Testing
     let remaining = try await controller.eventLoop.submit {
       // In one turn of the event loop, so that the clock is not read in between.
       machine.days.add()
-      return controller.settling.trials["5"]?.remaining
+      return controller.debouncerState.trials["5"]?.remaining
     }.get()
     #expect(try #require(remaining) > .seconds(1800))
     await open.home.close()
@@ -69,17 +69,17 @@ import Testing
 
   @Test func newGraceTimeCountsFromLoss() {
     let second: Int64 = 1_000_000
-    var settling = ConnectivityDebouncer(grace: .seconds(100))
-    settling.restore("5", SourceConnectivity(.online, .peer), nil, at: 0)
-    _ = settling.note("5", SourceConnectivity(.offline, .peer), at: 10 * second)
-    #expect(settling.nextDeadline == 110 * second)
-    settling.grace = .seconds(30)
-    #expect(settling.nextDeadline == 40 * second)
-    #expect(settling.advance(to: 39 * second).isEmpty && settling["5"].connectivityState == .online)
-    settling.grace = .seconds(60)
-    #expect(settling.advance(to: 69 * second).isEmpty)
-    #expect(settling.advance(to: 70 * second) == ["5"] && settling["5"].connectivityState == .offline)
-    #expect(settling.nextDeadline == nil)
+    var debouncer = ConnectivityDebouncer(grace: .seconds(100))
+    debouncer.restore("5", SourceConnectivity(.online, .peer), nil, at: 0)
+    _ = debouncer.note("5", SourceConnectivity(.offline, .peer), at: 10 * second)
+    #expect(debouncer.nextDeadline == 110 * second)
+    debouncer.grace = .seconds(30)
+    #expect(debouncer.nextDeadline == 40 * second)
+    #expect(debouncer.advance(to: 39 * second).isEmpty && debouncer["5"].connectivityState == .online)
+    debouncer.grace = .seconds(60)
+    #expect(debouncer.advance(to: 69 * second).isEmpty)
+    #expect(debouncer.advance(to: 70 * second) == ["5"] && debouncer["5"].connectivityState == .offline)
+    #expect(debouncer.nextDeadline == nil)
   }
 
   // MARK: Several processes
@@ -143,7 +143,7 @@ import Testing
     #expect(state(lamp(DebounceTrial(settled: online, since: 40 * second), at: 100 * second)) == .offline)
     var reducer = lamp(DebounceTrial(settled: online, since: 41 * second), at: 100 * second)
     #expect(state(reducer) == .online && reducer.nextDeadline == 101 * second)
-    #expect(reducer.settlingState(at: 100 * second).trials["5"]?.remaining == .seconds(1))
+    #expect(reducer.debouncerState(at: 100 * second).trials["5"]?.remaining == .seconds(1))
     let update = reducer.advance(to: 101 * second)
     #expect(update?.settled == ["5"] && update?.trials == ["5": nil])
     // The clock was set back since: the trial does not take longer than the grace time.
@@ -188,7 +188,7 @@ import Testing
       for device in reducer.state.devices.keys {
         #expect(other.settledConnectivity(of: device) == reducer.settledConnectivity(of: device), "\(step) \(device)")
       }
-      #expect(other.settlingState(at: time) == reducer.settlingState(at: time), "\(step)")
+      #expect(other.debouncerState(at: time) == reducer.debouncerState(at: time), "\(step)")
     }
     #expect(trials > 10)
   }

@@ -24,7 +24,5 @@ import Testing
     #expect(failed.message.contains("addCertificate"))
     #expect(failed.message.contains("FAILURE"))
     #expect(HomeError(ControllerError.commissioningFailed(.discover, .notFound)).code == .notFound)
-    #expect(HomeError(ControllerError.unreachable).offlineReason == "no answer")
-    #expect(HomeError(ControllerError.status(Status(.busy))).offlineReason == nil)
   }
 }

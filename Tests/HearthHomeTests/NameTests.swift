@@ -171,7 +171,7 @@ final class ScratchDirectory: Sendable {
     let names = StoredNames(scratch.state)
     #expect(try names.registry() == HomeRegistry().with([]))
     let room = try names.withDatabase { database throws(HomeError) in
-      try database.change(origin: nil, at: 1) { state throws(HomeError) in try state.addingRoom("Den") }.result
+      try database.change(origin: nil, at: 1) { _, state in try state.addingRoom("Den") }.result
     }
     #expect(try names.state().rooms == [room] && names.registry().rooms.map(\.name) == ["Den"])
   }

@@ -1,7 +1,6 @@
 import HearthHome
+import HomeAutomation
 import MatterProtocol
-
-@testable import HomeAutomation
 
 extension ObserverCenter {
   /// Stores and publishes an update, as a home does.

@@ -3,14 +3,13 @@ import HearthHome
 import HomeControl
 import HomeModel
 import HomeStore
+import Hub
 import Logging
 import MatterClusters
 import MatterModel
 import Runtime
 import Synchronization
 import Testing
-
-@testable import Hub
 
 /// Several processes that open the same home. Here they are homes of one process, which are connected in the same way.
 @Suite("Ownership", .timeLimit(.minutes(10))) struct OwnershipTests {
@@ -115,7 +114,7 @@ import Testing
     }
     #expect(homes.count { (try? $0.controller) != nil } == 1)
     for (number, home) in homes.enumerated() { _ = try await home.addRoom("\(number)") }
-    for home in homes { #expect(try await home.rooms().list().count == 8) }
+    for home in homes { #expect(try await eventually { try await home.rooms().list().count == 8 }) }
     for home in homes {
       _ = try await home.rooms().list()
       await home.close()

@@ -201,7 +201,7 @@ import Testing
       await rest(changes, of: Changes.self).map(text) == ["7/2 Composed online > Composed partiallyOnline"])
   }
 
-  /// A change of the settled connectivity is no change of the device, but an update of the home.
+  /// A change of the settled connectivity is not a change of the device, but an update of the home.
   @Test func settledStateIsNoReason() async throws {
     let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
     let batches = open.home.devices().batched().makeAsyncIterator()

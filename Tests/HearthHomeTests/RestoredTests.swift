@@ -133,7 +133,7 @@ import Testing
     let contact = try await open.device("5").contact
     #expect(contact.nextReport == 77)
     let process = try HomeDatabase.open(directory.state.database)
-    #expect(await eventually { (try? process.contacts())?[5] == contact })
+    #expect(await eventually { (try? process.load())?.contacts[5] == contact })
     #expect(try process.anchor() == anchor)
     let controller = open.controller
     try await controller.eventLoop.submit { controller.abandon() }.get()

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import HearthHome
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import HomeAutomation
@@ -20,7 +22,8 @@ import Testing
     gracePeriod: Duration = RunningCommand.defaultGracePeriod
   ) async -> String? {
     await RunningCommand.run(
-      ["sh", "-c", script], variables: variables, input: Array(input.utf8), gracePeriod: gracePeriod)
+      ["sh", "-c", script], variables: variables, input: Array(input.utf8), gracePeriod: gracePeriod,
+      on: MultiThreadedEventLoopGroup.singleton.any())
   }
 
   /// Whether a process is running, and not a zombie.
@@ -44,7 +47,8 @@ import Testing
     #expect(await run("exit 0") == nil)
     #expect(await run("exit 3") == "“sh” ended with 3")
     #expect(await run("kill -9 $$") == "“sh” was ended by signal 9")
-    let missing = await RunningCommand.run(["/nowhere/at/all"])
+    let missing = await RunningCommand.run(
+      ["/nowhere/at/all"], on: MultiThreadedEventLoopGroup.singleton.any())
     #expect(missing == "“/nowhere/at/all” ended with 127")
     // A command that ends without reading its input succeeds.
     for _ in 0..<20 { #expect(await run("exit 0", input: "unread") == nil) }

@@ -1,9 +1,9 @@
+import HearthHome
+import HomeModel
 import HomeText
 import MatterModel
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import MatterController
 
 @Suite("Targets") struct TargetTests {

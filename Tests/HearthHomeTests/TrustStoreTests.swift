@@ -1,11 +1,10 @@
 import Foundation
 import HearthHome
+import HomeControl
 import HomeModel
 import MatterCertificates
 import MatterCrypto
 import Testing
-
-@testable import HomeControl
 
 /// Folders with trusted attestation roots and declaration signers.
 @Suite struct TrustStoreTests {

@@ -91,7 +91,7 @@ import Testing
   @Test func onlyOwnerChangesPrimaryHome() async throws {
     let served = try await ServedHome()
     let (first, second) = (try await served.client("first"), try await served.client("second"))
-    let member = try await served.client(token: try served.invite("Kind", .member))
+    let member = try await served.client(token: try await served.invite("Kind", .member))
     let (one, two, three) = (await RecordedClient(first), await RecordedClient(second), await RecordedClient(member))
     let owner = await RecordedClient(served.home)
     let others = [two, three, owner]

@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// Debounced connectivity of clients, which agrees with that of the hub's process.
-@Suite("Debounced connectivity through a hub", .timeLimit(.minutes(10))) struct SettlingTests {
+@Suite("Debounced connectivity through a hub", .timeLimit(.minutes(10))) struct ConnectivityDebouncerTests {
   private func lamp(_ home: Home) async throws -> HomeDevice { try #require(try await home.devices().list().first) }
 
   @Test func clientUsesGraceTimeOfHub() async throws {

@@ -82,7 +82,7 @@ import Testing
   @Test func failedCallSendsNoMessage() async throws {
     let served = try await ServedHome()
     let (first, second) = (try await served.client("first"), try await served.client("second"))
-    let guest = try await served.client(token: try served.invite("Gast", .guest))
+    let guest = try await served.client(token: try await served.invite("Gast", .guest))
     let (one, two) = (await RecordedClient(first), await RecordedClient(second))
     let (other, owner) = (await RecordedClient(guest), await RecordedClient(served.home))
     let light = try #require(one.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self))
@@ -122,7 +122,7 @@ import Testing
     let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
     let near = try await served.client()
     let far = try await served.client(
-      token: try served.invite("Ada", .guest), through: [.remote(.host("127.0.0.1", port: port))])
+      token: try await served.invite("Ada", .guest), through: [.remote(.host("127.0.0.1", port: port))])
     @Sendable func localities(_ home: Home) async throws -> [DataSourceLocality] {
       try await home.devices().list().map(\.sourceConnectivity.dataSourceLocality)
     }

@@ -1,9 +1,9 @@
 import Foundation
+import HearthHome
 import HomeModel
 import HomeStore
 import Testing
 
-@testable import HearthHome
 @testable import Hub
 
 @Suite("Invitations") struct InvitationTests {

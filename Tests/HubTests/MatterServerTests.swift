@@ -382,7 +382,7 @@ struct MatterServerTests {
 
   @Test func filtersNodesAndEventsByRole() async throws {
     let served = try await Served()
-    let token = try served.home.invite("Gast", .guest)
+    let token = try await served.home.invite("Gast", .guest)
     let guest = try await RawWebSocket(socket: served.home.scratch.state.hubSocket, token: token)
     let nodes = await guest.result("start_listening")?["result"]
     #expect(nodes?.array?.first?["attributes"]?["1/8/0"] == 1)
@@ -401,8 +401,8 @@ struct MatterServerTests {
   @Test func filtersTestNodesByRole() async throws {
     let served = try await Served()
     let socket = served.home.scratch.state.hubSocket
-    let member = try await RawWebSocket(socket: socket, token: try served.home.invite("Kind", .member))
-    let guest = try await RawWebSocket(socket: socket, token: try served.home.invite("Gast", .guest))
+    let member = try await RawWebSocket(socket: socket, token: try await served.home.invite("Kind", .member))
+    let guest = try await RawWebSocket(socket: socket, token: try await served.home.invite("Gast", .guest))
     for client in [member, guest] { _ = await client.result("start_listening") }
     let owner = try await served.client()
     let names = ["0/31/0", "1/1106/9", "1/8/0", "x"]
@@ -456,7 +456,7 @@ struct MatterServerTests {
   func checksRoles(command: String, arguments: String, least: HomeRole) async throws {
     let served = try await Served()
     for role in HomeRole.allCases {
-      let token = try served.home.invite(role.rawValue, role)
+      let token = try await served.home.invite(role.rawValue, role)
       let client = try await RawWebSocket(socket: served.home.scratch.state.hubSocket, token: token)
       // The device does not exist on the network: allowed requests fail with another error.
       let details = await client.result(command, arguments)?["details"]?.text ?? ""

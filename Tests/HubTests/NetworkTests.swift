@@ -18,7 +18,7 @@ import Testing
   @Test func connectsOverTLS() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))
-    let token = try served.invite("Ada", .member)
+    let token = try await served.invite("Ada", .member)
     #expect(await code { _ = try await served.client(through: [far]) } == .accessDenied)
     let unknown = "0123456789abcdef0123456789abcdef"
     #expect(await code { _ = try await served.client(token: unknown, through: [far]) } == .accessDenied)
@@ -55,7 +55,7 @@ import Testing
   @Test func reconnectsIfLocalAddressIsRemoved() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))
-    let client = try await served.client(token: try served.invite("Ada", .member), through: [far])
+    let client = try await served.client(token: try await served.invite("Ada", .member), through: [far])
     let count = try await served.hub.nextConnection
     try await #require(client.backend as? HubClient).noteAddresses([])
     #expect(await eventually { try await served.hub.nextConnection > count })
@@ -68,7 +68,7 @@ import Testing
   @Test func rejectsOtherCertificate() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))
-    var options = ServedHome.clientOptions(token: try served.invite("Ada", .member), [far])
+    var options = ServedHome.clientOptions(token: try await served.invite("Ada", .member), [far])
     options.trust.fingerprint = try CertificateFingerprint(String(repeating: "00", count: 32))
     let other = options
     #expect(await code { _ = try await Home(through: other) } == .accessDenied)
@@ -81,7 +81,7 @@ import Testing
     let fingerprint = try #require(await served.hub.identity?.fingerprint)
     #expect(try await served.hub.status.fingerprint == "\(fingerprint)")
     let invitation = HubInvitation(
-      addresses: [.host("127.0.0.1", port: try await port(served))], token: try served.invite("Ada", .member),
+      addresses: [.host("127.0.0.1", port: try await port(served))], token: try await served.invite("Ada", .member),
       fingerprint: fingerprint, home: ServedHome.identity, name: "Ada", role: .member)
     func connect(_ invitation: HubInvitation) async throws -> Home {
       var options = HubClient.Options(try HubInvitation("\(invitation)"), logger: ServedHome.logger)

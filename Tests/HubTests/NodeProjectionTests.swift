@@ -1,9 +1,9 @@
+import HearthHome
+import HomeModel
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeModel
 @testable import Hub
 
 /// The events of the Matter server as projections of changes of the home.
@@ -19,7 +19,7 @@ struct NodeProjectionTests {
     projection = NodeProjection(state)
   }
 
-  private mutating func take(_ changes: [HomeChange]) -> [NodeEvent] {
+  private mutating func events(_ changes: [HomeChange]) -> [NodeEvent] {
     for change in changes { state.apply(change) }
     return projection.apply(HomeUpdate(changes, at: 1), state)
   }
@@ -28,63 +28,63 @@ struct NodeProjectionTests {
 
   @Test mutating func sendsKnownAttributes() {
     let level = ServedHome.level
-    #expect(take([.attribute(5, level, value: [0x04, 9])]) == [.attribute(5, level, value: [0x04, 9])])
-    #expect(take([.attribute(6, level, value: [0x04, 9])]) == [])
-    #expect(take([.attribute(.temporaryLocal(1), level, value: [0x04, 9])]) == [])
+    #expect(events([.attribute(5, level, value: [0x04, 9])]) == [.attribute(5, level, value: [0x04, 9])])
+    #expect(events([.attribute(6, level, value: [0x04, 9])]) == [])
+    #expect(events([.attribute(.temporaryLocal(1), level, value: [0x04, 9])]) == [])
   }
 
   @Test mutating func updatesNodesWithNewClusters() {
     let path = ConcreteAttributePath(1, 6, 0)
-    #expect(take([.attribute(5, path, value: [0x09])]) == [.updated(5)])
-    #expect(take([.attribute(5, path, value: [0x08])]) == [.attribute(5, path, value: [0x08])])
+    #expect(events([.attribute(5, path, value: [0x09])]) == [.updated(5)])
+    #expect(events([.attribute(5, path, value: [0x08])]) == [.attribute(5, path, value: [0x08])])
   }
 
   @Test mutating func updatesNodesWithoutRemovedAttributes() {
     let (level, cluster) = (ServedHome.level, ConcreteAttributePath(1, 8, Self.revision))
-    #expect(take([.attribute(5, cluster, value: [0x04, 6])]) == [.attribute(5, cluster, value: [0x04, 6])])
+    #expect(events([.attribute(5, cluster, value: [0x04, 6])]) == [.attribute(5, cluster, value: [0x04, 6])])
     let removed = HomeChange.attribute(5, level, value: nil)
     #expect(
-      take([removed, .attribute(5, cluster, value: [0x04, 5])]) == [
+      events([removed, .attribute(5, cluster, value: [0x04, 5])]) == [
         .updated(5), .attribute(5, cluster, value: [0x04, 5]),
       ])
     // The last attribute of the cluster; a new value is part of a node object again.
-    #expect(take([.attribute(5, cluster, value: nil)]) == [.updated(5)])
-    #expect(take([.attribute(5, level, value: [0x04, 9])]) == [.updated(5)])
-    #expect(take([.attribute(6, level, value: nil)]) == [])
+    #expect(events([.attribute(5, cluster, value: nil)]) == [.updated(5)])
+    #expect(events([.attribute(5, level, value: [0x04, 9])]) == [.updated(5)])
+    #expect(events([.attribute(6, level, value: nil)]) == [])
   }
 
   @Test mutating func sendsAvailabilityOnce() {
     let offline = HomeChange.connectivity(
       SourceID(5), SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut))
-    #expect(take([offline]) == [.updated(5)])
+    #expect(events([offline]) == [.updated(5)])
     #expect(projection.nodes[5]?.isAvailable == false)
-    #expect(take([offline]) == [])
-    #expect(take([.connectivity(SourceID(5), Self.online)]) == [.updated(5)])
+    #expect(events([offline]) == [])
+    #expect(events([.connectivity(SourceID(5), Self.online)]) == [.updated(5)])
   }
 
   @Test mutating func announcesIncompleteNodesOnRequestOnly() {
-    #expect(take(Self.bridgeChanges + [.connectivity(SourceID(7), Self.online)]) == [])
+    #expect(events(Self.bridgeChanges + [.connectivity(SourceID(7), Self.online)]) == [])
     #expect(projection.pending == [7])
     // Events of a node that clients do not know are dropped.
     let data = EventData(.init(2, 0x3B, 6), number: 1, priority: .info, timestamp: .epoch(1), payload: nil)
-    #expect(take([.event(7, data), .attribute(7, .init(2, 6, 0), value: [0x09])]) == [])
+    #expect(events([.event(7, data), .attribute(7, .init(2, 6, 0), value: [0x09])]) == [])
     #expect(projection.announce(7, state) == [.added(7), .updated(7)])
     #expect(projection.announce(7, state) == [])
-    #expect(take([.event(7, data)]) == [.event(7, data)])
-    #expect(take([.deviceRemoved(id: "7/2")]) == [.endpointRemoved(7, 2), .updated(7)])
+    #expect(events([.event(7, data)]) == [.event(7, data)])
+    #expect(events([.deviceRemoved(id: "7/2")]) == [.endpointRemoved(7, 2), .updated(7)])
   }
 
   @Test mutating func sendsAvailabilityAfterNode() {
-    #expect(take(Self.bridgeChanges) == [])
+    #expect(events(Self.bridgeChanges) == [])
     #expect(projection.announce(7, state) == [.added(7)])
-    #expect(take([.connectivity(SourceID(7), Self.online)]) == [.updated(7)])
+    #expect(events([.connectivity(SourceID(7), Self.online)]) == [.updated(7)])
   }
 
   @Test mutating func forgetsPendingNodesThatAreRemoved() {
-    #expect(take(Self.bridgeChanges) == [])
-    #expect(take([.deviceRemoved(id: "7/2"), .deviceRemoved(id: "7/3"), .deviceRemoved(id: "7")]) == [])
+    #expect(events(Self.bridgeChanges) == [])
+    #expect(events([.deviceRemoved(id: "7/2"), .deviceRemoved(id: "7/3"), .deviceRemoved(id: "7")]) == [])
     #expect(projection.announce(7, state) == [])
-    #expect(take([.deviceRemoved(id: "5")]) == [.removed(5)])
+    #expect(events([.deviceRemoved(id: "5")]) == [.removed(5)])
     #expect(projection.nodes.isEmpty)
   }
 

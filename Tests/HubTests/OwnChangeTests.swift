@@ -1,10 +1,10 @@
+import HearthHome
+import Hub
 import MatterClusters
 import MatterModel
 import Testing
 import VirtualDevices
 
-@testable import HearthHome
-@testable import Hub
 @testable import Scenario
 
 /// Reports of a device that a client caused itself, with a lamp on loopback. See the article “The home model”,

@@ -61,7 +61,7 @@ final class RawWebSocket: Sendable {
           }
         })
     Task { [weak self] in
-      for await bytes in stream { self?.take(bytes) }
+      for await bytes in stream { self?.receive(bytes) }
     }
   }
 
@@ -142,7 +142,7 @@ final class RawWebSocket: Sendable {
     return messages.first { $0["event"] == .string(name) }?["data"]
   }
 
-  private func take(_ bytes: [UInt8]?) {
+  private func receive(_ bytes: [UInt8]?) {
     let pings: [[UInt8]] = received.withLock { received in
       var pings: [[UInt8]] = []
       guard let bytes else {

@@ -104,7 +104,7 @@ import Testing
   @Test func compactionResetsClientAnchors() async throws {
     let served = try await ServedHome()
     let (client, guest) = (
-      try await served.client(), try await served.client(token: try served.invite("Gast", .guest))
+      try await served.client(), try await served.client(token: try await served.invite("Gast", .guest))
     )
     let anchor = try await client.anchor()
     for level in 2...5 { try await served.report(level: UInt8(level)) }

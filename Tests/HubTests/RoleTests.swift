@@ -64,6 +64,19 @@ import Testing
         ConcreteEventPath(1, cluster, event), number: 1, priority: .info, timestamp: .epoch(1), payload: nil)
       return HomeRole.allCases.map { RoleVisibility.of($0).contains(.event(5, data)) }
     }
+    let maker = """
+      cluster 0xFFF1FC80 RoleFan "Role Fan" revision 1
+      attribute 0x0000 Speed uint8
+      attribute 0x0001 Code uint8 read administer
+      event 0x00 Stopped info
+      event 0x01 Broken info read administer
+      """
+    #expect(throws: Never.self) { ClusterCatalogue.add(try MakersCluster(maker, file: "fan.cluster")) }
+    #expect(visible(0xFFF1_FC80, 0) == [true, true, true])
+    #expect(visible(0xFFF1_FC80, 1) == [false, false, true])
+    #expect(visible(event: 0, of: 0xFFF1_FC80) == [true, true, true])
+    #expect(visible(event: 1, of: 0xFFF1_FC80) == [false, false, true])
+    #expect(visible(0xFFF1_FC81, 0) == [false, false, true])
     #expect(visible(6, 0) == [true, true, true])
     #expect(visible(0x1F, 0) == [false, false, true])
     // Undeclared clusters and attributes of the standard; global attributes are visible to all roles.
@@ -78,8 +91,8 @@ import Testing
 
   @Test func hubEnforcesRoles() async throws {
     let served = try await ServedHome()
-    let guest = try await served.client(token: try served.invite("Gast", .guest))
-    let member = try await served.client(token: try served.invite("Kind", .member))
+    let guest = try await served.client(token: try await served.invite("Gast", .guest))
+    let member = try await served.client(token: try await served.invite("Kind", .member))
     let owner = try await served.client()
     let record = try #require(await owner.registry.devices.first)
     // The device does not exist on the network: allowed requests fail with another error.
@@ -117,7 +130,7 @@ import Testing
   @Test func revokesInProcessOfHub() async throws {
     let served = try await ServedHome()
     let raw = try await RawWebSocket(
-      socket: served.scratch.state.hubSocket, token: try served.invite("Gast", .guest))
+      socket: served.scratch.state.hubSocket, token: try await served.invite("Gast", .guest))
     #expect(await eventually { try await served.home.hubStatus.clients.map(\.name) == ["Gast"] })
     #expect(try await served.home.hubStatus.addresses == [served.scratch.state.hubSocket])
     try await served.home.revoke("Gast")
@@ -131,7 +144,7 @@ import Testing
 
   @Test func hidesAdministratorAttributesFromGuests() async throws {
     let served = try await ServedHome()
-    let guest = try await served.client(token: try served.invite("Gast", .guest))
+    let guest = try await served.client(token: try await served.invite("Gast", .guest))
     let owner = try await served.client()
     let start = try #require(Anchor((try await owner.anchor()).description.prefix { $0 != "-" } + "-0"))
     func knows(_ home: Home) async throws -> [Bool] {
@@ -160,8 +173,8 @@ import Testing
   @Test func rejectsUnknownAndRevokedTokens() async throws {
     let served = try await ServedHome()
     #expect(await code { _ = try await served.client(token: "0123456789abcdef0123456789abcdef") } == .accessDenied)
-    let token = try served.invite("Gast", .guest)
-    #expect(throws: HomeError.self) { try served.invite("gast", .member) }
+    let token = try await served.invite("Gast", .guest)
+    await #expect(throws: HomeError.self) { try await served.invite("gast", .member) }
     let guest = try await served.client(token: token)
     let owner = try await served.client()
     let client = await RecordedClient(guest)

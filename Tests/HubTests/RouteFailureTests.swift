@@ -1,12 +1,11 @@
 import HearthHome
 import HomeControl
 import HomeModel
+import Hub
 import MatterClusters
 import MatterModel
 import Runtime
 import Testing
-
-@testable import Hub
 
 /// Hubs that stop answering, and requests whose route changes. The times are those of `RouteSelectionTests`.
 @Suite("Failures of routes", .timeLimit(.minutes(10))) struct RouteFailureTests {
@@ -107,7 +106,7 @@ import Testing
 
   private static let online = HomeChange.connectivity(SourceID(5), SourceStatus(.init(.online, .peer)))
   private static let greeting: [HubNews] = [
-    SilentHub.welcome, .reset, .part(ServedHome.lamp + [online]), .settling(DebouncerState()),
+    SilentHub.welcome, .reset, .part(ServedHome.lamp + [online]), .debouncer(DebouncerState()),
     .synchronized(HubPosition(hub: 1, count: 0)),
   ]
 

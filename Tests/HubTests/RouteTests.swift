@@ -1,11 +1,11 @@
 import HearthHome
 import HomeModel
+import Hub
 import MatterModel
 import NIOCore
 import Testing
 
 @testable import HomeControl
-@testable import Hub
 
 /// The article “The home model”, “Routes”.
 @Suite("Routes", .timeLimit(.minutes(10))) struct RouteTests {
@@ -172,11 +172,11 @@ import Testing
       return
     }
     // An anchor of an unrelated home is an error.
-    let stranger = try await ServedHome(isEmpty: true)
-    let strange = try await stranger.home.anchor()
-    #expect(await code { _ = try await client.samples(after: strange) } == .badArguments)
+    let otherHub = try await ServedHome(isEmpty: true)
+    let foreign = try await otherHub.home.anchor()
+    #expect(await code { _ = try await client.samples(after: foreign) } == .badArguments)
     await client.close()
-    for home in [hub, stranger] { await home.close() }
+    for home in [hub, otherHub] { await home.close() }
   }
 
   @Test func failsAtOnceWithoutWorkingRoute() async throws {

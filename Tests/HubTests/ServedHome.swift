@@ -4,6 +4,7 @@ import HomeAutomation
 import HomeControl
 import HomeModel
 import HomeStore
+import Hub
 import Logging
 import MatterModel
 import MatterProtocol
@@ -12,8 +13,6 @@ import Runtime
 import Synchronization
 import Testing
 import WebClient
-
-@testable import Hub
 
 /// A temporary state directory, removed at deinitialization.
 final class Scratch: Sendable {
@@ -149,11 +148,7 @@ final class ServedHome: Sendable {
     try await home.controller.process(.report(NodeReport(5, [data], isWhole: false)))
   }
 
-  func invite(_ name: String, _ role: HomeRole) throws -> String {
-    try StoredNames(scratch.state).withDatabase { database throws(HomeError) in
-      try database.invite(name, role, at: 1).token
-    }
-  }
+  func invite(_ name: String, _ role: HomeRole) async throws -> String { try await home.invite(name, role).token }
 
   var socket: HubAddress { .socket(scratch.state.hubSocket) }
 

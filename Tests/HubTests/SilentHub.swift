@@ -76,7 +76,7 @@ final class SilentHub: Sendable {
 
   /// The news that load a home.
   static let home: [HubNews] = [
-    .reset, .part(ServedHome.lamp), .settling(DebouncerState()), .synchronized(HubPosition(hub: 1, count: 0)),
+    .reset, .part(ServedHome.lamp), .debouncer(DebouncerState()), .synchronized(HubPosition(hub: 1, count: 0)),
   ]
   static let welcome = HubNews.welcome(HubWelcome(.owner, home: "h", client: "c", isResumed: false))
 }

@@ -34,7 +34,7 @@ import Testing
 
   @Test func reportsInitialValuesChangesAndLoss() async throws {
     let served = try await ServedHome()
-    let client = try await served.client(token: try served.invite("Gast", .guest))
+    let client = try await served.client(token: try await served.invite("Gast", .guest))
     let controller = try served.home.controller
     await controller.process(.heard(5, deadline: HostClock.unixMicroseconds() + 30_000_000))
     await controller.process(.report(NodeReport(5, [], events: [event(1)], isWhole: false)))

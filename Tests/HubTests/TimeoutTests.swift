@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HearthHome
+import HomeControl
 import HomeModel
 import HomeStore
 import MatterClusters
@@ -11,7 +12,6 @@ import Runtime
 import Synchronization
 import Testing
 
-@testable import HomeControl
 @testable import Hub
 
 /// Timeouts of requests, of synchronization and of routes.
@@ -204,38 +204,6 @@ import Testing
       _ = try? await Home(through: options)
       #expect(try OwnerLock.acquire(scratch.state) != nil)
     }
-  }
-
-  @Test func batchesInvitationLookups() async throws {
-    let served = try await ServedHome()
-    let token = try served.invite("Gast", .guest)
-    let controller = try served.home.controller
-    var strangers: [RawWebSocket] = []
-    for _ in 0..<40 {
-      strangers.append(try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false))
-    }
-    let before = try await served.hub.lookupCount
-    let gate = DispatchSemaphore(value: 0)
-    let blocked = try await controller.eventLoop.submit {
-      let writer = controller.dispatcher.value.writer
-      return writer.worker.submit(on: controller.eventLoop) { gate.wait() }
-    }.get()
-    for (number, stranger) in strangers.enumerated() {
-      stranger.upgrade(token: number == 39 ? token : "nonsense")
-    }
-    #expect(await eventually { try await served.hub.lookups.count == 39 })
-    gate.signal()
-    try await blocked.get()
-    let all = strangers
-    #expect(await eventually { all.allSatisfy { $0.status != nil } })
-    #expect(all.count { $0.status == "401" } == 39 && all.last?.status == "101")
-    #expect(try await served.hub.lookupCount == before + 2)
-    // Later invitations and revocations take effect at once.
-    let late = try await served.client(token: try served.invite("Kind", .member))
-    await late.close()
-    try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Gast") }
-    #expect(await code { _ = try await served.client(token: token) } == .accessDenied)
-    await served.close()
   }
 }
 

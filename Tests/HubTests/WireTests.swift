@@ -282,10 +282,10 @@ import WebClient
       .welcome(HubWelcome(.member, home: "h", client: "c", isResumed: true)), .refused(error), .reset,
       .part(ServedHome.lamp),
       .contacts([5: contact]),
-      .settling(
+      .debouncer(
         DebouncerState(
           grace: .seconds(30), trials: ["5": .init(settled: .init(.online, .peer), remaining: .milliseconds(1500))])),
-      .settling(DebouncerState()), .synchronized(position),
+      .debouncer(DebouncerState()), .synchronized(position),
       .update(HubUpdate(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position)),
       .reply(id: "1", .failure(error)), .reply(id: "2", .success(.done)),
       .reply(

@@ -57,6 +57,17 @@ struct SpotTests {
         bits: 16, names: [0: "Normal", 1: "Vacation", 2: "Privacy", 3: "NoRemoteLockUnlock", 4: "Passage"],
         isInverted: true), quality: .fixed, initial: [0x05, 0xF6, 0xFF]),
     .init(
+      cluster: 0x81, revision: 1, attribute: 0x0001, name: "DefaultOpenDuration",
+      schema: .nullable(.unsigned(bits: 32)), quality: .nonVolatile, write: .operate),
+    .init(
+      cluster: 0x102, revision: 6, attribute: 0x000A, name: "OperationalStatus",
+      schema: .bitmap(bits: 8, names: [0: "Global", 1: "Global", 2: "Lift", 3: "Lift", 4: "Tilt", 5: "Tilt"]),
+      initial: [0x04, 0]),
+    .init(
+      cluster: 0x200, revision: 4, attribute: 0x0021, name: "ControlMode",
+      schema: .enumeration(bits: 8, names: PumpConfigurationAndControl.ControlMode.names), quality: .nonVolatile,
+      write: .manage, initial: [0x04, 0]),
+    .init(
       cluster: 0x201, revision: 9, attribute: 0x0050, name: "Presets",
       schema: .list(Thermostat.PresetStruct.schema), quality: [.nonVolatile, .atomic], write: .manage,
       initial: [0x16, 0x18]),

@@ -100,7 +100,7 @@ import Testing
         kind: .operational(compressedFabricID: world.controller.fabric.compressedFabricID, nodeID: 1),
         hostName: "000000000001", port: 5540, addresses: [v4, v6, other.ip])
     ]
-    // A read is repeated on a new session; a command without acknowledgement is not.
+    // A read is repeated on a new session; a command without acknowledgment is not.
     let path = [AttributePath(OnOff.onOff.path(on: 1))]
     let read = world.controller.read(1, path, at: world.now)
     _ = try #require(try world.result(of: read)?.get())

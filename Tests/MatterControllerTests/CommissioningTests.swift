@@ -195,7 +195,7 @@ import Testing
       CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address])), at: world.now)
     while !world.devices[0].log.contains("CSRRequest"), world.step(until: .zero + .seconds(5)) {}
     world.controller.cancel(id, at: world.now)
-    #expect(world.error(of: id) == .cancelled)
+    #expect(world.error(of: id) == .canceled)
     #expect(world.devices[0].log.last == "ArmFailSafe")
     #expect(world.completions(of: id) == 1)
   }

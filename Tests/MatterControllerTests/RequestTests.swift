@@ -198,7 +198,7 @@ import Testing
     let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
     world.run(for: .milliseconds(10))
     world.controller.cancel(id, at: world.now)
-    #expect(world.error(of: id) == .cancelled)
+    #expect(world.error(of: id) == .canceled)
     world.run(for: .seconds(60))
     #expect(world.completions(of: id) == 1)
   }

@@ -18,7 +18,8 @@ enum Repository {
       "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
     "Synchronization": [
-      "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "HomeModel", "HomeStore", "WebClient",
+      "MatterClusters", "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "HomeModel", "HomeStore",
+      "WebClient",
       "HomeAutomation", "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
   ]
@@ -26,7 +27,7 @@ enum Repository {
   /// Words that are forbidden in a target, and their replacements.
   static let forbidden: [(word: String, exceptIn: [String], remedy: String)] = [
     ("Task.detached", ["Runtime"], "start tasks on the event loop's executor"),
-    ("Task.sleep", ["Runtime", "hearth", "HomeStore", "HomeAutomation", "HomeControl"], "take an injected clock"),
+    ("Task.sleep", ["hearth"], "take an injected clock"),
     ("ContinuousClock", ["Runtime", "hearth"], "time comes in as an Instant"),
     ("Date()", ["Runtime", "hearth"], "time comes in as an Instant, or as epoch seconds in a configuration"),
     (" Task {", ["Runtime", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"], "Tasks.start, or a task group"),

@@ -123,7 +123,7 @@ extension CloudTests {
       try await world.simulation.sleep(for: .seconds(200))
       #expect((2...5).contains(done) && cloud.commands.count == 100 + done)
       #expect(try await device("Porch", home).offlineReason == nil)
-      // A cancelled command is not sent.
+      // A canceled command is not sent.
       async let first = trait.off()
       try await world.simulation.sleep(for: .seconds(1))
       await withTaskGroup(of: Void.self) { group in

@@ -12,6 +12,10 @@ import VirtualDevices
         type: bridge
         devices:
           - { name: Spot, type: on/off light }
+      - name: Other
+        type: bridge
+        devices:
+          - { name: Plug, type: plug }
 
     """
 
@@ -68,7 +72,7 @@ import VirtualDevices
 
       """
     let result = try await ScenarioFileTests.load(Self.devices + steps).simulate(seed: 1).result
-    #expect(result.failure?.mark?.line == 11, "\(result)")
+    #expect(result.failure?.mark?.line == 15, "\(result)")
   }
 
   @Test func reportsProblems() {
@@ -78,6 +82,8 @@ import VirtualDevices
     #expect(problems("add: { lamp: { name: A, type: plug } }").contains("found “lamp”, expected a bridge"))
     #expect(problems("add: { bridge: { name: A, type: toaster } }").contains("found device type “toaster”"))
     #expect(problems("add: { bridge: { name: Lamp, type: plug } }").contains("expected another name"))
+    #expect(problems("add: { other: { name: Spot, type: on/off light } }").contains("expected another name"))
+    #expect(problems("fault: { spot: { data: { 2.onOff.onOff: null } } }").contains("an attribute that the device has"))
     #expect(problems("remove: { bridge: lamp }").contains("expected a device behind “Bridge”"))
   }
 }

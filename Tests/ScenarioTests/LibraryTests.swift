@@ -34,6 +34,7 @@ import VirtualDevices
     "blackout.yaml": "night light.onOff: true: it is false; heater.onOff: false: it is true",
     "clock-jumps.yaml": "lamp.connectivity: online: it is no device of the home",
     "commissioning-power-cut.yaml": "lamp.connectivity: online: it is no device of the home",
+    "door-lock.yaml": "door.lockState: Unlocked: it is NotFullyLocked",
     "dying-children.yaml": "spot 1.connectivity: offline: it is online",
     "evening.yaml": "actual lamp.onOff: true: it is false; actual strip.onOff: true: it is false",
     "flood.yaml": "lamp.levelControl.onLevel: 16%: it is null",
@@ -44,7 +45,9 @@ import VirtualDevices
     "sensors.yaml": "washer.connectivity: offline: it is online",
     "stolen-sessions.yaml": "lamp.onOff: true: it is false",
     "subscription-flood.yaml": "lamp.onOff: true: it is false",
+    "thermostat.yaml": "thermometer.connectivity: offline: it is online",
     "unnoticed-restart.yaml": "lamp.onOff: false: it is true",
+    "window-covering.yaml": "shade.safetyStatus: PositionFailure | ObstacleDetected: it is 0",
   ]
 
   @Test(arguments: files) func detectsItsDefect(_ file: String) async throws {

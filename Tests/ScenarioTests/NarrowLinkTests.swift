@@ -13,7 +13,7 @@ import Testing
     try await world.inject("Lamp", .conditions(narrow))
   }
 
-  private func isSaidOnline(_ world: SimulatedHome) async throws -> Bool {
+  private func isReportedOnline(_ world: SimulatedHome) async throws -> Bool {
     try await world.home.devices().list().first?.sourceConnectivity.connectivityState == .online
   }
 
@@ -26,13 +26,13 @@ import Testing
       try await world.simulation.sleep(for: .seconds(300))
       var truth = try #require(await world.truth().first)
       #expect(truth.isReachable && truth.isNarrow && truth.isSubscribed && truth.route == .ipv6)
-      #expect(try await isSaidOnline(world))
+      #expect(try await isReportedOnline(world))
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
       try await world.simulation.sleep(for: .seconds(200))
       truth = try #require(await world.truth().first)
       #expect(!truth.isReachable && truth.isPowered && truth.route == .ipv6)
-      #expect(try await !isSaidOnline(world))
+      #expect(try await !isReportedOnline(world))
       #expect(try await world.disagreements().isEmpty)
       try await world.inject("Lamp", .heal)
       truth = try #require(await world.truth().first)
@@ -41,7 +41,9 @@ import Testing
     }
     let card = try run.result.get()
     #expect([card.falseOffline, card.falseOnline] == [0, 0], "\(card.lines)")
-    #expect(card.unnoticedGone.isEmpty && card.unnoticedBack.isEmpty && card.noticedBack.count == 1, "\(card.lines)")
+    #expect(
+      card.undetectedOutages.isEmpty && card.undetectedReturns.isEmpty && card.detectedReturns.count == 1,
+      "\(card.lines)")
   }
 
   /// A subscription that only one end holds doesn't count.
@@ -80,11 +82,11 @@ import Testing
         let first = world.simulation.world.value.trace.entries.count
         let card = try await world.score(for: .seconds(300))
         let sent = world.simulation.world.value.trace.entries[first...].filter { $0.kind == .sent || $0.kind == .lost }
-        let isOnline = try await isSaidOnline(world)
+        let isOnline = try await isReportedOnline(world)
         let truth = await world.truth().map(\.isReachable)
         return (
           sent.map(\.bytes.count).max() ?? 0, isOnline, truth,
-          card.falseOnline + card.falseOffline + card.unnoticedBack.count + card.unnoticedGone.count
+          card.falseOnline + card.falseOffline + card.undetectedReturns.count + card.undetectedOutages.count
         )
       }
       return try run.result.get()
@@ -109,10 +111,11 @@ import Testing
       // Ten times the interval of reports.
       let card = try await world.score(for: .seconds(600), every: .seconds(2))
       #expect(await world.truth().map(\.isReachable) == [isKept])
-      #expect(try await isSaidOnline(world) == isKept)
+      #expect(try await isReportedOnline(world) == isKept)
       return card
     }
     let card = try run.result.get()
-    #expect(card.noticedGone.count == (isKept ? 0 : 1) && card.falseOffline + card.falseOnline == 0, "\(card.lines)")
+    #expect(
+      card.detectedOutages.count == (isKept ? 0 : 1) && card.falseOffline + card.falseOnline == 0, "\(card.lines)")
   }
 }

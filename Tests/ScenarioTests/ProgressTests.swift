@@ -11,7 +11,7 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// Waits for an event that never occurs, until the task is cancelled.
+/// Waits for an event that never occurs, until the task is canceled.
 func waitForCancellation() async {
   let (stream, _) = AsyncStream.makeStream(of: Void.self)
   for await _ in stream {}

@@ -12,13 +12,13 @@ import Testing
 import VirtualDevices
 
 @Suite struct ScoreCardTests {
-  private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])
+  private func card(_ observations: [(seconds: Int64, isReachable: Bool, reported: ConnectivityState, isStale: Bool)])
     -> ScoreCard
   {
     var card = ScoreCard()
     for observation in observations {
       card.observe(
-        "lamp", isReachable: observation.isReachable, said: observation.said, isStale: observation.isStale,
+        "lamp", isReachable: observation.isReachable, reported: observation.reported, isStale: observation.isStale,
         at: .zero + .seconds(observation.seconds))
     }
     return card
@@ -29,10 +29,10 @@ import VirtualDevices
       (0, true, .online, false), (10, false, .online, false), (50, false, .offline, false), (70, true, .offline, false),
       (73, true, .online, false), (80, true, .online, false),
     ])
-    #expect(card.noticedGone == [.seconds(40)])
-    #expect(card.noticedBack == [.seconds(3)])
+    #expect(card.detectedOutages == [.seconds(40)])
+    #expect(card.detectedReturns == [.seconds(3)])
     #expect([card.falseOffline, card.falseOnline] == [0, 0])
-    #expect(card.unnoticedGone.isEmpty && card.unnoticedBack.isEmpty)
+    #expect(card.undetectedOutages.isEmpty && card.undetectedReturns.isEmpty)
     #expect(card.watched == .seconds(80))
   }
 
@@ -43,11 +43,11 @@ import VirtualDevices
     ])
     #expect(card.falseOffline == 1)
     #expect(card.falseOnline == 1)
-    #expect(card.noticedGone == [.seconds(10)])
+    #expect(card.detectedOutages == [.seconds(10)])
     // The device was never away, so its return can't be noticed.
-    #expect(card.noticedBack.isEmpty && card.takenBackOffline == [.seconds(10)])
-    #expect(card.unnoticedBack.isEmpty && card.unnoticedGone.isEmpty && card.takenBackOnline.isEmpty)
-    #expect(card.lines.contains("took a false “offline” back: 1 times; p50 10.0 s, p95 10.0 s"), "\(card.lines)")
+    #expect(card.detectedReturns.isEmpty && card.correctedOffline == [.seconds(10)])
+    #expect(card.undetectedReturns.isEmpty && card.undetectedOutages.isEmpty && card.correctedOnline.isEmpty)
+    #expect(card.lines.contains("corrected a false “offline”: 1 times; p50 10.0 s, p95 10.0 s"), "\(card.lines)")
   }
 
   /// A return counts once, whatever false reports precede and follow it.
@@ -59,25 +59,25 @@ import VirtualDevices
       (60, true, .offline, false), (65, false, .offline, false), (70, true, .offline, false),
       (72, true, .online, false),
     ])
-    #expect(card.noticedGone == [.seconds(10)] && card.takenBackOnline == [.seconds(3)])
-    #expect(card.noticedBack == [.seconds(7), .seconds(2)] && card.takenBackOffline == [.seconds(1)])
+    #expect(card.detectedOutages == [.seconds(10)] && card.correctedOnline == [.seconds(3)])
+    #expect(card.detectedReturns == [.seconds(7), .seconds(2)] && card.correctedOffline == [.seconds(1)])
     #expect([card.falseOffline, card.falseOnline] == [2, 1])
     // An absence that is noticed, then falsely corrected until the return, ends unnoticed.
     card = self.card([
       (0, true, .online, false), (10, false, .online, false), (20, false, .offline, false),
       (25, false, .online, false), (40, true, .online, false),
     ])
-    #expect(card.unnoticedGone == [.seconds(15)] && card.takenBackOnline.isEmpty)
+    #expect(card.undetectedOutages == [.seconds(15)] && card.correctedOnline.isEmpty)
   }
 
   @Test func recordsUnnoticedAbsence() {
     let card = card([
       (0, true, .online, false), (10, false, .online, false), (20, true, .online, false), (90, true, .offline, false),
     ])
-    #expect(card.unnoticedGone == [.seconds(10)])
+    #expect(card.undetectedOutages == [.seconds(10)])
     // The device was already back when it was reported offline.
     #expect(card.falseOffline == 1)
-    #expect(card.noticedGone.isEmpty)
+    #expect(card.detectedOutages.isEmpty)
   }
 
   /// A home that never reports anything must not get a good score.
@@ -86,19 +86,19 @@ import VirtualDevices
       (0, true, .online, false), (10, false, .online, false), (20, false, .online, false),
       (86_410, false, .online, false),
     ])
-    #expect(card.unnoticedGone.isEmpty)
-    card.lookAway()
-    #expect(card.unnoticedGone == [.seconds(86_400)])
+    #expect(card.undetectedOutages.isEmpty)
+    card.pause()
+    #expect(card.undetectedOutages == [.seconds(86_400)])
     #expect(card.lines.contains { $0.contains("the longest was 86400.0 s") })
 
     card = self.card([
       (0, true, .online, false), (10, false, .online, false), (50, false, .offline, false), (60, true, .offline, false),
       (90, false, .offline, false), (100, true, .offline, false), (107, true, .offline, false),
     ])
-    card.lookAway()
-    #expect(card.noticedGone == [.seconds(40)])
-    #expect(card.unnoticedBack == [.seconds(30), .seconds(7)])
-    #expect(card.noticedBack.isEmpty && card.unnoticedGone.isEmpty)
+    card.pause()
+    #expect(card.detectedOutages == [.seconds(40)])
+    #expect(card.undetectedReturns == [.seconds(30), .seconds(7)])
+    #expect(card.detectedReturns.isEmpty && card.undetectedOutages.isEmpty)
   }
 
   @Test func countsStaleValuesOnlyWhileReachable() {
@@ -111,12 +111,12 @@ import VirtualDevices
 
   @Test func ignoresChangesWhileNotObserving() {
     var card = card([(0, true, .online, false), (10, true, .online, true)])
-    card.lookAway()
-    card.observe("lamp", isReachable: false, said: .online, isStale: true, at: .zero + .seconds(500))
-    card.observe("lamp", isReachable: false, said: .offline, isStale: true, at: .zero + .seconds(502))
+    card.pause()
+    card.observe("lamp", isReachable: false, reported: .online, isStale: true, at: .zero + .seconds(500))
+    card.observe("lamp", isReachable: false, reported: .offline, isStale: true, at: .zero + .seconds(502))
     #expect(card.watched == .seconds(12))
     #expect(card.stale == .zero)
-    #expect(card.noticedGone == [.seconds(2)])
+    #expect(card.detectedOutages == [.seconds(2)])
   }
 
   @Test func computesPercentiles() {
@@ -146,10 +146,10 @@ import VirtualDevices
     let (card, cut, restored, disagreements) = try run.result.get()
     #expect(cut.map(\.isReachable) == [false])
     #expect(restored.map(\.route) == [.ipv6])
-    #expect(card.noticedGone.count == 1)
-    #expect(card.noticedBack.count == 1)
-    #expect(card.noticedGone.allSatisfy { $0 > .zero && $0 <= .seconds(90) })
-    #expect(card.noticedBack.allSatisfy { $0 <= .seconds(10) })
+    #expect(card.detectedOutages.count == 1)
+    #expect(card.detectedReturns.count == 1)
+    #expect(card.detectedOutages.allSatisfy { $0 > .zero && $0 <= .seconds(90) })
+    #expect(card.detectedReturns.allSatisfy { $0 <= .seconds(10) })
     #expect([card.falseOffline, card.falseOnline] == [0, 0])
     #expect(disagreements.isEmpty)
   }
@@ -165,7 +165,7 @@ import VirtualDevices
       return try await scored
     }
     let card = try run.result.get()
-    #expect(card.falseOffline == 1 && card.takenBackOffline == [.zero])
+    #expect(card.falseOffline == 1 && card.correctedOffline == [.zero])
   }
 
   /// A home without any values disagrees with the device, and its values are stale.

@@ -36,6 +36,8 @@ import VirtualDevices
     Sensor(kind: .humiditySensor, attribute: "relativeHumidityMeasurement.measuredValue", values: ("40%", "61.25%")),
     Sensor(kind: .pressureSensor, attribute: "pressureMeasurement.measuredValue", values: ("990hPa", "1013hPa")),
     Sensor(kind: .airQualitySensor, attribute: "airQuality.airQuality", values: ("Poor", "Good")),
+    Sensor(
+      kind: .electricalSensor, attribute: "electricalPowerMeasurement.activePower", values: ("60W", "-1.5kW")),
     Sensor(kind: .flowSensor, attribute: "flowMeasurement.measuredValue", values: ("1.2m3/h", "0m3/h")),
   ]
 

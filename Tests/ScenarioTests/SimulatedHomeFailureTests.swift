@@ -108,7 +108,7 @@ import VirtualDevices
       ])
     #expect(
       try await waits(.seconds(60)) { home, _ in for await _ in home.devices().stream() {} }
-        == ["a change of what the home has: HomeDevice"])
+        == ["a change of the collection of HomeDevice"])
     #expect(
       try await waits(.seconds(60)) { home, _ in
         for await _ in try await Self.lamp(home).device.types.subscribe(DimmableLightDeviceType.self) {}

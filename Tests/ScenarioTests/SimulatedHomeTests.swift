@@ -281,7 +281,7 @@ import VirtualDevices
     #expect(try run.result.get() == [true, false, false, true])
   }
 
-  /// A link that can't carry any message is no route.
+  /// A link that can't carry any message is not a route.
   @Test func treatsTinyLinkAsNoRoute() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
       var routes: [GroundTruth.Route] = []

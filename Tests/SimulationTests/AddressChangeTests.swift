@@ -1,11 +1,11 @@
+import HearthHome
+import HomeControl
 import MatterClusters
 import MatterDevice
 import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import HomeControl
 @testable import Simulation
 
 /// Changes of the addresses of the home's own host.

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// The controller is killed before each of its effects while it commissions. Afterwards the light is its node, or
+  /// The controller is killed before each of its effects while it commissions. Afterward the light is its node, or
   /// commissionable again after the fail-safe expires.
   @Test func survivesKilledCommissioner() throws {
     let whole = try SimulatedHome()
@@ -80,7 +80,7 @@ import Testing
       _ = home.controller.command { $0.commission(request, at: $1) }
       try home.world.run(for: .seconds(5))
       #expect(!home.controller.isPowered, "effect \(effect)")
-      // Operation IDs start again in each life.
+      // Operation IDs start again after each start.
       home.controller.forgetEvents()
       home.controller.powerOn()
       try home.world.run(for: .seconds(300))
@@ -145,15 +145,15 @@ import Testing
   @Test func survivesManyPowerCuts() throws {
     let home = try SimulatedHome()
     try home.commission()
-    for life in 0..<50 {
-      let state = life % 3 == 0
+    for run in 0..<50 {
+      let state = run % 3 == 0
       home.switchByHand(state)
       home.light.restart()
-      #expect(home.isOn == state, "life \(life)")
+      #expect(home.isOn == state, "run \(run)")
       #expect(home.light.engine?.fabrics.count == 1)
     }
     try home.reconnect()
     try home.toggle()
-    #expect(home.light.life == 51)
+    #expect(home.light.startCount == 51)
   }
 }

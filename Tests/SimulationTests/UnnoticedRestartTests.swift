@@ -1,3 +1,4 @@
+import HearthHome
 import MatterClusters
 import MatterController
 import MatterDevice
@@ -5,9 +6,8 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
-@testable import Simulation
 @testable import HomeControl
+@testable import Simulation
 
 /// Restarts that end before the subscription times out. The only sign is the repeated, unchanged announcement.
 @Suite struct UnnoticedRestartTests {
@@ -79,7 +79,7 @@ import Testing
       try home.world.run(until: moment)
       home.lamp.restart()
       home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
-      // The report of the first life, if there was one, is followed by that of the second.
+      // The report before the restart, if there was one, is followed by that of the second.
       try home.world.run(for: .seconds(7))
       #expect(try home.lampState() == isOn, "\(moment)")
       home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
@@ -183,13 +183,13 @@ import Testing
       try home.world.run(for: .seconds(1))
     }
     try home.world.run(for: .seconds(3))
-    // A read, its report and an acknowledgement, at 0 s, 1 s, 2.5 s, 5.5 s and 10.5 s.
+    // A read, its report and an acknowledgment, at 0 s, 1 s, 2.5 s, 5.5 s and 10.5 s.
     #expect(home.world.network.packetCount - before <= 15, "\(home.world.network.packetCount - before)")
     #expect(home.home.engine?.controller.establishedSubscriptions.sorted() == sessions)
     #expect(home.home.engine?.probes.isEmpty == true)
   }
 
-  /// An announcement received on several interfaces causes one read, with its report and an acknowledgement, and
+  /// An announcement received on several interfaces causes one read, with its report and an acknowledgment, and
   /// another one at the next time allowed, since the device may have restarted in between.
   @Test func mergesAnnouncementsOfSeveralInterfaces() throws {
     let home = try FollowedHome()
@@ -238,7 +238,7 @@ import Testing
       home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
     }
     try home.world.run(for: .seconds(3))
-    // A report and its response; or a read, its report and an acknowledgement.
+    // A report and its response; or a read, its report and an acknowledgment.
     #expect(home.world.network.packetCount - before <= (isHeard ? 3 : 4), "\(home.world.network.packetCount - before)")
     #expect((home.home.engine?.followed[1]?.probedAt == nil) == isHeard)
     #expect(home.home.engine?.probes.isEmpty == true)

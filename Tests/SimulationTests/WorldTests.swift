@@ -163,7 +163,7 @@ import Testing
     #expect(ponger.command { _, _ in } == nil)
     ponger.powerOn()
     #expect(ponger.engine?.count == 5)
-    #expect(ponger.life == 2)
+    #expect(ponger.startCount == 2)
     try world.run(for: .seconds(1))
     #expect(ponger.engine?.count == 10)
     #expect(pinger.events.count == 10)

@@ -54,7 +54,7 @@ import Testing
       }
       for server in endpoint.servers { #expect(server.violations.isEmpty, "\(server.cluster.name)") }
     }
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "White")
     #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 3) == true)
     #expect(engine.value(ColorControl.colorCapabilities, on: 2) == .colorTemperature)
@@ -95,9 +95,9 @@ import Testing
 
   @Test func servesLabelsOfTheFile() throws {
     let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
-    let labelled = endpoints.filter { endpoint in endpoint.servers.contains { $0.id == FixedLabel.id } }
-    #expect(labelled.map(\.id) == [2])
-    #expect(labelled.first?.servers.contains { $0.id == UserLabel.id } == true)
+    let labeled = endpoints.filter { endpoint in endpoint.servers.contains { $0.id == FixedLabel.id } }
+    #expect(labeled.map(\.id) == [2])
+    #expect(labeled.first?.servers.contains { $0.id == UserLabel.id } == true)
   }
 
   @Test func keepsEndpointsAndNeverReusesThem() throws {
@@ -170,7 +170,7 @@ import Testing
     let lamp = try #require(device.bridged.first)
     #expect(lamp.serialNumber == "S-1")
     #expect(lamp.uniqueID != device.uniqueID)
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "Lamp")
     #expect(engine.value(BridgedDeviceBasicInformation.vendorName, on: 2) == "Elm")
     #expect(engine.value(BridgedDeviceBasicInformation.uniqueID, on: 2) == lamp.uniqueID)
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func numbersEndpointsOfAttributesWithinTheDevice() throws {
-    var engine = try engine(
+    var engine = try DeviceEngine(
       try bridge(
         """
               - { name: A, type: dimmable light, attributes: { levelControl.currentLevel: 7 } }
@@ -203,14 +203,6 @@ import Testing
     #expect(engine.value(Switch.currentPosition, on: 5) == 1)
   }
 
-  private func engine(_ device: DeviceDefinition) throws -> DeviceEngine {
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    return DeviceEngine(
-      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
-      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
-  }
-
   // MARK: Errors
 
   /// Returns the problems of a bridge with these devices, which begin in line 5.
@@ -228,7 +220,7 @@ import Testing
       "      - { name: A, type: plug, passcode: 1 }",
       "5:32: found key “passcode”, expected name, room, type, vendor, product, vendorName, productName, serial, "
         + "uniqueID, attributes, behave, battery, count, labels, switch, buttons, provisional, climate, filters, phases, "
-        + "modes, areas, compartments, doorAlarm, travel, encoder or faults"
+        + "modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage or clusters"
     ),
     ("      - { name: A, type: bridge }", "5:26: found “bridge”, expected a device that can be behind a bridge"),
     ("      - { name: A, type: plugg }", "5:26: found device type “plugg”, expected a known device type"),

@@ -2,6 +2,7 @@ import Foundation
 import MatterClusters
 import MatterDevice
 import MatterModel
+import MatterProtocol
 import Runtime
 import Testing
 
@@ -83,6 +84,41 @@ import Testing
       #expect(Self.parts(device) == [2, 3])
       device.cutPower()
       #expect(code { try device.remove("A") } == .noPower)
+    }
+  }
+
+  @Test("devices that are added share the air of their room, and stop heating when they are removed")
+  func sharesRooms() async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/hearth-bridge-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let rooms = Rooms()
+    let definition = try #require(try HomeDefinition.load(simulating: [("home.yaml", Self.home)]).devices.first)
+    try await VirtualDevicesTests.running(definition, in: directory, rooms: rooms) { device in
+      try device.add(
+        try device.parse(
+          bridged: """
+            { name: Heater, room: Hall, type: thermostat,
+              attributes: { thermostat.localTemperature: 16C, thermostat.outdoorTemperature: 5C } }
+            """))
+      try device.add(
+        try device.parse(
+          bridged: """
+            { name: Sensor, room: Hall, type: temperature sensor,
+              behave: { temperatureMeasurement.measuredValue: { room: Hall } } }
+            """))
+      let place = try #require(device.place(named: "Hall/Sensor"))
+      let measured = device.host?.perform { engine, _ in
+        engine.value(TemperatureMeasurement.measuredValue, on: place.node)?.wrapped
+      }
+      #expect(measured == 1600)
+      func final() throws -> Double {
+        var air = try #require(rooms.withAir(of: "Hall") { $0 })
+        air.advance(to: Instant(nanoseconds: .max))
+        return air.temperature
+      }
+      #expect(try final() > 40)
+      try device.remove("Hall/Heater")
+      #expect(try final() == 5)
     }
   }
 }

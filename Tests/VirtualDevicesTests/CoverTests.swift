@@ -16,13 +16,8 @@ import Testing
   }
 
   private func engine(_ fields: String, stored: StoredState = [:], at now: Instant = .zero) throws -> DeviceEngine {
-    let device = try device(fields)
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
-    configuration.isCommissionable = false
-    return DeviceEngine(
-      configuration, endpoints: DeviceAssembly.endpoints(of: device), stored: stored, random: random, at: now)
+    try DeviceEngine(
+      device(fields), stored: stored, BehaviorClock(origin: .zero, now: now, seed: 0, rooms: Rooms()))
   }
 
   /// Advances an engine from timer to timer, and applies what it stores.

@@ -14,11 +14,7 @@ import Testing
   private func values(_ definition: String) throws -> [ConcreteAttributePath: [UInt8]] {
     let device = try #require(
       try HomeDefinition.load(simulating: [("test.yaml", "devices:\n" + definition)]).devices.first)
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var engine = DeviceEngine(
-      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
-      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
+    var engine = try DeviceEngine(device)
     var values: [ConcreteAttributePath: [UInt8]] = [:]
     for (path, _) in engine.attributes { values[path] = engine.value(of: path, at: .zero) }
     return values

@@ -207,7 +207,7 @@ import Testing
       link.inject(.heal)
       #expect(recorder.newRequests == ["publish", "browse"])
     }
-    // Requests during a cut take effect afterwards.
+    // Requests during a cut take effect afterward.
     link.inject(.partition)
     _ = recorder.newRequests
     discovery.withdraw(RecordingDiscovery.service, silently: false)

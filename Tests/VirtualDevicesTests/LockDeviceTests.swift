@@ -16,12 +16,7 @@ import Testing
 
   private func engine(_ text: String, stored: StoredState = [:]) throws -> DeviceEngine {
     let device = try #require(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.first)
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var numbers = EndpointNumbers()
-    return DeviceEngine(
-      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
-      endpoints: DeviceAssembly.endpoints(of: device, &numbers, .zero), stored: stored, random: random, at: .zero)
+    return try DeviceEngine(device, stored: stored)
   }
 
   private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }

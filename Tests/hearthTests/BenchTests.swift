@@ -25,9 +25,9 @@ import Testing
     #expect(result.status == 0)
     let text = result.output
     let lines = text.split(separator: "\n").map(String.init)
-    #expect(lines.contains { $0.hasPrefix("noticed that a device went: 1 times") }, "\(text)")
-    #expect(lines.contains { $0.hasPrefix("noticed that a device came: 1 times") }, "\(text)")
-    #expect(lines.contains("was away, and it was not noticed: 1 times; the longest was 20.0 s"), "\(text)")
+    #expect(lines.contains { $0.hasPrefix("detected outages: 1 times") }, "\(text)")
+    #expect(lines.contains { $0.hasPrefix("detected returns: 1 times") }, "\(text)")
+    #expect(lines.contains("undetected outages: 1 times; the longest was 20.0 s"), "\(text)")
     #expect(lines.contains("false “offline”: 0") && lines.contains("false “online”: 0"), "\(text)")
     // Two devices, for ten minutes each.
     #expect(lines.contains { $0.hasPrefix("stale values:") && $0.contains("of 1200") }, "\(text)")

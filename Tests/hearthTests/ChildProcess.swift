@@ -98,7 +98,7 @@ final class ChildProcess: Sendable {
 
   func interrupt() { send(SIGINT) }
 
-  /// Waits for the end of the process. Cancelling the task, as a time limit does, kills the process.
+  /// Waits for the end of the process. Canceling the task, as a time limit does, kills the process.
   @discardableResult
   func end() async -> End {
     await withTaskCancellationHandler {

@@ -1,11 +1,11 @@
 import Foundation
+import HomeModel
 import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
 
 @testable import HearthHome
-@testable import HomeModel
 @testable import hearth
 
 @Suite("hearth describe") struct DescribeTests {

@@ -8,7 +8,8 @@ import hearth
   @Test(
     "writes a definition that can be run",
     arguments: [
-      "light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "house",
+      "light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "energy", "maker",
+      "house",
     ])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()

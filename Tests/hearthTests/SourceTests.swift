@@ -1,3 +1,4 @@
+import HearthHome
 import HomeModel
 import HomeStore
 import HomeText
@@ -6,7 +7,6 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-@testable import HearthHome
 @testable import hearth
 
 /// Bridged devices and devices with several sources on the command line.

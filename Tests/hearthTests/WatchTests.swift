@@ -1,14 +1,14 @@
 import ArgumentParser
+import HearthHome
+import HomeAutomation
+import HomeModel
+import HomeStore
 import HomeText
 import MatterModel
 import MatterProtocol
 import Synchronization
 import Testing
 
-@testable import HearthHome
-@testable import HomeAutomation
-@testable import HomeModel
-@testable import HomeStore
 @testable import hearth
 
 @Suite("hearth watch, wait and observe") struct WatchTests {

@@ -1,4 +1,4 @@
-"""A virtual device in its own network, and physical actions on it."""
+"""A virtual device in its own network, and `hearth sim` for it."""
 
 import json
 import os
@@ -13,6 +13,7 @@ SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Not the codes of the SDK's examples, which the tests of setup codes detect.
 PASSCODE, DISCRIMINATOR = 34970112, 1789
 ENABLE_KEY = "000102030405060708090a0b0c0d0e0f"
+DEVICE = "Device"  # the name in the definition files
 
 
 class Failed(Exception):
@@ -36,7 +37,7 @@ class Bench:
     def __init__(self, hearth: str, name: str, directory: str):
         self.hearth, self.name, self.directory = hearth, name, directory
         self.process: Optional[subprocess.Popen] = None
-        self.kind, self.endpoint = "", 0
+        self.kind = ""
         self.environment = dict(os.environ, HEARTH_LAB=name)
         self.extra: list[str] = []
 
@@ -77,11 +78,13 @@ class Bench:
 
     # The device
 
-    def use(self, directory: str):
-        """Creates a new directory."""
+    def enter(self, directory: str):
+        """Stops the device and creates the directory of the next test."""
         self.stop()
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
+        if os.path.exists(self.log):
+            os.remove(self.log)
 
     @property
     def state(self) -> str:
@@ -91,8 +94,18 @@ class Bench:
     def log(self) -> str:
         return os.path.join(self.directory, "device.log")
 
-    def fresh(self, kind: str, extra: Optional[list[str]] = None, number: int = 1, provisional: bool = False):
-        """Starts a device of a type without fabrics, or several with derived codes."""
+    @property
+    def pipe(self) -> str:
+        """The named pipe for commands of scripts."""
+        return os.path.join(self.directory, "pipe")
+
+    def refused_commands(self) -> list[str]:
+        """Returns the commands that the device could not perform, with reasons."""
+        with open(self.log, errors="replace") as file:
+            return [line.split("app pipe: ", 1)[1].strip() for line in file if "app pipe: " in line]
+
+    def start_new(self, kind: str, extra: Optional[list[str]] = None, number: int = 1, provisional: bool = False):
+        """Starts an uncommissioned device of a type, or several with derived codes."""
         self.stop()
         self.kind, self.extra = kind, extra or []
         shutil.rmtree(self.state, ignore_errors=True)
@@ -101,7 +114,7 @@ class Bench:
         if os.path.exists(own):
             text = open(own).read()
         else:
-            text = f"home: Conformance\ndevices:\n  - name: Device\n    room: Bench\n    type: {kind}\n"
+            text = f"home: Conformance\ndevices:\n  - name: {DEVICE}\n    room: Bench\n    type: {kind}\n"
         codes = f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n" if number == 1 else f"    count: {number}\n"
         text = text.replace("    type:", f"{codes}    enableKey: \"{ENABLE_KEY}\"\n    type:", 1)
         if provisional:
@@ -119,7 +132,7 @@ class Bench:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", f"{self.name}-a", self.hearth, "run",
                  os.path.join(self.directory, "device.yaml"), "--interface", "veth-a", "--state", self.state,
-                 "--ready-file", ready, "--mdns", "builtin", *self.extra],
+                 "--ready-file", ready, "--mdns", "builtin", "--app-pipe", self.pipe, *self.extra],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + seconds
         while not os.path.exists(ready):
@@ -160,8 +173,6 @@ class Bench:
 
     def listings(self) -> list[dict]:
         return json.loads(self.sim("ps", "--json"))["data"]
-
-    # Physical actions
 
     def sim(self, *arguments: str) -> str:
         """Runs `hearth sim …` for the device."""

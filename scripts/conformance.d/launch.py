@@ -1,6 +1,6 @@
 """Runs one certification script in namespace b. Writes the result of each test and the number of executed steps.
 
-    launch.py OVERLAY RESULTS SOCKET SCRIPT ARGUMENTS…
+    launch.py OVERLAY RESULTS SOCKET PIPE SCRIPT ARGUMENTS…
 """
 
 import asyncio
@@ -12,10 +12,10 @@ import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-overlay, results_path, socket_path, script, *arguments = sys.argv[1:]
+overlay, results_path, socket_path, pipe_path, script, *arguments = sys.argv[1:]
 
 import chip  # noqa: E402
-import released  # noqa: E402
+import released_controller  # noqa: E402
 import yaml_pics  # noqa: E402
 
 # The wheel has `chip`, the checkout `chip.testing`.
@@ -35,7 +35,7 @@ prompts: list[str] = []
 
 
 class Hooks(runner.InternalTestRunnerHooks):
-    """Counts."""
+    """Counts the steps."""
 
     def test_start(self, filename, name, count, steps=[]):  # noqa: B006 (the signature is the SDK's)
         super().test_start(filename, name, count, steps)
@@ -53,7 +53,7 @@ class Hooks(runner.InternalTestRunnerHooks):
 def reset(count: int):
     steps.update(begun=0, skipped=0, defined=count)
     prompts.clear()
-    released.passed_over.clear()
+    released_controller.not_sent.clear()
 
 
 def save():
@@ -64,7 +64,7 @@ def save():
 add_record = records.TestResult.add_record
 
 
-def recording(self, record):
+def record_result(self, record):
     add_record(self, record)
     signal = record.termination_signal
     tests.append({
@@ -72,14 +72,14 @@ def recording(self, record):
         "details": str(record.details or ""), "begun": steps["begun"], "skipped": steps["skipped"],
         "defined": steps["defined"], "seconds": ((record.end_time or 0) - (record.begin_time or 0)) / 1000,
         "where": (signal.stacktrace or "")[-2000:] if signal else "", "prompts": list(prompts),
-        "passed_over": list(released.passed_over),
+        "not_sent": list(released_controller.not_sent),
     })
     save()
     reset(0)
 
 
-def ask(request: dict) -> dict:
-    """Requests a physical action from the runner."""
+def send(request: dict) -> dict:
+    """Requests a physical action from the runner; returns its answer."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(60)
         connection.connect(socket_path)
@@ -88,20 +88,24 @@ def ask(request: dict) -> dict:
     return json.loads(answer)
 
 
-def answered(self, prompt_msg="", prompt_msg_placeholder="", default_value="y", **others):
+def answer_prompt(self, prompt_msg="", prompt_msg_placeholder="", default_value="y", **others):
     text = prompt_msg or others.get("promt_msg", "")
     prompts.append(text)
-    answer = ask({"prompt": text, "default": default_value})
-    return answer.get("answer")
+    return send({"prompt": text, "default": default_value}).get("answer")
 
 
-def to_device(self, command_dict, app_pipe=None):
-    answer = ask({"command": command_dict})
+def perform_command(self, command_dict, app_pipe=None):
+    answer = send({"command": command_dict})
     if "error" in answer:
         raise matter_testing.TestError(answer["error"])
+    if not answer["performed"]:
+        endpoint = self.matter_test_config.endpoint or 0
+        # Scripts do not name the endpoint of a bridged device.
+        command = {"EndpointId": endpoint, **command_dict} if endpoint > 1 else command_dict
+        write_to_app_pipe(self, command, pipe_path)
 
 
-def in_pieces(self, *_, **__):
+def skip_legacy_list(self, *_, **__):
     # Required by the scripts, but missing in the released controller.
     raise signals.TestSkip("the released Python controller can't write lists in the older encoding; all steps with the newer "
                            "one passed before this")
@@ -109,11 +113,11 @@ def in_pieces(self, *_, **__):
 
 # The released controller is older than the scripts: its commissioning lacks a stage after the 13th.
 LAST_COMMON_STAGE = 13
-premature = ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter
+set_stage = ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter
 
 
-def premature_in_its_numbers(self, stage):
-    return premature(self, stage - 1 if stage > LAST_COMMON_STAGE else stage)
+def set_stage_of_released_controller(self, stage):
+    return set_stage(self, stage - 1 if stage > LAST_COMMON_STAGE else stage)
 
 
 async def service_of_device(self, service_type, log_output, discovery_timeout_sec, expected_value=None):
@@ -130,6 +134,7 @@ FACTS = yaml_pics.Facts(os.path.join(os.path.dirname(os.path.dirname(os.path.abs
                                      "pics.yaml"))
 parse_arguments = runner.parse_matter_test_args
 set_up = matter_testing.MatterBaseTest.setup_test
+write_to_app_pipe = matter_testing.MatterBaseTest.write_to_app_pipe
 
 
 def arguments_with_facts(*given):
@@ -162,14 +167,14 @@ def asks_for_pics_in(path):
 asks_for_pics = asks_for_pics_in(script)
 runner.parse_matter_test_args = arguments_with_facts
 matter_testing.MatterBaseTest.setup_test = set_up_with_pics
-records.TestResult.add_record = recording
+records.TestResult.add_record = record_result
 if not hasattr(ChipDeviceCtrl.ChipDeviceController, "TestOnlyWriteAttributeWithLegacyList"):
-    ChipDeviceCtrl.ChipDeviceController.TestOnlyWriteAttributeWithLegacyList = in_pieces
-    ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter = premature_in_its_numbers
-released.install()
+    ChipDeviceCtrl.ChipDeviceController.TestOnlyWriteAttributeWithLegacyList = skip_legacy_list
+    ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter = set_stage_of_released_controller
+released_controller.install()
 runner.InternalTestRunnerHooks = Hooks
-matter_testing.MatterBaseTest.wait_for_user_input = answered
-matter_testing.MatterBaseTest.write_to_app_pipe = to_device
+matter_testing.MatterBaseTest.wait_for_user_input = answer_prompt
+matter_testing.MatterBaseTest.write_to_app_pipe = perform_command
 
 sys.path.insert(0, os.path.dirname(script))
 from mdns_discovery.mdns_discovery import MdnsDiscovery  # noqa: E402

@@ -13,9 +13,9 @@ import yaml
 
 from checkout import Checkout
 from devices import DISCRIMINATOR, ENABLE_KEY, PASSCODE, SCRIPTS, Bench
-from hand import Hand
-from places import OTHERS, Places, load
-from table import FAIL, PASS, SKIP, Result, place
+from physical_actions import PhysicalActions
+from targets import OTHERS, Targets, load
+from table import FAIL, PASS, SKIP, Result, target_name
 
 # Arguments for the build of the SDK and its example app.
 DROPPED = {"--trace-to", "--storage-path", "--discriminator", "--passcode", "--manual-code", "--qr-code", "--PICS",
@@ -39,12 +39,12 @@ class Job:
 
     @property
     def where(self) -> str:
-        return place(self.device, self.endpoint)
+        return target_name(self.device, self.endpoint)
 
 
 def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str]) -> list[Job]:
     """Returns all scripts of the checkout, once per device, sorted by name."""
-    table, places = load("tests.yaml"), Places(types)
+    table, targets = load("tests.yaml"), Targets(types)
     all_skips = {pattern: reason for group in load("skips.yaml")["python"] for pattern, reason in group.items()}
     skips = {pattern: reason for pattern, reason in all_skips.items() if " " not in pattern}
     jobs = []
@@ -58,7 +58,7 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
         own = table["tests"].get(stem, {})
         options = {**table["default"], **own, "own": own}
         parts = {pattern.split()[1]: reason for pattern, reason in all_skips.items() if pattern.startswith(f"{stem} ")}
-        chosen, left_out = places.of_script(stem, options)
+        chosen, left_out = targets.of_script(stem, options)
         if wanted_types:
             left_out = {}
             others = [(kind, options.get("endpoint")) for kind in wanted_types if kind not in {kind for kind, _ in chosen}]
@@ -128,9 +128,8 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     begin = time.monotonic()
     name = f"{job.name} {'+'.join(job.tests)} {job.where}"
     folder = os.path.join(directory, name.replace("/", "-").replace(",", "").replace(" ", "_"))
-    bench.use(folder)
-    bench.endpoint = job.endpoint or 0
-    bench.fresh(job.device, job.options.get("run", []), job.options.get("number", 1),
+    bench.enter(folder)
+    bench.start_new(job.device, job.options.get("run", []), job.options.get("number", 1),
                 job.options.get("provisional", False))
     storage = os.path.join(folder, "storage.json")
     codes = ["--discriminator", str(DISCRIMINATOR), "--passcode", str(PASSCODE)]
@@ -145,11 +144,11 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
         text = file.read()
     method = job.options.get("commission") or ("before" if "BasicCompositionTests" in text else "with")
     limit = job.options.get("limit", 300)
-    hand = Hand(bench)
+    actions = PhysicalActions(bench)
     try:
         if method == "before":
             # Such a test with the codes also attempts a PASE session, which races.
-            launch(bench, checkout, folder, hand, job.script,
+            launch(bench, checkout, folder, actions, job.script,
                    [*common, *codes, "--commissioning-method", "on-network", "--commission-only"], 60)
         elif method == "with":
             arguments += [*codes, "--commissioning-method", "on-network"]
@@ -157,16 +156,18 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
             arguments += ["--qr-code", *(entry["qrCode"] for entry in bench.listings())]
         elif method == "codes":
             arguments += [*codes, "--in-test-commissioning-method", "on-network"]
-        tests, status = launch(bench, checkout, folder, hand, job.script, [*common, *arguments], limit)
+        tests, status = launch(bench, checkout, folder, actions, job.script, [*common, *arguments], limit)
     finally:
-        hand.close()
+        actions.close()
     crashed = bench.has_crashed
     bench.stop()
     whole = time.monotonic() - begin
-    results = [judge(job, test, hand.unknown) for test in tests if test["class"] != "CommissionDeviceTest"]
+    results = [result_of(job, test, actions.unknown) for test in tests if test["class"] != "CommissionDeviceTest"]
     for test in tests:
         if test["class"] == "CommissionDeviceTest" and test["result"] != "PASS":
             results.append(Result(job.name, job.where, FAIL, f"commissioning: {test['details']}", whole))
+    if refused := bench.refused_commands():
+        results.append(Result(job.name, job.where, FAIL, f"a command was refused: {refused[0]}", whole))
     if crashed:
         results.append(Result(job.name, job.where, FAIL, "the device's process ended", whole))
     if status is None:
@@ -178,7 +179,8 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     return results
 
 
-def launch(bench: Bench, checkout: Checkout, folder: str, hand: Hand, script: str, arguments: list[str], limit: float):
+def launch(bench: Bench, checkout: Checkout, folder: str, actions: PhysicalActions, script: str, arguments: list[str],
+           limit: float):
     results = os.path.join(folder, "results.json")
     if os.path.exists(results):
         os.remove(results)
@@ -188,7 +190,7 @@ def launch(bench: Bench, checkout: Checkout, folder: str, hand: Hand, script: st
 
     status = bench.run(
         [sys.executable, "-X", "faulthandler", os.path.join(SCRIPTS, "conformance.d", "launch.py"), checkout.overlay, results,
-         hand.path, script, *arguments],
+         actions.path, bench.pipe, script, *arguments],
         os.path.join(folder, "script.log"), limit,
         {"PYTHONPATH": checkout.python_path, "TMPDIR": temporary}, checkout.path)
     try:
@@ -204,7 +206,7 @@ def last_line(folder: str) -> str:
     return lines[-1] if lines else "nothing was printed"
 
 
-def judge(job: Job, test: dict, unknown: list[str]) -> Result:
+def result_of(job: Job, test: dict, unknown: list[str]) -> Result:
     name = job.name if test["test"] == f"test_{job.name}" else f"{job.name} {test['test']}"
     really = test["begun"] - test["skipped"]
     details = test["details"]
@@ -216,9 +218,9 @@ def judge(job: Job, test: dict, unknown: list[str]) -> Result:
                           "and not served", test["seconds"])
         if unknown:
             return Result(name, job.where, FAIL, f"unknown manual step: {unknown[0]}", test["seconds"])
-        if test["passed_over"]:
+        if test["not_sent"]:
             return Result(name, job.where, SKIP, "all other steps passed; the released Python controller can't send "
-                          + ", ".join(test["passed_over"]), test["seconds"])
+                          + ", ".join(test["not_sent"]), test["seconds"])
         return Result(name, job.where, PASS, "" if not test["skipped"] else f"{test['skipped']} of {test['begun']} steps "
                       "skipped", test["seconds"])
     if test["result"] == "SKIP":

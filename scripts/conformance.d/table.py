@@ -7,7 +7,7 @@ from typing import Optional, TextIO
 PASS, FAIL, SKIP = "pass", "FAIL", "skip"
 
 
-def place(device: str, endpoint: Optional[int]) -> str:
+def target_name(device: str, endpoint: Optional[int]) -> str:
     """Returns the name of an endpoint of a device."""
     return device if endpoint is None or endpoint <= 1 else f"{device}, endpoint {endpoint}"
 

@@ -33,25 +33,25 @@ class Delays(DelayCommands):
 class System(SystemCommands):
     """Requests reboots and resets from the process that runs the device."""
 
-    def __init__(self, ask):
-        self.ask = ask
+    def __init__(self, request_action):
+        self.request_action = request_action
 
     async def Reboot(self, request):
-        await self.ask("restart")
+        await self.request_action("restart")
 
     async def FactoryReset(self, request):
-        await self.ask("factory_reset")
+        await self.request_action("factory_reset")
 
     async def Start(self, request):
-        await self.ask("start")
+        await self.request_action("start")
 
     async def Stop(self, request):
-        await self.ask("stop")
+        await self.request_action("stop")
 
 
-def bench(ask) -> PseudoClusters:
+def bench(request_action) -> PseudoClusters:
     return PseudoClusters([
-        CommissionerCommands(), Delays(), DiscoveryCommands(), EqualityCommands(), LogCommands(), System(ask),
+        CommissionerCommands(), Delays(), DiscoveryCommands(), EqualityCommands(), LogCommands(), System(request_action),
     ])
 
 

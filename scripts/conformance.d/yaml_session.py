@@ -1,7 +1,7 @@
 """Runs YAML suites one after another with the SDK's controller, in namespace b. Started by yaml_tests.py.
 
 Reads one job per line from standard input and answers each with one line of JSON on standard output. In between it may
-request an action on the device, `{"ask": "restart"}`, and waits for a line. All other output is in the log.
+request an action on the device, `{"action": "restart"}`, and waits for a line. All other output is in the log.
 """
 
 import argparse
@@ -15,8 +15,8 @@ import time
 import traceback
 
 parser = argparse.ArgumentParser(prog="yaml_session")
-parser.add_argument("--directory", required=True, help="where the controller keeps its state")
-parser.add_argument("--sdk", required=True, help="the checkout whose suites these are")
+parser.add_argument("--directory", required=True, help="the directory of the controller's state")
+parser.add_argument("--sdk", required=True, help="the checkout that contains the suites")
 parser.add_argument("--trust-store", required=True)
 parser.add_argument("--facts", required=True, help="pics.yaml")
 arguments = parser.parse_args()
@@ -48,10 +48,10 @@ import yaml_pics as pics  # noqa: E402
 from yaml_actions import BENCH, Runner, bench  # noqa: E402
 from yaml_suites import Suite  # noqa: E402
 
-NODE = 0x12344321  # the node id that every suite expects
+NODE = 0x12344321  # the node ID that all suites expect
 MARGIN = 300  # seconds added to the timeout of a suite, for a busy machine
-# Attributes that configure others: a step that reads or writes one tests little.
-SIDE = {"Options"}
+# Attributes that configure others: a step that accesses one does not count as a test of the cluster.
+CONFIGURATION = {"Options"}
 FABRICS = {"alpha": 1, "beta": 2, "gamma": 3}
 
 
@@ -59,12 +59,12 @@ async def next_line() -> str:
     return await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
 
 
-def say(what: dict):
-    print(json.dumps(what), file=answers, flush=True)
+def write(message: dict):
+    print(json.dumps(message), file=answers, flush=True)
 
 
-async def ask(what: str):
-    say({"ask": what})
+async def request_action(name: str):
+    write({"action": name})
     answer = json.loads(await next_line())
     if "error" in answer:
         raise RuntimeError(answer["error"])
@@ -75,8 +75,8 @@ class Steps(TestRunnerHooks):
 
     def __init__(self, subject: str):
         self.subject = subject.replace(" ", "").replace("/", "")
-        # Executed steps, and those that test the cluster of the suite instead of preparing other steps.
-        self.ran, self.about = 0, 0
+        # The number of executed steps, and of the ones that test the cluster of the suite instead of preparing other steps.
+        self.ran, self.relevant = 0, 0
         self.skipped, self.manual, self.failures = [], 0, []
 
     def count(self, request):
@@ -84,7 +84,7 @@ class Steps(TestRunnerHooks):
             return
         self.ran += 1
         subject = request.cluster.replace(" ", "").replace("/", "")
-        self.about += not self.subject or (subject == self.subject and request.attribute not in SIDE)
+        self.relevant += not self.subject or (subject == self.subject and request.attribute not in CONFIGURATION)
 
     def step_skipped(self, name, expression):
         logging.info("--- skipped: %s (%s)", name, expression)
@@ -111,7 +111,7 @@ class Steps(TestRunnerHooks):
         """The SDK declares two parameters and passes one argument."""
 
 
-class Adapted(TestRunner):
+class SuiteRunner(TestRunner):
     def __init__(self, runner: Runner):
         self.runner = runner
 
@@ -151,25 +151,25 @@ class Session:
             json.dump({number: sorted(f"{cluster:#06x}" for cluster in clusters) for number, clusters in served.items()}, file)
         groups = pics.endpoints_with(served, pics.GROUPS)
         if suite.endpoint == 0 and groups:
-            endpoint = groups[0]  # what else there is on a node, for suites of the root that need some of it
+            endpoint = groups[0]  # suites of the root may need an application endpoint
         codes = self.facts.of_target(served, endpoint)
         if refused := suite.refused_by(codes):
             return {"outcome": "skip", "reason": f"needs {refused}, which the device does not have"}
-        if suite.begins_new:
-            await ask("factory_reset")
+        if suite.commissions_device:
+            await request_action("factory_reset")
             alpha.ExpireSessions(NODE)
         codes_file = os.path.join(job["folder"], "pics.txt")
         pics.write(codes, codes_file)
         override = suite.settings(endpoint, groups, job)
         suite_parser = TestParser(suite.path, TestParserConfig(codes_file, self.definitions, override))
-        if lacking := self.taken_for_granted(suite_parser, served):
-            return {"outcome": "skip", "reason": f"the suite takes for granted that {lacking}"}
+        if lacking := self.wrong_assumption(suite_parser, served):
+            return {"outcome": "skip", "reason": f"the suite assumes that {lacking}"}
         suite_parser.timeout += MARGIN
         steps = Steps(suite.config.get("cluster", ""))
         runner = Runner(self.definitions, self.controller)
-        config = TestRunnerConfig(runner, bench(ask), TestRunnerOptions(stop_on_error=False), steps)
+        config = TestRunnerConfig(runner, bench(request_action), TestRunnerOptions(stop_on_error=False), steps)
         try:
-            status = await Adapted(runner)._run_with_timeout(suite_parser, config)
+            status = await SuiteRunner(runner)._run_with_timeout(suite_parser, config)
         finally:
             runner.shutdown()
         if isinstance(status, BaseException):
@@ -178,13 +178,13 @@ class Session:
         counts = f"{steps.ran} steps" + (f", {len(steps.skipped)} more do not apply" if steps.skipped else "")
         if steps.failures:
             return {"outcome": "fail", "reason": steps.failures[0], "failures": steps.failures}
-        if steps.about == 0:
+        if steps.relevant == 0:
             lacking = sorted({expression for expression in steps.skipped if expression})
             return {"outcome": "skip", "reason": f"of {len(steps.skipped) + steps.ran} steps {steps.ran} are left, which only "
                     "prepare the others: the device does not have " + ", ".join(lacking)}
         return {"outcome": "pass", "reason": counts}
 
-    def taken_for_granted(self, suite_parser: TestParser, served: pics.Served) -> str:
+    def wrong_assumption(self, suite_parser: TestParser, served: pics.Served) -> str:
         """Returns a cluster that steps use without its PICS on an endpoint that lacks it."""
         for step in suite_parser.tests._tests:
             number = self.definitions.get_cluster_id_by_name(step.cluster)
@@ -208,7 +208,7 @@ async def main():
             traceback.print_exc()
             answer = {"outcome": "fail", "reason": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
         answer["seconds"] = time.monotonic() - begin
-        say(answer)
+        write(answer)
     # The destructors of the SDK's native library abort, so exit without them.
     os._exit(0)
 

@@ -36,7 +36,7 @@ class Suite:
         return self.document.get("PICS") or []
 
     @property
-    def begins_new(self) -> bool:
+    def commissions_device(self) -> bool:
         """Whether the suite commissions the device."""
         first = next((step for step in self.steps if step.get("cluster") in ("SystemCommands", "CommissionerCommands",
                                                                              "DelayCommands")), {})

@@ -14,8 +14,8 @@ from typing import Optional
 import yaml_suites
 from checkout import Checkout
 from devices import DISCRIMINATOR, ENABLE_KEY, SCRIPTS, Bench, Failed
-from places import DATA, OTHERS, Places, load
-from table import FAIL, PASS, SKIP, Result, place
+from targets import DATA, OTHERS, Targets, load
+from table import FAIL, PASS, SKIP, Result, target_name
 from yaml_pics import Facts
 from yaml_suites import Suite
 
@@ -37,7 +37,7 @@ class Job:
 
     @property
     def where(self) -> str:
-        return place(self.device, self.endpoint)
+        return target_name(self.device, self.endpoint)
 
 
 # Selection
@@ -47,7 +47,7 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
     """Returns all suites of the checkout: those of the root node on a few devices, the others on all devices with their
     cluster."""
     skips = {pattern: reason for group in load("skips.yaml").get("yaml", []) for pattern, reason in group.items()}
-    facts, known = Facts(os.path.join(DATA, "pics.yaml")), Places(types)
+    facts, known = Facts(os.path.join(DATA, "pics.yaml")), Targets(types)
     jobs = []
     # The longest first, so that none runs alone at the end.
     for suite in sorted(yaml_suites.find(checkout.path), key=lambda suite: -suite.waits):
@@ -55,13 +55,13 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
         if reason and "CONFORMANCE_SLOW" in reason and IN_FULL:
             reason = None
         reason = reason or suite.not_runnable()
-        places = [] if reason else places_of(suite, wanted_types, facts, known)
-        if not places:
+        targets = [] if reason else targets_of(suite, wanted_types, facts, known)
+        if not targets:
             name = facts.names.get(suite.cluster or "", suite.cluster)
             jobs.append(Job(suite.name, suite.path, "-", reason or f"none of our devices serves {name}"))
         limit = suite.config.get("timeout", 90) + 600
         jobs += [Job(suite.name, suite.path, device, too_slow(suite, device, endpoint, known), endpoint, limit)
-                 for device, endpoint in places]
+                 for device, endpoint in targets]
     if not wanted_types:
         jobs.append(Job("all suites of the root node", "", OTHERS, known.table["root"]["reason"]))
         jobs += [Job("all suites of its clusters", "", device, reason, endpoint)
@@ -74,7 +74,7 @@ def matching(name: str, table: dict[str, str]) -> Optional[str]:
     return next((text for pattern, text in table.items() if fnmatchcase(name, pattern)), None)
 
 
-def too_slow(suite: Suite, device: str, endpoint: int, known: Places) -> str:
+def too_slow(suite: Suite, device: str, endpoint: int, known: Targets) -> str:
     """Returns the reason to omit a long suite, unless all run."""
     slow = known.table["slow"]
     if IN_FULL or suite.endpoint == 0 or endpoint not in slow["endpoints"].get(device, []) or suite.waits <= slow["seconds"]:
@@ -83,7 +83,7 @@ def too_slow(suite: Suite, device: str, endpoint: int, known: Places) -> str:
             "CONFORMANCE_SLOW=1")
 
 
-def places_of(suite: Suite, wanted_types: list[str], facts: Facts, known: Places) -> list[tuple[str, int]]:
+def targets_of(suite: Suite, wanted_types: list[str], facts: Facts, known: Targets) -> list[tuple[str, int]]:
     """Returns the devices and endpoints of a suite."""
     if suite.endpoint == 0:
         return [(kind, 1) for kind in known.types if kind in (wanted_types or known.table["root"]["devices"])]
@@ -121,8 +121,8 @@ class Session:
             self.process.kill()
         self.process.wait()
 
-    def write(self, what: dict):
-        self.process.stdin.write(json.dumps(what).encode() + b"\n")
+    def write(self, message: dict):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
 
     def read(self, end: float) -> Optional[dict]:
         """Returns the next line of the session, or None after a timeout or its end."""
@@ -140,10 +140,10 @@ class Session:
         end = time.monotonic() + limit
         self.write(job)
         while (answer := self.read(end)) is not None:
-            if "ask" not in answer:
+            if "action" not in answer:
                 return answer
             try:
-                getattr(self.bench, answer["ask"])()
+                getattr(self.bench, answer["action"])()
                 self.write({})
             except Failed as error:
                 self.write({"error": str(error)})
@@ -160,8 +160,8 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     """Runs a suite on a reset device."""
     begin = time.monotonic()
     folder = os.path.join(directory, f"{job.name} {job.device} {job.endpoint}".replace("/", "-").replace(" ", "_"))
-    bench.use(folder)
-    bench.fresh(job.device)
+    bench.enter(folder)
+    bench.start_new(job.device)
     session = _sessions.get(bench.name)
     if session is None or not session.is_alive:
         session = _sessions[bench.name] = Session(bench, checkout, directory)

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import checks_avahi  # noqa: E402
 import checks_own  # noqa: E402
-from home import Failed, Side  # noqa: E402
+from lab import Failed, Side  # noqa: E402
 
 
 def run(check, lab: str, options) -> str:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from home import Goodbyes, Watch, expect, wait_for
+from lab import Goodbyes, Watch, expect, wait_for
 from packets import A, AAAA, PTR, SRV, TXT
 
 CHECKS = []
@@ -26,21 +26,21 @@ SUBTYPES = ["_S4", "_L1234", "_CM", "_V65521", "_T257"]
 
 
 def lamp(a, *options, definition=LAMP, fresh=True):
-    """A lamp on side a, announced by ourselves: the process, and its port."""
+    """Starts a lamp on side a with the built-in responder; returns the process and its port."""
     process = a.devices(definition, "lamp", "--mdns", "builtin", *options, fresh=fresh)
     return process, a.ps("lamp")[0]["port"]
 
 
 def found(b, type_="_matterc._udp"):
-    """The one instance of a type that avahi-browse finds."""
+    """Returns the entries that avahi-browse finds of a type, all of one instance."""
     entries = wait_for(lambda: b.browse(type_), 6, f"avahi-browse found nothing of {type_}")
     names = {entry[2] for entry in entries}
     expect(len(names) == 1, f"avahi-browse found {sorted(names)} of {type_}")
     return entries
 
 
-def lead_to(b, instance):
-    """Every subtype leads to the instance; they are looked for at the same time."""
+def expect_subtypes(b, instance):
+    """Expects that a query for each subtype finds the instance; sends all queries at once."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         types = [f"{subtype}._sub._matterc._udp" for subtype in SUBTYPES]
         for type_, entries in zip(types, pool.map(b.browse, types)):
@@ -48,16 +48,16 @@ def lead_to(b, instance):
             expect(names == {instance}, f"{type_}: {sorted(names)}")
 
 
-def judged(a, b):
-    """A lamp on side a, seen by Avahi on side b: its process, port, instance and host."""
+def announced_lamp(a, b):
+    """Starts a lamp that Avahi on side b finds; returns its process, port, instance and host."""
     b.start_avahi()
     process, port = lamp(a)
     entry = found(b)[0]
     return process, port, entry[2], entry[3]
 
 
-def moved_from(b, host, entries):
-    """What was found is on another host than that, with the addresses of side a alone."""
+def expect_moved(b, host, entries):
+    """Expects that the entries have another host name, and only addresses of side a."""
     for _, _, _, its_host, address, _, _ in entries:
         label = its_host.removesuffix(".local")
         expect(its_host != host and len(label) == 12 and all(c in "0123456789ABCDEF" for c in label),
@@ -66,7 +66,7 @@ def moved_from(b, host, entries):
 
 
 def questions(b, lines):
-    """Asks each question alone, and gives the answers."""
+    """Sends a query for each question; returns the answers."""
     here = os.path.dirname(os.path.abspath(__file__))
     result = subprocess.run(
         b.command(["python3", "-B", f"{here}/packets.py", "veth-b", "10.77.0.2"]), input="\n".join(lines) + "\n",
@@ -91,16 +91,16 @@ def is_found(a, b):
     expect({entry[1] for entry in entries} == {"IPv4", "IPv6"}, "not found over both families")
 
 
-@check("ours: every subtype leads to the device")
+@check("ours: a query for each subtype finds the device")
 def subtypes(a, b):
-    _, _, instance, _ = judged(a, b)
-    lead_to(b, instance)
+    _, _, instance, _ = announced_lamp(a, b)
+    expect_subtypes(b, instance)
     expect(not b.browse("_L1235._sub._matterc._udp"), "another discriminator is answered")
 
 
 @check("ours: each record is answered separately, by unicast if requested and to plain resolvers")
 def singly(a, b):
-    _, _, instance, host = judged(a, b)
+    _, _, instance, host = announced_lamp(a, b)
     name = f"{instance}._matterc._udp.local"
     wanted = [("_matterc._udp.local", PTR), (name, SRV), (name, TXT), (host, A), (host, AAAA)]
     wanted += [(f"{subtype}._sub._matterc._udp.local", PTR) for subtype in SUBTYPES]
@@ -123,7 +123,7 @@ def singly(a, b):
 
 @check("ours: a goodbye is seen within a second")
 def goodbye(a, b):
-    process, _, instance, _ = judged(a, b)
+    process, _, instance, _ = announced_lamp(a, b)
     watch = Watch(b, "_matterc._udp")
     wait_for(lambda: watch.lines("+", instance) == 2, 3, "avahi-browse did not see it")
     goodbyes = Goodbyes(b)
@@ -135,11 +135,11 @@ def goodbye(a, b):
 
 @check("ours: records of a window and of a fabric are withdrawn with it")
 def comes_and_goes(a, b):
-    _, _, instance, _ = judged(a, b)
+    _, _, instance, _ = announced_lamp(a, b)
     window, operational = Watch(b, "_matterc._udp"), Watch(b, "_matter._tcp")
     wait_for(lambda: window.lines("+", instance) == 2, 3, "avahi-browse did not see it")
     b.pair("builtin")
-    wait_for(lambda: window.lines("-", instance) == 2, 2, "the window's records did not go")
+    wait_for(lambda: window.lines("-", instance) == 2, 2, "the records of the window were not removed")
     entry = found(b, "_matter._tcp")[0]
     name = entry[2]
     expect(len(name) == 33 and name[16] == "-" and name == name.upper(), f"operational instance {name}")
@@ -160,12 +160,12 @@ def comes_and_goes(a, b):
 
 @check("ours: a conflicting instance name is announced nevertheless, and the conflict is reported")
 def instance_conflict(a, b):
-    process, _, _, _ = judged(a, b)
+    process, _, _, _ = announced_lamp(a, b)
     b.pair("builtin")
     name = found(b, "_matter._tcp")[0][2]
     a.stop(process)
-    rival = b.start("avahi-publish", "-s", name, "_matter._tcp", "9", name="rival")
-    wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not get the name")
+    publisher = b.start("avahi-publish", "-s", name, "_matter._tcp", "9", name="publisher")
+    wait_for(lambda: "Established" in b.output(publisher), 5, "avahi-publish did not get the name")
     process, _ = lamp(a, fresh=False)
     wait_for(lambda: "another node on the network is announced as" in a.output(process), 4, "no conflict was reported")
     expect(process.poll() is None, "hearth run ended")
@@ -175,18 +175,18 @@ def instance_conflict(a, b):
 
 @check("ours: a conflicting host name is left to the other host, and the device changes its name")
 def host_conflict(a, b):
-    process, _, _, host = judged(a, b)
+    process, _, _, host = announced_lamp(a, b)
     a.stop(process)
-    rival = b.start("avahi-publish", "-a", "-R", host, "10.77.0.99", name="rival")
-    wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not get the name")
+    publisher = b.start("avahi-publish", "-a", "-R", host, "10.77.0.99", name="publisher")
+    wait_for(lambda: "Established" in b.output(publisher), 5, "avahi-publish did not get the name")
     process, _ = lamp(a)
     wait_for(lambda: f"another host on the network has the name {host}" in a.output(process), 4,
              "no conflict was reported")
     # Avahi keeps withdrawn records for a second.
     wait_for(lambda: all(entry[3] != host for entry in b.browse("_matterc._udp")), 4, "it was not taken back")
-    moved_from(b, host, found(b))
+    expect_moved(b, host, found(b))
     b.pair("builtin")
-    moved_from(b, host, found(b, "_matter._tcp"))
+    expect_moved(b, host, found(b, "_matter._tcp"))
     switched = b.call("on", "1", "--mdns", "builtin")
     expect(switched.returncode == 0, f"on: {switched.stderr[-300:]}")
     # It did not withdraw the records of the other host.
@@ -196,11 +196,11 @@ def host_conflict(a, b):
 
 @check("ours: an announced name is defended against Avahi")
 def defended(a, b):
-    _, port, instance, host = judged(a, b)
+    _, port, instance, host = announced_lamp(a, b)
     for arguments in (("-s", instance, "_matterc._udp", "9"), ("-a", "-R", host, "10.77.0.99")):
-        rival = b.start("avahi-publish", *arguments, name="rival")
-        wait_for(lambda: "collision" in b.output(rival).lower(), 6, f"avahi-publish {arguments[0]} took the name")
-        b.stop(rival)
+        publisher = b.start("avahi-publish", *arguments, name="publisher")
+        wait_for(lambda: "collision" in b.output(publisher).lower(), 6, f"avahi-publish {arguments[0]} took the name")
+        b.stop(publisher)
     entry = found(b)[0]
     expect(entry[5] == port and entry[3] == host, f"{entry} is announced instead")
 
@@ -246,8 +246,8 @@ def interfaces_change(a, b):
     finally:
         a.run("ip", "link", "del", "veth-a2")
         b.interface = old
-    # And pulled: the old one is as it was.
-    wait_for(lambda: "veth-a2" not in a.output(process).rsplit("interfaces:", 1)[-1], 5, "it was not noticed that it went")
+    # The removal of the interface does not affect the other one.
+    wait_for(lambda: "veth-a2" not in a.output(process).rsplit("interfaces:", 1)[-1], 5, "the removal of the interface was not detected")
     switch("on")
     expect(process.poll() is None, "hearth run ended")
 
@@ -304,24 +304,24 @@ def home_moves(a, b):
 @check("ours: a service of avahi-publish is found with its subtypes, TXT and address, and its removal is detected")
 def finds(a, b):
     b.start_avahi()
-    rival = b.start(
-        "avahi-publish", "-s", "00112233AABBCCDD", "_matterc._udp", "5541", "D=840", "CM=1", "DN=Stranger",
+    publisher = b.start(
+        "avahi-publish", "-s", "00112233AABBCCDD", "_matterc._udp", "5541", "D=840", "CM=1", "DN=Other",
         "--subtype=_L840._sub._matterc._udp", "--subtype=_CM._sub._matterc._udp", name="publish")
-    wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not announce it")
-    one = wait_for(lambda: a.discovered("--mdns", "builtin", "--timeout", "1s"), 5, "we did not find it")[0]
+    wait_for(lambda: "Established" in b.output(publisher), 5, "avahi-publish did not announce it")
+    one = wait_for(lambda: a.discovered("--mdns", "builtin", "--timeout", "1s"), 5, "it was not found")[0]
     expect(one["instance"] == "00112233AABBCCDD" and one["port"] == 5541 and one["discriminator"] == 840, f"{one}")
-    expect(one["name"] == "Stranger" and one["hostName"] == "home-b.local", f"{one}")
+    expect(one["name"] == "Other" and one["hostName"] == "home-b.local", f"{one}")
     expect("10.77.0.2" in one["addresses"], f"{one['addresses']}")
     watch = a.start(
         a.hearth, "discover", "--watch", "--mdns", "builtin", "--interface", a.interface, "--state", a.state("home"),
         name="watch")
-    wait_for(lambda: "found  00112233AABBCCDD" in a.output(watch), 3, "we did not find it again")
-    b.stop(rival)
-    wait_for(lambda: "lost  00112233AABBCCDD" in a.output(watch), 2, "we did not see it go")
+    wait_for(lambda: "found  00112233AABBCCDD" in a.output(watch), 3, "watch did not find it")
+    b.stop(publisher)
+    wait_for(lambda: "lost  00112233AABBCCDD" in a.output(watch), 2, "the removal was not detected")
 
 
 # Limits for a thousand services in one daemon.
-ROOM = "objects-per-client-max=8192\ncache-entries-max=32768\n"
+LIMITS = "objects-per-client-max=8192\ncache-entries-max=32768\n"
 
 
 @check("ours: 1,000 devices are all found by avahi-browse within 10 s, without a storm")
@@ -333,7 +333,7 @@ def a_thousand(a, b):
     time.sleep(3)
     announced = a.packets()
     # A browser with an empty cache.
-    b.start_avahi(ROOM)
+    b.start_avahi(LIMITS)
     fresh = a.packets()
     start = time.monotonic()
     watch = Watch(b, "_matterc._udp")

@@ -45,7 +45,7 @@ def answers(packet: bytes):
     return identifier, questions, found
 
 
-def ask(interface: str, own: str, port: int, packet: bytes, timeout: float = 1.0):
+def send_query(interface: str, own: str, port: int, packet: bytes, timeout: float = 1.0):
     """Multicasts a query over IPv4 from a port; returns the first unicast answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -83,13 +83,13 @@ if __name__ == "__main__":
 
     if sys.argv[3:] == ["goodbyes"]:
         print("listening", flush=True)
-        for gone in goodbyes(*sys.argv[1:3]):
-            print(gone, flush=True)
+        for name in goodbyes(*sys.argv[1:3]):
+            print(name, flush=True)
     for line in sys.stdin:
         name, type_, port = line.split()
         port, identifier = int(port), 0 if port == "5353" else 0x4711
         try:
-            packet, source = ask(sys.argv[1], sys.argv[2], port, query(name, int(type_), True, identifier))
+            packet, source = send_query(sys.argv[1], sys.argv[2], port, query(name, int(type_), True, identifier))
             identifier, questions, found = answers(packet)
             print(json.dumps({
                 "source": source, "identifier": identifier, "questions": questions, "size": len(packet),

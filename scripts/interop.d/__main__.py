@@ -1,4 +1,4 @@
-"""Runs the checks. Called by scripts/interop, inside namespace b; see there."""
+"""Runs the checks. Called by scripts/interop in namespace b."""
 
 import argparse
 import asyncio
@@ -16,7 +16,7 @@ parser.add_argument("--trust-store", required=True)
 parser.add_argument("--client-python", required=True)
 parser.add_argument("--published", required=True)
 parser.add_argument("--only", action="append", default=[])
-parser.add_argument("--but", action="append", default=[])
+parser.add_argument("--except", dest="excluded", action="append", default=[])
 parser.add_argument("--list", action="store_true")
 arguments = parser.parse_args()
 
@@ -40,26 +40,26 @@ import checks_groups  # noqa: E402,F401
 import checks_groupcast  # noqa: E402,F401
 import checks_fabrics  # noqa: E402,F401
 import checks_sharing  # noqa: E402,F401
-import checks_lasting  # noqa: E402,F401
-import checks_stranger  # noqa: E402,F401
-from checks_maker import LABEL as MAKER, MAKER_CHECKS, Made  # noqa: E402
+import checks_restart  # noqa: E402,F401
+import checks_circuit_matter  # noqa: E402,F401
+from checks_manufacturer import LABEL as MANUFACTURER, MANUFACTURER_CHECKS, ManufacturerDevice  # noqa: E402
 from checks_home import LABEL as HOME, HOME_CHECKS, HubHome  # noqa: E402
 from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
-from checks_many import MANY_CHECKS, run_many  # noqa: E402
+from checks_discriminators import DISCRIMINATOR_CHECKS, run_discriminators  # noqa: E402
 from checks_matter_server import names as matter_server_names, run_matter_server  # noqa: E402
 from checks_published import names as published_names, run_published  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
 from harness import CHECKS, FIRST_TYPE, Report, Selection, expect, reason_of, run_one, run_target  # noqa: E402
-from partner import Partner  # noqa: E402
-from stranger import LABEL, STRANGER_CHECKS, Stranger  # noqa: E402
+from sdk_controller import SDKController  # noqa: E402
+from circuit_matter import LABEL, CIRCUIT_MATTER_CHECKS, CircuitMatterDevice  # noqa: E402
 
 
-arguments.selection = Selection(tuple(arguments.only), tuple(arguments.but))
+arguments.selection = Selection(tuple(arguments.only), tuple(arguments.excluded))
 
 
 def type_of(entry: dict) -> int | None:
-    """The device type of one of the running devices, from the name or number that the listing gives."""
+    """Returns the device type of a running device from its name or number in the status."""
     given = entry.get("type", entry.get("deviceType"))
     if isinstance(given, int):
         return given
@@ -70,12 +70,12 @@ def type_of(entry: dict) -> int | None:
 
 
 def chosen(label: str) -> bool:
-    """Whether anything is to be done with a type of device."""
+    """Returns whether a check of the device type is selected."""
     names = [entry.name for entry in CHECKS] + ["speed"]
     return any(f"{label}: {name}" in arguments.selection for name in names)
 
 
-async def run(report: Report, processes: DeviceProcess, partner: Partner):
+async def run(report: Report, processes: DeviceProcess, sdk: SDKController):
     if not any(chosen(label) for label, _ in TYPES.values()):
         return
     if not await run_one(report, "the devices start", lambda: start(processes), 30):
@@ -89,7 +89,7 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
             continue
         if not chosen(label):
             continue
-        target = Target(label, type_id, mine[0], processes, partner)
+        target = Target(label, type_id, mine[0], processes, sdk)
         await run_target(report, target, arguments.selection)
         if not processes.alive:
             report.not_ok(f"{label}: the devices still run", "the process ended unexpectedly")
@@ -106,42 +106,42 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
                 await target.leave_all()
         except Exception:
             traceback.print_exc()
-        # The device announces itself now and again after a second. The SDK accepts any announcement during a search by
+        # The device announces itself at once and after a second. The SDK accepts any announcement during a search by
         # discriminator, so it would mistake this device for the next one.
         await asyncio.sleep(1.5)
-    for line in [partner.figures(), *measured]:
+    for line in [sdk.figures(), *measured]:
         if line:
             report.note(line)
 
 
 async def run_all(report: Report, processes: DeviceProcess):
     # The CircuitMatter device first, while no other device is on the network.
-    await run_stranger(report)
-    partner = Partner(arguments.directory, arguments.trust_store)
-    await run(report, processes, partner)
+    await run_circuit_matter(report)
+    sdk = SDKController(arguments.directory, arguments.trust_store)
+    await run(report, processes, sdk)
     # One fleet at a time, because devices are found by their announcements.
     processes.stop()
-    await run_bridge(report, partner, arguments)
+    await run_bridge(report, sdk, arguments)
     await run_matter_server(report, arguments)
     await run_published(report, arguments)
-    await run_many(report, partner, arguments)
+    await run_discriminators(report, sdk, arguments)
 
 
 async def start(processes: DeviceProcess):
     processes.start()
 
 
-async def run_stranger(report: Report):
+async def run_circuit_matter(report: Report):
     """Checks Hearth's controller with a CircuitMatter device, with one of an unknown manufacturer, and through a hub."""
-    device = Stranger(arguments.hearth, arguments.lab, arguments.directory)
-    await run_on_stranger(report, LABEL, STRANGER_CHECKS, device, checks_stranger.pair)
-    made = Made(arguments.hearth, arguments.lab, arguments.directory)
-    await run_on_stranger(report, MAKER, MAKER_CHECKS, made, Made.join)
+    device = CircuitMatterDevice(arguments.hearth, arguments.lab, arguments.directory)
+    await run_on_device(report, LABEL, CIRCUIT_MATTER_CHECKS, device, checks_circuit_matter.pair)
+    device = ManufacturerDevice(arguments.hearth, arguments.lab, arguments.directory)
+    await run_on_device(report, MANUFACTURER, MANUFACTURER_CHECKS, device, ManufacturerDevice.join)
     home = HubHome(arguments.hearth, arguments.lab, arguments.directory)
-    await run_on_stranger(report, HOME, HOME_CHECKS, home, HubHome.join)
+    await run_on_device(report, HOME, HOME_CHECKS, home, HubHome.join)
 
 
-async def run_on_stranger(report: Report, label: str, checks: list, device: Stranger, pair):
+async def run_on_device(report: Report, label: str, checks: list, device: CircuitMatterDevice, pair):
     chosen = [entry for entry in checks if entry.name in arguments.selection]
     if not chosen:
         return
@@ -167,11 +167,11 @@ def main():
             for entry in CHECKS:
                 if entry.is_for(type_id, served):
                     print(f"{label}: {entry.name}", file=results)
-        for entry in [*STRANGER_CHECKS, *MAKER_CHECKS, *HOME_CHECKS, *BRIDGE_CHECKS]:
+        for entry in [*CIRCUIT_MATTER_CHECKS, *MANUFACTURER_CHECKS, *HOME_CHECKS, *BRIDGE_CHECKS]:
             print(entry.name, file=results)
         for name in [*matter_server_names(arguments.client_python), *published_names(arguments.published)]:
             print(name, file=results)
-        for name, _, _ in MANY_CHECKS:
+        for name, _, _ in DISCRIMINATOR_CHECKS:
             print(name, file=results)
         results.flush()
         os._exit(0)

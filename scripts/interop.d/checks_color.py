@@ -6,7 +6,7 @@ import time
 from checks_control import OnOff, until
 from devices import COLOR
 from harness import check, expect, expect_equal
-from partner import Clusters, Status, status_of
+from sdk_controller import Clusters, Status, status_of
 
 Color = Clusters.ColorControl
 Of, To = Color.Attributes, Color.Commands

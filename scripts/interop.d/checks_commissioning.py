@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from harness import FRESH, Failed, check, expect, expect_equal
-from partner import ChipStackException, Clusters
+from sdk_controller import ChipStackException, Clusters
 
 Basic = Clusters.BasicInformation.Attributes
 Credentials = Clusters.OperationalCredentials
@@ -62,7 +62,7 @@ async def wrong_passcode(target):
     await works(target, target.node)
 
 
-async def add_noc_by_hand(target) -> int:
+async def add_noc(target) -> int:
     """Runs the steps through AddNOC over PASE; returns the node ID."""
     node = await target.a.establish_pase(target.qr)
     response = await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(60, 1))
@@ -122,14 +122,14 @@ async def is_as_new(target):
 
 @check("aborted commissioning leaves no state", FRESH)
 async def broken_off(target):
-    node = await add_noc_by_hand(target)
+    node = await add_noc(target)
     await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(0, 0))
     await is_as_new(target)
 
 
 @check("expired commissioning leaves no state", FRESH)
 async def expired(target):
-    node = await add_noc_by_hand(target)
+    node = await add_noc(target)
     await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(1, 2))
     await asyncio.sleep(1.2)
     await is_as_new(target)

@@ -5,7 +5,7 @@ import time
 
 from devices import LEVEL
 from harness import check, expect, expect_equal
-from partner import Clusters, Status, status_of
+from sdk_controller import Clusters, Status, status_of
 
 OnOff, Level = Clusters.OnOff, Clusters.LevelControl
 NULL = Clusters.Types.NullValue

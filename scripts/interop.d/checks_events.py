@@ -3,7 +3,7 @@
 import asyncio
 
 from harness import check, expect, expect_equal
-from partner import Clusters, Status
+from sdk_controller import Clusters, Status
 
 StartUp = Clusters.BasicInformation.Events.StartUp
 EntryChanged = Clusters.AccessControl.Events.AccessControlEntryChanged

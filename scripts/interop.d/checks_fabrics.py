@@ -3,7 +3,7 @@
 import asyncio
 
 from harness import Failed, check, expect, expect_equal
-from partner import ChipStackException, Clusters, Fabric, InteractionModelError, Status, status_of
+from sdk_controller import ChipStackException, Clusters, Fabric, InteractionModelError, Status, status_of
 
 OnOff = Clusters.OnOff
 Administrator = Clusters.AdministratorCommissioning
@@ -53,7 +53,7 @@ async def basic_window(target):
     await open_basic(target)
     expect_equal(await target.read(Administrator.Attributes.WindowStatus, 0), 2, "WindowStatus with a basic window open")
     node_b = await target.b.commission_by_passcode(target.passcode, target.discriminator)
-    target.guests.append((target.b, node_b))
+    target.other_fabrics.append((target.b, node_b))
     expect_equal(await target.read(Administrator.Attributes.WindowStatus, 0), 0, "WindowStatus after commissioning")
     await both_control(target, node_b)
     node, target.node = target.node, None
@@ -73,7 +73,7 @@ async def enhanced_window(target):
     expect_equal(found.commissioningMode, 2, "CM in an enhanced window")
     expect(opened.setupPinCode != target.passcode, "the window has the device's own passcode")
     node_b = await target.b.commission_by_code(opened.setupQRCode)
-    target.guests.append((target.b, node_b))
+    target.other_fabrics.append((target.b, node_b))
     await both_control(target, node_b)
     index_a = await target.read(Credentials.Attributes.CurrentFabricIndex, 0)
     response = await target.b.send(node_b, 0, Credentials.Commands.RemoveFabric(index_a))
@@ -117,23 +117,23 @@ async def access_control(target):
     entries = await target.read(acl.Attributes.Acl, 0)
     expect_equal(len(entries), 1, "entries after commissioning")
     expect_equal((entries[0].privilege, entries[0].authMode, entries[0].subjects), (5, 2, [0x100]), "the administrator's entry")
-    stranger = target.partner.stranger()
-    reading = stranger.read(target.node, target.endpoint, OnOff.Attributes.OnOff)
+    other = target.sdk.node_without_access()
+    reading = other.read(target.node, target.endpoint, OnOff.Attributes.OnOff)
     expect_equal(await status_of(reading), Status.UnsupportedAccess, "read without an entry")
-    response = await stranger.controller.Read(target.node, [()])
+    response = await other.controller.Read(target.node, [()])
     expect_equal(response.tlvAttributes, {}, "wildcard read without an entry")
     entry = acl.Structs.AccessControlEntryStruct(
-        privilege=acl.Enums.AccessControlEntryPrivilegeEnum.kView, authMode=2, subjects=[stranger.controller.nodeId],
+        privilege=acl.Enums.AccessControlEntryPrivilegeEnum.kView, authMode=2, subjects=[other.controller.nodeId],
         targets=[acl.Structs.AccessControlTargetStruct(cluster=6, endpoint=target.endpoint, deviceType=Clusters.Types.NullValue)],
         fabricIndex=1)
     await target.write(acl.Attributes.Acl(entries + [entry]), 0)
-    await stranger.read(target.node, target.endpoint, OnOff.Attributes.OnOff)
-    invoke = stranger.send(target.node, target.endpoint, OnOff.Commands.On())
+    await other.read(target.node, target.endpoint, OnOff.Attributes.OnOff)
+    invoke = other.send(target.node, target.endpoint, OnOff.Commands.On())
     expect_equal(await status_of(invoke), Status.UnsupportedAccess, "invoke with the View privilege")
-    reading = stranger.read(target.node, target.endpoint, Clusters.Identify.Attributes.IdentifyTime)
+    reading = other.read(target.node, target.endpoint, Clusters.Identify.Attributes.IdentifyTime)
     expect_equal(await status_of(reading), Status.UnsupportedAccess, "read of a cluster that is not granted")
     await target.write(acl.Attributes.Acl(entries), 0)
-    reading = stranger.read(target.node, target.endpoint, OnOff.Attributes.OnOff)
+    reading = other.read(target.node, target.endpoint, OnOff.Attributes.OnOff)
     expect_equal(await status_of(reading), Status.UnsupportedAccess, "read after the entry was removed")
 
 
@@ -141,11 +141,11 @@ async def access_control(target):
 async def five_fabrics(target):
     supported = await target.read(Credentials.Attributes.SupportedFabrics, 0)
     expect(supported >= 5, f"SupportedFabrics is {supported}")
-    for fabric in [target.b, *target.partner.others(3)]:
+    for fabric in [target.b, *target.sdk.others(3)]:
         await open_basic(target)
         node = await fabric.commission_by_passcode(target.passcode, target.discriminator)
-        target.guests.append((fabric, node))
-    members = [(target.a, target.node), *target.guests]
+        target.other_fabrics.append((fabric, node))
+    members = [(target.a, target.node), *target.other_fabrics]
     await target.send(OnOff.Commands.Off())
     subscriptions = [
         await fabric.subscribe(node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 60) for fabric, node in members]

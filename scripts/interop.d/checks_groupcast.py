@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from harness import check, expect_equal
-from partner import Clusters
+from sdk_controller import Clusters
 
 Groups, Keys, OnOff = Clusters.Groups, Clusters.GroupKeyManagement, Clusters.OnOff
 Access = Clusters.AccessControl

@@ -3,7 +3,7 @@
 import os
 
 from harness import check, expect, expect_equal
-from partner import Clusters, Status, status_of
+from sdk_controller import Clusters, Status, status_of
 
 Groups, Scenes, Keys, OnOff = Clusters.Groups, Clusters.ScenesManagement, Clusters.GroupKeyManagement, Clusters.OnOff
 NULL = Clusters.Types.NullValue

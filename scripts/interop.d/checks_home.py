@@ -10,10 +10,10 @@ import subprocess
 import time
 
 from harness import Failed, expect, expect_equal
-from stranger import Stranger, StrangerCheck
+from circuit_matter import CircuitMatterDevice, DeviceCheck
 
 LABEL, PORT = "hub", 5745
-HOME_CHECKS: list[StrangerCheck] = []
+HOME_CHECKS: list[DeviceCheck] = []
 THROUGH = "--hub", "here"
 
 
@@ -21,7 +21,7 @@ def home_check(name: str, limit: float = 20):
     """Registers a check on a home with a running hub and the commissioned device."""
 
     def register(body):
-        HOME_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, True, limit))
+        HOME_CHECKS.append(DeviceCheck(f"{LABEL}: {name}", body, True, limit))
         return body
 
     return register
@@ -59,7 +59,7 @@ class Watch:
         await self.process.wait()
 
 
-class HubHome(Stranger):
+class HubHome(CircuitMatterDevice):
     """The device, and a hub with a home that contains it."""
 
     def __init__(self, hearth: str, lab: str, directory: str):
@@ -79,15 +79,15 @@ class HubHome(Stranger):
         print("$", *line, flush=True)
         self.hub = await asyncio.create_subprocess_exec(*line, stdin=asyncio.subprocess.DEVNULL,
                                                         stdout=asyncio.subprocess.DEVNULL)
-        await self.until_there(ready)
+        await self.until_exists(ready)
         os.remove(ready)
 
     @staticmethod
-    async def until_there(file: str):
+    async def until_exists(file: str):
         """Waits for a file of another process."""
         end = time.monotonic() + 10
         while not os.path.exists(file):
-            expect(time.monotonic() < end, f"{file} is not written")
+            expect(time.monotonic() < end, f"{file} was not written in 10 s")
             await asyncio.sleep(0.05)
 
     async def end_hub(self):
@@ -101,8 +101,11 @@ class HubHome(Stranger):
         subprocess.run([self.hearth, "observe", "add", "--state", os.path.join(self.directory, "home"), *arguments],
                        check=True, timeout=10, stdout=subprocess.DEVNULL)
 
-    def stop(self):
+    def stop_device(self):
         super().stop()
+
+    def stop(self):
+        self.stop_device()
         if self.hub is not None:
             self.hub.kill()
             self.hub = None
@@ -117,11 +120,11 @@ class HubHome(Stranger):
         """Starts a watch; returns it and the anchor after its first change."""
         watch = await self.watch()
         for level in range(2, 42):
-            await self.by_hand(f"2 {level}")
+            await self.perform(f"2 {level}")
             try:
-                told, _ = await watch.next(0.25, path=f"{self.node}/2/8/0", value=level)
+                change, _ = await watch.next(0.25, path=f"{self.node}/2/8/0", value=level)
                 watch.changes = []
-                return watch, told["anchor"]
+                return watch, change["anchor"]
             except Failed:
                 continue
         await watch.close()
@@ -145,11 +148,11 @@ async def watched(home):
     await home.do("off", "lights/1", *THROUGH)
     watch, anchor = await home.watch_from_now_on()
     try:
-        await home.by_hand("1 on")
+        await home.perform("1 on")
         await watch.next(path=f"{home.node}/1/6/0", value=True)
         levels = [11, 77, 201]
         for level in levels:
-            await home.by_hand(f"2 {level}")
+            await home.perform(f"2 {level}")
             await watch.next(path=f"{home.node}/2/8/0", value=level)
         await home.do("off", "lights/1", *THROUGH)
         await watch.next(path=f"{home.node}/1/6/0", value=False)
@@ -160,7 +163,7 @@ async def watched(home):
 
 
 @home_check("twelve concurrent commands are all executed")
-async def dozen(home):
+async def concurrent_commands(home):
     before = (await home.state(1))["onOff"]
     for done in await asyncio.gather(*(home.do("toggle", "lights/1", *THROUGH) for _ in range(12))):
         expect_equal(done["name"], "lights", "name")
@@ -169,23 +172,23 @@ async def dozen(home):
 
 
 @home_check("a device without answers becomes offline, and online within 2 s of its announcement", limit=40)
-async def away_and_back(home):
+async def offline_and_online(home):
     watch, _ = await home.watch_from_now_on()
     try:
-        await home.by_hand("2 123")
+        await home.perform("2 123")
         await watch.next(path=f"{home.node}/2/8/0", value=123)
-        Stranger.stop(home)
+        home.stop_device()
         await home.refused(5, "on", "lights/1", *THROUGH)
-        told, _ = await watch.next(change="connectivity", connectivityState="offline", dataSourceLocality="local")
-        expect(told["connectivityReason"] in ("subscription lost", "timed out"), f"the reason is wrong: {told}")
+        change, _ = await watch.next(change="connectivity", connectivityState="offline", dataSourceLocality="local")
+        expect(change["connectivityReason"] in ("subscription lost", "timed out"), f"the reason is wrong: {change}")
         entry, = await home.do("devices", "--offline", *THROUGH)
         expect_equal((entry["online"], entry["state"]["isLast"]), (False, True), "online, and whether its values are old")
         expect_equal(entry["state"]["parts"][1]["currentLevel"], 123, "its last level")
         await home.start()
         announced = time.monotonic()
-        _, back = await watch.next(8, change="connectivity", connectivityState="online", dataSourceLocality="local")
-        expect(back - announced < 2, f"it took {back - announced:.1f} s")
-        await home.by_hand("2 124")
+        _, online = await watch.next(8, change="connectivity", connectivityState="online", dataSourceLocality="local")
+        expect(online - announced < 2, f"it took {online - announced:.1f} s")
+        await home.perform("2 124")
         await watch.next(path=f"{home.node}/2/8/0", value=124)
         await home.do("off", "lights/1", *THROUGH)
     finally:
@@ -193,38 +196,39 @@ async def away_and_back(home):
 
 
 @home_check("a restart before the next report is detected within 2 s of the announcement", limit=40)
-async def started_again(home):
+async def restart_detected(home):
     watch, _ = await home.watch_from_now_on()
     try:
-        await home.by_hand("2 201")
+        await home.perform("2 201")
         await watch.next(path=f"{home.node}/2/8/0", value=201)
         watch.changes = []
-        Stranger.stop(home)
+        home.stop_device()
         await home.start()
         announced = time.monotonic()
-        await home.by_hand("2 202")
-        _, heard = await watch.next(8, path=f"{home.node}/2/8/0", value=202)
-        expect(heard - announced < 2, f"it took {heard - announced:.1f} s")
-        expect(not any(told["change"] == "connectivity" for told in watch.changes), f"it was reported offline: {watch.changes}")
+        await home.perform("2 202")
+        _, reported = await watch.next(8, path=f"{home.node}/2/8/0", value=202)
+        expect(reported - announced < 2, f"it took {reported - announced:.1f} s")
+        connectivity = [change for change in watch.changes if change["change"] == "connectivity"]
+        expect_equal(connectivity, [], "changes of connectivity")
     finally:
         await watch.close()
 
 
 @home_check("an observer command is run, and changes without a running hub are not lost", limit=40)
 async def delivered(home):
-    rung = os.path.join(home.directory, "rung")
-    home.observe("--attribute", "--device", "lights", "--run", "touch", rung)
-    await home.by_hand("1 on")
-    await home.until_there(rung)
+    marker = os.path.join(home.directory, "observed")
+    home.observe("--attribute", "--device", "lights", "--run", "touch", marker)
+    await home.perform("1 on")
+    await home.until_exists(marker)
     watch, anchor = await home.watch_from_now_on()
     await watch.close()
     await home.end_hub()
-    await home.by_hand("1 off")
-    await home.by_hand("2 55")
-    os.remove(rung)
+    await home.perform("1 off")
+    await home.perform("2 55")
+    os.remove(marker)
     await home.run_hub()
-    await home.until_there(rung)
+    await home.until_exists(marker)
     await home.do("wait", "lights/2", "--for", "currentLevel=55", "--timeout", "5s", *THROUGH)
     later = await home.watch("--since", anchor, "--for", "0s")
-    told = [(entry["path"], entry["value"]) for entry in await later.rest() if entry["type"] == "attribute"]
-    expect_equal(told, [(f"{home.node}/1/6/0", False), (f"{home.node}/2/8/0", 55)], "changes without a hub")
+    changes = [(entry["path"], entry["value"]) for entry in await later.rest() if entry["type"] == "attribute"]
+    expect_equal(changes, [(f"{home.node}/1/6/0", False), (f"{home.node}/2/8/0", 55)], "changes without a hub")

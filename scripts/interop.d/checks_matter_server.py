@@ -15,7 +15,7 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "matter_client
 
 
 def names(python: str) -> list[str]:
-    """The names of the checks, in their order; none without a Python for the client."""
+    """Returns the names of the checks in their order; none if the client is not installed."""
     if not python:
         return []
     return subprocess.run([python, SCRIPT, "--list"], check=True, capture_output=True, text=True).stdout.splitlines()

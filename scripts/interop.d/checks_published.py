@@ -11,16 +11,16 @@ from harness import Report, expect, run_one
 
 LABEL = "published"
 TESTS = os.path.join("tests", "test_integration.py")
-# The tests that a server other than matter.js fails, and why.
+# Tests that only matter.js passes, with reasons.
 DIFFERENT = {
     "test_02_server_info_command": "sdk_version names this server, not matter.js",
     "test_05_vendor_names_no_filter": "the list of all vendors is on the internet; the hub knows those of its devices",
-    "test_17d_ota_upload_id_is_single_use": "the hub is no OTA provider; it answers “OTA is disabled”, as the API provides",
+    "test_17d_ota_upload_id_is_single_use": "the hub is not an OTA provider; it answers “OTA is disabled”, as the API provides",
 }
 
 
 def names(folder: str) -> list[str]:
-    """The names of the checks, in their order; none without the tests."""
+    """Returns the names of the checks in their order; none if the tests are not installed."""
     if not folder:
         return []
     with open(os.path.join(folder, TESTS)) as file:
@@ -62,7 +62,7 @@ async def run_published(report: Report, arguments):
             continue
         outcome = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
         if outcome is None and different:
-            report.not_ok(name, "it passes, and is listed as different")
+            report.not_ok(name, "it passes, but is listed as different")
         elif outcome is None:
             report.ok(name, float(case.get("time", 0)))
         elif different and outcome.tag == "failure":

@@ -2,7 +2,7 @@
 
 from devices import TYPES
 from harness import check, expect, expect_equal
-from partner import AttributePath, Clusters, Status, ValueDecodeFailure, status_of
+from sdk_controller import AttributePath, Clusters, Status, ValueDecodeFailure, status_of
 
 GENERATED_COMMANDS, ACCEPTED_COMMANDS, ATTRIBUTES, FEATURES, REVISION = 0xFFF8, 0xFFF9, 0xFFFB, 0xFFFC, 0xFFFD
 GLOBAL = {GENERATED_COMMANDS, ACCEPTED_COMMANDS, ATTRIBUTES, FEATURES, REVISION}
@@ -113,7 +113,7 @@ async def absent(target):
     expect(isinstance(response.tlvAttributes[endpoint][6][0], bool), "the good path among bad ones was not read")
 
 
-@check("data version moves with a change and only then")
+@check("data version changes only with the data")
 async def version_moves(target):
     async def version():
         response = await target.a.controller.Read(target.node, [(target.endpoint, Clusters.OnOff)], returnClusterObject=True)

@@ -31,43 +31,43 @@ class Hearth:
         return document["data"] if status == 0 else document["error"]
 
 
-@check("commissioned and shared by us, the SDK joins with the printed code and is removed by us", state=FRESH, limit=60,
-       once=True)
+@check("commissioned and shared by Hearth, joined by the SDK with the printed code, which Hearth removes", state=FRESH,
+       limit=60, once=True)
 async def shared_by_us(target):
     hearth = Hearth(target)
-    await hearth.run("pair", target.qr, "--name", "guest house")
+    await hearth.run("pair", target.qr, "--name", "beach house")
     try:
-        expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "windowNotOpen", "window")
-        shared = await hearth.run("share", "guest house", "--for", "3m")
-        expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "enhancedWindowOpen", "window")
-        error = await hearth.run("share", "guest house", status=8)
+        expect_equal((await hearth.run("share", "beach house", "--status"))["window"], "windowNotOpen", "window")
+        shared = await hearth.run("share", "beach house", "--for", "3m")
+        expect_equal((await hearth.run("share", "beach house", "--status"))["window"], "enhancedWindowOpen", "window")
+        error = await hearth.run("share", "beach house", status=8)
         expect("BUSY" in error["message"], f"the error is {error}")
         node_b = await target.b.commission_by_code(shared["code"]["qrCode"])
         await toggles(target.b, node_b, target.endpoint)
-        await hearth.run("on", "guest house")
+        await hearth.run("on", "beach house")
 
-        fabrics = await hearth.run("fabrics", "guest house")
+        fabrics = await hearth.run("fabrics", "beach house")
         expect_equal([entry["isOurs"] for entry in fabrics], [True, False], "fabrics, ours first")
         guest = fabrics[1]
         expect_equal((guest["fabricID"], guest["nodeID"]), ("2", str(node_b)), "the SDK's fabric and node")
-        entries = await hearth.run("acl", "list", "guest house")
+        entries = await hearth.run("acl", "list", "beach house")
         expect_equal([entry["privilege"] for entry in entries], ["administer"], "our access control list")
-        await hearth.run("acl", "revoke", "guest house", 1, status=2)
-        await hearth.run("fabrics", "remove", "guest house", fabrics[0]["index"], status=2)
-        await hearth.run("fabrics", "remove", "guest house", guest["index"])
+        await hearth.run("acl", "revoke", "beach house", 1, status=2)
+        await hearth.run("fabrics", "remove", "beach house", fabrics[0]["index"], status=2)
+        await hearth.run("fabrics", "remove", "beach house", guest["index"])
         await locked_out(target.b, node_b)
-        expect_equal(len(await hearth.run("fabrics", "guest house")), 1, "fabrics afterwards")
+        expect_equal(len(await hearth.run("fabrics", "beach house")), 1, "fabrics afterward")
 
         # A closed window accepts no controller.
-        await hearth.run("share", "guest house")
-        await hearth.run("share", "guest house", "--revoke")
-        expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "windowNotOpen", "window")
-        error = await hearth.run("share", "guest house", "--revoke", status=8)
+        await hearth.run("share", "beach house")
+        await hearth.run("share", "beach house", "--revoke")
+        expect_equal((await hearth.run("share", "beach house", "--status"))["window"], "windowNotOpen", "window")
+        error = await hearth.run("share", "beach house", "--revoke", status=8)
         expect("WINDOW_NOT_OPEN" in error["message"], f"the error is {error}")
         # A basic window, with the passcode of the device.
-        expect_equal((await hearth.run("share", "guest house", "--basic"))["code"], None, "code of a basic window")
+        expect_equal((await hearth.run("share", "beach house", "--basic"))["code"], None, "code of a basic window")
         node_b = await target.b.commission_by_passcode(target.passcode, target.discriminator)
         await toggles(target.b, node_b, target.endpoint)
         await target.b.unpair(node_b)
     finally:
-        await hearth.run("remove", "guest house")
+        await hearth.run("remove", "beach house")

@@ -10,7 +10,7 @@ from typing import ClassVar
 from chip.clusters.ClusterObjects import ClusterCommand, ClusterObjectDescriptor
 
 from harness import check, expect, expect_equal
-from partner import Clusters, InteractionModelError, Status, status_of
+from sdk_controller import Clusters, InteractionModelError, Status, status_of
 
 OnOff = Clusters.OnOff
 Basic = Clusters.BasicInformation.Attributes

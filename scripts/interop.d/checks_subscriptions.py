@@ -4,12 +4,12 @@ import asyncio
 
 from devices import LEVEL
 from harness import check, expect, expect_equal
-from partner import Clusters, Failed
+from sdk_controller import Clusters, Failed
 
 OnOff, Level = Clusters.OnOff, Clusters.LevelControl
 
 
-@check("subscription to one attribute sees changes")
+@check("subscription to one attribute reports changes")
 async def one_attribute(target):
     await target.send(OnOff.Commands.Off())
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 60)
@@ -24,7 +24,7 @@ async def one_attribute(target):
         subscription.close()
 
 
-@check("subscription to everything sees changes, and only them")
+@check("subscription to all attributes reports changes only")
 async def wildcard(target):
     await target.send(OnOff.Commands.Off())
     subscription = await target.a.subscribe(target.node, [()], 0, 60)
@@ -66,7 +66,7 @@ async def two_subscribers(target):
         second.close()
 
 
-@check("subscription sees a transition move", clusters=(LEVEL,))
+@check("subscription reports a transition", clusters=(LEVEL,))
 async def transition(target):
     await target.send(OnOff.Commands.On())
     await target.send(Level.Commands.MoveToLevel(level=10, transitionTime=0, optionsMask=0, optionsOverride=0))
@@ -78,7 +78,7 @@ async def transition(target):
         subscription.close()
 
 
-@check("minimum interval holds reports back")
+@check("minimum interval delays reports")
 async def minimum_interval(target):
     await target.send(OnOff.Commands.Off())
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 1, 60)

@@ -1,9 +1,9 @@
 """A device of another implementation: two lights of CircuitMatter, on/off (endpoint 1) and dimmable (endpoint 2).
 
-    circuit_device.py DIRECTORY INTERFACE PORT [maker]
+    circuit_device.py DIRECTORY INTERFACE PORT [manufacturer]
 
 CircuitMatter implements Matter and python-zeroconf DNS-SD, without code of Hearth. DIRECTORY stores the state of the
-device. With `maker` it is a product of a separate manufacturer (maker.py), whose root and declaration key are in
+device. With `manufacturer` it has a separate manufacturer (manufacturer.py), whose root and declaration key are in
 DIRECTORY/trust. Prints one line of JSON with the setup codes when it is ready, then the state of the lights after each
 line of standard input, which is a physical action: `ENDPOINT on|off|LEVEL`, `window` (advertise as commissionable) or
 `state`. Ends with its standard input. The log is on standard error.
@@ -25,12 +25,12 @@ from circuitmatter.device_types.utility import root_node
 from circuitmatter.utility import random
 from zeroconf import ServiceInfo, Zeroconf
 
-# The only ones for which CircuitMatter brings an intermediate certificate. It hangs from the SDK's public test root.
+# The only vendor and product for which CircuitMatter has an intermediate certificate, issued by the SDK's public test root.
 VENDOR, PRODUCT = 0xFFF4, 0x1234
 
 
 class Sockets:
-    """The `socket` module but for the port: CircuitMatter always takes 5541, which one of our own devices may have."""
+    """Replaces the `socket` module: binds another port than 5541, which a Hearth device may use."""
 
     AF_INET6, SOCK_DGRAM = socket.AF_INET6, socket.SOCK_DGRAM
 
@@ -50,8 +50,9 @@ class Sockets:
 class Advertiser:
     """Advertises the services of CircuitMatter with python-zeroconf.
 
-    That has one pointer for each service. What can be commissioned gets that of its type, so a search by discriminator finds
-    nothing: a controller has to look at all devices. What is commissioned gets that of its fabric, by which homes listen.
+    python-zeroconf has one pointer for each service. A commissionable device has the pointer of its service type, so a
+    controller finds it only among all devices and not by its discriminator. A commissioned device has the pointer of its
+    fabric.
     """
 
     def __init__(self, interface: str, port: int):
@@ -91,7 +92,7 @@ data_model.Attribute.__set__ = lambda descriptor, cluster, value: whole_lists(cl
 class Lamp(OnOffLight):
     def __init__(self, name: str):
         super().__init__(name)
-        # The light of CircuitMatter leaves Toggle to those who make one of it.
+        # The light of CircuitMatter requires its subclass to implement Toggle.
         self._on_off.toggle = self.toggle
 
     def toggle(self, session):
@@ -103,8 +104,8 @@ class Lamp(OnOffLight):
     def off(self):
         pass
 
-    def by_hand(self, what: str):
-        self._on_off.OnOff = what == "on"
+    def perform(self, action: str):
+        self._on_off.OnOff = action == "on"
 
     @property
     def state(self) -> dict:
@@ -112,7 +113,7 @@ class Lamp(OnOffLight):
 
 
 class Dimmer(DimmableLight):
-    """Without Toggle, as CircuitMatter has it."""
+    """Without Toggle, like the light of CircuitMatter."""
 
     def on(self):
         pass
@@ -126,46 +127,46 @@ class Dimmer(DimmableLight):
 
     @brightness.setter
     def brightness(self, value):
-        pass  # nothing but the attribute, which is set by CircuitMatter
+        pass  # CircuitMatter sets the attribute
 
-    def by_hand(self, what: str):
-        if what.isdigit():
-            self._level_control.CurrentLevel = int(what)
+    def perform(self, action: str):
+        if action.isdigit():
+            self._level_control.CurrentLevel = int(action)
         else:
-            self._on_off.OnOff = what == "on"
+            self._on_off.OnOff = action == "on"
 
     @property
     def state(self) -> dict:
         return {"onOff": self._on_off.OnOff, "currentLevel": self._level_control.CurrentLevel}
 
 
-def made_by(directory: str) -> tuple[int, int]:
-    """The device of a separate manufacturer, created if it does not exist: vendor and product."""
-    import maker
+def manufactured_device(directory: str) -> tuple[int, int]:
+    """Creates the device of a separate manufacturer if it does not exist; returns its vendor and product."""
+    import manufacturer
 
     state_file, intermediate = os.path.join(directory, "state.json"), os.path.join(directory, "intermediate.der")
     if not os.path.exists(state_file):
-        someone = maker.Maker()
-        someone.publish(os.path.join(directory, "trust"))
+        issuer = manufacturer.Manufacturer()
+        issuer.publish(os.path.join(directory, "trust"))
         state = certificates.generate_initial_state(VENDOR, PRODUCT, "lamp", random)
-        names = zip(("cd", "dac_cert", "dac_key"), (someone.declaration(), *someone.device()))
+        names = zip(("cd", "dac_cert", "dac_key"), (issuer.declaration(), *issuer.device()))
         state["devices"]["root"]["0x3e"] = {name: binascii.b2a_base64(value, newline=False).decode() for name, value in names}
         with open(intermediate, "wb") as file:
-            file.write(someone.intermediate_certificate)
+            file.write(issuer.intermediate_certificate)
         with open(state_file, "w") as file:
             json.dump(state, file)
     with open(intermediate, "rb") as file:
         root_node.PAI_CERT_DER = file.read()
-    return maker.VENDOR, maker.PRODUCT
+    return manufacturer.VENDOR, manufacturer.PRODUCT
 
 
 def main():
     directory, interface, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    # CircuitMatter prints what it does.
+    # CircuitMatter prints a log to standard output.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
-    vendor, product = made_by(directory) if sys.argv[4:] == ["maker"] else (VENDOR, PRODUCT)
+    vendor, product = manufactured_device(directory) if sys.argv[4:] == ["manufacturer"] else (VENDOR, PRODUCT)
     device = circuitmatter.CircuitMatter(
         socketpool=Sockets(port), mdns_server=Advertiser(interface, port), vendor_id=vendor, product_id=product,
         state_filename=os.path.join(directory, "state.json"))
@@ -173,17 +174,17 @@ def main():
     for light in lights.values():
         device.add_device(light)
 
-    def tell(what: dict):
-        print(json.dumps(what), file=answers, flush=True)
+    def answer(message: dict):
+        print(json.dumps(message), file=answers, flush=True)
 
     memory = device.nonvolatile
     code = pase.compute_qr_code(vendor, product, memory["discriminator"], memory["passcode"])
-    tell({"qrCode": f"MT:{code}", "manualCode": memory["manual_code"], "passcode": memory["passcode"],
+    answer({"qrCode": f"MT:{code}", "manualCode": memory["manual_code"], "passcode": memory["passcode"],
           "discriminator": memory["discriminator"], "fabrics": device.root_node.fabric_count})
 
     rest = b""
     while True:
-        # Not for long: CircuitMatter resends and reports only when it is called.
+        # A short timeout: CircuitMatter resends and reports only when it is called.
         ready, _, _ = select.select([device.socket, 0], [], [], 0.02)
         device.process_packets()
         if 0 not in ready:
@@ -193,13 +194,13 @@ def main():
             return
         *lines, rest = (rest + given).split(b"\n")
         for line in lines:
-            print("by hand:", line.decode(), flush=True)
+            print("action:", line.decode(), flush=True)
             match line.decode().split():
                 case ["window"]:
                     device.start_commissioning()
-                case [endpoint, what]:
-                    lights[int(endpoint)].by_hand(what)
-            tell({str(endpoint): light.state for endpoint, light in lights.items()})
+                case [endpoint, action]:
+                    lights[int(endpoint)].perform(action)
+            answer({str(endpoint): light.state for endpoint, light in lights.items()})
 
 
 main()

@@ -8,10 +8,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Optional
 
-import partner
+import sdk_controller
 from harness import Failed, expect
 
-Descriptor = partner.Clusters.Descriptor.Attributes
+Descriptor = sdk_controller.Clusters.Descriptor.Attributes
 
 # The tested types: device type ID, and the clusters of the endpoint.
 IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES, COLOR = 0x0003, 0x0004, 0x0006, 0x0008, 0x001D, 0x0062, 0x0300
@@ -25,7 +25,7 @@ TYPES = {
 
 
 class DeviceProcess:
-    """`hearth run`, in the namespace of the devices. Ended by its process id, never by name."""
+    """A process `hearth run` in the namespace of the devices."""
 
     def __init__(self, hearth: str, definitions: list[str], lab: str, directory: str):
         self.hearth, self.definitions, self.lab, self.directory = hearth, definitions, lab, directory
@@ -38,7 +38,7 @@ class DeviceProcess:
         if os.path.exists(self.ready):
             os.remove(self.ready)
         with open(os.path.join(self.directory, "devices.log"), "ab") as log:
-            # `ip netns exec` replaces itself: the id is that of the command.
+            # `ip netns exec` replaces itself, so the process ID is that of the command.
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", f"{self.lab}-a", self.hearth, "run", *self.definitions, "--interface", "veth-a",
                  "--state", self.state, "--ready-file", self.ready, "--mdns", "builtin", *options],
@@ -94,12 +94,12 @@ class Target:
     type_id: int
     entry: dict
     processes: DeviceProcess
-    partner: "partner.Partner"
-    node: Optional[int] = None  # its id on fabric A
-    doubtful: bool = False
+    sdk: "sdk_controller.SDKController"
+    node: Optional[int] = None  # the node ID on fabric A
+    needs_reset: bool = False
     endpoint: int = 1
     refusals: int = 0
-    guests: list = field(default_factory=list)  # (fabric, node) besides A
+    other_fabrics: list = field(default_factory=list)  # (fabric, node ID), without A
 
     @property
     def name(self) -> str:
@@ -130,31 +130,31 @@ class Target:
     # From the QR code as parsed by the SDK, not from the status.
     @property
     def passcode(self) -> int:
-        return int(partner.decode_code(self.qr)["SetUpPINCode"])
+        return int(sdk_controller.decode_code(self.qr)["SetUpPINCode"])
 
     @property
     def discriminator(self) -> int:
-        return int(partner.decode_code(self.qr)["Long discriminator"])
+        return int(sdk_controller.decode_code(self.qr)["Long discriminator"])
 
     @property
-    def a(self) -> "partner.Fabric":
-        return self.partner.a
+    def a(self) -> "sdk_controller.Fabric":
+        return self.sdk.a
 
     @property
-    def b(self) -> "partner.Fabric":
-        return self.partner.b
+    def b(self) -> "sdk_controller.Fabric":
+        return self.sdk.b
 
     @property
     def clusters(self) -> set:
         return TYPES[self.type_id][1]
 
-    # Into a state
+    # States
 
     async def join(self):
         """Commissions the device into fabric A only."""
-        if self.doubtful:
+        if self.needs_reset:
             await self.leave_all()
-        await self.leave_guests()
+        await self.leave_other_fabrics()
         if self.node is not None:
             return
         # If commissioning fails, all checks fail at once instead of after a timeout each.
@@ -168,7 +168,7 @@ class Target:
         await self.find_endpoint()
 
     async def find_endpoint(self):
-        """The endpoint that has the device type under test."""
+        """Finds the endpoint with the device type under test."""
         for endpoint in await self.a.read(self.node, 0, Descriptor.PartsList):
             types = await self.a.read(self.node, endpoint, Descriptor.DeviceTypeList)
             if self.type_id in [entry.deviceType for entry in types]:
@@ -176,19 +176,19 @@ class Target:
                 return
         raise Failed(f"no endpoint has the device type {self.type_id:#06x}")
 
-    async def leave_guests(self):
-        while self.guests:
-            fabric, node = self.guests.pop()
+    async def leave_other_fabrics(self):
+        while self.other_fabrics:
+            fabric, node = self.other_fabrics.pop()
             await fabric.unpair(node)
 
     async def leave_all(self):
         """Restores the factory state."""
-        if self.doubtful:
+        if self.needs_reset:
             # The previous check may have left any state, so the device is reset.
-            self.node, self.guests, self.doubtful = None, [], False
+            self.node, self.other_fabrics, self.needs_reset = None, [], False
             self.processes.renew()
             return
-        await self.leave_guests()
+        await self.leave_other_fabrics()
         if self.node is not None:
             node, self.node = self.node, None
             await self.a.unpair(node)

@@ -51,7 +51,7 @@ CHECKS: list[Check] = []
 
 
 def check(name: str, state: str = PAIRED, clusters: tuple = (), limit: float = 30, once: bool = False):
-    """Registers a check. It runs for each device type that has all of `clusters` (cluster ids) on its endpoint.
+    """Registers a check. It runs for each device type that has all of `clusters` (cluster IDs) on its endpoint.
 
     With `once`, only for the first type, for long checks that are independent of the type.
     """
@@ -128,13 +128,13 @@ async def run_one(report: Report, name: str, body: Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Which checks run: those that one of the patterns `only` names (none: all), but for what one of `but` names."""
+    """The checks that match one of the patterns `only` (none: all) and none of `excluded`."""
 
     only: tuple[str, ...] = ()
-    but: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return (not self.only or self._names(self.only, name)) and not self._names(self.but, name)
+        return (not self.only or self._names(self.only, name)) and not self._names(self.excluded, name)
 
     @staticmethod
     def _names(patterns: tuple[str, ...], name: str) -> bool:
@@ -164,10 +164,10 @@ async def run_target(report: Report, target, selection: Selection):
             report.ok(name, seconds)
             continue
         # A failed check leaves an unknown state, so the next one starts with a reset device.
-        target.doubtful = True
+        target.needs_reset = True
         again, seconds = await try_once(name, body, entry.limit)
         if again is None:
             report.ok(name, seconds, first=reason)
         else:
-            target.doubtful = True
+            target.needs_reset = True
             report.not_ok(name, again)

@@ -1,8 +1,8 @@
 """Checks a hub with the Python client of Home Assistant's Matter server, unmodified.
 
 Run by checks_matter_server.py in an environment of its own: the client contains a package `chip`, as the SDK does. Prints a
-line of JSON for each check: its name, the seconds that it took, and the reason if it failed. By hand, with running devices
-and a hub without devices:
+line of JSON for each check: its name, the duration in seconds, and the reason of a failure. Manual use, with running
+devices and a hub without devices:
 
   PYTHON matter_client.py --hearth HEARTH --devices STATE --url ws://127.0.0.1:PORT/ws
 """
@@ -36,7 +36,7 @@ def client_check(name: str, limit: float = 20):
     return register
 
 
-class Served:
+class Server:
     """A connected client, its events, and the devices."""
 
     def __init__(self, arguments):
@@ -90,7 +90,7 @@ class Served:
         return next(entry for entry in (found if isinstance(found, list) else found["devices"]) if entry["name"] == name)
 
     async def node(self, name: str) -> int:
-        """The node id of a device, commissioned on demand."""
+        """Returns the node ID of a device, commissioned on demand."""
         if name not in self.nodes:
             self.nodes[name] = (await self.client.commission_with_code((await self.device(name))["qrCode"])).node_id
         return self.nodes[name]
@@ -102,34 +102,34 @@ class Served:
         return self.client.get_node(await self.node(BRIDGE))
 
 
-@client_check("the server tells its schema and fabric, and its health")
-async def information(served: Served):
-    info = served.client.server_info
+@client_check("the server returns its schema, its fabric and its health")
+async def information(server: Server):
+    info = server.client.server_info
     expect_equal((info.schema_version, info.min_supported_schema_version), (13, 11), "schema versions")
     expect(0 < info.compressed_fabric_id < 1 << 64, f"the compressed fabric id is {info.compressed_fabric_id}")
-    async with served.session.get(served.url.replace("ws://", "http://").removesuffix("/ws") + "/health") as response:
+    async with server.session.get(server.url.replace("ws://", "http://").removesuffix("/ws") + "/health") as response:
         expect_equal(response.status, 200, "status of /health")
         expect_equal((await response.json())["node_count"], 0, "node_count")
-    expect_equal(served.client.get_nodes(), [], "nodes")
+    expect_equal(server.client.get_nodes(), [], "nodes")
 
 
 @client_check("a commissionable device is found and commissioned by manual code", limit=60)
-async def commissioned(served: Served):
-    device = await served.device(LIGHT)
-    found = await served.client.discover_commissionable_nodes()
+async def commissioned(server: Server):
+    device = await server.device(LIGHT)
+    found = await server.client.discover_commissionable_nodes()
     mine = [entry for entry in found if entry.long_discriminator == device["discriminator"]]
     expect_equal(len(mine), 1, f"number of its services among {found}")
     expect(mine[0].addresses, "it has no address")
-    data = await served.client.commission_with_code(device["manualCode"].replace("-", ""))
-    served.nodes[LIGHT] = data.node_id
+    data = await server.client.commission_with_code(device["manualCode"].replace("-", ""))
+    server.nodes[LIGHT] = data.node_id
     expect_equal((data.available, data.is_bridge), (True, False), "available, is_bridge")
-    await served.event(EventType.NODE_ADDED, lambda node: node.node_id == data.node_id)
-    expect_equal([node.node_id for node in served.client.get_nodes()], [data.node_id], "nodes")
+    await server.event(EventType.NODE_ADDED, lambda node: node.node_id == data.node_id)
+    expect_equal([node.node_id for node in server.client.get_nodes()], [data.node_id], "nodes")
 
 
 @client_check("attributes have their types: text, numbers, structures, octet strings, lists and null")
-async def values(served: Served):
-    node = await served.light()
+async def values(server: Server):
+    node = await server.light()
     expect_equal(node.device_info.vendorID, 0xFFF1, "VendorID")
     expect_equal(node.device_info.capabilityMinima.subscriptionsPerFabric, 3, "a field of CapabilityMinima")
     interface = node.get_attribute_value(0, None, Clusters.GeneralDiagnostics.Attributes.NetworkInterfaces)[0]
@@ -145,63 +145,63 @@ async def values(served: Served):
     expect(access[0].subjects[0] > 0 and access[0].targets in (None, Clusters.NullValue, []), f"the entry is {access[0]}")
 
 
-@client_check("a command acts, and its attribute is reported within a second")
-async def switched(served: Served):
-    node = await served.light()
+@client_check("a command is executed, and the change reported within a second")
+async def switched(server: Server):
+    node = await server.light()
     for command, wanted in ((Clusters.OnOff.Commands.On, True), (Clusters.OnOff.Commands.Toggle, False)):
-        since, begin = len(served.events), time.monotonic()
-        expect_equal(await served.client.send_device_command(node.node_id, 1, command()), None, "the result")
-        at, _ = await served.event(EventType.ATTRIBUTE_UPDATED, lambda value: value is wanted, since)
+        since, begin = len(server.events), time.monotonic()
+        expect_equal(await server.client.send_device_command(node.node_id, 1, command()), None, "the result")
+        at, _ = await server.event(EventType.ATTRIBUTE_UPDATED, lambda value: value is wanted, since)
         expect(at - begin < 1, f"reported after {at - begin:.3f} s")
         expect_equal(node.get_attribute_value(1, None, Clusters.OnOff.Attributes.OnOff), wanted, "OnOff")
-        expect_equal((await served.device(LIGHT))["onOff"], wanted, "OnOff at the device")
-    await served.client.send_device_command(
+        expect_equal((await server.device(LIGHT))["onOff"], wanted, "OnOff at the device")
+    await server.client.send_device_command(
         node.node_id, 1, Clusters.LevelControl.Commands.MoveToLevelWithOnOff(level=77, transitionTime=0))
-    expect_equal((await served.device(LIGHT))["level"], 77, "CurrentLevel at the device")
+    expect_equal((await server.device(LIGHT))["level"], 77, "CurrentLevel at the device")
 
 
 @client_check("a physical action is reported within a second")
-async def by_hand(served: Served):
-    await served.light()
-    since = len(served.events)
-    await served.sim("set", f"{LIGHT}.levelControl.currentLevel=200")
+async def physical_action(server: Server):
+    await server.light()
+    since = len(server.events)
+    await server.sim("set", f"{LIGHT}.levelControl.currentLevel=200")
     begin = time.monotonic()
-    at, _ = await served.event(EventType.ATTRIBUTE_UPDATED, lambda value: value == 200, since)
+    at, _ = await server.event(EventType.ATTRIBUTE_UPDATED, lambda value: value == 200, since)
     expect(at - begin < 1, f"reported after {at - begin:.3f} s")
 
 
 @client_check("the fields of a response have their names")
-async def response(served: Served):
-    result = await served.client.send_device_command(
-        await served.node(LIGHT), 1, Clusters.Groups.Commands.AddGroup(groupID=7, groupName="den"))
+async def response(server: Server):
+    result = await server.client.send_device_command(
+        await server.node(LIGHT), 1, Clusters.Groups.Commands.AddGroup(groupID=7, groupName="den"))
     expect_equal(result, {"status": 0x7E, "groupID": 7} if result["status"] else {"status": 0, "groupID": 7}, "the response")
-    result = await served.client.send_device_command(
-        await served.node(LIGHT), 1, Clusters.Groups.Commands.GetGroupMembership(groupList=[]))
+    result = await server.client.send_device_command(
+        await server.node(LIGHT), 1, Clusters.Groups.Commands.GetGroupMembership(groupList=[]))
     expect({"capacity", "groupList"} <= set(result), f"the response is {result}")
 
 
 @client_check("attributes are read by path, list and wildcard")
-async def read(served: Served):
-    node = await served.node(LIGHT)
-    expect_equal(await served.client.read_attribute(node, "0/40/2"), {"0/40/2": 0xFFF1}, "one attribute")
+async def read(server: Server):
+    node = await server.node(LIGHT)
+    expect_equal(await server.client.read_attribute(node, "0/40/2"), {"0/40/2": 0xFFF1}, "one attribute")
     paths = [f"0/40/{number}" for number in range(12)]
-    expect_equal(len(await served.client.read_attribute(node, paths)), 11, "number of values of 12 paths")
-    found = await served.client.read_attribute(node, "*/29/3")
+    expect_equal(len(await server.client.read_attribute(node, paths)), 11, "number of values of 12 paths")
+    found = await server.client.read_attribute(node, "*/29/3")
     expect_equal(found, {"0/29/3": [1], "1/29/3": []}, "PartsList of all endpoints")
 
 
 @client_check("an attribute is written, and a refusal is a status")
-async def write(served: Served):
-    node, since = await served.node(LIGHT), len(served.events)
-    result = await served.client.write_attribute(node, "0/40/5", "Reading lamp")
+async def write(server: Server):
+    node, since = await server.node(LIGHT), len(server.events)
+    result = await server.client.write_attribute(node, "0/40/5", "Reading lamp")
     expect_equal(result[0]["Status"], 0, "Status")
-    await served.event(EventType.ATTRIBUTE_UPDATED, lambda value: value == "Reading lamp", since)
-    result = await served.client.write_attribute(node, "0/40/2", 1)
+    await server.event(EventType.ATTRIBUTE_UPDATED, lambda value: value == "Reading lamp", since)
+    result = await server.client.write_attribute(node, "0/40/2", 1)
     expect_equal(result[0]["Status"], 0x88, "Status of a write to VendorID")
     labels = [Clusters.UserLabel.Structs.LabelStruct(label="room", value="den")]
-    result = await served.client.write_attribute(node, "0/65/0", labels)
+    result = await server.client.write_attribute(node, "0/65/0", labels)
     expect_equal(result[0]["Status"], 0, "Status of a list of structures")
-    expect_equal(await served.client.read_attribute(node, "0/65/0"), {"0/65/0": [{"0": "room", "1": "den"}]}, "the list")
+    expect_equal(await server.client.read_attribute(node, "0/65/0"), {"0/65/0": [{"0": "room", "1": "den"}]}, "the list")
 
 
 async def error_of(kind, awaitable) -> str:
@@ -214,8 +214,8 @@ async def error_of(kind, awaitable) -> str:
 
 
 @client_check("errors have their codes", limit=60)
-async def errors(served: Served):
-    client, node = served.client, await served.node(LIGHT)
+async def errors(server: Server):
+    client, node = server.client, await server.node(LIGHT)
     expect("999999" in await error_of(NodeNotExists, client.remove_node(999999)), "the error does not name the node")
     await error_of(InvalidCommand, client.send_command("does_not_exist"))
     await error_of(InvalidArguments, client.write_attribute(node, "0/40/*", "x"))
@@ -225,113 +225,113 @@ async def errors(served: Served):
     await error_of(InvalidArguments, client.send_command("commission_on_network", setup_pin_code=20202021, filter_type=2))
 
 
-@client_check("a second client knows the same, and one that leaves does not end the others")
-async def second(served: Served):
-    node = await served.light()
-    other, listening = await served.new_client()
-    expect_equal([entry.node_id for entry in other.get_nodes()], [entry.node_id for entry in served.client.get_nodes()], "nodes")
+@client_check("a second client has the same nodes, and its disconnection does not affect the first")
+async def second(server: Server):
+    node = await server.light()
+    other, listening = await server.new_client()
+    expect_equal([entry.node_id for entry in other.get_nodes()], [entry.node_id for entry in server.client.get_nodes()], "nodes")
     for endpoint, attribute in ((0, Clusters.BasicInformation.Attributes.NodeLabel), (1, Clusters.OnOff.Attributes.OnOff),
                                 (0, Clusters.OperationalCredentials.Attributes.Fabrics)):
         found = other.get_node(node.node_id).get_attribute_value(endpoint, None, attribute)
         expect_equal(found, node.get_attribute_value(endpoint, None, attribute), attribute.__name__)
     await other.disconnect()
     await asyncio.wait_for(listening, 5)
-    await served.client.send_command("get_nodes")
+    await server.client.send_command("get_nodes")
 
 
 @client_check("fabrics, addresses, ping and interview")
-async def administered(served: Served):
-    node = await served.node(LIGHT)
-    fabrics = await served.client.get_matter_fabrics(node)
+async def administered(server: Server):
+    node = await server.node(LIGHT)
+    fabrics = await server.client.get_matter_fabrics(node)
     expect_equal([(entry.fabric_index, entry.fabric_id, entry.fabric_label) for entry in fabrics],
-                 [(1, served.client.server_info.fabric_id, FABRIC_LABEL)], "fabrics")
-    addresses = await served.client.get_node_ip_addresses(node)
+                 [(1, server.client.server_info.fabric_id, FABRIC_LABEL)], "fabrics")
+    addresses = await server.client.get_node_ip_addresses(node)
     expect(addresses and not any("%" in address for address in addresses), f"the addresses are {addresses}")
-    expect(any((await served.client.ping_node(node)).values()), "no address answers")
-    since = len(served.events)
-    await served.client.interview_node(node)
-    await served.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node, since)
+    expect(any((await server.client.ping_node(node)).values()), "no address answers")
+    since = len(server.events)
+    await server.client.interview_node(node)
+    await server.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node, since)
 
 
 @client_check("a commissioning window opens")
-async def window(served: Served):
-    codes = await served.client.open_commissioning_window(await served.node(LIGHT))
+async def window(server: Server):
+    codes = await server.client.open_commissioning_window(await server.node(LIGHT))
     expect(codes.setup_qr_code.startswith("MT:") and len(codes.setup_manual_code) == 11, f"the codes are {codes}")
 
 
 @client_check("a bridge is commissioned by QR code, with an endpoint for each device", limit=60)
-async def bridge(served: Served):
-    node = await served.bridge()
+async def bridge(server: Server):
+    node = await server.bridge()
     expect_equal((node.is_bridge_device, node.available), (True, True), "is_bridge_device, available")
-    device = await served.device(BRIDGE)
+    device = await server.device(BRIDGE)
     for part in device["bridged"]:
         endpoint = node.endpoints[part["endpoint"]]
         expect(endpoint.is_bridged_device, f"{part} is not a bridged device")
         expect_equal(endpoint.device_info.nodeLabel, part["name"], "NodeLabel")
         expect_equal(endpoint.device_info.reachable, True, "Reachable")
-    since = len(served.events)
-    await served.sim("power", "Hall/Lamp", "off")
-    await served.event(EventType.ATTRIBUTE_UPDATED, lambda value: value is False, since)
+    since = len(server.events)
+    await server.sim("power", "Hall/Lamp", "off")
+    await server.event(EventType.ATTRIBUTE_UPDATED, lambda value: value is False, since)
     lamp = next(part["endpoint"] for part in device["bridged"] if part["name"] == "Lamp")
     expect_equal(node.endpoints[lamp].device_info.reachable, False, "Reachable")
-    await served.sim("power", "Hall/Lamp", "on")
+    await server.sim("power", "Hall/Lamp", "on")
 
 
 @client_check("a switch sends its events, with the names of their fields")
-async def pressed(served: Served):
-    node, since = (await served.bridge()).node_id, len(served.events)
-    await served.sim("press", "Remote", "double", "--button", "On")
-    _, event = await served.event(
+async def pressed(server: Server):
+    node, since = (await server.bridge()).node_id, len(server.events)
+    await server.sim("press", "Remote", "double", "--button", "On")
+    _, event = await server.event(
         EventType.NODE_EVENT, lambda event: event.node_id == node and event.cluster_id == Clusters.Switch.id and event.event_id == 6,
         since)
     expect_equal(event.data, {"previousPosition": 1, "totalNumberOfPressesCounted": 2}, "the fields")
 
 
 @client_check("a device that loses power becomes unavailable, and available again", limit=150)
-async def availability(served: Served):
-    node = await served.light()
-    since = len(served.events)
-    await served.sim("power", LIGHT, "off")
+async def availability(server: Server):
+    node = await server.light()
+    since = len(server.events)
+    await server.sim("power", LIGHT, "off")
     try:
-        await served.client.send_device_command(node.node_id, 1, Clusters.OnOff.Commands.Toggle())
+        await server.client.send_device_command(node.node_id, 1, Clusters.OnOff.Commands.Toggle())
         raise Failed("a command to a device without power succeeded")
     except MatterError:
         pass
-    await served.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node.node_id and not entry.available,
+    await server.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node.node_id and not entry.available,
                        since, seconds=90)
-    since = len(served.events)
-    await served.sim("power", LIGHT, "on")
-    await served.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node.node_id and entry.available, since,
+    since = len(server.events)
+    await server.sim("power", LIGHT, "on")
+    await server.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node.node_id and entry.available, since,
                        seconds=30)
-    await served.client.send_device_command(node.node_id, 1, Clusters.OnOff.Commands.On())
+    await server.client.send_device_command(node.node_id, 1, Clusters.OnOff.Commands.On())
 
 
 @client_check("a removed node is announced, and can be commissioned again", limit=60)
-async def removed(served: Served):
-    node, since = await served.node(LIGHT), len(served.events)
-    await served.client.remove_node(node)
-    del served.nodes[LIGHT]
-    await served.event(EventType.NODE_REMOVED, lambda id: id == node, since)
-    expect(node not in [entry.node_id for entry in served.client.get_nodes()], "the node is still listed")
-    expect((await served.device(LIGHT))["commissionable"], "the device is still in the fabric")
-    await served.light()
+async def removed(server: Server):
+    node, since = await server.node(LIGHT), len(server.events)
+    await server.client.remove_node(node)
+    del server.nodes[LIGHT]
+    await server.event(EventType.NODE_REMOVED, lambda id: id == node, since)
+    expect(node not in [entry.node_id for entry in server.client.get_nodes()], "the node is still listed")
+    expect((await server.device(LIGHT))["commissionable"], "the device is still in the fabric")
+    await server.light()
 
 
 async def run(arguments):
-    served = Served(arguments)
+    server = Server(arguments)
     async with aiohttp.ClientSession() as session:
-        await served.connect(session)
+        await server.connect(session)
         for name, body, limit in CHECKS:
             if arguments.names and name not in arguments.names:
                 continue
             begin, reason = time.monotonic(), None
             try:
-                await asyncio.wait_for(body(served), limit)
+                await asyncio.wait_for(body(server), limit)
             except (Exception, asyncio.CancelledError) as error:
                 traceback.print_exc()
                 reason = reason_of(error)
             print(json.dumps({"name": name, "seconds": time.monotonic() - begin, "reason": reason}), flush=True)
-        await served.client.disconnect()
+        await server.client.disconnect()
 
 
 if __name__ == "__main__":

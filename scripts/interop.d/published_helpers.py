@@ -21,7 +21,7 @@ from matter_server.common.errors import MatterError
 SERVER_PORT, DEVICE_PORT = 5580, 5540
 SERVER_WS_URL = f"ws://127.0.0.1:{SERVER_PORT}/ws"
 MANUAL_PAIRING_CODE = "34970112332"
-# The device of the tests: names, codes and labels are those that they expect.
+# The device with the names, codes and labels that the tests expect.
 DEVICE = """
 devices:
   - name: Test Light

@@ -1,15 +1,15 @@
-"""Figures, measured and printed; they decide nothing."""
+"""Measurements. They are printed and don't affect the result."""
 
 import statistics
 import time
 
-from partner import Clusters
+from sdk_controller import Clusters
 
 OnOff = Clusters.OnOff
 
 
 async def invokes_a_second(target, count: int = 300) -> str:
-    """On/off commands on one warm session, one at a time."""
+    """Measures on/off commands on an established session, one at a time."""
     commands = (OnOff.Commands.On(), OnOff.Commands.Off())
     for index in range(20):
         await target.send(commands[index % 2])
@@ -21,7 +21,7 @@ async def invokes_a_second(target, count: int = 300) -> str:
 
 
 async def commissioning(target, count: int = 5) -> str:
-    """By a first fabric and by a second one, discovery included."""
+    """Measures commissioning by a first and by a second fabric, including discovery."""
     times: dict[str, list[float]] = {"first": [], "second": []}
 
     async def timed(fabric, which: str) -> int:
@@ -35,8 +35,8 @@ async def commissioning(target, count: int = 5) -> str:
         target.node = await timed(target.a, "first")
         await target.send(Clusters.AdministratorCommissioning.Commands.OpenBasicCommissioningWindow(180), 0,
                           timedRequestTimeoutMs=1000)
-        target.guests.append((target.b, await timed(target.b, "second")))
-    await target.leave_guests()
+        target.other_fabrics.append((target.b, await timed(target.b, "second")))
+    await target.leave_other_fabrics()
     figures = ", ".join(f"{which} fabric {statistics.median(found):.3f} s ({min(found):.3f} to {max(found):.3f} s)"
                         for which, found in times.items())
     return f"commissioning by QR code, discovery included, {count} times: {figures}, {target.label}"

@@ -34,7 +34,7 @@ extension Home {
   /// Removes an entry from the list.
   /// - Parameters:
   ///   - number: the position in the list, from 1.
-  ///   - force: removes the entry even if this home can't administer the device afterwards.
+  ///   - force: removes the entry even if this home can't administer the device afterward.
   /// - Returns: the removed entry.
   /// - Throws: `notFound` if there is no such entry, `badArguments` if the entry grants this home its access.
   package func revokeAccess(

@@ -5,7 +5,6 @@ package import MatterModel
 
 /// A binding of an endpoint to a target.
 package struct BindingEntry: Hashable, Sendable {
-  /// The endpoint with the binding.
   package var source: EndpointID
   /// The node and endpoint, or the group, that the endpoint controls.
   package var target: Binding.TargetStruct

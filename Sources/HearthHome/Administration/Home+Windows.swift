@@ -11,8 +11,6 @@ package struct WindowState: Hashable, Sendable {
   /// The fabric that opened the window, and the vendor of its administrator.
   package var fabricIndex: FabricIndex?
   package var vendorID: VendorID?
-  /// Whether another controller can commission the device now.
-  package var isOpen: Bool { status != .windowNotOpen }
 }
 
 extension Home {

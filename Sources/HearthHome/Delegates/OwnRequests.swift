@@ -20,7 +20,6 @@ internal import MatterTLV
 /// Each value is attributed to a request only once, so that a later change by another client is reported. Changes
 /// attributed to a request that fails are reported when it fails.
 package struct OwnRequests: Sendable {
-  /// A change of an attribute.
   package struct Change {
     package var device: String
     package var node: NodeID
@@ -43,7 +42,6 @@ package struct OwnRequests: Sendable {
     var values: [ConcreteAttributePath: Value] = [:]
     /// The clusters that the request may affect.
     var area: Area?
-    /// The transition time.
     var time: Duration = .zero
     /// The end of the attribution; nil: the request is not answered.
     var end: Instant?

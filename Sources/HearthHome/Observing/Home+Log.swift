@@ -57,7 +57,7 @@ extension HomeBackend {
     var reducer = HomeReducer(
       stored.state, contacts: stored.contacts, grace: HomeDatabase.longestGrace, trials: stored.trials,
       at: machine.unixMicroseconds())
-    reducer.takeVisibility(of: view.reducer)
+    reducer.copyVisibility(of: view.reducer)
     return stored.state.orderedDevices.map { value(of: $0, reducer) }
   }
 }

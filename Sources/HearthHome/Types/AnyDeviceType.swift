@@ -57,7 +57,7 @@ public struct AnyDeviceType: Sendable, Identifiable {
   }
 
   /// Whether this is the primary type of its endpoint, as each outlet of a power strip has one.
-  var isPrimaryOfEndpoint: Bool { device.endpoint(endpoint)?.primaryType == id.type }
+  package var isPrimaryOfEndpoint: Bool { device.endpoint(endpoint)?.primaryType == id.type }
 
   /// Converts to a Swift type; nil for another type: `type.as(DimmableLightDeviceType.self)`.
   public func `as`<T: HomeDeviceType>(_: T.Type) -> T? { id.type == T.deviceTypeID ? T(self) : nil }

@@ -93,7 +93,6 @@ public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible 
     }
   }
 
-  /// Whether the attributes of a cluster differ.
   private func differs(from other: Self, in path: ClusterPath) -> Bool {
     device.values[path.endpoint, path.cluster] != other.device.values[path.endpoint, path.cluster]
   }

@@ -1,7 +1,6 @@
 public import HomeModel
 internal import MatterClusters
 public import MatterModel
-internal import MatterProtocol
 
 /// A Swift type of a trait, for queries of devices and device types.
 ///
@@ -90,24 +89,6 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   ) async throws(HomeError) -> Response {
     let isTimed = command.details.quality.contains(.timed)
     return try command.response(try await untyped.invoke(command.id, fields: fields.tlv, isTimed: isTimed))
-  }
-}
-
-extension Command {
-  /// Decodes the answer of a device.
-  /// - Parameter answer: the response command; nil if the response was only a status.
-  /// - Throws: ``HomeError`` `refused` if the response reports an error or can't be decoded.
-  func response(_ answer: CommandData?) throws(HomeError) -> Response {
-    guard let response = details.response else { return Response() }
-    guard let answer else {
-      throw HomeError(.refused, "the device answered \(C.name).\(name) with a status and nothing else")
-    }
-    if let failure = CommandOutcome.failure(answer, shape: response.schema) { throw failure.answered(answer) }
-    do {
-      return try Response(tlv: answer.fields ?? NoFields().tlv)
-    } catch {
-      throw HomeError(.refused, "the answer to \(C.name).\(name) can't be read: \(error)", cause: error)
-    }
   }
 }
 

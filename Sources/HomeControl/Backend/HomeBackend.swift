@@ -27,7 +27,7 @@ package protocol HomeBackend: HomeAccess, Actor {
   func synchronize(within timeout: Duration) async throws(HomeError)
   func close() async
 
-  /// Performs a request. Cancelling the task cancels the request.
+  /// Performs a request. Canceling the task cancels the request.
   /// - Parameters:
   ///   - origin: the id of the calling client, which is not notified of its own changes.
   ///   - progress: receives the values that precede the reply.
@@ -47,7 +47,6 @@ package protocol HomeBackend: HomeAccess, Actor {
 extension HomeBackend {
   // MARK: Values
 
-  /// The current state of the home.
   package var state: HomeState { view.reducer.state }
 
   /// Returns the current value of a device; nil if the home lacks it.
@@ -163,19 +162,15 @@ extension HomeBackend {
   }
 
   /// Invokes a command by its declaration.
+  /// - Throws: also if the response command has an error status.
   @discardableResult
   package func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID
   ) async throws(HomeError) -> Response {
-    let data = CommandData(command.path(on: endpoint), fields: fields.tlv)
-    guard let answer = try await invoke(node, data, isTimed: command.details.quality.contains(.timed)) else {
-      return Response()
-    }
-    do {
-      return try Response(tlv: answer.fields ?? NoFields().tlv)
-    } catch {
-      throw HomeError(.refused, "the answer to \(C.name).\(command.name) can't be read: \(error)", cause: error)
-    }
+    try command.response(
+      try await invoke(
+        node, CommandData(command.path(on: endpoint), fields: fields.tlv),
+        isTimed: command.details.quality.contains(.timed)))
   }
 
   package func setName(_ name: String, of device: String) async throws(HomeError) -> HomeDevice {

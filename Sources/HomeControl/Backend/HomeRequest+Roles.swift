@@ -47,7 +47,7 @@ extension HomeRequest {
     }
   }
 
-  /// Whether the request takes until it is cancelled.
+  /// Whether the request takes until it is canceled.
   package var isEndless: Bool {
     switch self {
     case .subscribe, .discover(_, nil): true

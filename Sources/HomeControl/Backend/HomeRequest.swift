@@ -20,7 +20,7 @@ package enum HomeRequest: Sendable, Codable {
   case read(node: NodeID, paths: [AttributePath], isFabricFiltered: Bool, timeout: Duration?)
   case write(node: NodeID, writes: [AttributeWrite], isTimed: Bool)
   case invoke(node: NodeID, command: CommandData, isTimed: Bool)
-  /// Produces ``HomeProgress/subscription(news:)`` until it is cancelled.
+  /// Produces ``HomeProgress/subscription(news:)`` until it is canceled.
   case subscribe(node: NodeID, request: SubscriptionRequest)
   /// Writes to the source that a trait of a device comes from.
   /// - Parameter source: the source that the endpoints of the writes belong to.
@@ -43,7 +43,7 @@ package enum HomeRequest: Sendable, Codable {
   case remove(node: NodeID, isForced: Bool)
   /// The result of the attestation of a node at its commissioning.
   case attestation(node: NodeID)
-  /// Produces ``HomeProgress/discovery(news:)`` for the given time; nil: until it is cancelled.
+  /// Produces ``HomeProgress/discovery(news:)`` for the given time; nil: until it is canceled.
   case discover(query: DiscoveryQuery, time: Duration?)
 
   // MARK: Groups

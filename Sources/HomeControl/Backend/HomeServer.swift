@@ -4,6 +4,6 @@ package import HomeModel
 package protocol HomeServer: Sendable {
   /// The status of the process with the addresses and clients of the server.
   var status: HubStatus { get async }
-  /// Closes the connections of clients whose invitations were revoked.
-  func checkInvitations() async throws(HomeError)
+  /// Loads the invitations, and closes the connections of clients whose invitations were revoked.
+  func loadInvitations() async throws(HomeError)
 }

@@ -10,6 +10,12 @@ package struct RoleVisibility: Sendable {
     var cluster: ClusterID
     var number: UInt32
     var isEvent: Bool
+
+    /// The privilege to read an element of a manufacturer's cluster; nil if it is undeclared.
+    var makersPrivilege: Privilege? {
+      guard let cluster = ClusterCatalogue.cluster(cluster) else { return nil }
+      return isEvent ? cluster.event(EventID(number))?.read : cluster.attribute(AttributeID(number))?.read
+    }
   }
 
   private let role: HomeRole
@@ -29,7 +35,7 @@ package struct RoleVisibility: Sendable {
   private init(_ role: HomeRole) {
     self.role = role
     var declared: [Element: Bool] = [:]
-    for cluster in ClusterCatalogue.all {
+    for cluster in ClusterCatalogue.standard {
       for attribute in cluster.attributes {
         declared[Element(cluster: cluster.id, number: attribute.id.rawValue, isEvent: false)] =
           role.privilege.grants(attribute.read)
@@ -43,7 +49,7 @@ package struct RoleVisibility: Sendable {
   }
 
   private func contains(_ element: Element) -> Bool {
-    role == .owner || declared[element] ?? role.privilege.grants(.administer)
+    role == .owner || declared[element] ?? role.privilege.grants(element.makersPrivilege ?? .administer)
   }
 
   package func contains(_ path: ConcreteAttributePath) -> Bool {

@@ -11,7 +11,6 @@ final class ControllerStore: NodeStore {
   /// The update of the home that is stored in the same transaction as the next changes.
   var update: HomeUpdate?
 
-  /// - Parameter state: the stored state.
   init(_ writer: HomeWriter, state: StoredState) { (self.writer, self.state) = (writer, state) }
 
   func load() -> StoredState { state }

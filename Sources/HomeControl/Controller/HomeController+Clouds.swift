@@ -65,7 +65,6 @@ extension HomeController {
     return try removed.get()
   }
 
-  /// Ends the connections to clouds.
   func endClouds(where isEnding: (CloudConnection) -> Bool = { _ in true }) {
     for (name, link) in clouds.sorted(by: { $0.key < $1.key }) where isEnding(link) {
       clouds[name] = nil
@@ -112,9 +111,9 @@ extension HomeController {
     if paths.compactMap(\.endpoint).contains(where: unreachable.contains) {
       throw CloudIntent.away(link.account.name)
     }
-    let all = values.attributes.filter { attribute in
+    let all = values.all.filter { attribute in
       !unreachable.contains(attribute.path.endpoint) && paths.contains { $0.matches(attribute.path) }
-    }
+    }.map { AttributeData($0.path, dataVersion: 0, value: $0.value) }
     let statuses = paths.filter { path in !path.isWildcard && !all.contains { path.matches($0.path) } }.map {
       AttributeStatus($0, status: Status(.unsupportedAttribute))
     }
@@ -174,16 +173,5 @@ extension NodeValues {
   /// Whether an endpoint is a part that the cloud can't reach, of a device with several parts.
   fileprivate func isUnreachable(_ endpoint: EndpointID) -> Bool {
     value(BridgedDeviceBasicInformation.reachable, on: endpoint) == false
-  }
-
-  /// All values, in the order of their paths.
-  fileprivate var attributes: [AttributeData] {
-    endpointIDs.flatMap { endpoint in
-      self[endpoint].sorted { $0.key < $1.key }.flatMap { cluster, values in
-        values.entries.map {
-          AttributeData(.init(endpoint, cluster, $0.attribute), dataVersion: 0, value: $0.value)
-        }
-      }
-    }
   }
 }

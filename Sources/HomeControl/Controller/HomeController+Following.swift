@@ -124,7 +124,7 @@ extension HomeController {
     _ body: @escaping @Sendable (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) async throws(HomeError) -> R {
     try await commit(origin: origin) { database, origin, time throws(HomeError) in
-      try database.change(origin: origin, at: time, body)
+      try database.change(origin: origin, at: time) { _, state in try body(state) }
     }
   }
 

@@ -61,7 +61,6 @@ extension HomeController {
     if !nodes.isEmpty { await leaveDeletedGroups(nodes) }
   }
 
-  /// Adds an endpoint to a group.
   package func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
@@ -72,7 +71,6 @@ extension HomeController {
     return try record(outcome)
   }
 
-  /// Removes an endpoint from a group.
   package func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {

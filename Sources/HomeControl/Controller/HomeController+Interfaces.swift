@@ -9,7 +9,7 @@ extension HomeController {
   func followInterfaces() {
     guard options.machine.sharesFiles, options.interfaces != .loopback else { return }
     let known = NetworkInterfaces.usable(options.interfaces)
-    interfaceFollower = InterfaceFollower(options.interfaces, known: known, on: eventLoop, logger: options.logger) {
+    interfaceMonitor = InterfaceMonitor(options.interfaces, known: known, on: eventLoop, logger: options.logger) {
       [weak self] interfaces in
       self?.assumeIsolated { $0.follow(interfaces) }
     }

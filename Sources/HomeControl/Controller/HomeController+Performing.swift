@@ -129,10 +129,11 @@ extension HomeController {
     case .invite(let name, let role):
       let time = options.machine.unixMicroseconds() / 1_000_000
       let (client, token) = try await withDatabase { try $0.invite(name, role, at: time) }
+      try await server?.loadInvitations()
       return .invited(client: client, token: token)
     case .revoke(let name):
       let client = try await withDatabase { try $0.revoke(name) }
-      try await server?.checkInvitations()
+      try await server?.loadInvitations()
       return .revoked(client: client)
     case .status: return .status(status: await server?.status ?? status)
     case .follow:
@@ -195,7 +196,7 @@ extension HomeController {
       for sample in samples {
         // The first sample is returned regardless of its size.
         if bytes > Self.maximumSampleBytes, let last { return .samples(visible, next: last, isComplete: false) }
-        bytes += sample.byteCount
+        bytes += sample.change.byteCount
         last = sample.anchor
         if visibility.contains(sample.change) { visible.append(sample) }
       }
@@ -204,17 +205,6 @@ extension HomeController {
       var state = HomeState()
       for change in visibility.changes(of: dispatcher.value.reducer.shown(stored.state)) { state.apply(change) }
       return .reset(StoredHome(state: state, contacts: stored.contacts, anchor: stored.anchor))
-    }
-  }
-}
-
-extension HomeSample {
-  /// The approximate number of bytes of its encoding.
-  fileprivate var byteCount: Int {
-    switch change {
-    case .attribute(_, _, let value): 64 + (value?.count ?? 0)
-    case .event(_, let data): 64 + (data.payload?.count ?? 0)
-    default: 256
     }
   }
 }

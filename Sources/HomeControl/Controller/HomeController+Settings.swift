@@ -11,7 +11,6 @@ extension HomeController {
   /// The time for which a device must be unreachable before its settled connectivity changes.
   package var grace: Duration { dispatcher.value.reducer.grace }
 
-  /// The settings of the home.
   package var settings: HomeSettings {
     get async throws(HomeError) {
       let grace = grace

@@ -29,7 +29,7 @@ public enum DiscoveryEvent: Sendable, Codable {
 }
 
 extension HomeController {
-  /// Subscribes to a node until the task is cancelled. Retries after losses.
+  /// Subscribes to a node until the task is canceled. Retries after losses.
   /// - Throws: the error of the first attempt.
   package func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest, onEvent: @escaping @Sendable (SubscriptionEvent) -> Void
@@ -57,7 +57,7 @@ extension HomeController {
     }
   }
 
-  /// Discovers services for the given time; nil: until the task is cancelled.
+  /// Discovers services for the given time; nil: until the task is canceled.
   package func discover(
     _ query: DiscoveryQuery, for time: Duration?, onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
   ) async throws(HomeError) {
@@ -71,10 +71,10 @@ extension HomeController {
     try await end(of: id)
   }
 
-  /// Waits for the end of an operation that lasts until the task is cancelled.
+  /// Waits for the end of an operation that lasts until the task is canceled.
   private func end(of id: OperationID) async throws(HomeError) {
     switch await outcome(of: id) {
-    case .success, .failure(.cancelled): break
+    case .success, .failure(.canceled): break
     case .failure(let error): throw HomeError(error)
     }
   }

@@ -47,7 +47,7 @@ public actor HomeController {
   public nonisolated let options: Options
   /// The time of opening, in microseconds since 1970.
   package let since: Int64
-  nonisolated let dispatcher: NIOLoopBound<HomeDispatcher>
+  package nonisolated let dispatcher: NIOLoopBound<HomeDispatcher>
   nonisolated let discovery: (any NodeDiscovery)?
   /// The lock on the files of the home; nil after closing.
   private var lock: OwnerLock?
@@ -64,7 +64,7 @@ public actor HomeController {
   /// Stores the times of the last contacts periodically.
   var contactKeeping: RepeatedTask?
   /// Reports changes of the host's addresses.
-  var interfaceFollower: InterfaceFollower?
+  var interfaceMonitor: InterfaceMonitor?
   /// The time of the last run of ``clockCheck``, since boot.
   var clockCheckedAt = HostClock.sinceBoot()
   /// Nodes with a new session, which may have missed the deletion of a group.
@@ -96,6 +96,7 @@ public actor HomeController {
   package static func lock(_ options: Options) throws(HomeError) -> OwnerLock? {
     guard options.machine.sharesFiles else { return .unshared }
     try options.state.check(options.logger)
+    options.state.loadClusters(options.logger)
     return try OwnerLock.acquire(options.state)
   }
 
@@ -109,7 +110,7 @@ public actor HomeController {
           options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
       }
       let database = try HomeDatabase.open(
-        options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
+        options.state.database, isInMemory: !machine.sharesFiles, random: machine.makeRandom())
       let (stored, state) = (try database.load(), try database.controllerState())
       var following = options.following
       following.grace = try following.grace ?? database.grace()
@@ -161,7 +162,7 @@ public actor HomeController {
     // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
-    interfaceFollower?.stop()
+    interfaceMonitor?.stop()
     let ending = center.take()
     await ending?.end()
     endClouds()
@@ -183,7 +184,7 @@ public actor HomeController {
     assumeIsolated { controller in
       controller.clockCheck?.cancel()
       controller.contactKeeping?.cancel()
-      controller.interfaceFollower?.stop()
+      controller.interfaceMonitor?.stop()
       controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil
@@ -213,7 +214,6 @@ public actor HomeController {
     return drops.merging(dispatcher.value.host.transport.counters.drops) { $0 + $1 }
   }
 
-  /// The nodes of the fabric.
   package var nodes: [PeerRecord] { dispatcher.value.perform { engine, _ in engine.nodes } }
 
   /// The fabric, and the controller's own node in it.
@@ -227,7 +227,7 @@ public actor HomeController {
 
   // MARK: Operations
 
-  /// Starts an operation and waits for its outcome. Cancelling the task cancels the operation.
+  /// Starts an operation and waits for its outcome. Canceling the task cancels the operation.
   /// - Parameter what: the name of the operation in the list of pending work, such as “a read request”.
   package func run(
     _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
@@ -262,7 +262,7 @@ public actor HomeController {
     }
   }
 
-  /// Waits for the end of an operation, which is cancelled with the task.
+  /// Waits for the end of an operation, which is canceled with the task.
   func outcome(of id: OperationID) async -> HomeDispatcher.Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -297,8 +297,8 @@ public actor HomeController {
   }
 
   /// The state of the connectivity debouncer, for clients. Must be called on the event loop.
-  package nonisolated var settling: DebouncerState {
-    dispatcher.value.host.perform { engine, now in engine.settlingState(at: now) }
+  package nonisolated var debouncerState: DebouncerState {
+    dispatcher.value.host.perform { engine, now in engine.debouncerState(at: now) }
   }
 
   /// The ids of the established subscriptions. Must be called on the event loop.

@@ -46,7 +46,7 @@ package final class HomeDispatcher: HomeView {
       storeFailure = error
       let waiting = pending
       pending = [:]
-      for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+      for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.canceled)) }
     }
     host.start()
   }
@@ -98,7 +98,7 @@ package final class HomeDispatcher: HomeView {
     if let outcome = ended.removeValue(forKey: id) {
       onEnd(outcome)
     } else if host.isStopped {
-      onEnd(.failure(.cancelled))
+      onEnd(.failure(.canceled))
     } else {
       pending[id, default: Pending()].onEnd = onEnd
     }
@@ -118,7 +118,7 @@ package final class HomeDispatcher: HomeView {
       perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
       host.stop()
     }
-    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.canceled)) }
     endObservers()
   }
 
@@ -127,7 +127,7 @@ package final class HomeDispatcher: HomeView {
     let waiting = pending
     pending = [:]
     host.stop(silently: true)
-    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.canceled)) }
     endObservers()
     writer.abandon()
   }
@@ -169,7 +169,6 @@ package final class HomeDispatcher: HomeView {
 }
 
 extension ControllerEvent {
-  /// The operation of the event, if any.
   fileprivate var operation: OperationID? {
     switch self {
     case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),

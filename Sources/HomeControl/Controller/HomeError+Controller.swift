@@ -37,7 +37,7 @@ extension HomeError {
     case .timedOut: (.timedOut, "timed out; --timeout allows more time")
     case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
     case .busy: (.refused, "the device is busy (BUSY); try again")
-    case .cancelled: (.interrupted, "cancelled")
+    case .canceled: (.interrupted, "canceled")
     case .status(let status): codeAndMessage(status)
     case .interaction(let error): (.internalError, "the device's answer can't be read: \(error)")
     case .unexpectedResponse(let text): (.refused, "unexpected answer of the device: \(text)")
@@ -66,7 +66,7 @@ extension HomeError {
         .notFound,
         "no commissionable device matches this code; check that it is on and its window open (step discover)"
       )
-    case .commissioningFailed(_, .cancelled): (.interrupted, "cancelled")
+    case .commissioningFailed(_, .canceled): (.interrupted, "canceled")
     case .commissioningFailed(.connectByPasscode, .handshake(.refused(let report)))
     where report.code == .invalidParameter:
       (
@@ -110,17 +110,6 @@ extension HomeError {
   public init(_ status: Status, of cluster: ClusterID? = nil) {
     let (code, message) = Self.codeAndMessage(status, of: cluster)
     self.init(code, message, cause: StatusError(status))
-  }
-
-  /// The reason why a device is offline, in two or three words; nil if the error doesn't imply that it is.
-  package var offlineReason: String? {
-    switch cause as? ControllerError {
-    case .unreachable, .notFound, .unacknowledged, .handshake(.timedOut): "no answer"
-    case .handshake: "session refused"
-    case .timedOut, .noResponse: "timed out"
-    case .connectionLost: "connection lost"
-    default: nil
-    }
   }
 
   /// Creates the error of a controller that can't start.

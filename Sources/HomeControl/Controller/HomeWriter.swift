@@ -38,7 +38,7 @@ final class HomeWriter {
   private var failures = 0
   /// Whether the database is closed.
   private var isOver = false
-  /// Whether updates were lost: the next write stores the whole home, and the log begins anew.
+  /// Whether updates were lost: the next write stores the whole home and starts a new log.
   private var hasLost = false
   /// Whether the current write stores the whole home.
   private var isRestarting = false

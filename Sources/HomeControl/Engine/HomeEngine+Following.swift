@@ -155,7 +155,7 @@ extension HomeEngine {
     }
   }
 
-  /// Handles a withdrawn or expired announcement: probes the node. Without an acknowledgement, the session and its
+  /// Handles a withdrawn or expired announcement: probes the node. Without an acknowledgment, the session and its
   /// subscription are lost.
   mutating func withdrawn(_ service: MatterService, at now: Instant) {
     guard let node = node(of: service), let handle = followed[node]?.handle, controller.isEstablished(handle) else {

@@ -52,7 +52,6 @@ package enum HomeEvent: Sendable {
   case committing(HomeUpdate)
   /// New times of contact, which are not changes of the home. The engine's state includes them.
   case contacts([NodeID: Contact])
-  /// An event of an operation of the controller.
   case controller(ControllerEvent)
 }
 
@@ -232,8 +231,7 @@ package struct HomeEngine: Engine {
     }
   }
 
-  /// The state of the connectivity debouncer.
-  func settlingState(at now: Instant) -> DebouncerState { reducer.settlingState(at: clock.time(of: now)) }
+  func debouncerState(at now: Instant) -> DebouncerState { reducer.debouncerState(at: clock.time(of: now)) }
 
   /// Microseconds since 1970 of an instant.
   package func time(of instant: Instant) -> Int64 { clock.time(of: instant) }
@@ -408,7 +406,6 @@ package struct HomeEngine: Engine {
 }
 
 extension HomeInput {
-  /// The node of the input, if any.
   fileprivate var subject: NodeID? {
     switch self {
     case .commissioned(let report, _): report.node

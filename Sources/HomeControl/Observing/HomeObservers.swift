@@ -81,7 +81,6 @@ package final class HomeObservers {
     if devices.isEmpty { published = [:] }
   }
 
-  /// Ends all sequences.
   package func end() {
     isEnded = true
     // In a stable order, in which the waiting readers resume.

@@ -86,7 +86,6 @@ package final class HomeStream {
     if !listeners.isEmpty, !contacts.isEmpty { notify(.contacts(contacts)) }
   }
 
-  /// Ends all observations.
   package func end() {
     isEnded = true
     notify(.ended)

@@ -98,7 +98,7 @@ public struct UpdateIterator<Element: Sendable>: AsyncIteratorProtocol {
   }
 
   init<Item>(_ stream: AsyncStream<Element>, changeOf items: Item.Type, _ projection: Projection? = nil) {
-    self.init(stream, waitingFor: "a change of what the home has: \(items)", projection)
+    self.init(stream, waitingFor: "a change of the collection of \(items)", projection)
   }
 
   /// Returns the next element; nil if the home was closed or the task canceled.

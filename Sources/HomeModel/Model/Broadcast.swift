@@ -67,7 +67,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
       }
     }
 
-    /// Waits for the content of the slot. Returns the end if the task is cancelled before.
+    /// Waits for the content of the slot. Returns the end if the task is canceled before.
     package func content(isolation actor: isolated (any Actor)? = #isolation) async -> Content {
       let number = state.withLock { state -> Int? in
         if state.content != nil { return nil }
@@ -79,7 +79,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         await withCheckedContinuation { continuation in
           let content = state.withLock { state -> Content? in
             if let content = state.content { return content }
-            // If the task was cancelled before, the handler below has already run.
+            // If the task was canceled before, the handler below has already run.
             if Task.isCancelled { return .end }
             state.waiters[number] = continuation
             return nil

@@ -8,7 +8,6 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether it ends a line.
   var isLineEnd: Bool { (0x0A...0x0D).contains(value) || [0x85, 0x2028, 0x2029].contains(value) }
 
   /// Its code: `U+001B`.

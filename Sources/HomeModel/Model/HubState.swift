@@ -2,7 +2,7 @@
 public enum HubState: String, Hashable, Sendable, CaseIterable {
   /// None, as far as this process knows: it does not keep the home up to date.
   case notAvailable
-  /// Another process; this one reads its updates from the log.
+  /// Another process, which sends its updates to this one.
   case connected
   /// The home is followed here, without a hub in another process.
   case thisProcess

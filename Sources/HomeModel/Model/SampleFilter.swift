@@ -50,30 +50,6 @@ public struct SampleFilter: Hashable, Sendable, Codable {
     default: return clusters == nil && attributes == nil
     }
   }
-
-  private enum CodingKeys: String, CodingKey { case type, devices, endpoints, clusters, attributes }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try container.decode(SampleType.self, forKey: .type),
-      devices: try container.decodeIfPresent(Set<String>.self, forKey: .devices),
-      endpoints: try container.decodeIfPresent([UInt16].self, forKey: .endpoints).map {
-        Set($0.map { EndpointID($0) })
-      },
-      clusters: try container.decodeIfPresent([UInt32].self, forKey: .clusters).map { Set($0.map { ClusterID($0) }) },
-      attributes: try container.decodeIfPresent([UInt32].self, forKey: .attributes)
-        .map { Set($0.map { AttributeID($0) }) })
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(type, forKey: .type)
-    try container.encodeIfPresent(devices?.sorted(), forKey: .devices)
-    try container.encodeIfPresent(endpoints?.map(\.rawValue).sorted(), forKey: .endpoints)
-    try container.encodeIfPresent(clusters?.map(\.rawValue).sorted(), forKey: .clusters)
-    try container.encodeIfPresent(attributes?.map(\.rawValue).sorted(), forKey: .attributes)
-  }
 }
 
 extension HomeChange {
@@ -93,6 +69,16 @@ extension HomeChange {
     case .structureRemoved, .roomRemoved, .deviceRemoved, .sourceRemoved: true
     case .attribute(_, _, let value): value == nil
     default: false
+    }
+  }
+
+  /// The approximate size of its encoding, in bytes.
+  package var byteCount: Int {
+    switch self {
+    case .attribute(_, _, let value): 128 + (value?.count ?? 0)
+    case .event(_, let data): 128 + (data.payload?.count ?? 0)
+    case .topology(_, let endpoints, _): 256 + endpoints.reduce(0) { $0 + 64 + 4 * $1.servers.count }
+    default: 128
     }
   }
 

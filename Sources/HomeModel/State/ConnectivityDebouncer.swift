@@ -138,7 +138,6 @@ package struct ConnectivityDebouncer: Sendable {
     return changed
   }
 
-  /// The rank by reachability.
   private static func rank(_ value: SourceConnectivity) -> Int {
     switch value.connectivityState {
     case .online: 2

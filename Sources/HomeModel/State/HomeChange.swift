@@ -46,21 +46,6 @@ public enum HomeChange: Hashable, Sendable, Codable {
   case event(NodeID, EventData)
 }
 
-extension HomeChange {
-  /// The node whose message caused the change; nil if there is none. A report of a cloud is not a message of the
-  /// device.
-  package var speaker: NodeID? {
-    let node: NodeID
-    switch self {
-    case .attribute(let speaker, _, value: _), .event(let speaker, _): node = speaker
-    case .connectivity(let source, let status) where status.connectivity.connectivityState == .online:
-      node = source.node
-    default: return nil
-    }
-    return node.isTemporaryLocal ? nil : node
-  }
-}
-
 /// Changes of one report, command or loss, which are stored and delivered together.
 public struct HomeUpdate: Hashable, Sendable, Codable {
   public var changes: [HomeChange]

@@ -21,7 +21,6 @@ public enum HomeEdit: Hashable, Sendable, Codable {
   /// Moves a device to a room; nil removes it from its room.
   case moveDevice(id: String, roomID: String?)
 
-  /// The requested name.
   private var name: String? {
     switch self {
     case .addStructure(let name), .renameStructure(_, let name), .addRoom(let name, _), .renameRoom(_, let name),

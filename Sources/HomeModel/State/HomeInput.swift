@@ -7,7 +7,7 @@ package enum HomeInput: Sendable {
   case commissioned(NodeReport, DevicePlacement)
   /// A node was removed from this home's fabric.
   case nodeRemoved(NodeID)
-  /// The process that follows the nodes has started: their connectivity is unknown.
+  /// The nodes are followed from now on: their connectivity is unknown.
   case started
   /// A node reported, or answered a read.
   case report(NodeReport)
@@ -19,7 +19,7 @@ package enum HomeInput: Sendable {
   case answered(NodeID)
   /// A node became unreachable, with the reason.
   case lost(NodeID, OfflineReason)
-  /// An update by another client or process.
+  /// An edit of the home, which is stored already.
   case update(HomeUpdate)
   /// An input of a client that uses the home through routes.
   case route(RouteInput)

@@ -5,10 +5,9 @@ package import MatterModel
 package enum RouteInput: Sendable {
   /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)
-  /// An update of the home.
   case update(HomeUpdate, by: DataSourceLocality)
   /// The debouncing of its connectivity.
-  case settling(DebouncerState, by: DataSourceLocality)
+  case debouncer(DebouncerState, by: DataSourceLocality)
   /// The last used route works again; missed updates follow.
   case resumed
   /// No route works.
@@ -21,7 +20,6 @@ package struct DebouncerState: Hashable, Sendable, Codable {
   package struct Trial: Hashable, Sendable, Codable {
     /// The settled connectivity until the current one has lasted long enough.
     package var settled: SourceConnectivity
-    /// The remaining time.
     package var remaining: Duration
 
     package init(settled: SourceConnectivity, remaining: Duration) {
@@ -31,7 +29,6 @@ package struct DebouncerState: Hashable, Sendable, Codable {
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
   package var grace: Duration
-  /// The trials, by device.
   package var trials: [String: Trial]
 
   package init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }
@@ -44,8 +41,8 @@ extension HomeReducer {
 
   /// The state of the connectivity debouncer for the connectivity that users see.
   /// - Parameter time: now, in microseconds since 1970.
-  package func settlingState(at time: Int64) -> DebouncerState {
-    var result = settling.state(at: time)
+  package func debouncerState(at time: Int64) -> DebouncerState {
+    var result = debouncer.state(at: time)
     result.trials = result.trials.filter { settledConnectivity(of: $0.key) == $0.value.settled }
     return result
   }
@@ -53,27 +50,27 @@ extension HomeReducer {
   /// Replaces the state with a complete home, if the changes since are unknown.
   /// - Parameter time: now, in microseconds since 1970.
   package mutating func reload(
-    _ home: HomeState, contacts: [NodeID: Contact], _ settling: DebouncerState, by locality: DataSourceLocality,
+    _ home: HomeState, contacts: [NodeID: Contact], _ debouncer: DebouncerState, by locality: DataSourceLocality,
     at time: Int64
   ) {
     beforeLoss = nil
     reload(home.seen(by: locality), contacts: contacts, at: time)
-    _ = settle(as: settling, by: locality, at: time)
+    _ = settle(as: debouncer, by: locality, at: time)
   }
 
   package mutating func handle(_ input: RouteInput, at time: Int64, _ update: inout HomeUpdate) {
     switch input {
-    case .home(let home, let settling, let locality):
+    case .home(let home, let debouncer, let locality):
       beforeLoss = nil
       for change in state.changes(to: home.seen(by: locality)) { make(change, &update) }
       settle(&update, at: time)
-      update.settled.formUnion(settle(as: settling, by: locality, at: time))
+      update.settled.formUnion(settle(as: debouncer, by: locality, at: time))
     case .update(let received, let locality):
       update = HomeUpdate([], at: received.time, origin: received.origin)
       for change in received.changes { make(change.seen(by: locality), &update) }
       // Uses the local clock: the clocks of two machines may differ.
       settle(&update, at: time)
-    case .settling(let settling, let locality): update.settled = settle(as: settling, by: locality, at: time)
+    case .debouncer(let debouncer, let locality): update.settled = settle(as: debouncer, by: locality, at: time)
     case .resumed:
       for (source, status) in (beforeLoss ?? [:]).sorted(by: { $0.key < $1.key }) {
         make(.connectivity(source, status), &update)
@@ -106,13 +103,13 @@ extension HomeReducer {
   ) -> Set<String> {
     guard !isCutOff else {
       // While no route works, only the grace time applies.
-      settling.grace = other.grace
+      debouncer.grace = other.grace
       return []
     }
     var seen = other
     seen.trials = other.trials.mapValues { .init(settled: $0.settled.seen(by: locality), remaining: $0.remaining) }
     let known = state.devices.mapValues { connectivity(of: $0) }
-    return settling.adopt(seen, known, at: time)
+    return debouncer.adopt(seen, known, at: time)
   }
 }
 

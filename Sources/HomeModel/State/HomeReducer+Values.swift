@@ -29,7 +29,7 @@ extension HomeReducer {
     result.changes.removeAll { change in
       if case .connectivity(let source, _) = change { !seen.contains(source.node) } else { false }
     }
-    // The first answer of a node confirms its stored connectivity, which then is no change.
+    // The first answer of a node confirms its stored connectivity, which is not a change.
     for source in update.settled.sorted().compactMap({ state.devices[$0] }).flatMap(\.sources)
     where seen.contains(source.id.node) {
       result.changes.append(.connectivity(source.id, source.status))

@@ -12,7 +12,7 @@ package struct HomeReducer: Sendable {
   private var nodes: [NodeID: SourceStatus] = [:]
   /// The node that is being added, with the requested name and room.
   private var pairing: (node: NodeID, placement: DevicePlacement)?
-  package var settling: ConnectivityDebouncer
+  package var debouncer: ConnectivityDebouncer
   /// Whether the nodes are not followed: then their stored connectivity is valid only for nodes that answered since.
   package private(set) var isRestored = false
   /// The nodes whose reachability was confirmed since ``isRestored`` began.
@@ -23,8 +23,8 @@ package struct HomeReducer: Sendable {
 
   /// The time for which a device must be unreachable before its settled connectivity changes.
   package var grace: Duration {
-    get { settling.grace }
-    set { settling.grace = newValue }
+    get { debouncer.grace }
+    set { debouncer.grace = newValue }
   }
 
   /// Restores a stored home.
@@ -39,12 +39,12 @@ package struct HomeReducer: Sendable {
   ) {
     self.state = state
     self.contacts = contacts
-    settling = ConnectivityDebouncer(grace: grace)
+    debouncer = ConnectivityDebouncer(grace: grace)
     for device in state.devices.values {
-      settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
+      debouncer.restore(device.id, connectivity(of: device), trials[device.id], at: time)
       for source in device.sources where !source.id.isBridged { nodes[source.id.node] = source.status }
     }
-    _ = settling.advance(to: time)
+    _ = debouncer.advance(to: time)
   }
 
   /// Handles an input.
@@ -70,17 +70,12 @@ package struct HomeReducer: Sendable {
       contacts[node, default: Contact()].last = time
       set(.online(by: node), of: node, &update)
     case .lost(let node, let reason): lose(node, reason, &update)
-    case .update(let foreign):
-      update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
+    case .update(let edit):
+      update = HomeUpdate([], at: edit.time, origin: edit.origin)
       update.isLogged = true
       let known = nodes.keys.filter { !state.sources(of: $0).isEmpty }
-      for change in foreign.changes {
-        makeForeign(change, &update)
-        // The process that follows the nodes publishes contact times less often than changes.
-        guard let node = change.speaker else { continue }
-        contacts[node, default: Contact()].last = max(contacts[node]?.last ?? .min, foreign.time)
-      }
-      // Nodes removed and sources added by other processes.
+      for change in edit.changes { make(change, &update) }
+      // Removed nodes and added sources.
       for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
       for device in state.devices.values {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
@@ -88,16 +83,16 @@ package struct HomeReducer: Sendable {
     case .route(let input):
       handle(input, at: time, &update)
       update.isLogged = true
-      update.trials = settling.takeTrials()
+      update.trials = debouncer.takeTrials()
       return update.changes.isEmpty && update.settled.isEmpty ? nil : update
     }
     if update.changes.isEmpty && update.versions.isEmpty && update.settled.isEmpty { return nil }
     settle(&update, at: update.time)
-    update.trials = settling.takeTrials()
+    update.trials = debouncer.takeTrials()
     return update
   }
 
-  /// Notes the time of any authenticated message of a node, including acknowledgements.
+  /// Notes the time of any authenticated message of a node, including acknowledgments.
   package mutating func heard(_ node: NodeID, at time: Int64) { contacts[node]?.last = time }
 
   /// Adopts the contact times of the process that follows the nodes.
@@ -105,7 +100,7 @@ package struct HomeReducer: Sendable {
 
   /// Adjusts deadlines to a set clock, so that their remaining time is unchanged.
   package mutating func moveClock(by step: Int64) {
-    settling.moveClock(by: step)
+    debouncer.moveClock(by: step)
     for (node, contact) in contacts {
       if let next = contact.nextReport { contacts[node]?.nextReport = next &+ step }
     }
@@ -123,21 +118,17 @@ package struct HomeReducer: Sendable {
   }
 
   /// Copies the confirmation state of another reducer of the same home.
-  package mutating func takeVisibility(of other: HomeReducer) { (isRestored, seen) = (other.isRestored, other.seen) }
+  package mutating func copyVisibility(of other: HomeReducer) { (isRestored, seen) = (other.isRestored, other.seen) }
 
   private func devices(of node: NodeID) -> [String] {
     state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
   }
 
-  /// Replaces the state with a stored home, if the changes since are not known.
-  /// - Parameters:
-  ///   - trials: the trials of the process that stored the home; nil if unknown.
-  ///   - time: now, in microseconds since 1970.
-  package mutating func reload(
-    _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
-  ) {
+  /// Replaces the state with another one of the home, if the changes since are not known.
+  /// - Parameter time: now, in microseconds since 1970.
+  package mutating func reload(_ state: HomeState, contacts: [NodeID: Contact], at time: Int64) {
     let removed = self.state.devices.keys.filter { state.devices[$0] == nil }
-    for id in removed { settling.forget(id) }
+    for id in removed { debouncer.forget(id) }
     // Keeps the status of nodes that are no device yet.
     nodes = nodes.filter { self.state.sources(of: $0.key).isEmpty }
     self.state = state
@@ -147,11 +138,7 @@ package struct HomeReducer: Sendable {
       for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
         nodes[source.id.node] = source.status
       }
-      if let trials {
-        settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
-      } else {
-        _ = settling.note(device.id, connectivity(of: device), at: time)
-      }
+      _ = debouncer.note(device.id, connectivity(of: device), at: time)
     }
     self.contacts = self.contacts.filter { nodes[$0.key] != nil }
   }
@@ -166,15 +153,6 @@ package struct HomeReducer: Sendable {
     }
     state.apply(change)
     update.changes.append(change)
-  }
-
-  private mutating func makeForeign(_ change: HomeChange, _ update: inout HomeUpdate) {
-    guard case .deviceAdded(let id, let name, let roomID, _) = change, let known = state.devices[id] else {
-      return make(change, &update)
-    }
-    // Another process received the same report and logged it first: its name and room apply.
-    if roomID != known.roomID { make(.deviceMoved(id: id, roomID: roomID), &update) }
-    if name != known.name { make(.deviceRenamed(id: id, name: name), &update) }
   }
 
   // MARK: Reports
@@ -442,23 +420,23 @@ package struct HomeReducer: Sendable {
     if isRestored, state.devices[device]?.sources.contains(where: { seen.contains($0.id.node) }) != true {
       return .unknown
     }
-    return settling[device]
+    return debouncer[device]
   }
 
   /// The devices whose connectivity has not settled.
-  package var trials: [String: DebounceTrial] { settling.trials }
+  package var trials: [String: DebounceTrial] { debouncer.trials }
 
   /// The time when the next trial ends; nil if there is none.
-  package var nextDeadline: Int64? { settling.nextDeadline }
+  package var nextDeadline: Int64? { debouncer.nextDeadline }
 
   /// Advances the time.
   /// - Returns: an update with the devices whose settled connectivity changed.
   package mutating func advance(to time: Int64) -> HomeUpdate? {
-    let settled = settling.advance(to: time)
+    let settled = debouncer.advance(to: time)
     guard !settled.isEmpty else { return nil }
     var update = HomeUpdate([], at: time)
     update.settled = settled
-    update.trials = settling.takeTrials()
+    update.trials = debouncer.takeTrials()
     return update
   }
 
@@ -473,7 +451,7 @@ package struct HomeReducer: Sendable {
       case .sourceRemoved:
         // The device of a removed source is unknown now, and its active source may have changed.
         for device in state.devices.values { note(device, &update, time) }
-      case .deviceRemoved(let id): settling.forget(id)
+      case .deviceRemoved(let id): debouncer.forget(id)
       default: break
       }
     }
@@ -481,7 +459,7 @@ package struct HomeReducer: Sendable {
 
   private mutating func note(_ device: DeviceEntry?, _ update: inout HomeUpdate, _ time: Int64) {
     guard let device else { return }
-    if settling.note(device.id, connectivity(of: device), at: time) { update.settled.insert(device.id) }
+    if debouncer.note(device.id, connectivity(of: device), at: time) { update.settled.insert(device.id) }
   }
 
   /// The connectivity of a device, aggregated over all traits.

@@ -92,6 +92,5 @@ extension HomeState {
 }
 
 extension DeviceSource {
-  /// The cluster with the identity of the device.
   fileprivate var identityCluster: ClusterID { id.isBridged ? BridgedDeviceBasicInformation.id : BasicInformation.id }
 }

@@ -85,6 +85,15 @@ public struct NodeValues: Hashable, Sendable {
   /// The endpoints with known attributes, in order.
   public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
 
+  /// The known attributes with their values, in the order of their paths.
+  package var all: [(path: ConcreteAttributePath, value: [UInt8])] {
+    endpointIDs.flatMap { endpoint in
+      self[endpoint].sorted { $0.key < $1.key }.flatMap { cluster, values in
+        values.entries.map { (.init(endpoint, cluster, $0.attribute), $0.value) }
+      }
+    }
+  }
+
   /// Returns an attribute by its declaration; nil if it is unknown or of another type.
   public func value<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID) -> Value?
   {

@@ -43,3 +43,21 @@ package enum CommandOutcome {
     }
   }
 }
+
+extension Command {
+  /// Decodes the answer of a device.
+  /// - Parameter answer: the response command; nil if the response was only a status.
+  /// - Throws: ``HomeError`` `refused` if the response reports an error or can't be decoded.
+  package func response(_ answer: CommandData?) throws(HomeError) -> Response {
+    guard let response = details.response else { return Response() }
+    guard let answer else {
+      throw HomeError(.refused, "the device answered \(C.name).\(name) with a status and nothing else")
+    }
+    if let failure = CommandOutcome.failure(answer, shape: response.schema) { throw failure.answered(answer) }
+    do {
+      return try Response(tlv: answer.fields ?? NoFields().tlv)
+    } catch {
+      throw HomeError(.refused, "the answer to \(C.name).\(name) can't be read: \(error)", cause: error)
+    }
+  }
+}

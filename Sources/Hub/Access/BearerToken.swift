@@ -2,7 +2,6 @@
 package enum BearerToken {
   package static let header = "Authorization"
 
-  /// Returns the value of the header.
   package static func value(_ token: String) -> String { "Bearer \(token)" }
 
   /// Returns the token in a value of the header; nil if it has another scheme.

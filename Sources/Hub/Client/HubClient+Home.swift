@@ -26,7 +26,7 @@ extension HubClient: HomeBackend {
       } catch { throw HomeError(error) }
     case .anchor:
       let reply = try await send(request).reply
-      if case .anchor(let anchor) = reply { logs.note(anchor) }
+      if case .anchor(let anchor) = reply { logs.insert(anchor.log) }
       return reply
     case .samples(let anchor, let filter, let limit):
       return .samples(result: try await knownSamples(after: anchor, filter, limit))
@@ -64,7 +64,7 @@ extension HubClient: HomeBackend {
       return try await read(after: anchor, filter, limit)
     } catch {
       // The anchor comes from another route, whose log is not the current one; the samples after it are unknown here.
-      guard error.code == .badArguments, let anchor, logs.contains(anchor) else { throw error }
+      guard error.code == .badArguments, let anchor, logs.contains(anchor.log) else { throw error }
       let now = try await self.anchor()
       guard let beyond = now.beyondTheEnd(notOf: anchor) else { throw error }
       return try await read(after: beyond, filter, limit)
@@ -77,8 +77,8 @@ extension HubClient: HomeBackend {
     let (reply, locality) = try await send(.samples(after: anchor, filter: filter, limit: limit))
     guard case .samples(let result) = reply else { throw .unexpectedReply }
     switch result {
-    case .samples(_, let next, _): logs.note(next)
-    case .reset(let home): logs.note(home.anchor)
+    case .samples(_, let next, _): logs.insert(next.log)
+    case .reset(let home): logs.insert(home.anchor.log)
     }
     return result.seen(by: locality)
   }

@@ -91,7 +91,7 @@ public actor HubClient {
   private var active: Int?
   private var selecting: Scheduled<Void>?
   /// Reports changes of this host's addresses.
-  private var interfaceFollower: InterfaceFollower?
+  private var interfaceMonitor: InterfaceMonitor?
   private var addresses: Set<IPAddress> = []
   /// The index of the route from which the state was received.
   private var source: Int?
@@ -99,12 +99,12 @@ public actor HubClient {
   private var isClosed = false
   /// Callers that wait for a working route or for the first synchronization.
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  private var settling: Scheduled<Void>?
+  private var debounceTimer: Scheduled<Void>?
   private var clock: HomeClock
   private(set) var queries: ObserverQueries
   private var identity: HomeIdentity
   /// The logs of the received anchors; each route may have its own.
-  var logs = KnownLogs()
+  var logs: Set<UInt32> = []
 
   package init(_ options: Options) {
     self.options = options
@@ -164,9 +164,9 @@ public actor HubClient {
   package func close() async {
     guard !isClosed else { return }
     isClosed = true
-    settling?.cancel()
+    debounceTimer?.cancel()
     selecting?.cancel()
-    interfaceFollower?.stop()
+    interfaceMonitor?.stop()
     queries.stopAll()
     for route in routes { await route.link.end() }
     active = nil
@@ -175,7 +175,7 @@ public actor HubClient {
   }
 
   /// The controller of this process, if a route uses one.
-  var ownController: HomeController? {
+  package var ownController: HomeController? {
     get async {
       for route in routes {
         if let controller = await (route.link as? SharedLink)?.ownController { return controller }
@@ -190,7 +190,7 @@ public actor HubClient {
     guard options.routes.contains(where: \.isOnNetwork), options.machine.sharesFiles else { return }
     let known = NetworkInterfaces.usable(.all)
     addresses = Set(known.flatMap(\.addresses).map(\.ip))
-    interfaceFollower = InterfaceFollower(.all, known: known, on: eventLoop, logger: options.logger) {
+    interfaceMonitor = InterfaceMonitor(.all, known: known, on: eventLoop, logger: options.logger) {
       [weak self] interfaces in
       self?.assumeIsolated { $0.noteAddresses(Set(interfaces.flatMap(\.addresses).map(\.ip))) }
     }
@@ -330,11 +330,11 @@ public actor HubClient {
       }
     case .contacts(let contacts):
       if index == active { apply(contacts) } else { routes[index].standby?.apply(contacts) }
-    case .settling(let settling):
+    case .debouncer(let debouncer):
       if index == active {
-        reduce(.settling(settling, by: locality))
+        reduce(.debouncer(debouncer, by: locality))
       } else {
-        routes[index].standby?.apply(settling, at: time)
+        routes[index].standby?.apply(debouncer, at: time)
       }
     case .hub(let state):
       if index == active { box.value.stream.publish(state) } else { routes[index].standby?.hub = state }
@@ -388,7 +388,7 @@ public actor HubClient {
   /// Replaces the home, and notifies the observers of the differences.
   private func move(to home: ReceivedHome, by locality: DataSourceLocality) {
     apply(home.contacts)
-    reduce(.home(home.state, home.settling, by: locality))
+    reduce(.home(home.state, home.debouncer, by: locality))
     // The differences don't include changes that were reverted.
     queries.signalAll()
     wakeUp()
@@ -398,7 +398,7 @@ public actor HubClient {
   private func reload(_ home: ReceivedHome, by locality: DataSourceLocality) {
     let (view, time) = (box.value, time)
     let old = view.reducer
-    view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
+    view.reducer.reload(home.state, contacts: home.contacts, home.debouncer, by: locality, at: time)
     view.stream.reload(view.reducer, from: old, at: time)
     queries.signalAll()
     settle()
@@ -440,13 +440,13 @@ public actor HubClient {
 
   /// Schedules the next change of settled connectivity.
   private func settle() {
-    settling?.cancel()
-    settling = nil
+    debounceTimer?.cancel()
+    debounceTimer = nil
     // Reads the clock first, because its adjustment moves the deadlines.
     _ = time
     guard let next = box.value.reducer.nextDeadline, !isClosed else { return }
     let delay = clock.remaining(until: next, at: now)
-    settling = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
+    debounceTimer = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
       guard let self else { return }
       assumeIsolated { client in
         let (view, time) = (client.box.value, client.time)

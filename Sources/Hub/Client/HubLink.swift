@@ -369,8 +369,8 @@ actor HubLink: RouteLink {
     case (.part(let changes), .loading): for change in changes { home.state.apply(change) }
     case (.contacts(let news), .loading): home.contacts.merge(news) { $1 }
     case (.contacts(let news), _): report(.contacts(news))
-    case (.settling(let settling), .loading): home.settling = settling
-    case (.settling(let settling), .up): report(.settling(settling))
+    case (.debouncer(let debouncer), .loading): home.debouncer = debouncer
+    case (.debouncer(let debouncer), .up): report(.debouncer(debouncer))
     case (.synchronized(let position), .loading):
       self.position = position
       phase = .up
@@ -384,7 +384,7 @@ actor HubLink: RouteLink {
       changes.origin = changes.origin.flatMap { ownOrigin($0) }
       report(.update(changes, update.contacts))
     // Updates of the home before a reset are void.
-    case (.update, _), (.part, _), (.welcome, _), (.settling, _), (.other, _), (.progress, _), (.reply, _): break
+    case (.update, _), (.part, _), (.welcome, _), (.debouncer, _), (.other, _), (.progress, _), (.reply, _): break
     }
   }
 
@@ -474,7 +474,7 @@ actor HubLink: RouteLink {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard !Task.isCancelled else {
-          return continuation.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
+          return continuation.resume(returning: .failure(HomeError(.interrupted, "canceled")))
         }
         guard let text = try? HubMessage.request(id: id, request, origin: origin, options: requestOptions).text,
           text.readableBytes <= HubServer.Limits.messageSize
@@ -490,7 +490,7 @@ actor HubLink: RouteLink {
       eventLoop.execute { [self] in
         assumeIsolated { link in
           if let asked = link.pending[id] { link.send(.cancel(id: id), asked.attempt) }
-          link.answer(id, .failure(HomeError(.interrupted, "cancelled")))
+          link.answer(id, .failure(HomeError(.interrupted, "canceled")))
         }
       }
     }

@@ -49,7 +49,7 @@ public enum HubRoute: Sendable {
 struct ReceivedHome: Sendable {
   var state = HomeState()
   var contacts: [NodeID: Contact] = [:]
-  var settling = DebouncerState()
+  var debouncer = DebouncerState()
   /// The process that follows the devices.
   var hub = HubState.connected
 }
@@ -64,7 +64,7 @@ enum RouteEvent: Sendable {
   case resumed
   case update(HomeUpdate, [NodeID: Contact])
   case contacts([NodeID: Contact])
-  case settling(DebouncerState)
+  case debouncer(DebouncerState)
   /// Another process follows the devices.
   case hub(HubState)
   /// The time for which the other end has not answered; zero: it answers again.
@@ -74,9 +74,7 @@ enum RouteEvent: Sendable {
 
 /// A connection over one route, which is established again after each failure. An actor on the event loop of its client.
 protocol RouteLink: Actor {
-  /// Starts to connect.
   func start()
-  /// Disconnects.
   func stop()
   /// Disconnects when the outstanding requests are answered.
   func retire()

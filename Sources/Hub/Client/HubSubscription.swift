@@ -95,7 +95,10 @@ final class HubSubscription {
       check(reducer)
     case .reloaded(let reducer, let old, _):
       if isPrimed {
-        report(values(of: reducer.state).filter { old.state.value(node, $0.path) != $0.value }.map(\.event))
+        report(
+          values(of: reducer.state).filter { old.state.value(node, $0.path) != $0.value }.map {
+            .attribute($0, value: $1)
+          })
       }
       check(reducer)
     case .hub, .contacts: break
@@ -116,20 +119,9 @@ final class HubSubscription {
     event.number >= request.eventMin ?? 0 && request.events.contains { $0.matches(event.path) }
   }
 
-  private struct Value {
-    var path: ConcreteAttributePath
-    var value: [UInt8]
-    var event: SubscriptionEvent { .attribute(path, value: value) }
-  }
-
   /// Returns the known values of the requested attributes.
-  private func values(of state: HomeState) -> [Value] {
-    guard let known = state.values[node] else { return [] }
-    return known.endpointIDs.flatMap { endpoint in
-      known[endpoint].sorted { $0.key < $1.key }.flatMap { cluster, values in
-        values.entries.map { Value(path: .init(endpoint, cluster, $0.attribute), value: $0.value) }
-      }
-    }.filter { value in request.paths.contains { $0.matches(value.path) } }
+  private func values(of state: HomeState) -> [(path: ConcreteAttributePath, value: [UInt8])] {
+    (state.values[node]?.all ?? []).filter { value in request.paths.contains { $0.matches(value.path) } }
   }
 
   /// Reports a change of the device's connectivity.
@@ -168,7 +160,7 @@ final class HubSubscription {
     isPrimed = true
     timeout?.cancel()
     let known = values(of: reducer.state)
-    for value in known { continuation.yield(value.event) }
+    for (path, value) in known { continuation.yield(.attribute(path, value: value)) }
     let paths = Set(known.map(\.path))
     let missing = request.paths.filter { path in path.concrete.map { !paths.contains($0) } ?? false }
     held = []

@@ -87,7 +87,7 @@ final class PeerWatch {
       reportedContacts.merge(contacts) { $1 }
       report(.update(update, contacts))
     }
-    if reducer.grace != grace { report(.settling(settling(reducer))) }
+    if reducer.grace != grace { report(.debouncer(debouncer(reducer))) }
   }
 
   /// Reports contacts and the grace time, which are not changes.
@@ -97,12 +97,12 @@ final class PeerWatch {
     let changed = reducer.contacts.filter { reportedContacts[$0.key] != $0.value }
     reportedContacts = reducer.contacts
     if !changed.isEmpty { report(.contacts(changed)) }
-    if reducer.grace != grace { report(.settling(settling(reducer))) }
+    if reducer.grace != grace { report(.debouncer(debouncer(reducer))) }
   }
 
-  private func settling(_ reducer: HomeReducer) -> DebouncerState {
+  private func debouncer(_ reducer: HomeReducer) -> DebouncerState {
     grace = reducer.grace
-    return controller.settling
+    return controller.debouncerState
   }
 
   // MARK: Working
@@ -116,7 +116,7 @@ final class PeerWatch {
     if works, !isUp {
       isUp = true
       let home = ReceivedHome(
-        state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
+        state: reducer.state, contacts: reducer.contacts, debouncer: debouncer(reducer),
         hub: controller.view.stream.hubState)
       reportedContacts = reducer.contacts
       report(isKnown ? .loaded(home) : .reloaded(home))

@@ -31,7 +31,6 @@ struct RouteSelection {
 
   private struct Route {
     var state = State.stopped
-    /// The time of the start.
     var start = Instant.zero
     /// The time for which it has not answered.
     var silence = Duration.zero
@@ -67,7 +66,6 @@ struct RouteSelection {
   /// Returns whether the route works, used or not.
   func works(_ index: Int) -> Bool { routes[index].state == .working }
 
-  /// Whether all routes failed.
   var haveAllFailed: Bool { routes.allSatisfy { $0.state == .failed } }
 
   /// Returns whether no route works, and none is expected to work soon.

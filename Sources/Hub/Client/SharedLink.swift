@@ -64,7 +64,6 @@ actor SharedLink: RouteLink {
 
   private nonisolated func handleNow(_ event: RouteEvent) { assumeIsolated { $0.handle(event) } }
 
-  /// The controller of the home if this process owns it.
   var ownController: HomeController? { owner?.controller }
 
   // MARK: Starting and stopping

@@ -12,15 +12,14 @@ struct StandbyHome {
     self.locality = locality
     hub = home.hub
     reducer.merge(home.contacts)
-    _ = reducer.reduce(.route(.home(home.state, home.settling, by: locality)), at: time)
+    _ = reducer.reduce(.route(.home(home.state, home.debouncer, by: locality)), at: time)
   }
 
-  /// Returns the current home.
   func home(at time: Int64) -> ReceivedHome {
     var reducer = reducer
     _ = reducer.advance(to: time)
     return ReceivedHome(
-      state: reducer.state, contacts: reducer.contacts, settling: reducer.settlingState(at: time), hub: hub)
+      state: reducer.state, contacts: reducer.contacts, debouncer: reducer.debouncerState(at: time), hub: hub)
   }
 
   mutating func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact], at time: Int64) {
@@ -30,8 +29,8 @@ struct StandbyHome {
 
   mutating func apply(_ contacts: [NodeID: Contact]) { reducer.merge(contacts) }
 
-  mutating func apply(_ settling: DebouncerState, at time: Int64) {
-    _ = reducer.reduce(.route(.settling(settling, by: locality)), at: time)
+  mutating func apply(_ debouncer: DebouncerState, at time: Int64) {
+    _ = reducer.reduce(.route(.debouncer(debouncer, by: locality)), at: time)
   }
 
   mutating func moveClock(by step: Int64) { reducer.moveClock(by: step) }

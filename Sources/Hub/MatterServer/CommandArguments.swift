@@ -6,19 +6,16 @@ internal import WebClient
 struct CommandArguments {
   let command: String
   let values: JSONValue
-  /// The role of the client.
   let role: HomeRole
   /// The number of its connection.
   let client: Int
 
-  /// Requires at least this role.
   func require(_ role: HomeRole) throws(MatterServerError) {
     guard self.role >= role else {
       throw MatterServerError(.unknown, "\(command): access denied for a \(self.role.rawValue); ask the home's owner")
     }
   }
 
-  /// Requires a role with this privilege.
   func require(_ privilege: Privilege) throws(MatterServerError) {
     guard role.privilege.grants(privilege) else { return try require(.owner) }
   }

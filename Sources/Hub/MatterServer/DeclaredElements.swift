@@ -1,36 +1,40 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// Look-up of declared elements in constant time; `ClusterCatalogue` makes the lists of a cluster for each look-up.
+/// Looks up declared elements in constant time; `ClusterCatalogue` creates the lists of a cluster for each look-up.
 enum DeclaredElements {
   private struct Elements: Sendable {
     var attributes: [AttributeID: AttributeInfo]
     var commands: [NormalizedName: CommandInfo]
     var events: [EventID: EventInfo]
+
+    init(_ cluster: any Cluster.Type) {
+      attributes = Dictionary(cluster.allAttributes.map { ($0.id, $0) }) { first, _ in first }
+      commands = Dictionary(cluster.commands.map { (NormalizedName($0.name), $0) }) { first, _ in first }
+      events = Dictionary(cluster.events.map { ($0.id, $0) }) { first, _ in first }
+    }
   }
 
-  private static let clusters = Dictionary(
-    ClusterCatalogue.all.map { cluster in
-      (
-        cluster.id,
-        Elements(
-          attributes: Dictionary(cluster.allAttributes.map { ($0.id, $0) }) { first, _ in first },
-          commands: Dictionary(cluster.commands.map { (NormalizedName($0.name), $0) }) { first, _ in first },
-          events: Dictionary(cluster.events.map { ($0.id, $0) }) { first, _ in first })
-      )
-    }, uniquingKeysWith: { first, _ in first })
+  private static let standard = Dictionary(
+    ClusterCatalogue.standard.map { ($0.id, Elements($0)) }, uniquingKeysWith: { first, _ in first })
+
+  private static func elements(_ id: ClusterID) -> Elements? {
+    standard[id] ?? ClusterCatalogue.cluster(id).map { Elements($0) }
+  }
 
   /// Whether the cluster is declared.
-  static func contains(_ cluster: ClusterID) -> Bool { clusters[cluster] != nil }
+  static func contains(_ cluster: ClusterID) -> Bool {
+    standard[cluster] != nil || ClusterCatalogue.cluster(cluster) != nil
+  }
 
   static func attribute(_ path: ConcreteAttributePath) -> AttributeInfo? {
-    clusters[path.cluster]?.attributes[path.attribute]
+    elements(path.cluster)?.attributes[path.attribute]
   }
 
   /// Returns the command with this name in any spelling: `MoveToLevel`, `moveToLevel` or `move_to_level`.
   static func command(_ name: String, of cluster: ClusterID) -> CommandInfo? {
-    clusters[cluster]?.commands[NormalizedName(name)]
+    elements(cluster)?.commands[NormalizedName(name)]
   }
 
-  static func event(_ id: EventID, of cluster: ClusterID) -> EventInfo? { clusters[cluster]?.events[id] }
+  static func event(_ id: EventID, of cluster: ClusterID) -> EventInfo? { elements(cluster)?.events[id] }
 }

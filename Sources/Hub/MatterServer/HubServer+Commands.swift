@@ -55,7 +55,7 @@ extension HubServer {
     } catch { result = .failure(error) }
     guard let connection = connections[arguments.client] else { return }
     connection.outstanding -= 1
-    // In the turn of the event loop that made the list: no event can come between the list and the first change.
+    // In the same turn of the event loop as the list, so that no event occurs between the list and the first change.
     if arguments.command == "start_listening", !connection.isClosed { connection.isListening = true }
     connection.write(Self.result(id, result).bytes)
     connection.channel.flush()
@@ -155,22 +155,15 @@ extension HubServer {
 
   var serverInfo: JSONValue {
     let fabric = controller.assumeIsolated { $0.fabric }
-    var members: [JSONValue.Member] = [
-      .init("fabric_id", .int(fabric.id.rawValue)), .init("compressed_fabric_id", .int(fabric.compressedID)),
-      .init("schema_version", .int(Self.schemaVersion)),
-      .init("min_supported_schema_version", .int(Self.minimumSchemaVersion)),
-      .init("sdk_version", .string("hearth/\(options.version)")),
-      .init("wifi_credentials_set", .bool(settings.wifi[MatterServerSettings.defaultID] != nil)),
-    ]
-    if let wifi = settings.wifi[MatterServerSettings.defaultID] {
-      members.append(.init("wifi_ssid", .string(wifi.ssid)))
-    }
-    members += [
-      .init("thread_credentials_set", .bool(settings.thread[MatterServerSettings.defaultID] != nil)),
-      .init("bluetooth_enabled", false), .init("ble_proxy_enabled", false),
-      .init("controller_node_id", .int(fabric.nodeID.rawValue)),
-    ]
-    return .object(members)
+    let wifi = settings.wifi[MatterServerSettings.defaultID]
+    return .present([
+      "fabric_id": .int(fabric.id.rawValue), "compressed_fabric_id": .int(fabric.compressedID),
+      "schema_version": .int(Self.schemaVersion), "min_supported_schema_version": .int(Self.minimumSchemaVersion),
+      "sdk_version": .string("hearth/\(options.version)"), "wifi_credentials_set": .bool(wifi != nil),
+      "wifi_ssid": wifi.map { .string($0.ssid) },
+      "thread_credentials_set": .bool(settings.thread[MatterServerSettings.defaultID] != nil),
+      "bluetooth_enabled": false, "ble_proxy_enabled": false, "controller_node_id": .int(fabric.nodeID.rawValue),
+    ])
   }
 
   private var logLevels: JSONValue {

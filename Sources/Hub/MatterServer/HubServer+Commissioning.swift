@@ -123,26 +123,19 @@ extension HubServer {
       let digits = String(number, radix: 16, uppercase: true)
       instance = String(repeating: "0", count: 16 - digits.count) + digits
     }
-    var members: [JSONValue.Member] = [
-      .init("instance_name", .string(instance)),
-      .init("host_name", .string(String(service.hostName.prefix { $0 != "." }))), .init("port", .int(service.port)),
-      .init("long_discriminator", .int(service.discriminator ?? 0)),
-      .init("vendor_id", service.vendorID.map { .int($0) } ?? -1),
-      .init("product_id", service.productID.map { .int($0) } ?? -1),
-      .init("commissioning_mode", .int(service.commissioningMode)),
-      .init("device_type", .int(service[text: "DT"].flatMap { UInt32($0) } ?? 0)),
-      .init("device_name", .string(service.deviceName ?? "")),
-      .init("pairing_instruction", .string(service.pairingInstruction ?? "")),
-      .init("pairing_hint", service.pairingHint.map { .int($0) } ?? -1), .init("supports_tcp", false),
-      .init("addresses", .array(service.addresses.map { .string("\($0)") })),
-      .init("rotating_id", .string(service[text: "RI"] ?? "")),
-    ]
-    if let interval = service.idleInterval {
-      members.append(.init("mrp_retry_interval_idle", .int(interval.milliseconds)))
-    }
-    if let interval = service.activeInterval {
-      members.append(.init("mrp_retry_interval_active", .int(interval.milliseconds)))
-    }
-    return .object(members)
+    return .present([
+      "instance_name": .string(instance), "host_name": .string(String(service.hostName.prefix { $0 != "." })),
+      "port": .int(service.port), "long_discriminator": .int(service.discriminator ?? 0),
+      "vendor_id": service.vendorID.map { .int($0) } ?? -1, "product_id": service.productID.map { .int($0) } ?? -1,
+      "commissioning_mode": .int(service.commissioningMode),
+      "device_type": .int(service[text: "DT"].flatMap { UInt32($0) } ?? 0),
+      "device_name": .string(service.deviceName ?? ""),
+      "pairing_instruction": .string(service.pairingInstruction ?? ""),
+      "pairing_hint": service.pairingHint.map { .int($0) } ?? -1, "supports_tcp": false,
+      "addresses": .array(service.addresses.map { .string("\($0)") }),
+      "rotating_id": .string(service[text: "RI"] ?? ""),
+      "mrp_retry_interval_idle": service.idleInterval.map { .int($0.milliseconds) },
+      "mrp_retry_interval_active": service.activeInterval.map { .int($0.milliseconds) },
+    ])
   }
 }

@@ -21,25 +21,20 @@ extension HubServer {
     let names = vendorNames
     return .array(
       list.map { fabric in
-        var members: [JSONValue.Member] = [
-          .init("fabric_id", .int(fabric.fabricID.rawValue)),
-          .init("vendor_id", .int(fabric.vendorID.rawValue)),
-          .init("fabric_index", .int(fabric.fabricIndex.rawValue)), .init("fabric_label", .string(fabric.label)),
-        ]
-        if let name = names[fabric.vendorID.rawValue] { members.append(.init("vendor_name", .string(name))) }
-        return .object(members)
+        .present([
+          "fabric_id": .int(fabric.fabricID.rawValue), "vendor_id": .int(fabric.vendorID.rawValue),
+          "fabric_index": .int(fabric.fabricIndex.rawValue), "fabric_label": .string(fabric.label),
+          "vendor_name": names[fabric.vendorID.rawValue].map { .string($0) },
+        ])
       })
   }
 
   func removeFabric(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try fabricNode(arguments)
     let index = FabricIndex(try arguments.integer("fabric_index"))
-    let response = try await request { () throws(HomeError) in
+    _ = try await request { () throws(HomeError) in
       try await controller.invoke(
         OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: node)
-    }
-    guard response.statusCode == .ok else {
-      throw MatterServerError(.unknown, "the device refused: \(response.statusCode)")
     }
     return [:]
   }
@@ -111,11 +106,8 @@ extension HubServer {
   func setFabricLabel(of node: NodeID) async {
     guard let label = settings.fabricLabel else { return }
     do throws(HomeError) {
-      let response = try await controller.invoke(
+      try await controller.invoke(
         OperationalCredentials.updateFabricLabel, .init(label: label), on: .root, of: node)
-      if response.statusCode != .ok {
-        logger.notice("node \(node.rawValue) refused the label of the fabric: \(response.statusCode)")
-      }
     } catch { logger.notice("the label of the fabric was not set at node \(node.rawValue): \(error)") }
   }
 

@@ -16,32 +16,22 @@ enum NodeObject {
     commissioned: Int64, interviewed: Int64
   ) -> JSONValue {
     let values = state.values[id] ?? NodeValues()
-    var members: [JSONValue.Member] = [
-      .init("node_id", .int(id.rawValue)), .init("date_commissioned", .string(time(commissioned))),
-      .init("last_interview", .string(time(interviewed))), .init("interview_version", 6),
-      .init("available", .bool(node.isAvailable)), .init("is_bridge", .bool(isBridge(id, state))),
-      .init("attributes", .object(attributes(values, visibility))), .init("attribute_subscriptions", []),
-    ]
-    if let version: UInt32 = values.value(BasicInformation.specificationVersion, on: .root) {
-      members.append(
-        .init("matter_version", .string("\(version >> 24).\(version >> 16 & 0xFF).\(version >> 8 & 0xFF)")))
-    }
-    return .object(members)
+    let version: UInt32? = values.value(BasicInformation.specificationVersion, on: .root)
+    return .present([
+      "node_id": .int(id.rawValue), "date_commissioned": .string(time(commissioned)),
+      "last_interview": .string(time(interviewed)), "interview_version": 6, "available": .bool(node.isAvailable),
+      "is_bridge": .bool(isBridge(id, state)), "attributes": .object(attributes(values, visibility)),
+      "attribute_subscriptions": [],
+      "matter_version": version.map { .string("\($0 >> 24).\($0 >> 16 & 0xFF).\($0 >> 8 & 0xFF)") },
+    ])
   }
 
   private static func attributes(_ values: NodeValues, _ visibility: RoleVisibility) -> [JSONValue.Member] {
-    var members: [JSONValue.Member] = []
-    for endpoint in values.endpointIDs {
-      for (cluster, entries) in values[endpoint].sorted(by: { $0.key < $1.key }) {
-        for entry in entries.entries {
-          let path = ConcreteAttributePath(endpoint, cluster, entry.attribute)
-          // A client would end its connection at a value of a wrong type.
-          guard visibility.contains(path), let value = ValueEncoder.attribute(path, entry.value) else { continue }
-          members.append(.init(AttributeKey.text(path), value))
-        }
-      }
+    values.all.compactMap { path, value in
+      // A client would end its connection at a value of a wrong type.
+      guard visibility.contains(path), let value = ValueEncoder.attribute(path, value) else { return nil }
+      return .init(AttributeKey.text(path), value)
     }
-    return members
   }
 
   private static func isBridge(_ id: NodeID, _ state: HomeState) -> Bool {

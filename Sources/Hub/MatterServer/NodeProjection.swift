@@ -40,7 +40,7 @@ struct NodeProjection {
   var sortedIDs: [NodeID] { nodes.keys.sorted() }
 
   /// Returns the events of an update, in the order in which clients can apply them: a removed part is announced before
-  /// its node is updated, a new one afterwards.
+  /// its node is updated, a new one afterward.
   /// - Parameter state: the state after the update.
   mutating func apply(_ update: HomeUpdate, _ state: HomeState) -> [NodeEvent] {
     var touched: Set<NodeID> = []

@@ -22,7 +22,6 @@ struct TestNodes {
         })
     }
 
-    /// Reads stored attributes.
     func read(_ paths: [AttributePath], _ visibility: RoleVisibility) -> [JSONValue.Member] {
       Self.members(
         attributes.filter { attribute in

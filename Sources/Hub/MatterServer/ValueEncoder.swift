@@ -20,7 +20,6 @@ struct ValueEncoder {
     try? ValueEncoder(keys: .tags).value(tlv, DeclaredElements.attribute(path)?.schema ?? .any)
   }
 
-  /// Returns the JSON value of encoded fields.
   static func fields(_ tlv: [UInt8], _ schema: Schema?) throws(TLVError) -> JSONValue {
     try ValueEncoder(keys: .names).value(tlv, schema ?? .any)
   }

@@ -58,12 +58,13 @@ extension HubMessage {
 
   package var text: ByteBuffer {
     get throws {
-      func text(_ id: String, _ command: String, _ arguments: JSONValue, _ others: [JSONValue.Member] = [])
-        -> ByteBuffer
-      {
-        JSONValue.object(
-          [.init("message_id", .string(id)), .init("command", .string(command)), .init("args", arguments)] + others
-        ).bytes
+      func text(
+        _ id: String, _ command: String, _ arguments: JSONValue, origin: String? = nil, options: JSONValue? = nil
+      ) -> ByteBuffer {
+        JSONValue.present([
+          "message_id": .string(id), "command": .string(command), "args": arguments,
+          "origin": origin.map { .string($0) }, "options": options,
+        ]).bytes
       }
       switch self {
       case .start(let start): return text(Self.start, Self.start, try HubJSON.value(of: start))
@@ -73,10 +74,9 @@ extension HubMessage {
         guard let member = try HubJSON.value(of: request).members?.first else {
           throw EncodingError.invalidValue(request, .init(codingPath: [], debugDescription: "not an object"))
         }
-        var others: [JSONValue.Member] = []
-        if let origin { others.append(.init("origin", .string(origin))) }
-        if options != RequestOptions() { others.append(.init("options", try HubJSON.value(of: options))) }
-        return text(id, HubJSON.prefix + member.name, member.value, others)
+        var encoded: JSONValue?
+        if options != RequestOptions() { encoded = try HubJSON.value(of: options) }
+        return text(id, HubJSON.prefix + member.name, member.value, origin: origin, options: encoded)
       }
     }
   }
@@ -101,7 +101,7 @@ extension HubNews: Codable {
   private enum Event: String, Codable {
     case welcome = "hearth_welcome", refused = "hearth_refused", reset = "hearth_reset", part = "hearth_part",
       contacts = "hearth_contacts"
-    case settling = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
+    case debouncer = "hearth_settling", synchronized = "hearth_synchronized", update = "hearth_update"
     case progress = "hearth_progress"
   }
 
@@ -115,7 +115,7 @@ extension HubNews: Codable {
       case .reset: self = .reset
       case .part: self = .part(try data())
       case .contacts: self = .contacts(try data())
-      case .settling: self = .settling(try data())
+      case .debouncer: self = .debouncer(try data())
       case .synchronized: self = .synchronized(try data())
       case .update: self = .update(try data())
       case .progress: self = .progress(try data())
@@ -148,7 +148,7 @@ extension HubNews: Codable {
     case .reset: try put(.reset, [String: String]())
     case .part(let changes): try put(.part, changes)
     case .contacts(let contacts): try put(.contacts, contacts)
-    case .settling(let settling): try put(.settling, settling)
+    case .debouncer(let debouncer): try put(.debouncer, debouncer)
     case .synchronized(let position): try put(.synchronized, position)
     case .update(let update): try put(.update, update)
     case .progress(let progress): try put(.progress, progress)

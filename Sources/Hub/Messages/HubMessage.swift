@@ -42,7 +42,6 @@ package struct HubPosition: Hashable, Sendable, Codable {
 /// The data of the event `hearth_welcome`, the first one after `hearth_start`.
 package struct HubWelcome: Hashable, Sendable, Codable {
   var role: HomeRole
-  /// The identity of the home.
   var home: String
   /// The prefix of the origins of the client's own changes.
   var client: String
@@ -69,11 +68,8 @@ package struct HubUpdate: Hashable, Sendable, Codable {
 
 /// The data of the event `hearth_progress`.
 package struct HubProgress: Sendable, Codable {
-  /// The id of the request.
   var id: String
   var progress: HomeProgress
-
-  package init(id: String, progress: HomeProgress) { (self.id, self.progress) = (id, progress) }
 }
 
 /// A message of a hub to a client that has sent `hearth_start`.
@@ -88,7 +84,7 @@ package enum HubNews: Sendable {
   /// The changed times of contact.
   case contacts([NodeID: Contact])
   /// The grace time and the pending changes of connectivity.
-  case settling(DebouncerState)
+  case debouncer(DebouncerState)
   /// The client is up to date.
   case synchronized(HubPosition)
   case update(HubUpdate)

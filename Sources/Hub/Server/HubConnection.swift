@@ -78,7 +78,7 @@ final class HubConnection {
   var ownOutstanding = 0
   /// The requests that were not started yet, in order of arrival.
   var requests: [Request] = []
-  /// The running requests that can be cancelled, by id.
+  /// The running requests that can be canceled, by id.
   var running: [String: (task: Task<Void, Never>, isEndless: Bool)] = [:]
   /// The requests for the log. They are performed one after another, each when the client has read the reply to the one
   /// before, because replies are large.

@@ -1,6 +1,5 @@
 internal import HomeModel
 internal import MatterModel
-internal import MatterProtocol
 
 /// The last updates of a hub, for clients that were disconnected for a short time.
 struct HubJournal {
@@ -69,16 +68,4 @@ struct HubJournal {
 extension HubJournal.Entry {
   /// The approximate size.
   fileprivate var byteCount: Int { update.changes.reduce(0) { $0 + $1.byteCount } }
-}
-
-extension HomeChange {
-  /// The approximate size.
-  fileprivate var byteCount: Int {
-    switch self {
-    case .attribute(_, _, let value): 128 + (value?.count ?? 0)
-    case .event(_, let data): 128 + (data.payload?.count ?? 0)
-    case .topology(_, let endpoints, _): 256 + endpoints.reduce(0) { $0 + 64 + 4 * $1.servers.count }
-    default: 128
-    }
-  }
 }

@@ -296,7 +296,7 @@ extension HubServer {
   /// Takes tokens of a client with an invitation. Nothing is read from a client without tokens.
   func charge(_ cost: Int64, to connection: HubConnection, _ number: Int) {
     guard connection.client.tokenHash != nil else { return }
-    connection.tokens.take(cost, at: eventLoop.now)
+    connection.tokens.consume(cost, at: eventLoop.now)
     if !connection.isDelayed { delayReading(of: number) }
   }
 

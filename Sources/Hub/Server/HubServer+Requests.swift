@@ -28,16 +28,10 @@ extension HubServer: HomeServer {
       }
       return HubHandshake.Client(name: "client", role: .owner, isSameUser: true)
     }
-    // Repeated if an invitation was revoked in the meantime.
-    while true {
-      let count = checkCount
-      let client = try await invitedClients().first { $0.has(token) }
-      guard count == checkCount else { continue }
-      guard let client else {
-        throw HomeError(.accessDenied, "the hub does not know this token; it may have been revoked")
-      }
-      return HubHandshake.Client(name: client.name, role: client.role, tokenHash: client.tokenHash)
+    guard let client = invited.first(where: { $0.has(token) }) else {
+      throw HomeError(.accessDenied, "the hub does not know this token; it may have been revoked")
     }
+    return HubHandshake.Client(name: client.name, role: client.role, tokenHash: client.tokenHash)
   }
 
   private struct Credentials {
@@ -58,49 +52,19 @@ extension HubServer: HomeServer {
     }
   }
 
-  /// Reads the invitations. Concurrent callers share one read, and reads are at least 20 ms apart, so that unknown peers
-  /// can't keep the database busy.
-  private func invitedClients() async throws(HomeError) -> [InvitedClient] {
-    try await withCheckedContinuation {
-      (continuation: CheckedContinuation<Result<[InvitedClient], HomeError>, Never>) in
-      lookups.append(continuation)
-      if !isLookingUp { lookUp() }
-    }.get()
-  }
-
-  private static let lookupPause = TimeAmount.milliseconds(20)
-
-  private func lookUp() {
-    isLookingUp = true
-    lookupCount += 1
-    let waiting = lookups
-    lookups = []
-    controller.options.machine.task {
-      let result: Result<[InvitedClient], HomeError>
-      do throws(HomeError) {
-        result = .success(try await self.controller.withDatabase { try $0.clients() })
-      } catch { result = .failure(error) }
-      for continuation in waiting { continuation.resume(returning: result) }
-      await self.scheduleLookup()
+  /// Loads the invitations, and closes the connections of clients whose invitations were revoked, also during their
+  /// handshake.
+  package func loadInvitations() async throws(HomeError) {
+    do throws(HomeError) {
+      invited = try await controller.withDatabase { try $0.clients() }
+    } catch {
+      // One of them may have been revoked.
+      invited = []
+      throw error
     }
-  }
-
-  private func scheduleLookup() {
-    eventLoop.scheduleTask(in: Self.lookupPause) { [self] in
-      assumeIsolated { server in
-        server.isLookingUp = false
-        if !server.lookups.isEmpty { server.lookUp() }
-      }
-    }
-  }
-
-  /// Closes the connections of clients whose invitations were revoked, also during their handshake.
-  package func checkInvitations() async throws(HomeError) {
-    checkCount += 1
-    let clients = try await controller.withDatabase { try $0.clients() }
     func isValid(_ client: HubHandshake.Client) -> Bool {
       guard let hash = client.tokenHash else { return true }
-      return clients.contains { $0.tokenHash == hash && $0.role == client.role }
+      return invited.contains { $0.tokenHash == hash && $0.role == client.role }
     }
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
       handshake.abort()

@@ -99,11 +99,12 @@ public actor HubServer {
   let path: String
   var listeners: [any Channel] = []
   /// Loaded for the first listener on the network.
-  var identity: HubIdentity?
+  package var identity: HubIdentity?
   var addresses: [String] = []
   var handshakes: [Int: HubHandshake] = [:]
   var connections: [Int: HubConnection] = [:]
   var nextConnection = 0
+  var invited: [InvitedClient] = []
   private(set) var isClosed = false
   /// Whether no more requests are started.
   var isEnding = false
@@ -120,14 +121,6 @@ public actor HubServer {
   private var sentContacts: [NodeID: Contact] = [:]
   /// The grace time that was last sent to the clients; nil if its trials may also have changed since.
   private var sentGrace: Duration?
-
-  // The look-up of invitations.
-  var lookups: [CheckedContinuation<Result<[InvitedClient], HomeError>, Never>] = []
-  var isLookingUp = false
-  /// The number of checks after a revocation.
-  var checkCount = 0
-  /// The number of times that the invitations were read.
-  var lookupCount = 0
 
   // The standard API.
   var projection: NodeProjection
@@ -194,6 +187,7 @@ public actor HubServer {
 
   private func begin() async throws(HomeError) {
     await controller.register(self)
+    try await loadInvitations()
     let view = controller.view
     sentContacts = view.reducer.contacts
     sentGrace = view.reducer.grace
@@ -235,7 +229,7 @@ public actor HubServer {
   }
 
   /// The error of a request that was not started.
-  static let ending = HomeError(.unreachable, "the process that owned the home is ending")
+  package static let ending = HomeError(.unreachable, "the process that owned the home is ending")
 
   /// The time to wait for running requests of clients when the server is closed.
   private static let endingTime = TimeAmount.seconds(10)
@@ -337,12 +331,12 @@ public actor HubServer {
     let changed = reducer.contacts.filter { sentContacts[$0.key] != $0.value }
     sentContacts = reducer.contacts
     let contacts = changed.isEmpty ? nil : encode(.contacts(changed))
-    let settling = reducer.grace == sentGrace ? nil : encode(.settling(controller.settling))
+    let debouncer = reducer.grace == sentGrace ? nil : encode(.debouncer(controller.debouncerState))
     sentGrace = reducer.grace
     encodedHome = [:]
     let now = eventLoop.now
     for connection in connections.values {
-      if connection.isFollowing, !connection.isBehind, let settling { connection.send(settling) }
+      if connection.isFollowing, !connection.isBehind, let debouncer { connection.send(debouncer) }
       if connection.channel.isWritable {
         if connection.isFollowing, let contacts { connection.send(contacts) }
         if options.heartbeat * connection.unansweredPings < options.timeout {
@@ -397,7 +391,7 @@ public actor HubServer {
   /// changes.
   private func synchronize(_ connection: HubConnection) {
     send(.contacts(controller.view.reducer.contacts), to: connection)
-    send(.settling(controller.settling), to: connection)
+    send(.debouncer(controller.debouncerState), to: connection)
     send(.synchronized(journal.position), to: connection)
     (connection.position, connection.isBehind) = (journal.position, false)
   }

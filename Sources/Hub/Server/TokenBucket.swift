@@ -15,7 +15,7 @@ struct TokenBucket {
   private var full = NIODeadline.uptimeNanoseconds(0)
 
   /// Takes tokens for a message.
-  mutating func take(_ cost: Int64, at now: NIODeadline) {
+  mutating func consume(_ cost: Int64, at now: NIODeadline) {
     full = min(max(full, now) + Self.tokenTime * cost, now + Self.burstTime + Self.longestDelay)
   }
 

@@ -330,7 +330,7 @@ struct Commissioning: Sendable {
   /// The error of the operation after a failure.
   var error: ControllerError {
     let cause = failure?.error ?? .notFound
-    return cause == .cancelled ? cause : .commissioningFailed(failure?.step ?? .connectByPasscode, cause)
+    return cause == .canceled ? cause : .commissioningFailed(failure?.step ?? .connectByPasscode, cause)
   }
 }
 

@@ -25,7 +25,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case noResponse
   /// The device, or the controller itself, is busy.
   case busy
-  case cancelled
+  case canceled
   /// The device refused the request with this status.
   case status(Status)
   /// A message of the device is malformed or unexpected, or the request does not fit a message.

@@ -90,14 +90,14 @@ extension ControllerEngine {
 
   // MARK: Cancellation
 
-  /// Cancels an operation, which completes with ``ControllerError/cancelled``. Changes that the device has made stay,
+  /// Cancels an operation, which completes with ``ControllerError/canceled``. Changes that the device has made stay,
   /// but a commissioning in progress is reverted.
   public mutating func cancel(_ id: OperationID, at now: Instant) {
     guard operations[id] != nil else { return }
     if commissionings[id] != nil {
-      failCommissioning(id, .cancelled, at: now)
+      failCommissioning(id, .canceled, at: now)
     } else {
-      complete(id, .failure(.cancelled), at: now)
+      complete(id, .failure(.canceled), at: now)
     }
     settle(at: now)
   }

@@ -224,7 +224,7 @@ extension ControllerEngine {
     guard let transaction = transactions.remove(exchange) else { return }
     switch failure {
     // Other exchanges on the session would also get no answer.
-    case .noAcknowledgement: abandon(exchange.session, with: [transaction], at: now)
+    case .noAcknowledgment: abandon(exchange.session, with: [transaction], at: now)
     case .noResponse: resolve(transaction, .failure(.noResponse), at: now)
     case .sessionClosed: resolve(transaction, .failure(.connectionLost), at: now)
     }

@@ -33,11 +33,11 @@ extension ServerContext {
 
   /// Returns the value of an attribute of the handler's own cluster without pending changes.
   func committedValue<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Value? {
-    node.clusters[current].values[attribute.id].flatMap { try? Value(tlv: $0) }
+    node.clusters[current][attribute.id].flatMap { try? Value(tlv: $0) }
   }
 
-  /// Performs a write of a client, after its value was checked: stores what the server's handler makes of it. A value
-  /// of an attribute with the Atomic quality stays pending until it is committed.
+  /// Performs a write of a client, after its value was checked: stores the result of the server's handler. The value of
+  /// an attribute with the Atomic quality stays pending until it is committed.
   mutating func write(_ index: Int, _ attribute: AttributeID, _ value: [UInt8]) throws(StatusError) {
     guard let served = node.clusters[index].server.attributes[attribute] else {
       throw StatusError(.unsupportedAttribute)

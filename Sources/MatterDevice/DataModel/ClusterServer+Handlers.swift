@@ -56,10 +56,7 @@ extension ClusterServer {
     _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Value
   ) -> Self {
     let read: @Sendable (inout ServerContext) -> [UInt8] = { body(&$0).tlv }
-    return changed {
-      $0.serve(attribute.details)
-      $0.attributes[attribute.id]?.read = read
-    }
+    return changed { $0.modify(attribute.details) { $0.read = read } }
   }
 
   /// Checks or modifies a value that a client writes, after its type and constraint were checked and before it is
@@ -76,10 +73,7 @@ extension ClusterServer {
       try body(&context, &value)
       return value.tlv
     }
-    return changed {
-      $0.serve(attribute.details)
-      $0.attributes[attribute.id]?.write = write
-    }
+    return changed { $0.modify(attribute.details) { $0.write = write } }
   }
 
   /// Runs after the value changed, whether a client, a server or the physical device changed it; after the handlers that
@@ -88,14 +82,15 @@ extension ClusterServer {
     _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Void
   ) -> Self {
     changed {
-      $0.serve(attribute.details)
-      guard let earlier = $0.attributes[attribute.id]?.change else {
-        $0.attributes[attribute.id]?.change = body
-        return
-      }
-      $0.attributes[attribute.id]?.change = { context in
-        earlier(&context)
-        body(&context)
+      $0.modify(attribute.details) { served in
+        guard let earlier = served.change else {
+          served.change = body
+          return
+        }
+        served.change = { context in
+          earlier(&context)
+          body(&context)
+        }
       }
     }
   }
@@ -110,10 +105,7 @@ extension ClusterServer {
       (context, bytes) throws(StatusError) in
       if let value = try? Value(tlv: bytes) { try body(&context, value) }
     }
-    return changed {
-      $0.serve(attribute.details)
-      $0.attributes[attribute.id]?.act = act
-    }
+    return changed { $0.modify(attribute.details) { $0.act = act } }
   }
 
   /// Follows a part of the physical device that no attribute describes, such as its door: `hearth sim set
@@ -137,6 +129,11 @@ extension ClusterServer {
   /// Runs when a timer that was set with ``ServerContext/schedule(_:at:)`` comes due.
   public func onTimer(_ timer: TimerID, _ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
     changed { $0.timers[timer] = body }
+  }
+
+  /// Runs after the UTC or local time of the node became known or unknown, or changed by a step.
+  public func onClockChange(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.clockChanges.append(body) }
   }
 
   /// Runs after a fabric was removed from the node. Its entries of fabric-scoped lists are removed automatically

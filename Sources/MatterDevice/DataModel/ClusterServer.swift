@@ -1,4 +1,5 @@
 public import MatterModel
+import Synchronization
 
 /// The behavior of a cluster on an endpoint: the served elements, the initial values, and the command handlers.
 ///
@@ -17,12 +18,18 @@ public struct ClusterServer: Sendable {
   /// The FeatureMap.
   public let features: UInt32
 
-  var attributes: [AttributeID: ServedAttribute] = [:]
+  private(set) var attributes: [AttributeID: ServedAttribute] = [:]
+  /// The ids of `attributes`, sorted.
+  private(set) var attributeIDs: [AttributeID] = []
+  /// Initial values that differ from those of the declarations. They are kept apart, so that devices with different
+  /// values share the elements and handlers.
+  private var initials: [AttributeID: [UInt8]] = [:]
   var commands: [CommandID: ServedCommand] = [:]
   var events: [EventID: EventInfo] = [:]
   var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
+  var clockChanges: [ContextHandler] = []
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
   var parts: [String: ServedPart] = [:]
@@ -36,12 +43,29 @@ public struct ClusterServer: Sendable {
     let facts = ConformanceFacts(features: mask)
     for element in cluster.elements {
       switch element.info {
-      case .attribute(let info) where info.conformance.requires(facts): attributes[info.id] = ServedAttribute(info)
+      case .attribute(let info) where info.conformance.requires(facts): serve(info)
       case .event(let info) where info.conformance.requires(facts): events[info.id] = info
       default: break
       }
     }
   }
+
+  /// Returns the server of these features, which `build` completes when it is first needed; later devices share it.
+  static func shared<C: Cluster>(
+    _ cluster: C.Type, features: [Feature] = [], _ build: (ClusterServer) -> ClusterServer
+  ) -> ClusterServer {
+    let key = SharedKey(cluster: cluster.id, features: features.reduce(0) { $0 | $1.mask })
+    if let server = built.withLock({ $0[key] }) { return server }
+    let server = build(ClusterServer(cluster, features: features))
+    built.withLock { $0[key] = server }
+    return server
+  }
+
+  private struct SharedKey: Hashable, Sendable {
+    let cluster: ClusterID
+    let features: UInt32
+  }
+  private static let built = Mutex<[SharedKey: ClusterServer]>([:])
 
   // MARK: Served elements
 
@@ -62,15 +86,14 @@ public struct ClusterServer: Sendable {
   public func initial<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) -> Self {
     changed { server in
       server.serve(attribute.details)
-      server.attributes[attribute.id]?.initial = value.tlv
+      server.initials[attribute.id] = value.tlv
     }
   }
 
   /// Persists the attribute's value, though the standard does not require it.
   public func storing<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Self {
     changed { server in
-      server.serve(attribute.details)
-      server.attributes[attribute.id]?.isStored = true
+      server.modify(attribute.details) { $0.isStored = true }
     }
   }
 
@@ -81,8 +104,14 @@ public struct ClusterServer: Sendable {
     else { return self }
     return changed { server in
       server.serve(info)
-      server.attributes[attribute]?.initial = value
+      server.initials[attribute] = value
     }
+  }
+
+  /// Returns the encoded initial value; nil if the attribute is not served.
+  func initial(of attribute: AttributeID) -> [UInt8]? {
+    guard let served = attributes[attribute] else { return nil }
+    return initials[attribute] ?? served.declaredInitial
   }
 
   /// Returns whether the attribute is served.
@@ -97,12 +126,12 @@ public struct ClusterServer: Sendable {
   /// - Throws: `unsupportedAttribute`, `invalidDataType` or `constraintError`.
   public func check(initial value: [UInt8], for attribute: AttributeID) throws(StatusError) {
     guard let served = attributes[attribute] else { throw StatusError(.unsupportedAttribute) }
-    try served.check(value) { attributes[$0]?.initial }
+    try served.check(value, initial(of:))
   }
 
   /// Returns the range of initial values; nil if the attribute is not a number.
   public func range(of attribute: AttributeID) -> ClosedRange<Int64>? {
-    attributes[attribute]?.range { attributes[$0]?.initial }
+    attributes[attribute]?.range(initial(of:))
   }
 
   /// The parts of the physical device that the server follows, with their states, sorted by name.
@@ -153,7 +182,15 @@ public struct ClusterServer: Sendable {
   }
 
   mutating func serve(_ info: AttributeInfo) {
-    if attributes[info.id] == nil { attributes[info.id] = ServedAttribute(info) }
+    guard attributes[info.id] == nil else { return }
+    attributes[info.id] = ServedAttribute(info)
+    attributeIDs.insert(info.id, at: attributeIDs.firstIndex { $0 > info.id } ?? attributeIDs.endIndex)
+  }
+
+  /// Serves the attribute, and changes how.
+  mutating func modify(_ info: AttributeInfo, _ change: (inout ServedAttribute) -> Void) {
+    serve(info)
+    change(&attributes[info.id, default: ServedAttribute(info)])
   }
 
   /// The differences between the served elements and the conformance of the cluster.
@@ -161,7 +198,7 @@ public struct ClusterServer: Sendable {
     cluster.violations(
       of: ServedElements(
         features: features, attributes: Set(attributes.keys), commands: Set(commands.keys), events: Set(events.keys),
-        values: attributes.mapValues(\.initial)))
+        values: attributes.reduce(into: [:]) { $0[$1.key] = initial(of: $1.key) }))
   }
 }
 
@@ -172,8 +209,8 @@ typealias CommandHandler = @Sendable (inout ServerContext, Int?, RawSpan) throws
 
 struct ServedAttribute: Sendable {
   let info: AttributeInfo
-  /// Encoded, anonymous.
-  var initial: [UInt8]
+  /// The initial value of the declaration, or the zero value of the type: encoded, anonymous.
+  let declaredInitial: [UInt8]
   var limits = AttributeLimits()
   /// Computes the value; nil for a stored attribute.
   var read: (@Sendable (inout ServerContext) -> [UInt8])?
@@ -188,7 +225,7 @@ struct ServedAttribute: Sendable {
   init(_ info: AttributeInfo) {
     self.info = info
     isStored = info.quality.contains(.nonVolatile) || (info.quality.contains(.fabricScoped) && info.write != nil)
-    initial = info.initial ?? info.schema.zero
+    declaredInitial = info.initial ?? info.schema.zero
   }
 
   var isList: Bool { if case .list = info.schema { true } else { false } }

@@ -4,42 +4,49 @@ internal import MatterModel
 struct ClusterState: Sendable {
   let path: ClusterPath
   let server: ClusterServer
-  /// Encoded values with anonymous tags, by attribute. Computed attributes have none.
-  var values: [AttributeID: [UInt8]] = [:]
+  /// Encoded values with anonymous tags, by attribute, of stored attributes that were set. The others have their initial
+  /// values.
+  private var changed: [AttributeID: [UInt8]] = [:]
   /// Incremented with every change of an attribute. Matter Core § 7.13.2.1.
   var dataVersion: UInt32
   /// Private values of the server that survive a restart.
   var stored: [String: [UInt8]] = [:]
   /// Private values of the server until the restart, by type.
   var scratch: [ObjectIdentifier: any Sendable] = [:]
-  /// Sorted, including the global attributes.
-  let attributeIDs: [AttributeID]
-  /// The encoded values of the global attributes.
-  let globals: [AttributeID: [UInt8]]
 
   init(_ path: ClusterPath, _ server: ClusterServer, dataVersion: UInt32) {
     self.path = path
     self.server = server
     self.dataVersion = dataVersion
-    let globalIDs = [
-      GlobalAttribute.generatedCommandList, GlobalAttribute.acceptedCommandList, GlobalAttribute.attributeList,
-      GlobalAttribute.featureMap, GlobalAttribute.clusterRevision,
-    ]
-    attributeIDs = server.attributes.keys.sorted() + globalIDs
-    let generated = Set(server.commands.values.compactMap { $0.info.response?.id }).sorted()
-    globals = [
-      GlobalAttribute.generatedCommandList: generated.tlv,
-      GlobalAttribute.acceptedCommandList: server.commands.keys.sorted().tlv,
-      GlobalAttribute.attributeList: attributeIDs.tlv,
-      GlobalAttribute.featureMap: server.features.tlv,
-      GlobalAttribute.clusterRevision: server.cluster.revision.tlv,
-    ]
-    for (id, attribute) in server.attributes where attribute.read == nil { values[id] = attribute.initial }
   }
 
+  /// The encoded values of stored attributes; nil for those that are computed or not served.
+  subscript(_ attribute: AttributeID) -> [UInt8]? {
+    get {
+      if let value = changed[attribute] { return value }
+      guard server.attributes[attribute]?.read == nil else { return nil }
+      return server.initial(of: attribute)
+    }
+    set { changed[attribute] = newValue }
+  }
+
+  /// Sorted, the global attributes last.
+  var attributeIDs: [AttributeID] { server.attributeIDs + GlobalAttributes.ids }
+
   /// Returns the declaration of a served attribute, global or not.
-  func info(_ id: AttributeID) -> AttributeInfo? {
-    server.attributes[id]?.info ?? (globals[id] == nil ? nil : GlobalAttributes.info[id])
+  func info(_ id: AttributeID) -> AttributeInfo? { server.attributes[id]?.info ?? GlobalAttributes.info[id] }
+
+  /// Returns the encoded value of a global attribute; nil for other attributes. Matter Core § 7.13.
+  func global(_ attribute: AttributeID) -> [UInt8]? {
+    switch attribute {
+    case GlobalAttribute.generatedCommandList:
+      Set(server.commands.values.compactMap { $0.info.response?.id }).sorted().tlv
+    case GlobalAttribute.acceptedCommandList: server.commands.keys.sorted().tlv
+    case GlobalAttribute.attributeList: attributeIDs.tlv
+    case GlobalAttribute.featureMap: server.features.tlv
+    case GlobalAttribute.clusterRevision: server.cluster.revision.tlv
+    default: nil
+    }
   }
 }
 
@@ -56,4 +63,6 @@ enum GlobalAttributes {
     ]
   }
   static let info = Dictionary(uniqueKeysWithValues: Declared.attributes.map { ($0.id, $0) })
+  /// Sorted.
+  static let ids = info.keys.sorted()
 }

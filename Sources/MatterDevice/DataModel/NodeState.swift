@@ -9,6 +9,7 @@ struct NodeState: Sendable {
   var clusters: [ClusterState] = []
   private(set) var indices: [ClusterPath: Int] = [:]
   private(set) var endpoints: [EndpointDefinition] = []
+  var configuration: DeviceConfiguration
 
   var now: Instant
   let startedAt: Instant
@@ -56,9 +57,10 @@ struct NodeState: Sendable {
   ///   - endpoints: The endpoints with all their servers. Of duplicate ids the first is used.
   ///   - stored: The entries that an earlier run stored. Unknown entries stay in the store.
   init(
-    endpoints: [EndpointDefinition], stored: StoredState, commissioning: CommissioningState, random: any RandomSource,
-    signatures: any SignatureScheme, at now: Instant
+    _ configuration: DeviceConfiguration, endpoints: [EndpointDefinition], stored: StoredState,
+    commissioning: CommissioningState, random: any RandomSource, signatures: any SignatureScheme, at now: Instant
   ) {
+    self.configuration = configuration
     self.signatures = signatures
     (self.now, startedAt, self.random, self.commissioning) = (now, now, random, commissioning)
     setEndpoints(endpoints) { _, _ in nil }
@@ -95,7 +97,7 @@ struct NodeState: Sendable {
         guard served.read == nil, let bytes = stored[prefix + String(id.rawValue, radix: 16)],
           served.info.isWellFormed(bytes)
         else { continue }
-        clusters[index].values[id] = bytes
+        clusters[index][id] = bytes
       }
     }
     for (key, value) in stored {
@@ -125,10 +127,10 @@ struct NodeState: Sendable {
   /// Sets the value of an attribute, and records the resulting changes, reports and events.
   /// - Returns: Whether the value changed.
   mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) -> Bool {
-    guard let served = clusters[index].server.attributes[attribute], clusters[index].values[attribute] != bytes else {
+    guard let served = clusters[index].server.attributes[attribute], clusters[index][attribute] != bytes else {
       return false
     }
-    clusters[index].values[attribute] = bytes
+    clusters[index][attribute] = bytes
     clusters[index].dataVersion &+= 1
     let path = ConcreteAttributePath(clusters[index].path.endpoint, clusters[index].path.cluster, attribute)
     if served.isStored {

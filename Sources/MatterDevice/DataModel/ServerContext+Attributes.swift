@@ -89,7 +89,7 @@ extension ServerContext {
     }
   }
 
-  /// Whether the handler's own endpoint has power; false for a bridged device without, which stands still.
+  /// Whether the handler's own endpoint has power; false for a bridged device that is switched off.
   var hasPower: Bool { !node.isUnreachable(node.clusters[current].path) }
 
   /// Moves a part of the physical device, see ``ClusterServer/onPart(_:_:_:)``. If one server refuses, none of those
@@ -131,13 +131,13 @@ extension ServerContext {
 
   mutating func encoded(_ index: Int, _ attribute: AttributeID) -> [UInt8]? {
     if let bytes = pendingValue(index, attribute) { return bytes }
-    if let bytes = node.clusters[index].values[attribute] { return bytes }
+    if let bytes = node.clusters[index][attribute] { return bytes }
     if let read = node.clusters[index].server.attributes[attribute]?.read {
       var bytes: [UInt8]?
       enterQuietly(index) { bytes = read(&$0) }
       return bytes
     }
-    return node.clusters[index].globals[attribute]
+    return node.clusters[index].global(attribute)
   }
 
   mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) {

@@ -36,8 +36,12 @@ public enum TimerID: Hashable, Sendable {
   case scheduleTransition
   /// The timeout of an atomic write that its client neither commits nor rolls back.
   case atomicWriteEnd
+  /// The next change of a power that follows the daylight.
+  case daylight
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
+  /// The next value of an attribute of a manufacturer's cluster that is in a transition.
+  case transition(AttributeID)
   /// A timer of a server outside of this library.
   case custom(Int)
 }

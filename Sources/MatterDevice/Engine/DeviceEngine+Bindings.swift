@@ -49,7 +49,7 @@ extension DeviceEngine {
         let message = InvokeRequest([CommandData(path, fields: request.tlv)], suppressResponse: true)
         let isSent = core.sendToGroup(
           group, fabric: target.fabricIndex, InvokeRequest.opcode.rawValue, payload: message.encoded)
-        if !isSent { giveUp("group \(group.rawValue)", "the fabric has no keys for the group") }
+        if !isSent { abandon("group \(group.rawValue)", "the fabric has no keys for the group") }
       } else if let node = target.node, let endpoint = target.endpoint {
         deliver(
           BoundCommand(
@@ -72,9 +72,9 @@ extension DeviceEngine {
       return
     }
     guard bound.waiting.count < BoundCommands.maximumWaiting else {
-      return giveUp(command, "\(BoundCommands.maximumWaiting) other commands are waiting")
+      return abandon(command, "\(BoundCommands.maximumWaiting) other commands are waiting")
     }
-    guard let fabric = core.fabric(command.fabric) else { return giveUp(command, "the fabric was removed") }
+    guard let fabric = core.fabric(command.fabric) else { return abandon(command, "the fabric was removed") }
     bound.waiting.append(command)
     if let address = configuration.peers[command.node], !isConnecting(command.fabric, command.node) {
       connect(command.fabric, command.node, [address])
@@ -90,11 +90,11 @@ extension DeviceEngine {
   /// The number of commands that bound nodes refused.
   public var refusedCommands: Int { bound.refused }
 
-  private mutating func giveUp(_ command: BoundCommand, _ reason: String) {
-    giveUp("node \(command.node.rawValue), endpoint \(command.command.path.endpoint?.rawValue ?? 0)", reason)
+  private mutating func abandon(_ command: BoundCommand, _ reason: String) {
+    abandon("node \(command.node.rawValue), endpoint \(command.command.path.endpoint?.rawValue ?? 0)", reason)
   }
 
-  private mutating func giveUp(_ target: String, _ reason: String) {
+  private mutating func abandon(_ target: String, _ reason: String) {
     bound.undelivered += 1
     context.report(.note("command for \(target) not delivered: \(reason)"))
   }
@@ -159,8 +159,8 @@ extension DeviceEngine {
 
   /// Retries an unacknowledged command once over a new session; fails it otherwise.
   mutating func failed(_ command: BoundCommand, _ failure: ExchangeFailure, on session: SessionID) {
-    guard failure == .noAcknowledgement, !command.wasRepeated else {
-      return giveUp(command, failure == .noResponse ? "no response" : "unreachable")
+    guard failure == .noAcknowledgment, !command.wasRepeated else {
+      return abandon(command, failure == .noResponse ? "no response" : "unreachable")
     }
     core.close(session, notifyingPeer: false, at: now)
     deliver(
@@ -175,7 +175,7 @@ extension DeviceEngine {
     guard let deadline = bound.deadline, deadline <= now else { return }
     let late = bound.waiting.filter { $0.deadline <= now }
     bound.waiting.removeAll { $0.deadline <= now }
-    for command in late { giveUp(command, "node not found or not reached in time") }
+    for command in late { abandon(command, "node not found or not reached in time") }
     stopBrowsing()
   }
 

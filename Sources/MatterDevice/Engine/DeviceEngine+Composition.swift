@@ -12,7 +12,7 @@ extension DeviceEngine {
     context.node.changes.append(StoreChange(StoreKey.composition, digest))
     let path = BasicInformation.configurationVersion.path(on: .root)
     guard last != nil, let index = context.node.indices[ClusterPath(path.endpoint, path.cluster)],
-      let value = context.node.clusters[index].values[path.attribute], let version = try? UInt32(tlv: value)
+      let value = context.node.clusters[index][path.attribute], let version = try? UInt32(tlv: value)
     else { return }
     _ = context.node.set(index, path.attribute, (version &+ 1 == 0 ? 1 : version &+ 1).tlv, reporting: .now)
   }

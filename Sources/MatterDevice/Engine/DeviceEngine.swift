@@ -9,7 +9,10 @@ public import MatterProtocol
 public struct DeviceEngine: Engine {
   public typealias Event = DeviceEvent
 
-  public internal(set) var configuration: DeviceConfiguration
+  public internal(set) var configuration: DeviceConfiguration {
+    get { context.node.configuration }
+    set { context.node.configuration = newValue }
+  }
   var endpoints: [EndpointDefinition]
   var core: NodeCore
   /// Owns the node's state.
@@ -53,7 +56,6 @@ public struct DeviceEngine: Engine {
     _ configuration: DeviceConfiguration, endpoints: [EndpointDefinition], stored: StoredState = [:],
     random: any RandomSource, signatures: any SignatureScheme = OpenSSLSignatures(), at now: Instant
   ) {
-    self.configuration = configuration
     hostName = configuration.hostName
     self.endpoints = RootNode.complete(endpoints, configuration)
     var random = random
@@ -69,7 +71,8 @@ public struct DeviceEngine: Engine {
       ?? commissioning.fabrics.last?.index.rawValue ?? 0
     context = ServerContext(
       NodeState(
-        endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random, signatures: signatures,
+        configuration, endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random,
+        signatures: signatures,
         at: now))
     context.node.hooks = configuration.hooks
     nextSessionDrop = configuration.hooks.sessionDropInterval.map { now + $0 }

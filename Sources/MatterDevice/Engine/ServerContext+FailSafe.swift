@@ -24,7 +24,7 @@ extension ServerContext {
     for cluster in node.clusters.indices {
       for attribute in node.clusters[cluster].attributeIDs {
         guard let served = node.clusters[cluster].server.attributes[attribute], served.read == nil,
-          served.info.quality.contains(.fabricScoped), let list = node.clusters[cluster].values[attribute],
+          served.info.quality.contains(.fabricScoped), let list = node.clusters[cluster][attribute],
           let rest = FabricList.removing(index, from: list)
         else { continue }
         set(cluster, attribute, rest, reporting: .now)

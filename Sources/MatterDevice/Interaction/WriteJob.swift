@@ -17,7 +17,7 @@ struct WriteJob: Sendable {
   init(isTimed: Bool) { self.isTimed = isTimed }
 
   /// Returns whether the statuses fit into a single WriteResponse, which can't be continued. Checked before any
-  /// attribute is written, because the request can't be refused afterwards.
+  /// attribute is written, because the request can't be refused afterward.
   static func isAnswerable(_ writes: [AttributeWrite], _ context: ServerContext) -> Bool {
     // The longest status is 40 bytes.
     if writes.count * 40 + 16 <= InteractionLimits.maximumPayload && writes.allSatisfy({ $0.path.endpoint != nil }) {

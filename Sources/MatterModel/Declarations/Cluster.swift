@@ -53,9 +53,11 @@ public protocol ClusterElement: Sendable {
 }
 
 /// A declared element without its Swift types.
-public enum ElementInfo: Sendable {
+public enum ElementInfo: ClusterElement {
   /// The element's kind with its properties.
   case attribute(AttributeInfo), command(CommandInfo), event(EventInfo)
+
+  public var info: ElementInfo { self }
 }
 
 // MARK: Attributes
@@ -77,6 +79,28 @@ public struct AttributeInfo: Sendable {
   public var initial: [UInt8]?
   /// Whether the bytes are a value of the attribute's type.
   public var isWellFormed: @Sendable ([UInt8]) -> Bool
+
+  init(
+    id: AttributeID, name: String, schema: Schema, quality: Quality, read: Privilege, write: Privilege?,
+    conformance: Conformance, constraint: Constraint, initial: [UInt8]?,
+    isWellFormed: @escaping @Sendable ([UInt8]) -> Bool
+  ) {
+    (self.id, self.name, self.schema, self.quality) = (id, name, schema, quality)
+    (self.read, self.write, self.conformance, self.constraint) = (read, write, conformance, constraint)
+    (self.initial, self.isWellFormed) = (initial, isWellFormed)
+  }
+
+  /// Creates an attribute whose type is only known as a schema.
+  package init(
+    _ id: AttributeID, _ name: String, _ schema: Schema, initial: [UInt8]?, quality: Quality, read: Privilege,
+    write: Privilege?, conformance: Conformance, constraint: Constraint
+  ) {
+    self.init(
+      id: id, name: name, schema: schema, quality: quality, read: read, write: write, conformance: conformance,
+      constraint: constraint, initial: initial,
+      isWellFormed: { bytes in (try? TLVElement(decoding: bytes)).map { schema.problem(of: $0.value) == nil } ?? false }
+    )
+  }
 }
 
 /// A typed key for an attribute of `C`.
@@ -122,6 +146,14 @@ public struct CommandInfo: Sendable {
   public var privilege: Privilege
   public var quality: Quality
   public var conformance: Conformance
+
+  package init(
+    id: CommandID, name: String, request: Schema, response: (id: CommandID, schema: Schema)?, privilege: Privilege,
+    quality: Quality, conformance: Conformance
+  ) {
+    (self.id, self.name, self.request, self.response) = (id, name, request, response)
+    (self.privilege, self.quality, self.conformance) = (privilege, quality, conformance)
+  }
 }
 
 /// A typed key for a command of `C`. `Response` is `NoFields` if the response is a status.
@@ -175,6 +207,14 @@ public struct EventInfo: Sendable {
   /// Whether only the fabric in its payload (field 254) may read it.
   public var isFabricSensitive: Bool
   public var conformance: Conformance
+
+  package init(
+    id: EventID, name: String, payload: Schema, priority: EventPriority, read: Privilege, isFabricSensitive: Bool,
+    conformance: Conformance
+  ) {
+    (self.id, self.name, self.payload, self.priority) = (id, name, payload, priority)
+    (self.read, self.isFabricSensitive, self.conformance) = (read, isFabricSensitive, conformance)
+  }
 }
 
 /// A typed key for an event of `C`.

@@ -1,4 +1,4 @@
-internal import MatterTLV
+package import MatterTLV
 
 extension AttributeInfo {
   /// Returns why the bytes are not a value that the attribute may have, for example “is null; expected uint8”; nil if
@@ -20,7 +20,7 @@ extension AttributeInfo {
 
 extension Schema {
   /// Returns why a value is not one of the type, with the place within a list or structure; nil if it is one.
-  func problem(of value: TLVElement.Value) -> String? {
+  package func problem(of value: TLVElement.Value) -> String? {
     switch (self, value) {
     case (.any, _), (.nullable, .null), (.boolean, .boolean), (.float, .float), (.double, .double), (.string, .string),
       (.octets, .octets):

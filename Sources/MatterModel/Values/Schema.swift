@@ -6,7 +6,8 @@ public indirect enum Schema: Hashable, Sendable {
   case float, double, string, octets
   /// A number with named values.
   case enumeration(bits: Int, names: [UInt64: String])
-  /// A number with named bits, by bit position. In an inverted bitmap, a set bit means "not".
+  /// A number with named bits, by bit position. Adjacent bits with the same name are a field with a number. In an
+  /// inverted bitmap, a set bit means "not".
   case bitmap(bits: Int, names: [Int: String], isInverted: Bool = false)
   /// A list of values of one type.
   case list(Schema)
@@ -33,5 +34,27 @@ public indirect enum Schema: Hashable, Sendable {
 
     /// Whether the text form of a structure names the member, by its name or its id.
     package func isNamed(_ text: String) -> Bool { NormalizedName(text) == NormalizedName(name) || text == "\(id)" }
+  }
+
+  /// A bit of a bitmap, or a field of several bits.
+  package struct BitField: Hashable, Sendable {
+    package var name: String
+    package var bits: ClosedRange<Int>
+
+    /// The bits of the field in a value.
+    package var mask: UInt64 { (UInt64.max >> UInt64(64 - bits.count)) << UInt64(bits.lowerBound) }
+  }
+
+  /// Returns the bits and fields of a bitmap, sorted by position.
+  package static func fields(_ names: [Int: String]) -> [BitField] {
+    var fields: [BitField] = []
+    for (bit, name) in names.sorted(by: { $0.key < $1.key }) {
+      if let last = fields.last, last.name == name, last.bits.upperBound == bit - 1 {
+        fields[fields.count - 1].bits = last.bits.lowerBound...bit
+      } else {
+        fields.append(BitField(name: name, bits: bit...bit))
+      }
+    }
+    return fields
   }
 }

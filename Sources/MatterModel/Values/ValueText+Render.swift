@@ -45,9 +45,10 @@ extension Schema {
     let meant = isInverted ? ~bits & UInt64.max >> UInt64(64 - width) : bits
     var rest = meant
     var parts: [String] = []
-    for (bit, name) in names.sorted(by: { $0.key < $1.key }) where meant >> UInt64(bit) & 1 == 1 {
-      parts.append(name)
-      rest &= ~(1 << UInt64(bit))
+    for field in fields(names) where meant & field.mask != 0 {
+      let number = (meant & field.mask) >> UInt64(field.bits.lowerBound)
+      parts.append(field.bits.count == 1 ? field.name : "\(field.name)=\(number)")
+      rest &= ~field.mask
     }
     // A single number is the value on the wire.
     if isInverted, parts.isEmpty { return "0x" + String(bits, radix: 16, uppercase: true) }

@@ -3,10 +3,11 @@ internal import MatterTLV
 extension Schema {
   /// Parses the text form of a value and encodes it with an anonymous tag.
   ///
-  /// Numbers are decimal or `0x…`; enumerations are names or numbers, bitmaps are names joined with `|` or numbers;
-  /// octets are hexadecimal digits; a list is `[1, 2]`; a structure is `{level: 128, transitionTime: null}`, at the top
-  /// level also without braces. Names are case-insensitive. Strings need quotes only inside lists and structures, and
-  /// there only if they contain `,`, `]`, `}` or begin with a bracket. A value may have its type in front: `u8:100`.
+  /// Numbers are decimal or `0x…`; enumerations are names or numbers, bitmaps are names joined with `|` or numbers, a
+  /// field of several bits is `Lift=2`; octets are hexadecimal digits; a list is `[1, 2]`; a structure is
+  /// `{level: 128, transitionTime: null}`, at the top level also without braces. Names are case-insensitive. Strings
+  /// need quotes only inside lists and structures, and there only if they contain `,`, `]`, `}` or begin with a bracket.
+  /// A value may have its type in front: `u8:100`.
   public func parse(text: String) throws(ValueTextError) -> [UInt8] { try encode(try syntax(of: text)) }
 
   /// Encodes a parsed value with an anonymous tag.
@@ -171,12 +172,14 @@ extension Schema {
         value |= try unsigned(.word(part), bits: bits, or: "a number")
         continue
       }
-      let normalized = NormalizedName(part)
-      let known = names.sorted { $0.key < $1.key }
-      guard let match = known.first(where: { NormalizedName($0.value) == normalized }) else {
-        throw .unknownName(part, known: known.map(\.value))
+      let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let fields = Self.fields(names)
+      guard let field = fields.first(where: { NormalizedName($0.name) == NormalizedName(words.first ?? "") }) else {
+        throw .unknownName(part, known: fields.map(\.name))
       }
-      value |= 1 << UInt64(match.key)
+      // All bits without a number.
+      let number = words.count == 1 ? nil : try unsigned(.word(words[1]), bits: field.bits.count, or: "a number")
+      value |= number.map { $0 << UInt64(field.bits.lowerBound) } ?? field.mask
     }
     let isNumber = parts.count == 1 && parts.allSatisfy(Self.isNumeric)
     return isInverted && !isNumber ? ~value & UInt64.max >> UInt64(64 - bits) : value

@@ -6,7 +6,7 @@ extension DNSBrowser {
     private(set) var list: [DNSQuestion] = []
     private var positions: [DNSQuestion: Int] = [:]
 
-    mutating func ask(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false) {
+    mutating func add(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false) {
       let question = DNSQuestion(name, type)
       if let position = positions[question] {
         // A multicast response serves both.
@@ -46,12 +46,12 @@ extension DNSBrowser {
     guard var browse = browses[id], browse.nextQuery <= now else { return }
     switch browse.target {
     case .pointers(let name):
-      questions.ask(name, .ptr, wantsUnicast: browse.isFirst)
+      questions.add(name, .ptr, wantsUnicast: browse.isFirst)
     case .instance:
       // While the records are cached, refreshing them is enough.
       if browse.isFirst || browse.reported.isEmpty {
-        questions.ask(browse.name, .srv, wantsUnicast: browse.isFirst)
-        questions.ask(browse.name, .txt, wantsUnicast: browse.isFirst)
+        questions.add(browse.name, .srv, wantsUnicast: browse.isFirst)
+        questions.add(browse.name, .txt, wantsUnicast: browse.isFirst)
       }
     }
     browse.isFirst = false
@@ -83,19 +83,19 @@ extension DNSBrowser {
   private mutating func advanceInstance(_ key: CacheKey, _ questions: inout Questions, at now: Instant) {
     guard var instance = instances[key] else { return }
     for name in instance.pointers.keys.sorted() {
-      if instance.pointers[name]?.takeRefresh(at: now) ?? false { questions.ask(name, .ptr) }
+      if instance.pointers[name]?.takeRefresh(at: now) ?? false { questions.add(name, .ptr) }
     }
-    if instance.service?.lifetime.takeRefresh(at: now) ?? false { questions.ask(key.name, .srv) }
-    if instance.text?.lifetime.takeRefresh(at: now) ?? false { questions.ask(key.name, .txt) }
+    if instance.service?.lifetime.takeRefresh(at: now) ?? false { questions.add(key.name, .srv) }
+    if instance.text?.lifetime.takeRefresh(at: now) ?? false { questions.add(key.name, .txt) }
     if let attempt = instance.nextAttempt, attempt <= now {
       let isFirst = instance.attempts == 0
-      if instance.service == nil { questions.ask(key.name, .srv, wantsUnicast: isFirst) }
-      if instance.text == nil { questions.ask(key.name, .txt, wantsUnicast: isFirst) }
+      if instance.service == nil { questions.add(key.name, .srv, wantsUnicast: isFirst) }
+      if instance.text == nil { questions.add(key.name, .txt, wantsUnicast: isFirst) }
       if let host = instance.service?.host,
         hosts[CacheKey(interface: key.interface, name: host)]?.addresses.isEmpty ?? true
       {
-        questions.ask(host, .aaaa, wantsUnicast: isFirst)
-        questions.ask(host, .a, wantsUnicast: isFirst)
+        questions.add(host, .aaaa, wantsUnicast: isFirst)
+        questions.add(host, .a, wantsUnicast: isFirst)
       }
       instance.attempts += 1
       instance.nextAttempt =
@@ -115,7 +115,7 @@ extension DNSBrowser {
           dirty.insert(CacheKey(interface: key.interface, name: name))
         }
       } else if hosts[key]?.addresses[address]?.takeRefresh(at: now) ?? false {
-        questions.ask(key.name, DNSRecordData(address).type)
+        questions.add(key.name, DNSRecordData(address).type)
       }
     }
   }

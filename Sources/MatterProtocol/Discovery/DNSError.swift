@@ -6,7 +6,7 @@ public enum DNSError: Error, Hashable, Sendable {
   case tooLong
   /// A label uses one of the two reserved length encodings.
   case badLabel
-  /// A compression pointer does not point backwards, which could cause an endless loop.
+  /// A compression pointer does not point backward, which could cause an endless loop.
   case badPointer
   /// A name is longer than 255 bytes.
   case nameTooLong

@@ -27,7 +27,7 @@ struct DNSReader {
     UInt64(try uint32()) << 32 | UInt64(try uint32())
   }
 
-  private mutating func take(_ count: Int) throws(DNSError) -> [UInt8] {
+  private mutating func read(_ count: Int) throws(DNSError) -> [UInt8] {
     guard count >= 0, position + count <= bytes.count else { throw .truncated }
     defer { position += count }
     return Array(bytes[position..<(position + count)])
@@ -109,14 +109,14 @@ struct DNSReader {
       while position < end {
         let length = Int(try uint8())
         guard position + length <= end else { throw .badRecord }
-        strings.append(try take(length))
+        strings.append(try read(length))
       }
       return .txt(strings)
     case .nsec:
       let next = try name()
       return .nsec(next: next, types: try typeBitmaps(end: end))
     default:
-      return .unknown(type, try take(end - position))
+      return .unknown(type, try read(end - position))
     }
   }
 
@@ -129,7 +129,7 @@ struct DNSReader {
       let length = Int(try uint8())
       guard window > lastWindow, (1...32).contains(length), position + length <= end else { throw .badRecord }
       lastWindow = window
-      for (index, byte) in try take(length).enumerated() {
+      for (index, byte) in try read(length).enumerated() {
         for bit in 0..<8 where byte & (0x80 >> UInt8(bit)) != 0 {
           types.append(DNSType(rawValue: UInt16(window << 8 | index << 3 | bit)))
         }

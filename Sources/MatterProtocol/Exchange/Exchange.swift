@@ -30,14 +30,14 @@ public enum AfterSending: Sendable {
 
 /// The reason why an exchange ended before its owner closed it.
 public enum ExchangeFailure: Hashable, Sendable {
-  /// The maximum number of transmissions was reached without an acknowledgement.
-  case noAcknowledgement
+  /// The maximum number of transmissions was reached without an acknowledgment.
+  case noAcknowledgment
   /// The peer acknowledged the message, but did not respond within the timeout.
   case noResponse
   case sessionClosed
 }
 
-/// The reliability state of an exchange: the pending acknowledgement, the unacknowledged message and the response
+/// The reliability state of an exchange: the pending acknowledgment, the unacknowledged message and the response
 /// timeout.
 struct Exchange: Sendable {
   /// A reliable message, retransmitted byte for byte until it is acknowledged.
@@ -64,13 +64,13 @@ struct Exchange: Sendable {
   /// The effects of the deadlines that have passed.
   struct Due {
     /// The counter of the received message to acknowledge.
-    var acknowledgement: UInt32?
+    var acknowledgment: UInt32?
     /// The message to send again.
     var retransmission: Unacknowledged?
     var failure: ExchangeFailure?
   }
 
-  /// The counter of a received message that is not acknowledged yet, and the deadline for its acknowledgement.
+  /// The counter of a received message that is not acknowledged yet, and the deadline for its acknowledgment.
   var owedAck: (counter: UInt32, deadline: Instant)?
   var unacknowledged: Unacknowledged?
   var responseDeadline: Instant?
@@ -83,7 +83,7 @@ struct Exchange: Sendable {
     .earlier(.earlier(owedAck?.deadline, unacknowledged?.deadline), responseDeadline)
   }
 
-  /// Records a message that was sent on the exchange with the pending acknowledgement.
+  /// Records a message that was sent on the exchange with the pending acknowledgment.
   mutating func recordSending(
     _ sent: Transmission, isReliable: Bool, then next: AfterSending, at now: Instant,
     jitter: inout SeededRandomSource
@@ -113,11 +113,11 @@ struct Exchange: Sendable {
     var due = Due()
     if let owed = owedAck, owed.deadline <= now {
       owedAck = nil
-      due.acknowledgement = owed.counter
+      due.acknowledgment = owed.counter
     }
     if let message = unacknowledged, message.deadline <= now {
       guard message.transmissions < maximumTransmissions, let peer else {
-        due.failure = .noAcknowledgement
+        due.failure = .noAcknowledgment
         return due
       }
       due.retransmission = message

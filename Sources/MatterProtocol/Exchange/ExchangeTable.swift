@@ -8,10 +8,10 @@ struct ExchangeTable: Sendable {
   /// The result of a received message for its exchange.
   enum Reception: Hashable {
     /// The message is for the owner of the exchange. `displacedAck` is the counter of an earlier message whose
-    /// acknowledgement must be sent now, because only one can be pending for piggybacking.
+    /// acknowledgment must be sent now, because only one can be pending for piggybacking.
     case message(isFirst: Bool, displacedAck: UInt32?)
-    /// A standalone acknowledgement. `isFinished`: it ended the exchange.
-    case acknowledgement(isFinished: Bool)
+    /// A standalone acknowledgment. `isFinished`: it ended the exchange.
+    case acknowledgment(isFinished: Bool)
     /// The message belongs to no open exchange and may not open one. `isFinished`: it ended a closing exchange.
     case unknownExchange(isFinished: Bool)
   }
@@ -134,7 +134,7 @@ struct ExchangeTable: Sendable {
     return inbound.count { secured.fabric(of: $0.session) == fabric } < maximumInbound / fabrics.count
   }
 
-  /// Records a message that is not a duplicate: the acknowledgement that it carries and the one that it requests. Opens
+  /// Records a message that is not a duplicate: the acknowledgment that it carries and the one that it requests. Opens
   /// the exchange of a first message. Matter Core § 4.10.5.2 and § 4.12.5.
   /// - Parameters:
   ///   - counter: The counter of the message.
@@ -152,7 +152,7 @@ struct ExchangeTable: Sendable {
       if payload.isStandaloneAck || exchange.isClosing { isFinished = store(exchange, id) }
     }
     if payload.isStandaloneAck {
-      return isFirst ? .unknownExchange(isFinished: false) : .acknowledgement(isFinished: isFinished)
+      return isFirst ? .unknownExchange(isFinished: false) : .acknowledgment(isFinished: isFinished)
     }
     let isAccepted =
       isFirst
@@ -184,7 +184,7 @@ struct ExchangeTable: Sendable {
 }
 
 extension PayloadHeader {
-  /// Creates the header of a standalone acknowledgement.
+  /// Creates the header of a standalone acknowledgment.
   init(acknowledging counter: UInt32, on id: ExchangeID) {
     self.init(
       isFromInitiator: id.isInitiator, needsAck: false, opcode: SecureChannelOpcode.standaloneAck, exchange: id.number,

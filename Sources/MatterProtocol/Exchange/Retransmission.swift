@@ -4,7 +4,7 @@ internal import MatterCrypto
 public enum Retransmission {
   /// The maximum number of transmissions of a message, including the first.
   public static let maximumTransmissions = 5
-  /// The time that an acknowledgement may wait to be piggybacked on another message.
+  /// The time that an acknowledgment may wait to be piggybacked on another message.
   public static let standaloneAckDelay: Duration = .milliseconds(200)
 
   /// Returns the back-off between a transmission and the next one.

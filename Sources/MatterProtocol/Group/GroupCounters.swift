@@ -48,7 +48,7 @@ struct GroupDataCounter: Sendable {
   /// Returns the counter for the next message.
   /// - Parameter first: The initial counter of a node that has not sent a group message yet.
   /// - Returns: `reserved`, if any, must be stored before the message is sent.
-  mutating func take(first: @autoclosure () -> UInt32) -> (counter: UInt32, reserved: UInt32?) {
+  mutating func next(first: @autoclosure () -> UInt32) -> (counter: UInt32, reserved: UInt32?) {
     let counter: UInt32
     if let next {
       counter = next

@@ -79,7 +79,7 @@ struct GroupMessaging: Sendable {
     else { return nil }
     // Stored only with the message, so that a failure loses no reservation.
     var counter = counter
-    let (number, reserved) = counter.take(first: random.initialMessageCounter())
+    let (number, reserved) = counter.next(first: random.initialMessageCounter())
     let header = MessageHeader(
       sessionID: key.sessionID, sessionKind: .group, counter: number, source: fabric.nodeID,
       destination: .group(group), hasPrivacy: hasPrivacy)

@@ -8,17 +8,17 @@ struct LittleEndianReader {
     self.offset = offset
   }
 
-  private mutating func take<T: FixedWidthInteger>(_: T.Type) -> T? {
+  private mutating func read<T: FixedWidthInteger>(_: T.Type) -> T? {
     let size = MemoryLayout<T>.size
     guard bytes.count - offset >= size else { return nil }
     defer { offset += size }
     return bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
   }
 
-  mutating func u8() -> UInt8? { take(UInt8.self) }
-  mutating func u16() -> UInt16? { take(UInt16.self) }
-  mutating func u32() -> UInt32? { take(UInt32.self) }
-  mutating func u64() -> UInt64? { take(UInt64.self) }
+  mutating func u8() -> UInt8? { read(UInt8.self) }
+  mutating func u16() -> UInt16? { read(UInt16.self) }
+  mutating func u32() -> UInt32? { read(UInt32.self) }
+  mutating func u64() -> UInt64? { read(UInt64.self) }
 
   mutating func skip(_ count: Int) -> Bool {
     guard bytes.count - offset >= count else { return false }

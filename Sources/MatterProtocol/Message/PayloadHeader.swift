@@ -17,7 +17,7 @@ public struct ProtocolID: Hashable, Sendable {
 public struct PayloadHeader: Hashable, Sendable {
   /// The I flag: sent by the initiator of the exchange.
   public var isFromInitiator: Bool
-  /// The R flag: the sender requests an acknowledgement.
+  /// The R flag: the sender requests an acknowledgment.
   public var needsAck: Bool
   /// The message type within the protocol.
   public var opcode: UInt8

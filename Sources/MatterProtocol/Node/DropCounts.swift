@@ -7,7 +7,7 @@ public enum DropReason: String, Error, CaseIterable, Codable, Sendable {
   case tooManyStarts
   /// A group message under an unknown key.
   case unknownGroupKey
-  /// A group message that is invalid as such: a control message, or one that requests an acknowledgement.
+  /// A group message that is invalid as such: a control message, or one that requests an acknowledgment.
   case improperGroupMessage
   /// The maximum number of tracked group senders of the fabric is reached.
   case groupPeersExhausted

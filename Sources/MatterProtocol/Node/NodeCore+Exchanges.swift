@@ -15,7 +15,7 @@ extension NodeCore {
     return exchanges.open(on: session)
   }
 
-  /// Closes an exchange. Sends a pending acknowledgement at once and keeps retransmitting an unacknowledged message.
+  /// Closes an exchange. Sends a pending acknowledgment at once and keeps retransmitting an unacknowledged message.
   public mutating func close(_ id: ExchangeID, at now: Instant) {
     guard let (owedAck, isFinished) = exchanges.close(id) else { return }
     if let owedAck { sendAck(of: owedAck, on: id, at: now) }
@@ -84,14 +84,14 @@ extension NodeCore {
     return sent
   }
 
-  /// Sends a standalone acknowledgement.
+  /// Sends a standalone acknowledgment.
   mutating func sendAck(of counter: UInt32, on id: ExchangeID, at now: Instant) {
     _ = transmit(PayloadHeader(acknowledging: counter, on: id), on: id.session, at: now, capacity: 0) { _ in }
   }
 
   // MARK: Time
 
-  /// Retransmits messages, sends standalone acknowledgements and times out exchanges and handshakes that are due.
+  /// Retransmits messages, sends standalone acknowledgments and times out exchanges and handshakes that are due.
   public mutating func advance(to now: Instant) {
     guard let nextDeadline, nextDeadline <= now else { return }
     for id in exchanges.due(at: now) { advance(id, to: now) }
@@ -105,7 +105,7 @@ extension NodeCore {
     let peer = peer(of: id.session, at: now)
     let due = exchange.advance(
       to: now, peer: peer, maximumTransmissions: configuration.hooks.maximumTransmissions, jitter: &jitterSource)
-    if let counter = due.acknowledgement {
+    if let counter = due.acknowledgment {
       sendAck(of: counter, on: id, at: now)
       // A session that has exhausted its counters is removed with its exchanges.
       guard exchanges[id] != nil else { return }

@@ -31,7 +31,7 @@ extension NodeCore {
     resumption.remove(fabric: fabric, peer: peer)
   }
 
-  /// Whether the peer of an outbound handshake has sent any message yet, including a standalone acknowledgement.
+  /// Whether the peer of an outbound handshake has sent any message yet, including a standalone acknowledgment.
   public func hasReceivedResponse(_ id: HandshakeID) -> Bool {
     handshakes.exchange(of: id).flatMap { unsecured[$0.session]?.lastHeard } != nil
   }

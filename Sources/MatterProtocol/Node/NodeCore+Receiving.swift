@@ -67,7 +67,7 @@ extension NodeCore {
     process(bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: false, from: address, at: now)
   }
 
-  /// Processes a message after decryption: duplicates, acknowledgements, exchanges. Matter Core § 4.7.2 and § 4.12.5.
+  /// Processes a message after decryption: duplicates, acknowledgments, exchanges. Matter Core § 4.7.2 and § 4.12.5.
   private mutating func process(
     _ bytes: [UInt8], _ header: MessageHeader, _ payload: PayloadHeader, _ offset: Int, on session: SessionID,
     isNew: Bool, isExpiring: Bool, from address: SocketAddress, at now: Instant
@@ -76,7 +76,7 @@ extension NodeCore {
     let reason: DropReason? = isNew ? nil : .duplicate
     tracer?(PacketTrace(receiving: header, payload, on: session, from: address, size: bytes.count, reason: reason))
     guard isNew else {
-      // The acknowledgement was lost: repeat it, even if the exchange no longer exists.
+      // The acknowledgment was lost: repeat it, even if the exchange no longer exists.
       if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
       drops.count(.duplicate)
       return
@@ -97,7 +97,7 @@ extension NodeCore {
               exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
               payload: offset..<bytes.count, isFirst: isFirst)))
       }
-    case .acknowledgement(let isFinished):
+    case .acknowledgment(let isFinished):
       if isFinished { closeIfExpired(session) }
     case .unknownExchange(let isFinished):
       if isFinished { closeIfExpired(session) }

@@ -1,11 +1,11 @@
 /// The slots for inbound handshakes of one kind, with the policy that evicts a handshake when all slots are taken.
 ///
 /// Any address can start any number of handshakes, so a flood could occupy all slots for good. The policy bounds the
-/// time that a flood can block other peers, from however many addresses it comes:
+/// time that a flood can block other peers, regardless of the number of its addresses:
 ///
 /// - Where an address has one slot only, restarting a handshake reuses the slot and keeps its age.
 /// - An address without a slot takes one from an address that holds two or more.
-/// - A slot older than its timeout is evicted for the next address that asks. The timeout is short until the peer's
+/// - A slot older than its timeout is evicted for the next address that needs one. The timeout is short until the peer's
 ///   second message confirms that it receives our responses, and longer after that.
 /// - An address that lost a slot is penalized for 30 s: it can only evict slots that are older still.
 ///

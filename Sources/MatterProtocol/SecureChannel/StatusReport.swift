@@ -72,7 +72,7 @@ public struct StatusReport: Hashable, Sendable {
 public enum SecureChannelOpcode {
   /// Synchronization of group message counters. § 4.18.
   public static let counterSyncRequest: UInt8 = 0x00, counterSyncResponse: UInt8 = 0x01
-  /// A standalone acknowledgement. § 4.12.
+  /// A standalone acknowledgment. § 4.12.
   public static let standaloneAck: UInt8 = 0x10
   /// The PASE parameters. § 4.14.1.
   public static let pbkdfParamRequest: UInt8 = 0x20, pbkdfParamResponse: UInt8 = 0x21

@@ -108,7 +108,7 @@ public protocol DatagramTransport: AnyObject {
   /// Switches to these interfaces and their current addresses.
   /// - Returns: the failures.
   func follow(_ interfaces: [NetworkInterface]) -> [NetworkError]
-  /// Closes all sockets; no callback is called afterwards.
+  /// Closes all sockets; no callback is called afterward.
   func close()
   /// Returns whether the engine may perform more effects without time passing. Called every few thousand effects; if
   /// false, the host stops the node silently.

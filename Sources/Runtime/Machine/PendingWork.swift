@@ -1,6 +1,6 @@
 /// Records pending operations, so that a stalled simulation can report what it is waiting for.
 ///
-/// Outside a simulation no registry is set, and the cost is one look at a task-local value.
+/// Outside a simulation no registry is set, and the cost is one read of a task-local value.
 public enum PendingWork {
   /// The registry of pending operations; nil outside a simulation. Child tasks inherit it; listeners that wait forever
   /// clear it.

@@ -85,7 +85,7 @@ public struct LinkConditions: Hashable, Codable, Sendable {
   }
 
   /// The size of the smallest exchange that keeps a subscription: an empty report, 41 bytes, and the longer response to
-  /// it, with a message header, a protocol header with an acknowledgement, a status and the tag of the encryption.
+  /// it, with a message header, a protocol header with an acknowledgment, a status and the tag of the encryption.
   /// Matter Core § 4.4, § 4.8, § 10.7.2.
   package static let leastDatagramSize = 8 + 10 + 8 + 16
 

@@ -110,17 +110,17 @@ enum Journal {
   private static func entries(_ bytes: [UInt8], _ range: Range<Int>) -> [StoreChange]? {
     var changes: [StoreChange] = []
     var position = range.lowerBound
-    func take(_ count: Int) -> ArraySlice<UInt8>? {
+    func read(_ count: Int) -> ArraySlice<UInt8>? {
       guard count >= 0, range.upperBound - position >= count else { return nil }
       defer { position += count }
       return bytes[position..<position + count]
     }
-    func number() -> Int? { take(4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
+    func number() -> Int? { read(4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
     while position < range.upperBound {
-      guard let operation = take(1)?.first, isEntry(operation), let key = number().flatMap(take) else { return nil }
+      guard let operation = read(1)?.first, isEntry(operation), let key = number().flatMap(read) else { return nil }
       var value: [UInt8]?
       if operation == 1 {
-        guard let content = number().flatMap(take) else { return nil }
+        guard let content = number().flatMap(read) else { return nil }
         value = Array(content)
       }
       changes.append(StoreChange(String(decoding: key, as: UTF8.self), value))

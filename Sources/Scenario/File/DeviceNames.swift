@@ -123,7 +123,8 @@ struct DeviceNames: Sendable {
 
   private func clusters(of device: DeviceDefinition) -> [any Cluster.Type] {
     let names = SimulatedDevice.clusterNames(of: device.kind)
-    return names.compactMap { name in ClusterCatalogue.all.first { $0.name == name } }
+    return names.compactMap { name in ClusterCatalogue.standard.first { $0.name == name } }
+      + device.makers.compactMap { ClusterCatalogue.cluster($0.cluster.id) }
   }
 }
 

@@ -116,12 +116,13 @@ extension ScenarioDefinition {
       home = try HomeDefinition.load(simulating: [(other.name, other.text)]) { data, _ in
         try openData(TextFile.path(data, besides: name))
       }
-      for key in ["rooms", "devices"] {
+      for key in ["rooms", "clusters", "devices"] {
         if let node = fields[key] { reader.report(node, expected: "either “home: FILE” or devices here") }
       }
     } else {
       home = try HomeDefinition.load(
-        simulating: [(file.name, file.text)], ignoring: ScenarioReader.keys.filter { $0 != "rooms" && $0 != "devices" }
+        simulating: [(file.name, file.text)],
+        ignoring: ScenarioReader.keys.filter { !["rooms", "clusters", "devices"].contains($0) }
       ) { data, _ in try openData(data) }
     }
     let fallback = ((file.name as NSString).lastPathComponent as NSString).deletingPathExtension

@@ -9,7 +9,8 @@ internal import Yams
 /// Parses a scenario file, collecting all problems instead of stopping at the first.
 struct ScenarioReader {
   static let keys = [
-    "scenario", "home", "rooms", "devices", "paired", "limit", "defect", "mutant", "vary", "always", "never", "steps",
+    "scenario", "home", "rooms", "clusters", "devices", "paired", "limit", "defect", "mutant", "vary", "always",
+    "never", "steps",
   ]
 
   var problems: [DefinitionProblem] = []
@@ -229,7 +230,7 @@ struct ScenarioReader {
     }
     do throws(DefinitionError) {
       let devices = try definition.bridgedDevices(node, in: document)
-      for var device in devices where names.bridge(of: device.path) == nil {
+      for var device in devices where names.bridge(of: device.path) != bridge {
         if names.devices.contains(where: { $0.path.lowercased() == device.path.lowercased() }) {
           report(node, expected: "another name than that of a device of the home")
           return nil
@@ -252,10 +253,10 @@ struct ScenarioReader {
       report(node, expected: "faults such as { slow: 2s }, or heal")
       return nil
     }
-    let (faults, found) = FaultReading.read(node, in: document, of: names.devices.first { $0.path == device }?.kind)
+    let (faults, found) = FaultReading.read(node, in: document, isBridged: names.bridge(of: device) != nil)
     problems += found
-    if names.bridge(of: device) != nil, faults.areOfNode {
-      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
+    if let definition = names.devices.first(where: { $0.path == device }) {
+      problems += faults.problems(of: definition)
     }
     return .faults(device: device, faults)
   }

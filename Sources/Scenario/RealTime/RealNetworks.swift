@@ -113,7 +113,7 @@ final class RealNetworks: Sendable {
       guard !receiver.isDeaf, !receiver.familiesOff.contains(source.ip.family),
         !isMulticast || sender.hasMulticast && receiver.hasMulticast && sender.place == receiver.place
       else { return ([], isMulticast ? .multicast : .partition) }
-      guard let conditions = sender.conditions(towards: receiver) else { return ([.zero], nil) }
+      guard let conditions = sender.conditions(toward: receiver) else { return ([.zero], nil) }
       let delays = state.links[link, default: DatagramLink()].carry(size, conditions, at: now)
       let isTooLong = conditions.maximumDatagramSize > 0 && size > conditions.maximumDatagramSize
       return (delays, delays.isEmpty ? isTooLong ? .tooLong : .link : nil)
@@ -163,7 +163,7 @@ final class RealNetworks: Sendable {
       let isAsked = publication.map { $0.number < question } ?? false
       return there.isVisible && here.seesOthers && (!isAsked || here.isVisible && there.seesOthers)
         && !there.familiesOff.union(here.familiesOff).isSuperset(of: IPFamily.allCases)
-        && there.conditions(towards: here)?.carriesNothing != true
+        && there.conditions(toward: here)?.carriesNothing != true
     }
   }
 
@@ -187,7 +187,7 @@ final class RealNetworks: Sendable {
     state.withLock { state in
       let finder = ObjectIdentifier(machine)
       guard let publication = state.publications[service], publication.publisher != finder else { return .zero }
-      guard let conditions = state[publication.publisher].conditions(towards: state[finder]) else { return .zero }
+      guard let conditions = state[publication.publisher].conditions(toward: state[finder]) else { return .zero }
       var (time, random) = (Duration.zero, SystemRandomSource())
       for _ in 0..<(publication.number < question ? 2 : 1) {
         if conditions.loss.happens(&random) { return nil }

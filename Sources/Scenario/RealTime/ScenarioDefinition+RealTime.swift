@@ -36,7 +36,7 @@ extension ScenarioDefinition {
         return await Self.play(self, on: home, timeline, pace: .milliseconds(20))
       }
       group.addTask {
-        // A cancelled sleep also returns; the result is then ignored.
+        // A canceled sleep also returns; the result is then ignored.
         try? await home.sleep(for: limit)
         return timeIsOver(timeline)
       }

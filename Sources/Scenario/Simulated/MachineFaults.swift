@@ -18,7 +18,7 @@ struct MachineFaults {
   private var hasAddress: Bool { familiesOff.count < IPFamily.allCases.count }
 
   /// Returns the combined conditions of the link to another machine; nil if neither end sets any.
-  func conditions(towards other: MachineFaults) -> LinkConditions? {
+  func conditions(toward other: MachineFaults) -> LinkConditions? {
     guard let conditions, let others = other.conditions else { return conditions ?? other.conditions }
     return conditions.chained(with: others)
   }

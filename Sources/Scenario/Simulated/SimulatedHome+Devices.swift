@@ -120,14 +120,14 @@ extension SimulatedHome {
       if isCut { network.cut(from: from, to: to) } else { network.mend(from: from, to: to) }
     }
     let (here, there) = (faults[first] ?? MachineFaults(), faults[second] ?? MachineFaults())
-    network.set(here.conditions(towards: there), from: first, to: second)
+    network.set(here.conditions(toward: there), from: first, to: second)
   }
 
   /// Changes the addresses of a device, which announces them by DNS-SD.
   public func move(_ device: String) throws(HomeError) {
     let machine = try machine(of: device)
     addToTimeline("move \(device)")
-    machine.changeAddresses(Self.neighbour)
+    machine.changeAddresses(Self.neighbor)
   }
 
   /// Moves the wall clock of a device, or with “hub” of the home's machine.
@@ -139,7 +139,7 @@ extension SimulatedHome {
   }
 
   /// Returns an unused address of the same subnet.
-  private static func neighbour(_ address: IPAddress) -> IPAddress {
+  private static func neighbor(_ address: IPAddress) -> IPAddress {
     switch address {
     case .v4(let bits): .v4(bits ^ 0x80_0000)
     case .v6(let high, let low, let scope): .v6(high: high, low: low &+ 0x1_0000, scope: scope)

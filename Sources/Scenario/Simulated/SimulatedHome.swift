@@ -160,7 +160,7 @@ public actor SimulatedHome {
     for other in others { await other.home?.close() }
     for held in heldSubscriptions { await held.home.close() }
     heldSubscriptions = []
-    PassingHomes.remove(below: directory)
+    InMemoryHomes.remove(below: directory)
     try? FileManager.default.removeItem(atPath: directory)
   }
 }

@@ -49,13 +49,13 @@ extension SimulatedHome {
           guard let cluster = Self.clusters[path.cluster], !cluster.contains(path.attribute),
             let value = engine.value(of: path, at: now)
           else { continue }
-          let said = known[path]
+          let reported = known[path]
           let owner = owners[path.endpoint] ?? device.definition.path
-          guard value != said, !wrong.contains(where: { $0.device == owner }) else { continue }
+          guard value != reported, !wrong.contains(where: { $0.device == owner }) else { continue }
           wrong.append(
             Disagreement(
               device: owner,
-              what: "\(path) is \(hexadecimal(value)), and the home has \(said.map(hexadecimal) ?? "none")"))
+              what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
         }
         return wrong
       }
@@ -79,10 +79,10 @@ extension SimulatedHome {
   }
 
   private func disagreements(of home: Home, _ truth: [GroundTruth]) async throws(HomeError) -> [Disagreement] {
-    let said = try await states(home)
+    let reported = try await states(home)
     var result: [Disagreement] = []
     for truth in truth {
-      guard let state = said[truth.uniqueID] else {
+      guard let state = reported[truth.uniqueID] else {
         result.append(Disagreement(device: truth.path, what: "it is not in the home"))
         continue
       }

@@ -4,18 +4,18 @@ public import MatterProtocol
 /// A comparison of what a home reported about its devices with their actual state.
 public struct ScoreCard: Hashable, Sendable {
   /// The times from a device becoming unreachable until the home reported it offline.
-  public private(set) var noticedGone: [Duration] = []
+  public private(set) var detectedOutages: [Duration] = []
   /// The times from a device becoming reachable until the home reported it online.
-  public private(set) var noticedBack: [Duration] = []
+  public private(set) var detectedReturns: [Duration] = []
   /// How long devices were unreachable without being reported offline, until they were back or the observation ended.
-  public private(set) var unnoticedGone: [Duration] = []
+  public private(set) var undetectedOutages: [Duration] = []
   /// How long devices were reachable without being reported online, until they were away again or the observation
   /// ended.
-  public private(set) var unnoticedBack: [Duration] = []
+  public private(set) var undetectedReturns: [Duration] = []
   /// The durations of false “offline” reports that the home corrected by itself, without a change of the device.
-  public private(set) var takenBackOffline: [Duration] = []
+  public private(set) var correctedOffline: [Duration] = []
   /// The durations of false “online” reports that the home corrected by itself.
-  public private(set) var takenBackOnline: [Duration] = []
+  public private(set) var correctedOnline: [Duration] = []
   /// The number of times that the home reported a reachable device as offline.
   public private(set) var falseOffline = 0
   /// The number of times that the home reported an unreachable device as online.
@@ -27,7 +27,7 @@ public struct ScoreCard: Hashable, Sendable {
 
   private struct Subject: Hashable {
     var isReachable: Bool
-    var isSaidOnline: Bool
+    var isReportedOnline: Bool
     var isStale: Bool
     /// When the home's report became wrong; nil if it is right.
     var changed: Instant?
@@ -43,13 +43,13 @@ public struct ScoreCard: Hashable, Sendable {
   /// Records the actual state of a device and the home's report at one moment.
   /// - Parameter isStale: whether the home shows values that the device doesn't have.
   public mutating func observe(
-    _ device: String, isReachable: Bool, said: ConnectivityState, isStale: Bool, at now: Instant
+    _ device: String, isReachable: Bool, reported: ConnectivityState, isStale: Bool, at now: Instant
   ) {
-    let isOnline = said == .online || said == .partiallyOnline
+    let isOnline = reported == .online || reported == .partiallyOnline
     guard var subject = subjects[device] else {
       // An error that predates the observation is not counted as a false report.
       subjects[device] = Subject(
-        isReachable: isReachable, isSaidOnline: isOnline, isStale: isReachable && isOnline && isStale,
+        isReachable: isReachable, isReportedOnline: isOnline, isStale: isReachable && isOnline && isStale,
         changed: isReachable == isOnline ? nil : now, last: now)
       return
     }
@@ -57,12 +57,12 @@ public struct ScoreCard: Hashable, Sendable {
     watched += time
     if subject.isStale { stale += time }
     if isReachable != subject.isReachable {
-      recordUnnoticed(subject, at: now)
+      recordUndetected(subject, at: now)
       // Either the report is right again, or it has just become wrong.
-      subject.changed = isReachable == subject.isSaidOnline ? nil : now
+      subject.changed = isReachable == subject.isReportedOnline ? nil : now
       subject.isFalse = false
     }
-    if isOnline != subject.isSaidOnline {
+    if isOnline != subject.isReportedOnline {
       if isOnline == isReachable {
         if let changed = subject.changed { end(after: now - changed, isOnline: isOnline, wasFalse: subject.isFalse) }
         subject.changed = nil
@@ -72,7 +72,7 @@ public struct ScoreCard: Hashable, Sendable {
       }
     }
     subject.isReachable = isReachable
-    subject.isSaidOnline = isOnline
+    subject.isReportedOnline = isOnline
     subject.isStale = isReachable && isOnline && isStale
     subject.last = now
     subjects[device] = subject
@@ -81,23 +81,23 @@ public struct ScoreCard: Hashable, Sendable {
   /// Records that the home's report about a device became right.
   private mutating func end(after time: Duration, isOnline: Bool, wasFalse: Bool) {
     switch (isOnline, wasFalse) {
-    case (true, false): noticedBack.append(time)
-    case (true, true): takenBackOffline.append(time)
-    case (false, false): noticedGone.append(time)
-    case (false, true): takenBackOnline.append(time)
+    case (true, false): detectedReturns.append(time)
+    case (true, true): correctedOffline.append(time)
+    case (false, false): detectedOutages.append(time)
+    case (false, true): correctedOnline.append(time)
     }
   }
 
   /// Records that the home did not notice a change before the next one or before the end of the observation.
-  private mutating func recordUnnoticed(_ subject: Subject, at now: Instant) {
-    guard let changed = subject.changed, subject.isReachable != subject.isSaidOnline else { return }
-    if subject.isReachable { unnoticedBack.append(now - changed) } else { unnoticedGone.append(now - changed) }
+  private mutating func recordUndetected(_ subject: Subject, at now: Instant) {
+    guard let changed = subject.changed, subject.isReachable != subject.isReportedOnline else { return }
+    if subject.isReachable { undetectedReturns.append(now - changed) } else { undetectedOutages.append(now - changed) }
   }
 
-  /// Ends the observation until the next ``observe(_:isReachable:said:isStale:at:)``, because the home has no power
+  /// Ends the observation until the next ``observe(_:isReachable:reported:isStale:at:)``, because the home has no power
   /// or is no longer observed.
-  public mutating func lookAway() {
-    for subject in subjects.values { recordUnnoticed(subject, at: subject.last) }
+  public mutating func pause() {
+    for subject in subjects.values { recordUndetected(subject, at: subject.last) }
     subjects = [:]
   }
 
@@ -118,12 +118,12 @@ public struct ScoreCard: Hashable, Sendable {
       times.max().map { "\(times.count) times; the longest was \($0.tenths) s" } ?? "never"
     }
     return [
-      "noticed that a device went: \(text(noticedGone))", "noticed that a device came: \(text(noticedBack))",
-      "was away, and it was not noticed: \(longest(unnoticedGone))",
-      "was back, and it was not noticed: \(longest(unnoticedBack))", "false \u{201C}offline\u{201D}: \(falseOffline)",
+      "detected outages: \(text(detectedOutages))", "detected returns: \(text(detectedReturns))",
+      "undetected outages: \(longest(undetectedOutages))",
+      "undetected returns: \(longest(undetectedReturns))", "false \u{201C}offline\u{201D}: \(falseOffline)",
       "false \u{201C}online\u{201D}: \(falseOnline)",
-      "took a false \u{201C}offline\u{201D} back: \(text(takenBackOffline))",
-      "took a false \u{201C}online\u{201D} back: \(text(takenBackOnline))",
+      "corrected a false \u{201C}offline\u{201D}: \(text(correctedOffline))",
+      "corrected a false \u{201C}online\u{201D}: \(text(correctedOnline))",
       "stale values: \(stale.tenths) s of \(watched.tenths) s watched",
     ]
   }

@@ -29,10 +29,10 @@ extension SimulatedHome {
         rounds += 1
         compare(home, try await home.devices().list(), score)
       } else {
-        score.card.lookAway()
+        score.card.pause()
       }
       guard now < end else {
-        score.card.lookAway()
+        score.card.pause()
         return score.card
       }
       try await simulation.sleep(for: period)
@@ -51,10 +51,10 @@ extension SimulatedHome {
   private func compare(_ home: Home, _ devices: [HomeDevice], _ score: ScoreState) {
     // The power of the home's machine may have been cut meanwhile.
     guard opened === home else { return }
-    let (said, now) = (Self.states(devices), simulation.world.value.now)
+    let (reported, now) = (Self.states(devices), simulation.world.value.now)
     for truth in truth() {
       score.card.observe(
-        truth.path, isReachable: truth.isReachable, said: said[truth.uniqueID] ?? .unknown,
+        truth.path, isReachable: truth.isReachable, reported: reported[truth.uniqueID] ?? .unknown,
         isStale: score.stale.contains(truth.path), at: now)
     }
   }

@@ -29,7 +29,7 @@ public actor SimulatedWorld {
   }
 
   /// Suspends the task for a virtual duration.
-  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  /// - Throws: `CancellationError` as soon as the task is canceled.
   public func sleep(for time: Duration) async throws {
     try Task.checkCancellation()
     let wait = PendingWork.begin("\(time) to pass")
@@ -51,7 +51,7 @@ public actor SimulatedWorld {
   /// - Parameters:
   ///   - time: the maximum duration, whether or not it is a multiple.
   ///   - pace: the polling interval.
-  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  /// - Throws: `CancellationError` as soon as the task is canceled.
   package func sleepUntilNextEvent(within time: Duration, pace: Duration) async throws {
     let start = now
     let next = await withCheckedContinuation { continuation in
@@ -75,7 +75,7 @@ public actor SimulatedWorld {
   /// Waits until a condition holds, which is checked after every step of the world.
   /// - Parameters:
   ///   - what: the awaited condition, for the errors of a stalled run.
-  ///   - time: the timeout. In a cancelled task the call returns at once.
+  ///   - time: the timeout. In a canceled task the call returns at once.
   /// - Returns: whether the condition held before the timeout.
   @discardableResult
   public func wait(

@@ -22,7 +22,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   /// Whether the machine has power.
   public private(set) var isPowered = true
   /// Incremented whenever power is restored: code from before has no effects.
-  fileprivate private(set) var life = 1
+  fileprivate private(set) var startCount = 1
   /// Called when the power is cut, to end the running processes without notifications.
   public var onPowerCut: [() -> Void] = []
   /// The number of effects before the power is cut, to inject a kill at any point; nil for never.
@@ -102,11 +102,11 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     for end in ends { end() }
   }
 
-  /// Restores power. The caller restarts what ran before.
+  /// Restores power. The caller restarts the nodes of the machine.
   public func restorePower() {
     guard !isPowered else { return }
     isPowered = true
-    life += 1
+    startCount += 1
     world.trace.add(.powerOn, id, at: world.now)
   }
 
@@ -170,8 +170,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     return true
   }
 
-  fileprivate func commit(_ changes: [StoreChange], to directory: String, in life: Int) {
-    guard life == self.life, takesEffect() else { return }
+  fileprivate func commit(_ changes: [StoreChange], to directory: String, in startCount: Int) {
+    guard startCount == self.startCount, takesEffect() else { return }
     for change in changes {
       disk[directory, default: [:]][change.key] = change.value
       world.trace.add(.stored, id, at: world.now, bytes: change.value ?? [], change.key)
@@ -241,22 +241,24 @@ extension SimulatedMachine: WorldMember {
 /// Runs work on the event loop. Each piece of work is one effect, which happens completely or not at all.
 private struct SimulatedWorker: Worker {
   let machine: SimulatedMachine
-  private let life: Int
+  private let startCount: Int
 
-  init(machine: SimulatedMachine) { (self.machine, life) = (machine, machine.life) }
+  init(machine: SimulatedMachine) { (self.machine, startCount) = (machine, machine.startCount) }
 
   func submit<R: Sendable>(
     on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
   ) -> EventLoopFuture<R> {
     eventLoop.submit {
       // A database commit is one piece of work: the power is cut before or after it.
-      guard machine.life == life, machine.takesEffect() else { throw SimulationError.powerOff(machine.name) }
+      guard machine.startCount == startCount, machine.takesEffect() else {
+        throw SimulationError.powerOff(machine.name)
+      }
       return try body()
     }
   }
 
   func run<R, F: Error>(_ body: () throws(F) -> R) throws(F) -> R? {
-    guard machine.life == life, machine.takesEffect() else { return nil }
+    guard machine.startCount == startCount, machine.takesEffect() else { return nil }
     machine.world.trace.add(.stored, machine.id, at: machine.world.now)
     return try body()
   }
@@ -268,14 +270,14 @@ private struct SimulatedWorker: Worker {
 private final class SimulatedStore: NodeStore {
   private let machine: SimulatedMachine
   private let directory: String
-  private let life: Int
+  private let startCount: Int
 
   init(_ machine: SimulatedMachine, directory: String) {
-    (self.machine, life) = (machine, machine.life)
+    (self.machine, startCount) = (machine, machine.startCount)
     self.directory = directory
   }
 
   func load() throws(StoreError) -> StoredState { machine.stored(in: directory) }
-  func commit(_ changes: [StoreChange]) throws(StoreError) { machine.commit(changes, to: directory, in: life) }
+  func commit(_ changes: [StoreChange]) throws(StoreError) { machine.commit(changes, to: directory, in: startCount) }
   func close() {}
 }

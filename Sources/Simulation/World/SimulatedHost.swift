@@ -5,13 +5,13 @@ public import MatterProtocol
 public struct Boot: Sendable {
   /// The contents of the host's store.
   public let state: StoredState
-  /// The random source, a different sequence in each life.
+  /// The random source, a different sequence after each start.
   public let random: any RandomSource
   /// The time of the start.
   public let now: Instant
   public let address: SocketAddress
   /// The number of starts of the host, including this one.
-  public let life: Int
+  public let startCount: Int
 }
 
 /// A host of a ``World``: an engine with a store, an address and a power switch.
@@ -28,10 +28,10 @@ public final class SimulatedHost<E: Engine> {
   /// The emitted events with their times.
   public private(set) var events: [(at: Instant, event: E.Event)] = []
   /// The number of starts.
-  public private(set) var life = 0
+  public private(set) var startCount = 0
   /// The number of effects before the power is cut, to inject a kill at any point; nil for never.
   public var effectsUntilPowerCut: Int?
-  /// The number of effects performed in all lives.
+  /// The number of effects performed since the first start.
   public private(set) var effectCount = 0
 
   unowned let world: World
@@ -95,15 +95,15 @@ public final class SimulatedHost<E: Engine> {
   /// Starts the engine from the stored state. Does nothing if it runs.
   public func powerOn() {
     guard engine == nil else { return }
-    life += 1
+    startCount += 1
     world.trace.add(.powerOn, id, at: world.now)
     world.network.attach(id, at: address)
     engine = boot(
       Boot(
         state: store,
         random: TracedRandomSource(
-          SeededRandomSource(seed: seed &+ UInt64(life) &* 0x9E37_79B9), world.draws), now: world.now,
-        address: address, life: life))
+          SeededRandomSource(seed: seed &+ UInt64(startCount) &* 0x9E37_79B9), world.draws), now: world.now,
+        address: address, startCount: startCount))
     drain()
   }
 

@@ -252,8 +252,8 @@ public final class World {
     throw fault
   }
 
-  /// Throws if the code on a machine waits in vain, as far as can be determined: it had no event for longer than the
-  /// timeout and has no timer, no action is scheduled, and no member has a timer longer than the timeout.
+  /// Throws if no event can resume the code on a machine, as far as can be determined: it had no event for longer than
+  /// the timeout and has no timer, no action is scheduled, and no member has a timer longer than the timeout.
   func checkProgress(of machine: SimulatedMachine, _ timeout: Duration) throws(SimulationError) {
     let last = machine.eventLoop.lastWork
     guard now - last > timeout, machine.eventLoop.nextDeadline == nil, actions.isEmpty, conditions.isEmpty,

@@ -2,12 +2,19 @@ import MatterClusters
 import MatterModel
 
 extension AttributeCatalogue {
-  /// All attributes. Several thousand names, so created once.
-  static let all: AttributeCatalogue = {
-    var catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
+  /// The attributes of the standard. Several thousand names, so created once.
+  static let standard: AttributeCatalogue = {
+    var catalogue = AttributeCatalogue(clusters: ClusterCatalogue.standard)
     catalogue.checksIntegers = false
     return catalogue
   }()
+
+  /// The same with the clusters of manufacturers that this process knows.
+  static var all: AttributeCatalogue {
+    var catalogue = standard
+    for cluster in ClusterCatalogue.all.dropFirst(ClusterCatalogue.standard.count) { catalogue.add(cluster) }
+    return catalogue
+  }
 }
 
 extension HomeDefinition {
@@ -19,7 +26,7 @@ extension HomeDefinition {
     simulating files: [(name: String, text: String)], ignoring ignored: [String] = [],
     opening open: @escaping FileReader = HomeDefinition.refuseFile
   ) throws(DefinitionError) -> HomeDefinition {
-    let home = try load(files: files, catalogue: .all, ignoring: ignored, opening: open)
+    let home = try load(files: files, catalogue: .standard, ignoring: ignored, opening: open)
     var seen: Set<SourceMark> = []
     let problems = (home.devices.flatMap(DeviceAssembly.problems) + roomProblems(home)).filter {
       seen.insert($0.mark).inserted

@@ -17,7 +17,9 @@ extension DeviceAssembly {
     guard device.kind == .bridge else {
       return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) } + (power.map { [$0] } ?? [])
     }
-    var aggregator = EndpointDefinition(1, deviceTypes: types(device), servers: labels(device))
+    var aggregator = EndpointDefinition(
+      1, deviceTypes: types(device),
+      servers: labels(device) + makers(device, position: 0).map { initial($0, device, position: 0) })
     var behind: [EndpointDefinition] = []
     for bridged in device.bridged { behind += endpoints(bridged: bridged, &numbers, clock) }
     // A flat list: an aggregator lists all endpoints below it, at any depth.
@@ -79,10 +81,10 @@ extension DeviceAssembly {
     return units.enumerated().map { position, unit in
       let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
-        .map { $0.connected(toRoomOf: device, clock) }
+        .map { $0.connected(toRoomOf: device, clock).shining(on: device, clock) }
       let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
-        number(position), deviceTypes: unit.type.map { [$0] } ?? [],
+        number(position), deviceTypes: (unit.type.map { [$0] } ?? []) + unit.utilities,
         servers: servers + (unit.isPart ? [] : labels(device)), clients: unit.type?.clients ?? [],
         parts: isWhole ? units.indices.dropFirst().map(number) : [], tags: unit.tags)
     }
@@ -92,17 +94,32 @@ extension DeviceAssembly {
   struct Unit {
     var type: DeviceType?
     var servers: [ClusterServer]
+    /// Utility device types of the endpoint.
+    var utilities: [DeviceType] = []
     var tags: [SemanticTagStruct] = []
     /// Whether the endpoint is a part of the first one.
     var isPart = false
   }
 
   /// Returns the application endpoints of a device, one for each of its `endpointNames`.
-  private static func units(of device: DeviceDefinition) -> [Unit] {
-    if let appliance = Appliance.of(device.kind) { return appliance.units(device.program ?? appliance.program) }
-    let type = DeviceTypes.named(device.kind.deviceType)
-    let servers = servers(of: device)
-    return device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }
+  static func units(of device: DeviceDefinition) -> [Unit] {
+    var units: [Unit]
+    if let appliance = Appliance.of(device.kind) {
+      units = appliance.units(device.program ?? appliance.program)
+    } else if let own = energyUnits(of: device.kind, device.energy) {
+      units = own
+    } else {
+      let type = DeviceTypes.named(device.kind.deviceType)
+      let servers = servers(of: device)
+      units = device.endpointNames.map { Unit(type: type, servers: servers, tags: $0.map { [SwitchTag.of($0)] } ?? []) }
+    }
+    for position in units.indices { units[position].servers += makers(device, position: position) }
+    return units
+  }
+
+  /// Returns the servers of manufacturers' clusters on an endpoint.
+  private static func makers(_ device: DeviceDefinition, position: Int) -> [ClusterServer] {
+    device.makers.filter { Int($0.endpoint.rawValue) == position + 1 }.map { .makers($0.cluster, serving: $0.names) }
   }
 
   private static func types(_ device: DeviceDefinition) -> [DeviceType] {
@@ -145,8 +162,8 @@ extension DeviceAssembly {
     }
   }
 
-  /// Returns the problems of the initial values that a device or one of its bridged devices can't have. Endpoints are
-  /// numbered within each device.
+  /// Returns the problems of the initial values and faults that a device or one of its bridged devices can't have.
+  /// Endpoints are numbered within each device.
   static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
     problems(device, isBridged: false) + device.bridged.flatMap { problems($0, isBridged: true) }
   }
@@ -157,21 +174,38 @@ extension DeviceAssembly {
       (isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : [])
       + (battery(of: device).map { [PowerSourceServer.make($0)] } ?? [])
     let values = device.initialValues + device.behaviors.flatMap(\.values)
-    let problems = values.compactMap { value -> DefinitionProblem? in
-      let position = Int(value.endpoint.rawValue) - 1
-      guard let target = value.target, units.indices.contains(position),
-        let server = (units[position].servers + (position == 0 ? node : [])).first(where: { $0.id == target.cluster }),
-        value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
-      else {
-        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
+    let problems =
+      device.faults.problems(of: device)
+      + values.compactMap { value -> DefinitionProblem? in
+        let position = Int(value.endpoint.rawValue) - 1
+        guard let target = value.target, units.indices.contains(position),
+          let server = (units[position].servers + (position == 0 ? node : [])).first(where: { $0.id == target.cluster }
+          ),
+          value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
+        else {
+          return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
+        }
+        // Checked with all initial values of the cluster.
+        let complete = initial(server, device, position: position)
+        if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
+        return DefinitionProblem(
+          at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
       }
-      // Checked with all initial values of the cluster.
-      let complete = initial(server, device, position: position)
-      if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
-      return DefinitionProblem(
-        at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
-    }
     guard problems.isEmpty else { return problems }
+    let makers = device.makers.flatMap { makers -> [DefinitionProblem] in
+      guard units.indices.contains(Int(makers.endpoint.rawValue) - 1) else {
+        return [
+          DefinitionProblem(
+            at: makers.mark, found: "endpoint \(makers.endpoint)", expected: "an endpoint from 1 to \(units.count)")
+        ]
+      }
+      let server = ClusterServer.makers(makers.cluster, serving: makers.names)
+      return server.violations.map {
+        DefinitionProblem(
+          at: makers.mark, found: makers.cluster.name, expected: "features and elements that conform to it: \($0)")
+      }
+    }
+    guard makers.isEmpty else { return makers }
     return units.enumerated().flatMap { position, unit in
       unit.servers.flatMap { violations(initial($0, device, position: position), device, position: position) }
     }
@@ -235,6 +269,7 @@ extension DeviceDefinition {
   var endpointNames: [String?] {
     if buttons.count > 1 { return buttons }
     return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
+      + DeviceAssembly.energyParts(of: kind)
   }
 }
 

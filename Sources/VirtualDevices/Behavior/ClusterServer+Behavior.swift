@@ -12,9 +12,9 @@ struct BehaviorClock: Sendable {
   /// The seed of the device.
   var seed: UInt64
   /// The rooms of the home.
-  var rooms = Rooms()
+  var rooms: Rooms
 
-  static var zero: BehaviorClock { BehaviorClock(origin: .zero, now: .zero, seed: 0) }
+  static var zero: BehaviorClock { BehaviorClock(origin: .zero, now: .zero, seed: 0, rooms: Rooms()) }
 }
 
 extension ClusterServer {

@@ -6,7 +6,7 @@ internal import MatterProtocol
 // Devices that measure, heat and cool the air of their room.
 extension ClusterServer {
   /// The time between two measurements.
-  static let measuringInterval = Duration.seconds(30)
+  private static let measuringInterval = Duration.seconds(30)
   private static let measuring = TimerID.custom(0)
 
   /// Connects a thermostat, or a fan in the mode Auto, with the air of its room.

@@ -13,16 +13,20 @@ public struct AttributeCatalogue: Sendable {
     let name: String
     let id: ClusterID
     let attributes: [(name: String, info: AttributeInfo)]
+
+    init(_ cluster: any Cluster.Type) {
+      (name, id) = (AttributeCatalogue.camelCase(cluster.name), cluster.id)
+      attributes = cluster.attributes.map { (AttributeCatalogue.camelCase($0.name), $0) }
+    }
   }
 
   /// - Parameter clusters: the clusters whose attributes can get initial values.
   public init(clusters: [any Cluster.Type]) {
-    self.clusters = clusters.map { cluster in
-      Entry(
-        name: Self.camelCase(cluster.name), id: cluster.id,
-        attributes: cluster.attributes.map { (Self.camelCase($0.name), $0) })
-    }
+    self.clusters = clusters.map(Entry.init)
   }
+
+  /// Adds a manufacturer's cluster.
+  mutating func add(_ cluster: any Cluster.Type) { clusters.append(Entry(cluster)) }
 
   /// The names in the spelling of the files: `levelControl`.
   public var clusterNames: [String] { clusters.map(\.name) }

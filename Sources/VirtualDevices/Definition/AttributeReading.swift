@@ -128,12 +128,13 @@ enum AttributeReading {
     case .unsigned(let bits):
       return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
     case .bitmap(bits: let bits, names: let names, isInverted: false):
-      if let bit = names.first(where: { $0.value.lowercased() == text?.lowercased() })?.key {
-        return .success(.integer(1 << Int64(bit)))
+      let fields = Schema.fields(names)
+      if let field = fields.first(where: { $0.name.lowercased() == text?.lowercased() }) {
+        return .success(.integer(Int64(clamping: field.mask)))
       }
       // A bitmap with one bit, such as Occupancy, is also true or false.
-      if let bit = names.keys.first, names.count == 1, let isSet = text.flatMap(ScalarReading.boolean) {
-        return .success(.integer(isSet ? 1 << Int64(bit) : 0))
+      if let field = fields.first, names.count == 1, let isSet = text.flatMap(ScalarReading.boolean) {
+        return .success(.integer(isSet ? Int64(clamping: field.mask) : 0))
       }
       return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
     case .bitmap(let bits, _, _):
@@ -215,9 +216,10 @@ enum AttributeReading {
     lengths.upperBound == .max ? "" : " of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
   }
 
-  private static func octets(_ text: String) -> [UInt8]? {
+  /// Parses pairs of hexadecimal digits.
+  static func octets(_ text: String) -> [UInt8]? {
     let digits = Array(text.hasPrefix("0x") ? text.dropFirst(2) : text[...])
-    guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
+    guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
     return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
   }
 }

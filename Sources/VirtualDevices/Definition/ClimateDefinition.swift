@@ -43,15 +43,6 @@ extension DefinitionReader {
     return climate
   }
 
-  private mutating func isPlaced(
-    _ node: Node, _ key: String, _ kind: DeviceKind?, in kinds: [DeviceKind]
-  ) -> Bool {
-    guard let kind, !kinds.contains(kind) else { return true }
-    let names = Self.list(kinds.map { "“\($0.name)”" })
-    report(at: document.mark(of: node), found: "“\(key)”", expected: "this key only in a device of the type \(names)")
-    return false
-  }
-
   private mutating func amount(_ node: Node?, unit: String, in range: ClosedRange<Int>) -> Double? {
     guard let node else { return nil }
     let text = node.scalar?.string ?? ""

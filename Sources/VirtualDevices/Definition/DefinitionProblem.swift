@@ -1,5 +1,5 @@
 /// A position in a definition file.
-public struct SourceMark: Hashable, Sendable, CustomStringConvertible {
+public struct SourceMark: Hashable, Codable, Sendable, CustomStringConvertible {
   /// The name of the file, as passed to the loader.
   public var file: String
   /// The line, from 1.

@@ -17,13 +17,8 @@ extension DefinitionReader {
     var isChanged = false
     for key in Appliance.Key.allCases {
       guard let node = fields[key.rawValue] else { continue }
-      guard let appliance, appliance.keys.contains(key) else {
-        let kinds = DeviceKind.all.filter { Appliance.of($0)?.keys.contains(key) == true }
-        report(
-          at: document.mark(of: node), found: "“\(key.rawValue)”",
-          expected: "this key only in a device of the type \(Self.list(kinds.map { "“\($0.name)”" }))")
-        continue
-      }
+      let kinds = DeviceKind.all.filter { Appliance.of($0)?.keys.contains(key) == true }
+      guard isPlaced(node, key.rawValue, kind, in: kinds), let appliance else { continue }
       isChanged = true
       switch key {
       case .phases: program.phases = readPhases(node)
@@ -60,10 +55,17 @@ extension DefinitionReader {
       report(node, expected: "\(range.lowerBound) to \(range.upperBound) entries, such as \(example)")
       return []
     }
+    var lines: [String: Int] = [:]
     return mapping.compactMap { key, value in
       guard let name = key.scalar?.string, !key.isNull, (1...bytes).contains(name.utf8.count) else {
         report(key, expected: "a name of 1 to \(bytes) bytes")
         return nil
+      }
+      let mark = document.mark(of: key)
+      if let line = lines.updateValue(mark.line, forKey: name.lowercased()) {
+        report(
+          at: mark, found: "“\(name)” again",
+          expected: "each name once, ignoring case; it is in line \(line) already")
       }
       return (name, value)
     }

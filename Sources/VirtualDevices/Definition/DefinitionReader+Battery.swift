@@ -43,7 +43,7 @@ extension DefinitionReader {
     return nil
   }
 
-  private mutating func readPercentage(_ node: Node, expected: String) -> Double? {
+  mutating func readPercentage(_ node: Node, expected: String) -> Double? {
     let text = node.scalar?.string ?? ""
     guard text.hasSuffix("%"), let number = ScalarReading.real(String(text.dropLast())), (0...100).contains(number)
     else {

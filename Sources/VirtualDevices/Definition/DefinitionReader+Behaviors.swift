@@ -38,7 +38,7 @@ extension DefinitionReader {
     return behaviors
   }
 
-  private mutating func readBehavior(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
+  mutating func readBehavior(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
     let before = problems.count
     guard let fields = fields(of: node, known: Self.courses + ["period"], what: "a behavior"),
       problems.count == before

@@ -8,17 +8,10 @@ extension DefinitionReader {
 
   /// Returns the motors of a window covering or a valve; nil without these keys.
   mutating func readMotors(_ fields: [String: Node], of kind: DeviceKind?) -> MotorSettings? {
-    let keys = ["travel", "encoder"].filter { fields[$0] != nil }
-    guard !keys.isEmpty else { return nil }
-    guard kind == nil || kind == .windowCovering || kind == .waterValve else {
-      for key in keys {
-        guard let node = fields[key] else { continue }
-        report(
-          at: document.mark(of: node), found: "“\(key)”",
-          expected: "this key only in a device of the type “window covering” or “water valve”")
-      }
-      return nil
+    let keys = ["travel", "encoder"].filter { key in
+      fields[key].map { isPlaced($0, key, kind, in: [.windowCovering, .waterValve]) } ?? false
     }
+    guard !keys.isEmpty else { return nil }
     var motors = DeviceAssembly.motors(of: kind ?? .windowCovering)
     if let node = fields["encoder"], let hasEncoder = boolean(node) { motors.hasEncoder = hasEncoder }
     guard let node = fields["travel"] else { return motors }

@@ -13,26 +13,14 @@ extension DefinitionReader {
     _ fields: [String: Node], of kind: DeviceKind?, isBridged: Bool, mark: SourceMark
   ) -> Parts {
     var parts: Parts = (nil, [], readProgram(fields, of: kind), [])
-    if let node = fields["switch"] {
-      if kind == nil || kind == .genericSwitch {
-        parts.switchKind = readSwitchKind(node)
-      } else {
-        reportMisplaced(node, "switch", of: .genericSwitch)
-      }
+    if let node = fields["switch"], isPlaced(node, "switch", kind, in: [.genericSwitch]) {
+      parts.switchKind = readSwitchKind(node)
     }
-    if let node = fields["buttons"] {
-      if kind == nil || kind == .genericSwitch {
-        parts.buttons = readButtons(node)
-      } else {
-        reportMisplaced(node, "buttons", of: .genericSwitch)
-      }
+    if let node = fields["buttons"], isPlaced(node, "buttons", kind, in: [.genericSwitch]) {
+      parts.buttons = readButtons(node)
     }
     if let node = fields["devices"] {
-      if kind == nil || kind == .bridge {
-        parts.bridged = readBridged(node)
-      } else {
-        reportMisplaced(node, "devices", of: .bridge)
-      }
+      if isPlaced(node, "devices", kind, in: [.bridge]) { parts.bridged = readBridged(node) }
     } else if kind == .bridge, !isBridged {
       report(at: mark, found: "a bridge without devices", expected: "“devices:” and a list of devices")
     }
@@ -40,9 +28,13 @@ extension DefinitionReader {
     return parts
   }
 
-  private mutating func reportMisplaced(_ node: Node, _ key: String, of kind: DeviceKind) {
-    report(
-      at: document.mark(of: node), found: "“\(key)”", expected: "this key only in a device of the type “\(kind.name)”")
+  /// Returns whether a device of the kind may have a key, and reports it otherwise.
+  /// - Parameter kind: nil if it is unknown.
+  mutating func isPlaced(_ node: Node, _ key: String, _ kind: DeviceKind?, in kinds: [DeviceKind]) -> Bool {
+    guard let kind, !kinds.contains(kind) else { return true }
+    let names = Self.list(kinds.map { "“\($0.name)”" })
+    report(at: document.mark(of: node), found: "“\(key)”", expected: "this key only in a device of the type \(names)")
+    return false
   }
 
   private mutating func readBridged(_ node: Node) -> [DeviceDraft] {

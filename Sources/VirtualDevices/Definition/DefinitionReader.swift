@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterModel
 internal import Yams
 
@@ -5,7 +6,9 @@ internal import Yams
 struct DefinitionReader {
   private(set) var problems: [DefinitionProblem] = []
   let document: YAMLDocument
-  let catalogue: AttributeCatalogue?
+  private(set) var catalogue: AttributeCatalogue?
+  /// The declared clusters of manufacturers.
+  private(set) var makers: [MakersCluster] = []
   private var rooms: [Marked<String>]?
   /// The rooms of the file by lowercased name.
   private var roomsByName: [String: Marked<String>] = [:]
@@ -40,13 +43,15 @@ struct DefinitionReader {
       return draft
     }
     let problemCount = problems.count
-    let own = ["home", "rooms", "devices"].filter { !ignored.contains($0) }
+    let own = ["home", "rooms", "devices", "clusters"].filter { !ignored.contains($0) }
     guard let fields = fields(of: root, known: own + ignored, what: "a home") else { return draft }
     if !ignored.contains("home") { draft.home = name(fields["home"], what: "the home's name")?.value }
     if let node = fields["rooms"] {
       rooms = readRooms(node)
       draft.rooms = rooms?.map(\.value)
     }
+    // Before the devices, which name them.
+    if let node = fields["clusters"] { readClusters(node) }
     if let node = fields["devices"] {
       if case .sequence(let sequence) = node {
         draft.devices = sequence.compactMap { readDevice($0) }
@@ -91,7 +96,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
-    "doorAlarm", "travel", "encoder", "faults",
+    "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "clusters",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -141,11 +146,13 @@ struct DefinitionReader {
     let enableKey = fields["enableKey"].flatMap { readKey($0) }
     let provisional = boolean(fields["provisional"])
     let resumes = boolean(fields["resumesSubscriptions"])
+    let makers = fields["clusters"].map { readMakers($0, vendor: vendor.map { UInt16(clamping: $0.value) } ?? 0xFFF1) }
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
-    let values = fields["attributes"].map { readAttributes($0) } ?? []
-    let behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
+    var values = fields["attributes"].map { readAttributes($0) } ?? []
+    var behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
+    if let load = fields["load"] { readLoad(load, of: kind, &values, &behaviors) }
     let battery = fields["battery"].flatMap { readBattery($0) }
-    let faults = fields["faults"].map { readFaults($0, of: kind, isBridged: isBridged) } ?? DeviceFaults()
+    let faults = fields["faults"].map { readFaults($0, isBridged: isBridged) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let climate = readClimate(fields, of: kind)
     let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
@@ -157,7 +164,8 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, battery: battery, faults: faults, labels: labels, climate: climate,
+      behaviors: behaviors, battery: battery, faults: faults, labels: labels, makers: makers ?? [], climate: climate,
+      energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
       motors: readMotors(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
@@ -172,11 +180,8 @@ struct DefinitionReader {
   }
 
   private mutating func readKey(_ node: Node) -> [UInt8]? {
-    let digits = Array((node.scalar?.string ?? "").utf8)
-    let bytes = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap { index in
-      UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
-    }
-    guard digits.count == 32, bytes.count == 16, bytes.contains(where: { $0 != 0 }) else {
+    let bytes = AttributeReading.octets(node.scalar?.string ?? "") ?? []
+    guard bytes.count == 16, bytes.contains(where: { $0 != 0 }) else {
       report(node, expected: "a key of 32 hexadecimal digits in quotation marks, not all of them 0")
       return nil
     }
@@ -233,12 +238,9 @@ struct DefinitionReader {
     return passcode
   }
 
-  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
-    let (faults, found) = FaultReading.read(node, in: document, of: kind)
+  private mutating func readFaults(_ node: Node, isBridged: Bool) -> DeviceFaults {
+    let (faults, found) = FaultReading.read(node, in: document, isBridged: isBridged)
     problems += found
-    if isBridged, faults.areOfNode {
-      report(node, expected: "only the fault “data” behind a bridge; the others belong to the bridge")
-    }
     return faults
   }
 
@@ -332,6 +334,11 @@ struct DefinitionReader {
       return nil
     }
     return Marked(value: text, mark: document.mark(of: node))
+  }
+
+  mutating func add(_ cluster: MakersCluster) {
+    makers.append(cluster)
+    catalogue?.add(ClusterCatalogue.add(cluster))
   }
 
   mutating func add(_ problems: [DefinitionProblem]) { self.problems += problems }

@@ -182,7 +182,8 @@ struct DefinitionResolver {
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
         behaviors: draft.behaviors, battery: draft.battery, faults: draft.faults, labels: draft.labels,
-        switchKind: draft.switchKind, climate: draft.climate, buttons: draft.buttons, program: draft.program,
+        makers: draft.makers, switchKind: draft.switchKind, climate: draft.climate, energy: draft.energy,
+        buttons: draft.buttons, program: draft.program,
         motors: draft.motors, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }

@@ -84,7 +84,9 @@ public struct DeviceKind: Hashable, Sendable {
       .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
       .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
       .pressureSensor, .flowSensor, .humiditySensor,
-    ] + alarms + appliances + locks + climate + covers).sorted { $0.deviceType.rawValue < $1.deviceType.rawValue }
+    ] + alarms + appliances + locks + climate + covers + energy).sorted {
+      $0.deviceType.rawValue < $1.deviceType.rawValue
+    }
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {

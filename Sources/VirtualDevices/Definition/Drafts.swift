@@ -36,7 +36,9 @@ struct DeviceDraft: Sendable {
   var battery: Battery?
   var faults = DeviceFaults()
   var labels: [DeviceLabel] = []
+  var makers: [MakersServer] = []
   var climate = ClimateDefinition()
+  var energy = EnergyDefinition()
   var switchKind: SwitchKind?
   var buttons: [String] = []
   var program: ApplianceProgram?

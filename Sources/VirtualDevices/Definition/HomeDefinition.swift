@@ -130,10 +130,14 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var faults = DeviceFaults()
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
+  /// The clusters of manufacturers.
+  package var makers: [MakersServer] = []
   /// The features of a generic switch; nil for other kinds.
   public var switchKind: SwitchKind?
   /// The room, the powers and the filters of a device that heats, cools or cleans the air.
   package var climate = ClimateDefinition()
+  /// The solar array, or the battery of a battery storage.
+  package var energy = EnergyDefinition()
   /// The names of the buttons of a generic switch with several; otherwise empty.
   public var buttons: [String] = []
   /// The program of an appliance, if it differs from that of its kind.

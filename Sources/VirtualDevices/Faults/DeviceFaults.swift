@@ -33,6 +33,15 @@ public struct DeviceFaults: Codable, Sendable, Hashable {
     package var violation: ModelViolation
     /// The path as in the definition file.
     package var name: String
+    /// The position in the file; nil for a fault of the command line.
+    var mark: SourceMark?
+
+    package init(
+      endpoint: UInt16?, cluster: ClusterID, attribute: AttributeID, violation: ModelViolation, name: String
+    ) {
+      (self.endpoint, self.cluster, self.attribute) = (endpoint, cluster, attribute)
+      (self.violation, self.name) = (violation, name)
+    }
 
     func isSameAttribute(as other: DataFault) -> Bool {
       (endpoint, cluster, attribute) == (other.endpoint, other.cluster, other.attribute)

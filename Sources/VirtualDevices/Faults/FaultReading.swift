@@ -12,10 +12,11 @@ package enum FaultReading {
     case busy, slow, silent, dropSessions, refuseResumption, attestation, full, data
   }
 
-  /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`.
-  /// - Parameter kind: the kind of the device; nil if it is unknown.
+  /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`. Whether the device has the attributes is not checked, see
+  /// ``DeviceFaults/problems(of:)``.
+  /// - Parameter isBridged: whether the device is behind a bridge.
   package static func read(
-    _ node: Node, in document: YAMLDocument, of kind: DeviceKind?
+    _ node: Node, in document: YAMLDocument, isBridged: Bool
   ) -> (faults: DeviceFaults, problems: [DefinitionProblem]) {
     var faults = DeviceFaults()
     var problems: [DefinitionProblem] = []
@@ -40,13 +41,12 @@ package enum FaultReading {
       case (.data, .mapping(let attributes)):
         for (path, violation) in attributes {
           do throws(DefinitionError) {
-            let fault = try read(
+            var fault = try read(
               path.scalar?.string ?? path.summary, at: document.mark(of: path),
               violation.isNull ? "null" : violation.scalar?.string ?? violation.summary,
               at: document.mark(of: violation))
-            if kind.map({ DeviceAssembly.mayHave(fault, $0) }) == false {
-              report(path, path.summary, "an attribute that the device has")
-            } else if faults.data.contains(where: { $0.isSameAttribute(as: fault) }) {
+            fault.mark = document.mark(of: path)
+            if faults.data.contains(where: { $0.isSameAttribute(as: fault) }) {
               report(path, "attribute \(path.summary) again", "each attribute once")
             } else {
               faults.data.append(fault)
@@ -66,6 +66,9 @@ package enum FaultReading {
         let text = value.scalar?.string ?? ""
         if let expected = set(key, to: text, in: &faults) { report(value, value.summary, expected) }
       }
+    }
+    if isBridged, faults.areOfNode {
+      report(node, node.summary, "only the fault “data” behind a bridge; the others belong to the bridge")
     }
     return (faults, problems)
   }
@@ -134,13 +137,26 @@ package enum FaultReading {
   }
 }
 
-extension DeviceAssembly {
-  /// Returns whether a device of the kind may have the attribute. The clusters of the root are checked at its start.
-  fileprivate static func mayHave(_ fault: DeviceFaults.DataFault, _ kind: DeviceKind) -> Bool {
-    if fault.endpoint != 0, let server = servers(of: kind).first(where: { $0.id == fault.cluster }) {
-      return server.serves(fault.attribute)
+extension DeviceFaults {
+  /// Returns the problems of faults of attributes that a device doesn't have.
+  package func problems(of device: DeviceDefinition) -> [DefinitionProblem] {
+    data.compactMap { fault in
+      guard let mark = fault.mark, !DeviceAssembly.mayHave(fault, device) else { return nil }
+      return DefinitionProblem(at: mark, found: "“\(fault.name)”", expected: "an attribute that the device has")
     }
-    let common = [Descriptor.id, FixedLabel.id, UserLabel.id, BridgedDeviceBasicInformation.id]
-    return fault.endpoint == nil || fault.endpoint == 0 || common.contains(fault.cluster)
+  }
+}
+
+extension DeviceAssembly {
+  /// Returns whether a device may have the attribute. The clusters of the root are checked at its start.
+  fileprivate static func mayHave(_ fault: DeviceFaults.DataFault, _ device: DeviceDefinition) -> Bool {
+    guard fault.endpoint != 0 else { return true }
+    let units = units(of: device)
+    let positions = fault.endpoint.map { [Int($0) - 1] } ?? Array(units.indices)
+    let served = positions.filter(units.indices.contains)
+    let servers = served.flatMap { units[$0].servers }.filter { $0.id == fault.cluster }
+    guard servers.isEmpty else { return servers.contains { $0.serves(fault.attribute) } }
+    let common = [Descriptor.id, FixedLabel.id, UserLabel.id, BridgedDeviceBasicInformation.id, PowerSource.id]
+    return fault.endpoint == nil || (!served.isEmpty && common.contains(fault.cluster))
   }
 }

@@ -59,14 +59,14 @@ public final class Fleet: Sendable {
   private let control: ControlServer
   private let pipe: AppPipe?
   /// Nil on loopback, whose addresses do not change.
-  private let follower: InterfaceFollower?
+  private let interfaceMonitor: InterfaceMonitor?
 
   private init(
     _ discovery: ServiceDiscovery, _ devices: [NIOLoopBound<VirtualDevice>], _ board: StatusBoard,
-    _ control: ControlServer, _ pipe: AppPipe?, _ follower: InterfaceFollower?
+    _ control: ControlServer, _ pipe: AppPipe?, _ interfaceMonitor: InterfaceMonitor?
   ) {
     (self.discovery, self.devices, self.board, self.control) = (discovery, devices, board, control)
-    (self.pipe, self.follower) = (pipe, follower)
+    (self.pipe, self.interfaceMonitor) = (pipe, interfaceMonitor)
   }
 
   /// Starts all devices of a home.
@@ -139,16 +139,16 @@ public final class Fleet: Sendable {
       throw FleetError(device: home.name, cause: error)
     }
     try await board.open(home.name, devices, in: options.runDirectory).get()
-    let follower =
+    let interfaceMonitor =
       options.interfaces == .loopback
       ? nil
-      : InterfaceFollower(options.interfaces, known: interfaces, on: board.eventLoop, logger: logger) {
+      : InterfaceMonitor(options.interfaces, known: interfaces, on: board.eventLoop, logger: logger) {
         [devices, loop = board.eventLoop] interfaces in
         // Sockets first, so that the announced addresses are reachable.
         let done = devices.map { device in device.eventLoop.submit { device.value.follow(interfaces) } }
         EventLoopFuture.andAllComplete(done, on: loop).whenComplete { _ in discovery.follow(interfaces) }
       }
-    return Fleet(discovery, devices, board, control, pipe, follower)
+    return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
   }
 
   /// Returns the status of all devices, in the order of the definition.
@@ -156,7 +156,7 @@ public final class Fleet: Sendable {
 
   /// Stops all devices gracefully. To be called once.
   public func stop() async {
-    follower?.stop()
+    interfaceMonitor?.stop()
     try? await board.close().get()
     await control.close()
     await pipe?.close()

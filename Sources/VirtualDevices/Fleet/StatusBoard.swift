@@ -32,7 +32,7 @@ final class StatusBoard: Sendable {
       state.value.home = home
       state.value.devices = devices
       state.value.directory = directory
-      // Drops may come by the thousand, so they are polled.
+      // Thousands of drops may occur, so they are polled.
       state.value.watch = eventLoop.scheduleRepeatedTask(
         initialDelay: Self.dropsInterval, delay: Self.dropsInterval
       ) { [self] _ in _ = writeDrops() }

@@ -108,9 +108,7 @@ package final class VirtualDevice {
     let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
     numbers = EndpointNumbers(state)
     let now = environment.now
-    let endpoints = DeviceAssembly.endpoints(
-      of: definition, &numbers,
-      BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed, rooms: environment.rooms))
+    let endpoints = DeviceAssembly.endpoints(of: definition, &numbers, clock(at: now))
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
@@ -134,6 +132,11 @@ package final class VirtualDevice {
     host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
     self.host = host
     host.start()
+  }
+
+  /// Returns the clock of the behaviors of devices that start at a time.
+  private func clock(at now: Instant) -> BehaviorClock {
+    BehaviorClock(origin: behaviors.origin, now: now, seed: behaviors.seed, rooms: environment.rooms)
   }
 
   private static let portKey = "port"
@@ -192,13 +195,14 @@ package final class VirtualDevice {
     var definition = definition
     definition.bridged = devices
     var numbers = numbers
-    let endpoints = DeviceAssembly.endpoints(
-      of: definition, &numbers, BehaviorClock(origin: behaviors.origin, now: environment.now, seed: behaviors.seed))
+    let endpoints = DeviceAssembly.endpoints(of: definition, &numbers, clock(at: environment.now))
     // Stored first: an endpoint is never used for another device, even after a loss of power.
     if !numbers.changes.isEmpty {
       do { try host.store.commit(numbers.changes) } catch { throw ControlError(.failed, "\(error)") }
     }
     numbers.commit()
+    let left = Set(devices.map(\.uniqueID))
+    let removed = self.definition.bridged.map(\.uniqueID).filter { !left.contains($0) }
     (self.definition, self.numbers) = (definition, numbers)
     for device in devices where faults[device.path] == nil && device.faults != DeviceFaults() {
       faults[device.path] = device.faults
@@ -206,7 +210,9 @@ package final class VirtualDevice {
     let hasFaults = !faults.isEmpty
     try host.perform { (engine, now) throws(ControlError) in
       engine.replaceEndpoints(endpoints, at: now)
-      if hasFaults { try installFaults(in: &engine, at: now) }
+      environment.rooms.stopConditioning(by: removed, at: now)
+      // The last fault may be that of a removed device.
+      if hasFaults || !engine.hooks.violations.isEmpty { try installFaults(in: &engine, at: now) }
     }
     environment.onChange()
   }
@@ -309,7 +315,9 @@ package final class VirtualDevice {
       }
       status.isCommissionable = engine.isCommissionable
       (status.onOff, status.level, status.highestLevel, status.position) = Self.values(&engine, on: 1)
-      status.reading = Self.reading(&engine, on: 1, of: definition.kind)
+      status.reading =
+        Self.reading(&engine, on: 1, of: definition.kind)
+        ?? Self.power(&engine, on: place(named: definition.path)?.application ?? [])
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
         let place = place(of: bridged)
@@ -320,7 +328,9 @@ package final class VirtualDevice {
         part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
         (part.onOff, part.level, part.highestLevel, part.position) = Self.values(
           &engine, on: place.application[0])
-        part.reading = Self.reading(&engine, on: place.application[0], of: bridged.kind)
+        part.reading =
+          Self.reading(&engine, on: place.application[0], of: bridged.kind)
+          ?? Self.power(&engine, on: place.application)
         return part
       }
     }

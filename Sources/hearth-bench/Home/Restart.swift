@@ -30,7 +30,7 @@ enum Restart {
     process.waitUntilExit()
     let numbers = output.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
     guard process.terminationStatus == 0, numbers.count == 5 else { throw BenchError("the restart failed: \(output)") }
-    guard numbers[4] == StoredDevices.count else { throw BenchError("\(numbers[4]) devices came back") }
+    guard numbers[4] == StoredDevices.count else { throw BenchError("\(numbers[4]) devices were loaded") }
     return Result(
       whole: Double(numbers[1] - start.nanoseconds), opening: Double(numbers[1] - numbers[0]),
       memory: Double(numbers[3] - numbers[2]), resident: Double(numbers[3]))

@@ -176,17 +176,17 @@ final class SocketClients {
       guard count > 0 else { throw BenchError("the hub disconnected a client") }
       let now = HostClock.now()
       if partial[client].isEmpty {
-        partial[client] = Array(try take(buffer[..<count], client, at: now))
+        partial[client] = Array(try consume(buffer[..<count], client, at: now))
       } else {
         partial[client] += buffer[..<count]
-        partial[client] = Array(try take(partial[client][...], client, at: now))
+        partial[client] = Array(try consume(partial[client][...], client, at: now))
       }
     }
   }
 
   /// Counts the events in received bytes.
   /// - Returns: the bytes after the last complete frame.
-  private func take(_ bytes: ArraySlice<UInt8>, _ client: Int, at now: Instant) throws -> ArraySlice<UInt8> {
+  private func consume(_ bytes: ArraySlice<UInt8>, _ client: Int, at now: Instant) throws -> ArraySlice<UInt8> {
     var rest = bytes
     while let frame = ServerFrame(rest) {
       if frame.opcode == ServerFrame.close { throw BenchError("the hub disconnected a client") }

@@ -23,7 +23,7 @@ final class Kill {
   private var random: SeededRandomSource
   private let start = HostClock.now()
   private var problems: [String] = []
-  private var acknowledgements = 0
+  private var acknowledgments = 0
 
   /// - Returns: whether nothing was lost.
   static func run(count: Int, seed: UInt64) throws -> Bool {
@@ -34,7 +34,8 @@ final class Kill {
     var commands = try KilledCommands(directory + "-commands", &kill.random)
     kill.problems += try commands.run(until: kill.start + limit)
     for problem in kill.problems { print("  LOST: \(problem)") }
-    print(kill.problems.isEmpty ? "nothing was lost" : "\(kill.problems.count) FAULTS; seed \(seed) begins them again")
+    print(
+      kill.problems.isEmpty ? "nothing was lost" : "\(kill.problems.count) problems; repeat them with the seed \(seed)")
     return kill.problems.isEmpty
   }
 
@@ -88,10 +89,10 @@ final class Kill {
     try devices.waitUntilReady()
     _ = try runDevices(streams, devices, writingFor: nil)
     print(
-      "  \(kills) kills of the devices, \(starts) of them while they started; \(acknowledgements) changes acknowledged, "
+      "  \(kills) kills of the devices, \(starts) of them while they started; \(acknowledgments) changes acknowledged, "
         + "\(journals.count) journals")
     // With too few changes the test would prove nothing.
-    if acknowledgements < kills * 5 { problems.append("only \(acknowledgements) changes were acknowledged") }
+    if acknowledgments < kills * 5 { problems.append("only \(acknowledgments) changes were acknowledged") }
   }
 
   /// Commissions the devices with `hearth pair`.
@@ -149,10 +150,10 @@ final class Kill {
     usleep(5_000)
     let (outcome, faults, count) = try loop.submit {
       writer.value.stop()
-      return (writer.value.streams, writer.value.problems, writer.value.acknowledgements)
+      return (writer.value.streams, writer.value.problems, writer.value.acknowledgments)
     }.wait()
     problems += faults
-    acknowledgements += count
+    acknowledgments += count
     return outcome
   }
 

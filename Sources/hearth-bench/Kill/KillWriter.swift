@@ -13,7 +13,7 @@ final class KillWriter {
   private(set) var streams: [KillStream]
   /// Errors that occurred before the devices were killed.
   private(set) var problems: [String] = []
-  private(set) var acknowledgements = 0
+  private(set) var acknowledgments = 0
   private let host: EngineHost<ControllerEngine>
   private var random: SeededRandomSource
   private var writes: [OperationID: Int] = [:]
@@ -107,7 +107,7 @@ final class KillWriter {
       case .invoked(let results): try results.checkStatus()
       case let other: throw BenchError("\(other)")
       }
-      acknowledgements += 1
+      acknowledgments += 1
       streams[index].acknowledged()
       if isWriting { write(index) }
     } catch {

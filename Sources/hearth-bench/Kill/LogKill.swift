@@ -24,7 +24,7 @@ final class LogKill {
     defer { try? FileManager.default.removeItem(atPath: run.directory) }
     try run.run(seconds, kills)
     for problem in run.problems { print("  FAULT: \(problem)") }
-    print(run.problems.isEmpty ? "nothing was lost, repeated or reordered" : "\(run.problems.count) FAULTS")
+    print(run.problems.isEmpty ? "nothing was lost, repeated or reordered" : "\(run.problems.count) problems")
     return run.problems.isEmpty
   }
 
@@ -120,7 +120,7 @@ enum LogWriter {
     for old in (number > nodes ? number - nodes + 1 : 1)..<(number + 1) {
       guard try value(of: NodeID(old % nodes + 1), in: state) == old else { throw BenchError("\(old) is not there") }
     }
-    let acknowledgement = open(files.acknowledged, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    let acknowledgment = open(files.acknowledged, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     let first = number
     let start = HostClock.now()
     var nextCompaction = start + .seconds(10)
@@ -140,7 +140,7 @@ enum LogWriter {
       }
       try database.commit(updates)
       var known = number
-      pwrite(acknowledgement, &known, 8, 0)
+      pwrite(acknowledgment, &known, 8, 0)
       if HostClock.now() > nextCompaction {
         while try database.compact(keeping: 300_000) > 0 {}
         nextCompaction = HostClock.now() + .seconds(10)

@@ -37,14 +37,14 @@ func simulationRows(_ report: inout Report, _ size: SimulationSize) throws {
         target: devices == 1000 && !isPaired ? .init(text: "100 MiB", isMet: bytes <= 100 * 1_048_576) : nil))
   }
   let day = try waitFor { try await SimulatedDay.run(devices: size.devices, hours: size.hours) }
-  guard day.online == size.devices else { throw BenchError("\(size.devices - day.online) devices did not come back") }
+  guard day.online == size.devices else { throw BenchError("\(size.devices - day.online) devices are not online") }
   report.add("simulation: \(size.devices) devices started and commissioned", Measured(times: [day.pairing]))
   report.add(
     "simulation: \(size.hours) hours with them, all subscribed, a fault a minute", Measured(times: [day.day]),
     target: size.isWhole ? .init(text: "60 s", isMet: day.day <= 60_000_000_000) : nil)
   let card = try waitFor { try await ScoreRows.card(devices: min(size.devices, 20), minutes: min(size.hours, 6) * 60) }
   report.notes.append(
-    "Our controller, with a device away every five minutes, held against the truth:\n"
+    "Our controller, with a device away every five minutes, compared with the actual state:\n"
       + card.lines.map { "  \($0)" }.joined(separator: "\n"))
   report.notes.append(
     """

@@ -116,7 +116,7 @@ struct ControllerStage {
     let paired = try pair()
     let (configuration, node, fabric) = (paired.configuration, paired.node, paired.fabric)
     let onOff = AttributePath(ConcreteAttributePath(1, 0x0006, 0))
-    let questions: [(inout ControllerEngine) -> Void] = [
+    let requests: [(inout ControllerEngine) -> Void] = [
       { _ = $0.read(node, [AttributePath()], events: [EventPath()], at: Parties.now) },
       { _ = $0.invoke(node, [CommandData(OnOff.toggle.path(on: 1))], at: Parties.now) },
       {
@@ -130,13 +130,13 @@ struct ControllerStage {
       { _ = $0.invoke(node, [CommandData(OnOff.toggle.path(on: 1))], timed: .seconds(1), at: Parties.now) },
       { _ = $0.removeNode(node, at: Parties.now) },
     ]
-    return try questions.map { ask in
+    return try requests.map { request in
       var controller = try ControllerEngine(
         configuration, state: paired.state, random: SeededRandomSource(seed: 23))
       controller.setAddress(Parties.serverAddress, of: node)
       var device = NodeCore(
         random: SeededRandomSource(seed: 24), signatures: DeterministicSignatures(), fabrics: [fabric])
-      ask(&controller)
+      request(&controller)
       var exchange: ExchangeID?
       var isBusy = true
       while isBusy {

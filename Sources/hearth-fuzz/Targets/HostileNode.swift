@@ -147,9 +147,9 @@ private struct HostileNode {
   }
 
   private func open() throws -> HomeDatabase {
-    PassingHomes.remove(below: "/hearth-fuzz")
+    InMemoryHomes.remove(below: "/hearth-fuzz")
     return try HomeDatabase.open(
-      "/hearth-fuzz/home/home.sqlite", isPassing: true, random: SeededRandomSource(seed: 42))
+      "/hearth-fuzz/home/home.sqlite", isInMemory: true, random: SeededRandomSource(seed: 42))
   }
 
   private mutating func wait() {
@@ -181,7 +181,7 @@ private struct HostileNode {
   private mutating func attribute() -> AttributeData {
     let version = input.number(as: UInt32.self)
     let endpoint = EndpointID(input.flag() ? UInt16(input.byte() % 3) : input.number(as: UInt16.self))
-    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.all),
+    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.standard),
       let attribute = input.pick(cluster.allAttributes)
     else {
       let path = ConcreteAttributePath(
@@ -198,7 +198,8 @@ private struct HostileNode {
     let endpoint = EndpointID(input.flag() ? UInt16(input.byte() % 3) : input.number(as: UInt16.self))
     let priority = input.pick([EventPriority.debug, .info, .critical]) ?? .info
     let number = input.number()
-    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.all), let event = input.pick(cluster.events) else {
+    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.standard), let event = input.pick(cluster.events)
+    else {
       let path = ConcreteEventPath(
         endpoint, ClusterID(input.number(as: UInt32.self)), EventID(input.number(as: UInt32.self)))
       return EventData(

@@ -77,7 +77,7 @@ private enum HubInput {
       [
         .welcome(HubWelcome(.guest, home: "h", client: "c", isResumed: true)), .refused(HomeError(.accessDenied, "no")),
         .part([change]), .update(HubUpdate(HomeUpdate([change], at: 1), [5: Contact(last: 1)], position)),
-        .settling(
+        .debouncer(
           DebouncerState(
             grace: .seconds(5), trials: ["5": .init(settled: .init(.online, .peer), remaining: .seconds(1))])),
       ] + (Anchor("h1-2").map { [.reply(id: "1", .success(.anchor(anchor: $0)))] } ?? [])

@@ -43,7 +43,7 @@ struct Devices: AsyncParsableCommand {
     }
   }
 
-  /// Prints the table again after each change, until the task is cancelled.
+  /// Prints the table again after each change, until the task is canceled.
   private func showChanges(_ session: Home, _ room: String?) async throws {
     let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
     let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

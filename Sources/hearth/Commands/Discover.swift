@@ -33,7 +33,7 @@ struct Discover: AsyncParsableCommand {
     home.output.result(.array(found.map(ServiceReporter.json)), ServiceReporter.table(found))
   }
 
-  /// Browses for a time, or until it is cancelled.
+  /// Browses for a time, or until it is canceled.
   /// - Returns: the services that are present at the end.
   private func services(
     _ queries: [DiscoveryQuery], _ time: Duration?, _ session: Home, _ reporter: ServiceReporter

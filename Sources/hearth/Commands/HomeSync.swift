@@ -13,7 +13,7 @@ struct HomeCommands: AsyncParsableCommand {
       """,
     subcommands: [
       List.self, Add.self, Rename.self, Remove.self, Primary.self, Grace.self, Trust.self, Interface.self, Sync.self,
-      Cloud.self,
+      Cloud.self, Clusters.self,
     ])
 
   struct Sync: AsyncParsableCommand {

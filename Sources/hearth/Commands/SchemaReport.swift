@@ -81,7 +81,10 @@ enum SchemaReport {
     case .bitmap(let bits, let names, let isInverted):
       [
         "kind": .string("map\(bits)"),
-        "bits": .array(names.sorted { $0.key < $1.key }.map { ["bit": .integer($0.key), "name": .string($0.value)] }),
+        "bits": .array(
+          Schema.fields(names).map {
+            ["bit": .integer($0.bits.lowerBound), "width": .integer($0.bits.count), "name": .string($0.name)]
+          }),
         "inverted": .bool(isInverted),
       ]
     case .list(let entry): ["kind": "list", "entry": type(entry)]

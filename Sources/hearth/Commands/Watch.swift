@@ -116,7 +116,7 @@ struct Watch: AsyncParsableCommand {
     if time != nil { _ = try await readAvailable(reader) }
   }
 
-  /// Queues changes that are not in the log until it is cancelled.
+  /// Queues changes that are not in the log until it is canceled.
   private func collect(
     _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ signal: WatchSignal
   ) async {

@@ -11,6 +11,8 @@ extension Init.Kind {
     case .climate: Self.climateDefinition
     case .covers: Self.coversDefinition
     case .water: Self.waterDefinition
+    case .energy: Self.energyDefinition
+    case .maker: Self.makerDefinition
     case .house: Self.houseDefinition
     }
   }

@@ -110,7 +110,7 @@ enum MessageExplainer {
     return switch header.opcode {
     case SecureChannelOpcode.counterSyncRequest: "MsgCounterSyncRequest"
     case SecureChannelOpcode.counterSyncResponse: "MsgCounterSyncResponse"
-    case SecureChannelOpcode.standaloneAck: "standalone acknowledgement"
+    case SecureChannelOpcode.standaloneAck: "standalone acknowledgment"
     case SecureChannelOpcode.statusReport: "StatusReport"
     default: nil
     }

@@ -2,8 +2,10 @@ import ArgumentParser
 import Foundation
 import HearthHome
 import Logging
+import MatterClusters
 import MatterProtocol
 import Runtime
+import Synchronization
 
 /// Options of all commands.
 struct GlobalOptions: ParsableArguments {
@@ -22,6 +24,25 @@ struct GlobalOptions: ParsableArguments {
 
   @Flag(name: .shortAndLong, help: "Print only errors on standard error.")
   var quiet = false
+
+  @Option(
+    name: .customLong("clusters"), parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Files with clusters of manufacturers, in addition to those of the home.",
+      discussion: "`hearth home clusters add` remembers them.", valueName: "file"),
+    completion: .file(extensions: ["cluster"]))
+  var clusters: [String] = []
+
+  /// The options of the parsed command.
+  static let parsed = Mutex<GlobalOptions?>(nil)
+
+  func validate() { Self.parsed.withLock { $0 = self } }
+
+  /// Adds the clusters of the home and those of --clusters to the catalogue.
+  func loadClusters() throws {
+    _ = try? namedDirectory.loadClusters(logger)
+    for file in clusters { ClusterCatalogue.add(try NamedFile.cluster(file)) }
+  }
 
   var output: Output { Output(json: json, isQuiet: quiet, verbosity: verbose) }
 

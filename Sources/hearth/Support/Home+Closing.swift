@@ -1,7 +1,7 @@
 import HearthHome
 
 extension Home {
-  /// Runs the body and closes the home afterwards, also if the body throws.
+  /// Runs the body and closes the home afterward, also if the body throws.
   func beforeClosing<R>(_ body: (Home) async throws -> R) async throws -> R {
     do {
       let result = try await body(self)

@@ -109,7 +109,7 @@ struct Names {
 }
 
 extension GlobalOptions {
-  /// Opens the home for a body that communicates with no device, and closes it afterwards.
+  /// Opens the home for a body that communicates with no device, and closes it afterward.
   /// - Parameter client: the options of a hub client; nil: the hub that the state directory has joined, if any.
   func withHome<R>(through client: HubClient.Options? = nil, _ body: (Home) async throws -> R) async throws -> R {
     try await output.reportingWaits {

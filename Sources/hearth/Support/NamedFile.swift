@@ -1,5 +1,6 @@
 import Foundation
 import HearthHome
+import MatterClusters
 import VirtualDevices
 
 /// Files that are named on the command line.
@@ -18,6 +19,15 @@ enum NamedFile {
       default: error.localizedDescription
       }
     return HomeError(code, "\(path) can't be read: \(reason)", cause: error)
+  }
+
+  /// Reads the declaration of a manufacturer's cluster.
+  static func cluster(_ path: String) throws -> MakersCluster {
+    let text: String
+    do { text = try TextFile.read(path) } catch { throw unusable(path, error, .notFound) }
+    do { return try MakersCluster(text, file: path) } catch {
+      throw HomeError(.badDefinition, "\(error)", cause: error)
+    }
   }
 
   /// Writes a file atomically. A pipe or a terminal is written directly.

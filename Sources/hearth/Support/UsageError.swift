@@ -58,7 +58,7 @@ enum UsageError {
       help.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.filter { $0.hasPrefix("-") }.map { String($0) })
     for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("-") {
       let name = String(argument.prefix { $0 != "=" })
-      // A negative number is no option.
+      // A negative number is not an option.
       guard name.first(where: { $0 != "-" })?.isLetter == true, !names.contains(name) else { continue }
       let isLong = name.hasPrefix("--")
       if !isLong, name.dropFirst().allSatisfy({ names.contains("-\($0)") }) { continue }

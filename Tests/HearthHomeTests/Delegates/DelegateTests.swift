@@ -1,3 +1,5 @@
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterCrypto
 import MatterModel
@@ -7,8 +9,6 @@ import Runtime
 import Testing
 
 @testable import HearthHome
-@testable import HomeControl
-@testable import HomeModel
 
 /// Delegates, as specified in the article “The home model”.
 @Suite("Delegates") struct DelegateTests {
@@ -239,7 +239,7 @@ import Testing
     }
     /// Lets the waiting command continue, which fails because the node does not exist. The lamp is offline again when
     /// the command fails, because both happen in one turn of the event loop.
-    func comeOnlineBriefly() async throws {
+    func reconnectBriefly() async throws {
       try await controller.eventLoop.submit { [dispatcher = controller.dispatcher] in
         dispatcher.value.process(.established(5, deadline: .max))
         dispatcher.value.process(.lost(5, .timedOut))
@@ -248,7 +248,7 @@ import Testing
     let command = await begin { try await $0.on() }
     // The light was switched on, but the response was lost.
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
-    try await comeOnlineBriefly()
+    try await reconnectBriefly()
     await #expect(throws: HomeError.self) { try await command.value }
     #expect(await client.delegate.waits(for: "Lamp 5 1/onOff.onOff = true"))
     #expect(client.delegate.messages == ["Lamp 5 reachable", "Lamp 5 unreachable", "Lamp 5 1/onOff.onOff = true"])
@@ -257,7 +257,7 @@ import Testing
     let again = await begin { try await $0.off() }
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: false.tlv)])
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
-    try await comeOnlineBriefly()
+    try await reconnectBriefly()
     await #expect(throws: HomeError.self) { try await again.value }
     try await offline.make([.deviceRenamed(id: "5", name: "Desk")])
     #expect(await client.delegate.waits(for: "called Desk"))

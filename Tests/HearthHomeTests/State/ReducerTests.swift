@@ -265,28 +265,6 @@ import Testing
     home.reducer.settledConnectivity(of: "5").connectivityState
   }
 
-  /// A reading process gets values and states at once, but contacts only about once a minute, so that the former count
-  /// as contacts.
-  @Test func foreignUpdatesCountAsContact() {
-    var home = CheckedReducer()
-    home.meet(.lamp(5))
-    let start = home.time
-    func contact(_ node: NodeID, _ change: HomeChange, at time: Int64) -> Int64? {
-      _ = home.process(.update(HomeUpdate([change], at: start + time, origin: nil)))
-      return home.reducer.contacts[node]?.last.map { $0 - start }
-    }
-    let path = OnOff.onOff.path(on: 1)
-    #expect(contact(5, .deviceRenamed(id: "5", name: "Other"), at: 50) == 0)
-    #expect(contact(5, .attribute(5, path, value: true.tlv), at: 100) == 100)
-    let (away, here) = (SourceStatus(.init(.offline, .peer), reason: .timedOut), SourceStatus(.init(.online, .peer)))
-    #expect(contact(5, .connectivity(SourceID(5), away), at: 150) == 100)
-    #expect(contact(5, .connectivity(SourceID(5), here), at: 200) == 200)
-    // An older time does not replace a newer one.
-    #expect(contact(5, .attribute(5, path, value: false.tlv), at: 150) == 200)
-    let cloud = NodeID.temporaryLocal(1)
-    #expect(contact(cloud, .attribute(cloud, path, value: true.tlv), at: 300) == nil)
-  }
-
   @Test func suppressesShortBreaks() {
     var reducer = HomeReducer(grace: .seconds(10))
     let second: Int64 = 1_000_000
@@ -327,20 +305,20 @@ import Testing
   }
 
   @Test func settlesPartiallyOnline() {
-    var settling = ConnectivityDebouncer(grace: .seconds(1))
+    var debouncer = ConnectivityDebouncer(grace: .seconds(1))
     let (online, partly, offline) = (
       SourceConnectivity(.online, .peer), SourceConnectivity(.partiallyOnline, .peer),
       SourceConnectivity(.offline, .peer)
     )
-    func note(_ value: SourceConnectivity, at time: Int64) -> Bool { settling.note("1", value, at: time) }
+    func note(_ value: SourceConnectivity, at time: Int64) -> Bool { debouncer.note("1", value, at: time) }
     let first = note(partly, at: 0)
     let worse = note(offline, at: 0)
-    #expect(first && !worse && settling["1"] == partly)
-    let late = settling.advance(to: 1_000_000)
-    #expect(late == ["1"] && settling["1"] == offline)
+    #expect(first && !worse && debouncer["1"] == partly)
+    let late = debouncer.advance(to: 1_000_000)
+    #expect(late == ["1"] && debouncer["1"] == offline)
     let better = note(partly, at: 2_000_000)
     let best = note(online, at: 2_000_001)
     let again = note(partly, at: 3_000_000)
-    #expect(better && best && !again && settling["1"] == online)
+    #expect(better && best && !again && debouncer["1"] == online)
   }
 }

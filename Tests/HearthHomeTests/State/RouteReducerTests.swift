@@ -75,7 +75,7 @@ import Testing
     let update = reducer.reduce(.route(.home(Self.lamp(.offline, .peer), sent, by: .local)), at: 100 * second)
     #expect(update?.settled == ["5"] && reducer.settledConnectivity(of: "5") == .init(.online, .local))
     #expect(reducer.grace == .seconds(10) && reducer.nextDeadline == 104 * second)
-    let again = reducer.settlingState(at: 101 * second)
+    let again = reducer.debouncerState(at: 101 * second)
     #expect(again.trials == ["5": .init(settled: .init(.online, .local), remaining: .seconds(3))])
     #expect(reducer.advance(to: 104 * second)?.settled == ["5"])
     #expect(reducer.settledConnectivity(of: "5") == .init(.offline, .local))
@@ -83,11 +83,11 @@ import Testing
     _ = reducer.reduce(.route(.home(Self.lamp(.online, .peer), sent, by: .local)), at: 200 * second)
     _ = reducer.reduce(.route(.lost), at: 201 * second)
     #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.nextDeadline == 211 * second)
-    #expect(reducer.reduce(.route(.settling(DebouncerState(grace: .seconds(5)), by: .local)), at: 202 * second) == nil)
+    #expect(reducer.reduce(.route(.debouncer(DebouncerState(grace: .seconds(5)), by: .local)), at: 202 * second) == nil)
     #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.grace == .seconds(5))
     _ = reducer.reduce(.route(.resumed), at: 203 * second)
     #expect(reducer.advance(to: 300 * second) == nil)
-    #expect(reducer.reduce(.route(.settling(DebouncerState(), by: .local)), at: 300 * second) == nil)
+    #expect(reducer.reduce(.route(.debouncer(DebouncerState(), by: .local)), at: 300 * second) == nil)
     #expect(reducer.grace == .zero)
     // A clock of the hub that is far ahead or behind changes no deadline.
     reducer.grace = .seconds(10)
@@ -114,7 +114,7 @@ import Testing
     func seen(_ value: SourceConnectivity) -> SourceConnectivity {
       value.dataSourceLocality == .unspecified ? value : .init(value.connectivityState, locality)
     }
-    _ = client.reduce(.route(.home(hub.state, hub.settlingState(at: time), by: locality)), at: time)
+    _ = client.reduce(.route(.home(hub.state, hub.debouncerState(at: time), by: locality)), at: time)
     for _ in 0..<300 {
       time += Int64(number(8)) * 1_000_000
       _ = hub.advance(to: time)
@@ -140,14 +140,14 @@ import Testing
         _ = client.reduce(.route(.lost), at: time)
       case (nil, 1):
         locality = locality == .local ? .remote : .local
-        _ = client.reduce(.route(.home(hub.state, hub.settlingState(at: time), by: locality)), at: time)
+        _ = client.reduce(.route(.home(hub.state, hub.debouncerState(at: time), by: locality)), at: time)
       case (let updates?, 0...3):
         _ = client.reduce(.route(.resumed), at: time)
         for update in updates { _ = client.reduce(.route(.update(update, by: locality)), at: time) }
-        _ = client.reduce(.route(.settling(hub.settlingState(at: time), by: locality)), at: time)
+        _ = client.reduce(.route(.debouncer(hub.debouncerState(at: time), by: locality)), at: time)
         missed = nil
       case (_?, 4):
-        client.reload(hub.state, contacts: [:], hub.settlingState(at: time), by: locality, at: time)
+        client.reload(hub.state, contacts: [:], hub.debouncerState(at: time), by: locality, at: time)
         missed = nil
       default: break
       }

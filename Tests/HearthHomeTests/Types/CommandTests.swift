@@ -62,7 +62,7 @@ import Testing
       #expect(error.code == .refused)
       #expect(error.response(to: Groups.addGroup)?.groupID == 77)
       #expect(error.response(to: Groups.viewGroup) == nil)
-      #expect(error.about("Lamp").answer?.path == path)
+      #expect(error.answer?.path == path)
     }
     #expect(HomeError(.refused, "x").response(to: Groups.addGroup) == nil)
   }

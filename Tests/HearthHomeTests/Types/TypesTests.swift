@@ -1,9 +1,8 @@
+import HearthHome
 import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
-
-@testable import HearthHome
 
 @Suite("Device types") struct TypesTests {
   /// A speaker that is also a dimmable light.

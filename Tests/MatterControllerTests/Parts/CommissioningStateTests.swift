@@ -269,7 +269,7 @@ import Testing
   @Test("repeats a lost completion once, and accepts that the device is done then") func repeatsCompletion() throws {
     let done = GeneralCommissioning.CommissioningCompleteResponse(errorCode: .noFailSafe, debugText: "")
     var commissioning = commissioning(.complete)
-    #expect(commissioning.repeatsCompletion(after: .noResponse) && !commissioning.repeatsCompletion(after: .cancelled))
+    #expect(commissioning.repeatsCompletion(after: .noResponse) && !commissioning.repeatsCompletion(after: .canceled))
     #expect(throws: ControllerError.commissioning(.noFailSafe, "")) { try commissioning.handle(answer(done)) }
     commissioning.repeatCompletion()
     #expect(!commissioning.repeatsCompletion(after: .noResponse))
@@ -284,7 +284,7 @@ import Testing
     #expect(commissioning.nodeID == 9 && commissioning.search == nil && commissioning.wakeUp == nil)
     #expect(commissioning.attestationFailure?.description == "noTrustedRoot")
     #expect(commissioning.restarts(after: .unreachable) && !commissioning.restarts(after: .timedOut))
-    #expect(!commissioning.restarts(after: .cancelled))
+    #expect(!commissioning.restarts(after: .canceled))
     commissioning.session = .number(1)
     #expect(!commissioning.restarts(after: .unreachable))
     commissioning.begin(.readInformation, at: .zero)
@@ -319,7 +319,7 @@ import Testing
       return commissioning.error
     }
     #expect(error(.timedOut, .addCertificate) == .commissioningFailed(.addCertificate, .timedOut))
-    #expect(error(.cancelled, .addCertificate) == .cancelled)
+    #expect(error(.canceled, .addCertificate) == .canceled)
     let request = CommissioningRequest(passcode: 20_202_021, target: .any)
     var early = Commissioning(request, node: 5, at: .zero)
     _ = early.fail(.notFound, isSessionLost: true)

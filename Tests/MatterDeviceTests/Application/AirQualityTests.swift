@@ -55,12 +55,7 @@ import Testing
 
   @Test(arguments: AirQualityServers.concentrations + [AirQualityServers.airQuality()])
   func conforms(_ server: ClusterServer) throws {
-    #expect(server.violations.isEmpty, "\(server.violations)")
-    for (id, served) in server.attributes {
-      #expect(throws: Never.self, "\(server.cluster.name).\(served.info.name)") {
-        try server.check(initial: served.initial, for: id)
-      }
-    }
+    expectConformance(of: server)
   }
 
   private func node() -> TestNode {

@@ -38,7 +38,7 @@ import Testing
       ApplianceServers.microwaveOven(program),
     ]
     for server in servers.joined() {
-      #expect(server.violations.isEmpty, "\(server.cluster.name): \(server.violations)")
+      expectConformance(of: server)
     }
   }
 

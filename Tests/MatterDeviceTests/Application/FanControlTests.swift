@@ -29,10 +29,7 @@ import Testing
   @Test(arguments: [[], [FanControl.stepFeature], features]) func servesValidValues(_ features: [Feature]) throws {
     for speeds in [3, 10, 100] as [UInt8] {
       let server = FanControlServer.make(features: features, speeds: speeds)
-      #expect(server.violations.isEmpty, "\(server.violations)")
-      for (id, served) in server.attributes {
-        #expect(throws: Never.self, "\(served.info.name)") { try server.check(initial: served.initial, for: id) }
-      }
+      expectConformance(of: server)
     }
   }
 

@@ -37,7 +37,7 @@ import Testing
       ApplianceServers.dishwasher(Self.program), ApplianceServers.robotVacuum(ApplianceProgram()),
     ] {
       for server in servers {
-        #expect(server.violations.isEmpty, "\(server.cluster.name): \(server.violations)")
+        expectConformance(of: server)
       }
     }
     #expect(washer[OperationalState.phaseList] == .value(["Washing", "Spinning"]))

@@ -16,12 +16,7 @@ import Testing
 
   @Test func servesMandatoryElementsWithValidValues() throws {
     for server in Self.servers {
-      #expect(server.violations.isEmpty, "\(server.cluster.name): \(server.violations)")
-      for (id, served) in server.attributes {
-        #expect(throws: Never.self, "\(server.cluster.name).\(served.info.name)") {
-          try server.check(initial: served.initial, for: id)
-        }
-      }
+      expectConformance(of: server)
     }
   }
 

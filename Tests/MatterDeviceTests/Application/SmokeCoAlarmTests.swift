@@ -30,7 +30,7 @@ import Testing
     arguments: [Alarm.features, [Alarm.smokeAlarmFeature], [Alarm.coAlarmFeature]]
   ) func conforms(_ features: [Feature]) throws {
     let server = SmokeCoAlarmServer.make(features)
-    #expect(server.violations.isEmpty, "\(server.violations)")
+    expectConformance(of: server)
     let node = node(features)
     #expect(node.serves(Alarm.interconnectCOAlarm) == features.contains(Alarm.coAlarmFeature))
     #expect(node.serves(Alarm.smokeSensitivityLevel) == features.contains(Alarm.smokeAlarmFeature))

@@ -30,6 +30,10 @@ final class TestNode {
     [IdentifyServer.make(.lightOutput), GroupsServer.make(), ScenesManagementServer.make(), onOff, level]
   }
 
+  static let configuration: DeviceConfiguration = {
+    do { return try Lab.makeConfiguration() } catch { preconditionFailure("\(error)") }
+  }()
+
   init(_ light: [ClusterServer] = TestNode.dimmableLight(), stored: StoredState = [:]) {
     let map = (1...3 as ClosedRange<UInt8>).flatMap { fabric in
       (1...20 as ClosedRange<UInt16>).map { group in
@@ -43,6 +47,7 @@ final class TestNode {
     self.stored = stored
     context = ServerContext(
       NodeState(
+        Self.configuration,
         endpoints: [
           EndpointDefinition(0, deviceTypes: [DeviceTypes.rootNode], servers: [keys]),
           EndpointDefinition(1, deviceTypes: [DeviceTypes.dimmableLight], servers: light),
@@ -197,6 +202,13 @@ final class TestNode {
     settle()
   }
 
+  /// Starts a server of endpoint 1 again, as after a loss of power of a bridged device.
+  func start(_ cluster: ClusterID) {
+    guard let index = context.node.index(ClusterPath(1, cluster)) else { return }
+    for start in context.node.clusters[index].server.starts { context.enterQuietly(index, start) }
+    settle()
+  }
+
   /// Lets the nodes of the fabrics 1 to 3 administer the node.
   func allowAll() {
     context.node.acl.entries = (1...3 as ClosedRange<UInt8>).map {
@@ -207,6 +219,8 @@ final class TestNode {
   /// Sets the UTC time in seconds since 2000.
   func setClock(_ seconds: UInt64) {
     context.node.utc = UTCClock(microseconds: seconds * 1_000_000, at: context.now)
+    context.announceClockChange()
+    settle()
   }
 
   func removeFabric(_ fabric: FabricIndex) {

@@ -224,7 +224,6 @@ import Testing
     minutes(5)
     #expect(node[Thermostat.occupiedHeatingSetpoint] == 2000)
     node.setClock(monday)
-    minutes(2)
     #expect(node[Thermostat.occupiedHeatingSetpoint] == 2200)
   }
 

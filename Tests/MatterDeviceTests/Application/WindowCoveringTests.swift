@@ -33,10 +33,7 @@ import Testing
     MotorSettings(), MotorSettings(lift: nil, tilt: .seconds(3)), MotorSettings(tilt: .seconds(3), hasEncoder: false),
   ]) func servesMandatoryElementsWithValidValues(_ motors: MotorSettings) throws {
     let server = WindowCoveringServer.make(motors)
-    #expect(server.violations.isEmpty, "\(server.violations)")
-    for (id, served) in server.attributes {
-      #expect(throws: Never.self, "\(served.info.name)") { try server.check(initial: served.initial, for: id) }
-    }
+    expectConformance(of: server)
     let node = node(motors)
     #expect(node.accepts(Covering.goToLiftPercentage) == (motors.lift != nil))
     #expect(node.accepts(Covering.goToTiltPercentage) == (motors.tilt != nil))

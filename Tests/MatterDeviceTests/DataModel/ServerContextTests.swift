@@ -29,6 +29,7 @@ private let dimmable = ClusterServer(LevelControl.self, features: [LevelControl.
 
 private func makeContext(stored: StoredState = [:]) -> ServerContext {
   let node = NodeState(
+    TestNode.configuration,
     endpoints: [EndpointDefinition(1, deviceTypes: [DeviceTypes.dimmableLight], servers: [dimmable, switchable])],
     stored: stored, commissioning: CommissioningState(), random: SeededRandomSource(seed: 1),
     signatures: DeterministicSignatures(), at: .zero)

@@ -26,11 +26,11 @@ import Testing
     let stored = lab.store[key]
     #expect(before.count == 1 && stored != nil)
     let entries = [Self.entry(lab.administrators[0].node, .administer), Self.entry(0x7777, .view)]
-    var answers = try lab.ask(
+    var answers = try lab.sendRequest(
       WriteRequest([AttributeWrite(Self.acl, value: [entries[0]].tlv)], moreChunkedMessages: true), on: session)
     let exchange = try #require(answers.first?.exchange)
     #expect(lab.store[key] == stored)
-    answers = try lab.ask(
+    answers = try lab.sendRequest(
       WriteRequest([AttributeWrite(Self.acl, .append, value: entries[1].tlv)], moreChunkedMessages: true), on: exchange)
     #expect(try WriteResponse(decoding: #require(answers.first).bytes).statuses.map(\.status) == [.success])
     #expect(lab.store[key] == stored)
@@ -44,7 +44,7 @@ import Testing
       #expect(try lab.read(AccessControl.acl, on: session) == before)
       return
     }
-    _ = try lab.ask(WriteRequest([AttributeWrite(Self.acl, .append, value: entries[1].tlv)]), on: exchange)
+    _ = try lab.sendRequest(WriteRequest([AttributeWrite(Self.acl, .append, value: entries[1].tlv)]), on: exchange)
     #expect(lab.store[key] != stored)
     lab.crash()
     let opened = lab.openCASE()
@@ -59,7 +59,7 @@ import Testing
     let session = try lab.commission()
     let path = GroupKeyManagement.groupKeyMap.path(on: 0)
     let entry = GroupKeyManagement.GroupKeyMapStruct(groupId: 1, groupKeySetID: 1)
-    _ = try lab.ask(
+    _ = try lab.sendRequest(
       WriteRequest([AttributeWrite(AttributePath(path), value: [entry].tlv)], moreChunkedMessages: true), on: session)
     #expect(lab.store[StoreKey.attribute(path)] == nil)
     lab.advance(by: .seconds(120))
@@ -264,7 +264,7 @@ import Testing
     var path = AttributePath(OnOff.onTime.path(on: 1))
     path.endpoint = nil
     path = AttributePath(endpoint: nil, cluster: OnOff.id, attribute: OnOff.onTime.id)
-    let answers = try lab.ask(WriteRequest([AttributeWrite(path, value: UInt16(9).tlv)]), on: session)
+    let answers = try lab.sendRequest(WriteRequest([AttributeWrite(path, value: UInt16(9).tlv)]), on: session)
     #expect(answers.first?.opcode == .statusResponse)
     #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .resourceExhausted)
     #expect(try lab.read(OnOff.onTime, endpoint: 1, on: session) == 0)
@@ -276,7 +276,7 @@ import Testing
     try lab.addAdministrator()
     let session = try lab.commission()
     let command = CommandData(CommandPath(endpoint: nil, cluster: OnOff.id, command: OnOff.toggle.id))
-    var answers = try lab.ask(InvokeRequest([command]), on: session)
+    var answers = try lab.sendRequest(InvokeRequest([command]), on: session)
     var endpoints: [EndpointID?] = []
     while let answer = answers.first {
       #expect(answer.bytes.count <= InteractionLimits.maximumPayload)
@@ -286,7 +286,7 @@ import Testing
         endpoints.append(status.path.endpoint)
       }
       guard response.moreChunkedMessages else { break }
-      answers = try lab.ask(StatusResponse(.success), on: answer.exchange)
+      answers = try lab.sendRequest(StatusResponse(.success), on: answer.exchange)
     }
     #expect(endpoints == (1...60).map { EndpointID($0) })
     #expect(try lab.read(OnOff.onOff, endpoint: 60, on: session))
@@ -297,7 +297,7 @@ import Testing
     try lab.addAdministrator()
     let session = try lab.commission()
     #expect(lab.device.drops.total == 0)
-    #expect(try lab.ask(StatusResponse(.success), on: session).isEmpty)
+    #expect(try lab.sendRequest(StatusResponse(.success), on: session).isEmpty)
     #expect(lab.device.drops[.unexpectedMessage] == 1 && lab.device.drops.total == 1)
     // The window is closed after commissioning.
     #expect(lab.openPASE() == nil)

@@ -80,7 +80,7 @@ import Testing
     var lab = try Lab(endpoints: (1...40).map { Self.light(EndpointID($0)) })
     try lab.addAdministrator()
     let session = try lab.commission()
-    var answers = try lab.ask(ReadRequest(attributePaths: [AttributePath(cluster: OnOff.id)]), on: session)
+    var answers = try lab.sendRequest(ReadRequest(attributePaths: [AttributePath(cluster: OnOff.id)]), on: session)
     lab.device.replaceEndpoints((1...39).filter { $0 != 20 }.map { Self.light(EndpointID($0)) }, at: lab.now)
     lab.settle()
     var endpoints: [EndpointID] = []
@@ -92,7 +92,7 @@ import Testing
         }
       }
       guard report.moreChunkedMessages else { break }
-      answers = try lab.ask(StatusResponse(.success), on: answer.exchange)
+      answers = try lab.sendRequest(StatusResponse(.success), on: answer.exchange)
     }
     #expect(endpoints == (1...39).filter { $0 != 20 }.map { EndpointID($0) })
   }

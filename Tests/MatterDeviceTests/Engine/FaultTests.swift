@@ -38,9 +38,9 @@ import Testing
   @Test("a busy device refuses requests and handshakes") func refusesWhileBusy() throws {
     var (lab, session) = try commissioned()
     install(&lab, { $0.isBusy = true }, node: { $0.busyWait = .seconds(1) })
-    #expect(try status(of: lab.ask(read, on: session)) == .busy)
+    #expect(try status(of: lab.sendRequest(read, on: session)) == .busy)
     let toggle = InvokeRequest([CommandData(OnOff.toggle.path(on: 1), fields: NoFields().tlv)])
-    #expect(try status(of: lab.ask(toggle, on: session)) == .busy)
+    #expect(try status(of: lab.sendRequest(toggle, on: session)) == .busy)
     #expect(lab.device.value(OnOff.onOff, on: 1) == false)
     #expect(lab.openCASE() == nil)
     install(&lab, { _ in })
@@ -52,7 +52,7 @@ import Testing
     var (lab, session) = try commissioned()
     install(&lab) { $0.responseDelay = .seconds(3) }
     let toggle = InvokeRequest([CommandData(OnOff.toggle.path(on: 1), fields: NoFields().tlv)])
-    #expect(try lab.ask(toggle, on: session, then: .expectResponse(within: .seconds(30))).isEmpty)
+    #expect(try lab.sendRequest(toggle, on: session, then: .expectResponse(within: .seconds(30))).isEmpty)
     lab.advance(by: .milliseconds(2900))
     #expect(lab.administrators[0].answers.isEmpty)
     #expect(lab.device.value(OnOff.onOff, on: 1) == false)
@@ -60,7 +60,7 @@ import Testing
     #expect(lab.administrators[0].answers.map(\.opcode) == [.invokeResponse])
     #expect(lab.device.value(OnOff.onOff, on: 1) == true)
     // A request that waits is executed at its time even after the fault ended.
-    #expect(try lab.ask(toggle, on: session, then: .expectResponse(within: .seconds(30))).isEmpty)
+    #expect(try lab.sendRequest(toggle, on: session, then: .expectResponse(within: .seconds(30))).isEmpty)
     install(&lab) { _ in }
     lab.advance(by: .seconds(3))
     #expect(lab.device.value(OnOff.onOff, on: 1) == false)
@@ -86,14 +86,14 @@ import Testing
   @Test("drops sessions at once and at each interval") func dropsSessions() throws {
     var (lab, session) = try commissioned()
     install(&lab) { $0.sessionDropInterval = .seconds(300) }
-    #expect(try lab.ask(read, on: session).isEmpty)
+    #expect(try lab.sendRequest(read, on: session).isEmpty)
     #expect(!lab.administrators[0].closed.contains(session), "the administrator is not notified")
     let reopened = lab.openCASE()
     let next = try #require(reopened)
     lab.advance(by: .seconds(290))
     #expect(try lab.read(OnOff.onOff, endpoint: 1, on: next) == false)
     lab.advance(by: .seconds(11))
-    #expect(try lab.ask(read, on: next).isEmpty)
+    #expect(try lab.sendRequest(read, on: next).isEmpty)
     install(&lab) { _ in }
     let again = lab.openCASE()
     let last = try #require(again)
@@ -121,7 +121,7 @@ import Testing
     let request = SubscribeRequest(
       minIntervalFloor: 0, maxIntervalCeiling: 60, attributePaths: [Self.onOff], eventPaths: [],
       isFabricFiltered: true, dataVersionFilters: [])
-    #expect(try status(of: lab.ask(request, on: session)) == .resourceExhausted)
+    #expect(try status(of: lab.sendRequest(request, on: session)) == .resourceExhausted)
     let keys = GroupKeyManagement.GroupKeySetStruct(
       groupKeySetID: 7, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString([UInt8](1...16))),
       epochStartTime0: .value(1), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)

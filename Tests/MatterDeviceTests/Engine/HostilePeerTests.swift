@@ -28,11 +28,11 @@ extension Lab {
   let first = try lab.commission()
   let second = try lab.commission(1, through: first, of: 0)
   // Two exchanges that keep the session alive: one for a timed command, one for a list written in several messages.
-  let announced = try lab.ask(TimedRequest(timeoutMilliseconds: 60_000), on: first)
+  let announced = try lab.sendRequest(TimedRequest(timeoutMilliseconds: 60_000), on: first)
   let timed = try #require(announced.first).exchange
   let entry = AccessControl.AccessControlEntryStruct(
     privilege: .administer, authMode: .case, subjects: .null, targets: .null)
-  let begun = try lab.ask(
+  let begun = try lab.sendRequest(
     WriteRequest(
       [AttributeWrite(AccessControl.acl.path(on: 0), value: [entry].tlv)], moreChunkedMessages: true), on: first)
   let written = try #require(begun.first)
@@ -45,13 +45,13 @@ extension Lab {
   #expect(lab.device.fabrics.map(\.index) == [1, 2])
   let before = lab.device.value(AccessControl.acl, on: 0)
 
-  _ = try lab.ask(
+  _ = try lab.sendRequest(
     WriteRequest([AttributeWrite(AccessControl.acl.path(on: 0), .append, value: entry.tlv)]), on: written.exchange)
   #expect(lab.device.value(AccessControl.acl, on: 0) == before)
   let on = CommandData(OnOff.on.path(on: 1), fields: NoFields().tlv)
-  _ = try lab.ask(InvokeRequest([on], isTimed: true), on: timed)
+  _ = try lab.sendRequest(InvokeRequest([on], isTimed: true), on: timed)
   if let exchange = lab.administrators[0].core.openExchange(on: first, at: lab.now) {
-    _ = try lab.ask(InvokeRequest([on]), on: exchange)
+    _ = try lab.sendRequest(InvokeRequest([on]), on: exchange)
   }
   #expect(lab.device.value(OnOff.onOff, on: 1) == false)
 }

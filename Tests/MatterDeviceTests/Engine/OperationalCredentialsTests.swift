@@ -72,8 +72,8 @@ extension Lab {
   #expect(try lab.call(add, request([]), on: session).statusCode == .missingCsr)
   let key = try lab.newKey(on: session)
   #expect(try lab.call(add, request([1, 2, 3]), on: session).statusCode == .invalidNOC)
-  let stranger = P256PrivateKey(random: &lab.administrators[0].random).publicKey
-  let wrong = try lab.administrators[0].issue(stranger)
+  let foreignKey = P256PrivateKey(random: &lab.administrators[0].random).publicKey
+  let wrong = try lab.administrators[0].issue(foreignKey)
   #expect(try lab.call(add, request(wrong), on: session).statusCode == .invalidPublicKey)
   let right = try lab.administrators[0].issue(key)
   // A certificate without a node id, or with one that is not operational: 0, and a tag.

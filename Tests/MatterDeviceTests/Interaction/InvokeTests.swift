@@ -14,7 +14,7 @@ import Testing
     CommandData(GeneralDiagnostics.timeSnapshot.path(on: 0), ref: 6),
     CommandData(CommandPath(endpoint: 1, cluster: 6, command: 0x77), ref: 7),
   ])
-  let answers = try lab.ask(request, on: session)
+  let answers = try lab.sendRequest(request, on: session)
   let response = try InvokeResponse(decoding: #require(answers.first).bytes)
   #expect(response.responses.map(\.ref) == [5, 6, 7])
   #expect(response.responses[0] == .status(CommandStatus(OnOff.on.path(on: 1), status: .success, ref: 5)))
@@ -33,7 +33,7 @@ import Testing
     let request = InvokeRequest([
       CommandData(OnOff.on.path(on: 1), ref: refs[0]), CommandData(OnOff.toggle.path(on: 1), ref: refs[1]),
     ])
-    let answers = try lab.ask(request, on: session)
+    let answers = try lab.sendRequest(request, on: session)
     #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .invalidAction)
   }
   #expect(try !lab.read(OnOff.onOff, endpoint: 1, on: session), "no command was run")
@@ -44,16 +44,16 @@ import Testing
   try lab.addAdministrator()
   let session = try lab.commission()
   let path = OnOff.on.path(on: 1)
-  var answers = try lab.ask(InvokeRequest([CommandData(path)], isTimed: true), on: session)
+  var answers = try lab.sendRequest(InvokeRequest([CommandData(path)], isTimed: true), on: session)
   #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .timedRequestMismatch)
-  answers = try lab.ask(TimedRequest(timeoutMilliseconds: 500), on: session)
+  answers = try lab.sendRequest(TimedRequest(timeoutMilliseconds: 500), on: session)
   #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .success)
-  answers = try lab.ask(InvokeRequest([CommandData(path)]), on: try #require(answers.first?.exchange))
+  answers = try lab.sendRequest(InvokeRequest([CommandData(path)]), on: try #require(answers.first?.exchange))
   #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .timedRequestMismatch)
-  answers = try lab.ask(TimedRequest(timeoutMilliseconds: 500), on: session)
+  answers = try lab.sendRequest(TimedRequest(timeoutMilliseconds: 500), on: session)
   let exchange = try #require(answers.first?.exchange)
   lab.advance(by: .milliseconds(501))
-  answers = try lab.ask(InvokeRequest([CommandData(path)], isTimed: true), on: exchange)
+  answers = try lab.sendRequest(InvokeRequest([CommandData(path)], isTimed: true), on: exchange)
   #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .timeout)
 }
 

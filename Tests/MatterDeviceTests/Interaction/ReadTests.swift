@@ -109,8 +109,8 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
-  let answers = try lab.ask(SubscribeResponse(subscriptionID: 1, maxInterval: 1), on: session)
+  let answers = try lab.sendRequest(SubscribeResponse(subscriptionID: 1, maxInterval: 1), on: session)
   let answer = try #require(answers.first)
   #expect(try StatusResponse(decoding: answer.bytes).status == .invalidAction)
-  #expect(try lab.ask(StatusResponse(.success), on: session).isEmpty)
+  #expect(try lab.sendRequest(StatusResponse(.success), on: session).isEmpty)
 }

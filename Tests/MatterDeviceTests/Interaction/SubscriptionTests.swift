@@ -11,16 +11,16 @@ extension Lab {
     _ request: SubscribeRequest, on session: SessionID, _ administrator: Int = 0
   ) throws -> (reports: [ReportData], response: SubscribeResponse) {
     var reports: [ReportData] = []
-    var answers = try ask(request, on: session, administrator)
+    var answers = try sendRequest(request, on: session, administrator)
     while let answer = answers.first, answer.opcode == .reportData {
       reports.append(try ReportData(decoding: answer.bytes))
-      answers = try ask(StatusResponse(.success), on: answer.exchange, administrator)
+      answers = try sendRequest(StatusResponse(.success), on: answer.exchange, administrator)
     }
     return (reports, try SubscribeResponse(decoding: try #require(answers.first).bytes))
   }
 
   mutating func refusal(_ request: SubscribeRequest, on session: SessionID) throws -> StatusCode {
-    try StatusResponse(decoding: #require(try ask(request, on: session).first).bytes).status
+    try StatusResponse(decoding: #require(try sendRequest(request, on: session).first).bytes).status
   }
 }
 

@@ -106,10 +106,10 @@ private func write<C, Value>(
   let session = try lab.commission()
   let path = AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0))
   let entries = (1...3).map { GroupKeyManagement.GroupKeyMapStruct(groupId: GroupID($0), groupKeySetID: 1) }
-  var answers = try lab.ask(
+  var answers = try lab.sendRequest(
     WriteRequest([AttributeWrite(path, value: [entries[0]].tlv)], moreChunkedMessages: true), on: session)
   let exchange = try #require(answers.first?.exchange)
-  answers = try lab.ask(WriteRequest([AttributeWrite(path, .append, value: entries[1].tlv)]), on: exchange)
+  answers = try lab.sendRequest(WriteRequest([AttributeWrite(path, .append, value: entries[1].tlv)]), on: exchange)
   #expect(try WriteResponse(decoding: #require(answers.first).bytes).statuses.map(\.status) == [.success])
   #expect(try lab.read(GroupKeyManagement.groupKeyMap, on: session).map(\.groupId) == [1, 2])
 }

@@ -36,21 +36,7 @@ struct Lab {
     endpoints: [EndpointDefinition] = [Lab.light], isCommissionable: Bool = true,
     _ change: (inout DeviceConfiguration) -> Void = { _ in }
   ) throws {
-    var random = SeededRandomSource(seed: 77)
-    let attestation = try TestAttestation(
-      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random,
-      signatures: DeterministicSignatures())
-    var configuration = DeviceConfiguration(
-      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8000, serialNumber: "1",
-      uniqueID: "unique", discriminator: 3840,
-      passcode: PASEParameters(
-        verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: Self.salt, iterations: 1000), salt: Self.salt,
-        iterations: 1000),
-      attestation: AttestationCredentials(
-        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
-        intermediateCertificate: attestation.pai.der,
-        certificationDeclaration: attestation.certificationDeclaration),
-      port: 5540, hostName: "B6A1F0C3D2E4")
+    var configuration = try Self.makeConfiguration()
     configuration.isCommissionable = isCommissionable
     configuration.enableKey = Self.enableKey
     configuration.fixedLabels = [.init(label: "room", value: "Hall")]
@@ -61,6 +47,25 @@ struct Lab {
       configuration, endpoints: endpoints, random: SeededRandomSource(seed: 1),
       signatures: DeterministicSignatures(), at: .zero)
     settle()
+  }
+
+  /// The configuration of a lamp.
+  static func makeConfiguration() throws -> DeviceConfiguration {
+    var random = SeededRandomSource(seed: 77)
+    let attestation = try TestAttestation(
+      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random,
+      signatures: DeterministicSignatures())
+    return DeviceConfiguration(
+      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8000, serialNumber: "1",
+      uniqueID: "unique", discriminator: 3840,
+      passcode: PASEParameters(
+        verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: Self.salt, iterations: 1000), salt: Self.salt,
+        iterations: 1000),
+      attestation: AttestationCredentials(
+        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
+        intermediateCertificate: attestation.pai.der,
+        certificationDeclaration: attestation.certificationDeclaration),
+      port: 5540, hostName: "B6A1F0C3D2E4")
   }
 
   /// An on/off light with only the cluster that the tests need.
@@ -178,14 +183,14 @@ struct Lab {
 
   /// Sends a message and returns all responses on the exchange.
   @discardableResult
-  mutating func ask<Message: InteractionMessage>(
+  mutating func sendRequest<Message: InteractionMessage>(
     _ message: Message, on session: SessionID, _ administrator: Int = 0, then: AfterSending = .keepOpen
   ) throws -> [Administrator.Answer] {
     let opened = administrators[administrator].core.openExchange(on: session, at: now)
-    return try ask(message, on: try #require(opened), administrator, then: then)
+    return try sendRequest(message, on: try #require(opened), administrator, then: then)
   }
 
-  mutating func ask<Message: InteractionMessage>(
+  mutating func sendRequest<Message: InteractionMessage>(
     _ message: Message, on exchange: ExchangeID, _ administrator: Int = 0, then: AfterSending = .keepOpen
   ) throws -> [Administrator.Answer] {
     administrators[administrator].answers = []
@@ -202,11 +207,11 @@ struct Lab {
     let invoke = InvokeRequest([CommandData(command.path(on: endpoint), fields: request.tlv)], isTimed: isTimed)
     var answers: [Administrator.Answer]
     if isTimed {
-      answers = try ask(TimedRequest(timeoutMilliseconds: 1000), on: session, administrator)
+      answers = try sendRequest(TimedRequest(timeoutMilliseconds: 1000), on: session, administrator)
       let exchange = try #require(answers.first?.exchange)
-      answers = try ask(invoke, on: exchange, administrator)
+      answers = try sendRequest(invoke, on: exchange, administrator)
     } else {
-      answers = try ask(invoke, on: session, administrator)
+      answers = try sendRequest(invoke, on: session, administrator)
     }
     let answer = try #require(answers.first)
     let response = try InvokeResponse(decoding: answer.bytes)
@@ -244,13 +249,13 @@ struct Lab {
   mutating func read(
     _ request: ReadRequest, on session: SessionID, _ administrator: Int = 0
   ) throws -> [ReportData] {
-    var answers = try ask(request, on: session, administrator)
+    var answers = try sendRequest(request, on: session, administrator)
     var reports: [ReportData] = []
     while let answer = answers.first {
       let report = try ReportData(decoding: answer.bytes)
       reports.append(report)
       guard report.moreChunkedMessages else { break }
-      answers = try ask(StatusResponse(.success), on: answer.exchange, administrator)
+      answers = try sendRequest(StatusResponse(.success), on: answer.exchange, administrator)
     }
     return reports
   }
@@ -270,7 +275,7 @@ struct Lab {
   mutating func write(
     _ writes: [AttributeWrite], on session: SessionID, _ administrator: Int = 0
   ) throws -> [Status] {
-    let answers = try ask(WriteRequest(writes), on: session, administrator)
+    let answers = try sendRequest(WriteRequest(writes), on: session, administrator)
     return try WriteResponse(decoding: try #require(answers.first).bytes).statuses.map(\.status)
   }
 

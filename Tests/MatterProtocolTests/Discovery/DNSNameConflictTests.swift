@@ -69,9 +69,9 @@ import Testing
     var responder = responder()
     responder.publish(.lamp(), at: .zero)
     _ = try drain(&responder, from: .zero, until: later)
-    let rival = answer(
+    let conflict = answer(
       MatterService.lamp().kind.instanceName, .srv(priority: 0, weight: 0, port: 1, target: DNSName("x.local")))
-    responder.handle(packet: rival, from: peer, on: on, at: later)
+    responder.handle(packet: conflict, from: peer, on: on, at: later)
     let messages = try drain(&responder, from: later, until: later + .seconds(10))
     #expect(messages.map(\.message.isResponse) == [true] && messages.first?.at == later)
     #expect(responder.nextEvent() == .conflict(MatterService.lamp().kind))

@@ -29,7 +29,7 @@ private func drain(_ responder: inout DNSResponder, from now: Instant) -> [(at: 
   }
 }
 
-private func ask(
+private func sendQuery(
   _ responder: inout DNSResponder, _ message: DNSMessage, from: SocketAddress = peer, at now: Instant = later
 ) throws -> [(at: Instant, output: DNSOutput, message: DNSMessage)] {
   responder.handle(packet: message.encoded(), from: from, on: on, at: now)
@@ -39,7 +39,7 @@ private func ask(
 @Test func delaysPointersAndAddsRelatedRecords() throws {
   var responder = responder([.lamp()])
   let type = MatterServiceNames.commissionable
-  let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(type, .ptr)]))
+  let replies = try sendQuery(&responder, DNSMessage(questions: [DNSQuestion(type, .ptr)]))
   try #require(replies.count == 1)
   let delay = replies[0].at - later
   #expect(delay >= .milliseconds(20) && delay <= .milliseconds(120))
@@ -60,7 +60,7 @@ private func ask(
   questions += [(instance, .srv), (instance, .txt), (host, .a), (host, .aaaa), (MatterServiceNames.enumeration, .ptr)]
   for (name, type) in questions {
     var responder = responder([lamp])
-    let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(name, type)]))
+    let replies = try sendQuery(&responder, DNSMessage(questions: [DNSQuestion(name, type)]))
     #expect(replies.count == 1, "\(name)")
     #expect(replies.first?.message.answers.map(\.name) == [name])
     #expect(replies.first?.message.answers.map(\.type) == [type])
@@ -69,23 +69,23 @@ private func ask(
   }
   var responder = responder([lamp])
   let other = DNSMessage(questions: [DNSQuestion(DNSName("other.local"), .a), DNSQuestion(lamp.pointerNames[0], .srv)])
-  #expect(try ask(&responder, other).isEmpty)
+  #expect(try sendQuery(&responder, other).isEmpty)
 }
 
 @Test func matchesNamesIgnoringCaseAndByAnyType() throws {
   var responder = responder([.lamp()])
   let lower = DNSName(MatterService.lamp().hostName.lowercased())
-  let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(lower, .any)]))
+  let replies = try sendQuery(&responder, DNSMessage(questions: [DNSQuestion(lower, .any)]))
   #expect(replies.first?.message.answers.map(\.type) == [.a, .aaaa])
   let instance = MatterService.lamp().kind.instanceName
-  let both = try ask(&responder, DNSMessage(questions: [DNSQuestion(instance, .any)]), at: later + .seconds(5))
+  let both = try sendQuery(&responder, DNSMessage(questions: [DNSQuestion(instance, .any)]), at: later + .seconds(5))
   #expect(both.first?.message.answers.map(\.type) == [.srv, .txt])
 }
 
 @Test func enumeratesTypes() throws {
   var responder = responder([.lamp(1), .lamp(2), .node(1), .node(2)])
   let query = DNSMessage(questions: [DNSQuestion(MatterServiceNames.enumeration, .ptr)])
-  let all = try ask(&responder, query).flatMap(\.message.answers).map(\.data)
+  let all = try sendQuery(&responder, query).flatMap(\.message.answers).map(\.data)
   #expect(
     Set(all) == [
       .ptr(MatterServiceNames.commissionable), .ptr(MatterServiceNames.operational),
@@ -95,19 +95,19 @@ private func ask(
   responder.withdraw(.node(1), at: later + .seconds(5))
   responder.withdraw(.lamp(1), at: later + .seconds(5))
   responder.withdraw(.lamp(2), at: later + .seconds(5))
-  let rest = try ask(&responder, query, at: later + .seconds(10)).flatMap(\.message.answers).filter { $0.ttl > 0 }
+  let rest = try sendQuery(&responder, query, at: later + .seconds(10)).flatMap(\.message.answers).filter { $0.ttl > 0 }
   #expect(rest.count == 2 && !rest.map(\.data).contains(.ptr(MatterServiceNames.commissionable)))
 }
 
 @Test func answersNSECForMissingTypes() throws {
   var responder = responder([.lamp()])
   let instance = MatterService.lamp().kind.instanceName
-  let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(instance, .aaaa)]))
+  let replies = try sendQuery(&responder, DNSMessage(questions: [DNSQuestion(instance, .aaaa)]))
   #expect(replies.first?.message.answers.first?.data == .nsec(next: instance, types: [.txt, .srv]))
   responder.setInterfaces([on: [.v4(1)]], at: later + .seconds(1))
   _ = drain(&responder, from: later + .seconds(1))
   let host = DNSName(MatterService.lamp().hostName)
-  let denied = try ask(&responder, DNSMessage(questions: [DNSQuestion(host, .aaaa)]), at: later + .seconds(9))
+  let denied = try sendQuery(&responder, DNSMessage(questions: [DNSQuestion(host, .aaaa)]), at: later + .seconds(9))
   #expect(denied.first?.message.answers.first?.data == .nsec(next: host, types: [.a]))
 }
 
@@ -117,7 +117,7 @@ private func ask(
     DNSRecord(type, .ptr(MatterService.lamp(number).kind.instanceName), ttl: ttl)
   }
   var responder = responder([.lamp(1), .lamp(2)])
-  let replies = try ask(
+  let replies = try sendQuery(
     &responder, DNSMessage(questions: [DNSQuestion(type, .ptr)], answers: [known(1, 2250), known(2, 2249)]))
   #expect(replies.flatMap(\.message.answers).map(\.data) == [known(2, 0).data])
 
@@ -127,10 +127,10 @@ private func ask(
   let now = later + .seconds(10)
   responder.handle(packet: first.encoded(), from: peer, on: on, at: now)
   #expect(responder.nextOutput() == nil)
-  let rest = try ask(&responder, DNSMessage(answers: [known(2, 4000)]), at: now + .milliseconds(5))
+  let rest = try sendQuery(&responder, DNSMessage(answers: [known(2, 4000)]), at: now + .milliseconds(5))
   #expect(rest.isEmpty)
   // Without the second packet, the delay is 400 to 500 ms.
-  let alone = try ask(&responder, first, at: now + .seconds(5))
+  let alone = try sendQuery(&responder, first, at: now + .seconds(5))
   #expect(alone.flatMap(\.message.answers).map(\.data) == [known(2, 0).data])
   #expect(alone.allSatisfy { $0.at - now >= .milliseconds(5400) && $0.at - now <= .milliseconds(5500) })
 }
@@ -139,13 +139,13 @@ private func ask(
   var responder = responder([.lamp()])
   let type = MatterServiceNames.commissionable
   let query = DNSMessage(id: 99, questions: [DNSQuestion(type, .ptr, wantsUnicast: true)])
-  let replies = try ask(&responder, query)
+  let replies = try sendQuery(&responder, query)
   #expect(replies.map(\.output.destination) == [.unicast(peer, interface: on)])
   #expect(replies.first?.message.questions.isEmpty == true)
   #expect(replies.first?.message.additionals.contains { $0.cacheFlush } == true)
 
   let plain = SocketAddress(.v4(0x0A00_0002), port: 40_000)
-  let legacy = try ask(&responder, query, from: plain)
+  let legacy = try sendQuery(&responder, query, from: plain)
   try #require(legacy.count == 1)
   let message = legacy[0].message
   #expect(legacy[0].output.destination == .unicast(plain, interface: on) && legacy[0].at == later)
@@ -165,7 +165,7 @@ private func ask(
   func destinations(_ query: DNSMessage, after seconds: Int64, _ responder: inout DNSResponder) throws
     -> [DNSOutput.Destination]
   {
-    try ask(&responder, query, at: later + .seconds(seconds)).map(\.output.destination)
+    try sendQuery(&responder, query, at: later + .seconds(seconds)).map(\.output.destination)
   }
   // The TTL is 120 s, and the record was announced 99 s before.
   var responder = responder([.lamp()])
@@ -192,14 +192,14 @@ private func ask(
   probe.authorities = [DNSRecord(instance, .txt([]), ttl: 1)]
   #expect(try destinations(probe, after: 5000, &responder) == [one])
   let plain = SocketAddress(.v4(0x0A00_0002), port: 40_000)
-  let legacy = try ask(&responder, service, from: plain, at: later + .seconds(6000))
+  let legacy = try sendQuery(&responder, service, from: plain, at: later + .seconds(6000))
   #expect(legacy.map(\.output.destination) == [.unicast(plain, interface: on)])
 }
 
 @Test func limitsMulticastToOncePerSecond() throws {
   var responder = responder([.lamp()])
   let query = DNSMessage(questions: [DNSQuestion(MatterService.lamp().kind.instanceName, .srv)])
-  #expect(try ask(&responder, query).count == 1)
+  #expect(try sendQuery(&responder, query).count == 1)
   // Several queriers get one common answer, as soon as the rate limit permits.
   for wait in [60, 500, 900] as [Int64] {
     responder.handle(packet: query.encoded(), from: peer, on: on, at: later + .milliseconds(wait))
@@ -215,7 +215,7 @@ private func ask(
   // A probe is always answered.
   var probe = query
   probe.authorities = [DNSRecord(query.questions[0].name, .txt([]), ttl: 1)]
-  #expect(try ask(&responder, probe, at: later + .milliseconds(1700)).count == 1)
+  #expect(try sendQuery(&responder, probe, at: later + .milliseconds(1700)).count == 1)
 }
 
 @Test func announcesTwiceAndSendsGoodbye() throws {
@@ -276,7 +276,7 @@ private func ask(
   for (_, burst) in Dictionary(grouping: outputs, by: \.at) { #expect(burst.count <= 16) }
   // The answer for a single service takes one packet.
   let one = DNSMessage(questions: [DNSQuestion(DNSName("_L77._sub._matterc._udp.local"), .ptr)])
-  let answer = try ask(&responder, one, at: later + .seconds(60))
+  let answer = try sendQuery(&responder, one, at: later + .seconds(60))
   #expect(answer.map(\.message.answers.count) == [1])
 }
 
@@ -330,12 +330,12 @@ private func ask(
     var responder = responder(lamps)
     let name = DNSName("_S15._sub._matterc._udp.local")
     let query = DNSMessage(questions: [DNSQuestion(name, .ptr, wantsUnicast: isUnicast)])
-    let replies = try ask(&responder, query)
+    let replies = try sendQuery(&responder, query)
     #expect(replies.count == lamps.count)
     expectWhole(replies.map(\.message), lamps)
     #expect(replies.allSatisfy { $0.message.answers.map(\.name) == [name] })
     let plain = SocketAddress(.v4(0x0A00_0002), port: 40_000)
-    let legacy = try ask(&responder, query, from: plain, at: later + .seconds(5))
+    let legacy = try sendQuery(&responder, query, from: plain, at: later + .seconds(5))
     #expect(legacy.count == lamps.count)
     #expect(legacy.allSatisfy { $0.message.answers.map(\.name) == [name] })
   }
@@ -344,9 +344,9 @@ private func ask(
   func answerOnKnownHost() throws {
     var responder = responder([lamps[0]])
     let host = DNSMessage(questions: [DNSQuestion(DNSName(lamps[0].hostName), .aaaa)])
-    #expect(try ask(&responder, host).count == 1)
+    #expect(try sendQuery(&responder, host).count == 1)
     let service = DNSMessage(questions: [DNSQuestion(lamps[0].kind.instanceName, .srv)])
-    let reply = try #require(try ask(&responder, service, at: later + .milliseconds(300)).first)
+    let reply = try #require(try sendQuery(&responder, service, at: later + .milliseconds(300)).first)
     #expect(Set(reply.message.additionals.map(\.type)) == [.a, .aaaa])
   }
 }

@@ -118,7 +118,7 @@ import Testing
 
   // MARK: Receiving
 
-  @Test func displacesPendingAcknowledgement() throws {
+  @Test func displacesPendingAcknowledgment() throws {
     var table = table()
     func receive(_ counter: UInt32, needsAck: Bool = true, at milliseconds: Int) -> ExchangeTable.Reception {
       table.receive(
@@ -130,7 +130,7 @@ import Testing
     #expect(receive(11, at: 50) == .message(isFirst: false, displacedAck: 10))
     #expect(table[Self.inbound()]?.owedAck?.counter == 11 && table[Self.inbound()]?.deadline == Self.time(250))
     #expect(receive(12, needsAck: false, at: 60) == .message(isFirst: false, displacedAck: nil))
-    #expect(table[Self.inbound()]?.owedAck?.counter == 11, "the acknowledgement is still pending")
+    #expect(table[Self.inbound()]?.owedAck?.counter == 11, "the acknowledgment is still pending")
   }
 
   @Test func stopsResponseTimeoutOnMessage() {
@@ -164,19 +164,19 @@ import Testing
     #expect(!isOpened(Self.payload(SecureChannelOpcode.sigma1), on: Self.unsecured), "another protocol")
   }
 
-  @Test func recordsStandaloneAcknowledgement() {
+  @Test func recordsStandaloneAcknowledgment() {
     var table = table()
     func receive(_ payload: PayloadHeader) -> ExchangeTable.Reception {
       table.receive(payload, counter: 1, on: Self.inbound(), isExpiring: false, at: .zero)
     }
     #expect(receive(Self.standaloneAck(of: 5)) == .unknownExchange(isFinished: false))
     _ = table.store(Self.awaitingAck(of: 5), Self.inbound())
-    #expect(receive(Self.standaloneAck(of: 4)) == .acknowledgement(isFinished: false))
+    #expect(receive(Self.standaloneAck(of: 4)) == .acknowledgment(isFinished: false))
     #expect(table[Self.inbound()]?.unacknowledged?.counter == 5, "another message was acknowledged")
-    #expect(receive(Self.standaloneAck(of: 5)) == .acknowledgement(isFinished: false))
+    #expect(receive(Self.standaloneAck(of: 5)) == .acknowledgment(isFinished: false))
     #expect(table[Self.inbound()] != nil && table[Self.inbound()]?.unacknowledged == nil)
     _ = table.store(Self.awaitingAck(of: 6, then: .close), Self.inbound())
-    #expect(receive(Self.standaloneAck(of: 6)) == .acknowledgement(isFinished: true))
+    #expect(receive(Self.standaloneAck(of: 6)) == .acknowledgment(isFinished: true))
     #expect(table.isEmpty)
   }
 
@@ -189,7 +189,7 @@ import Testing
     _ = table.store(Self.awaitingAck(of: 5, then: .close), Self.inbound())
     #expect(receive(acknowledging: nil) == .unknownExchange(isFinished: false))
     #expect(table[Self.inbound()]?.owedAck == nil && table[Self.inbound()]?.unacknowledged != nil)
-    // The acknowledgement on a rejected message counts.
+    // The acknowledgment on a rejected message counts.
     #expect(receive(acknowledging: 5) == .unknownExchange(isFinished: true))
     #expect(table.isEmpty)
   }

@@ -24,11 +24,11 @@ import Testing
     exchange.owedAck = (7, deadline)
     #expect(exchange.deadline == deadline)
     var due = advance(to: deadline + .nanoseconds(-1))
-    #expect(due.acknowledgement == nil && exchange.owedAck != nil)
+    #expect(due.acknowledgment == nil && exchange.owedAck != nil)
     due = advance(to: deadline)
-    #expect(due.acknowledgement == 7 && due.retransmission == nil && due.failure == nil)
+    #expect(due.acknowledgment == 7 && due.retransmission == nil && due.failure == nil)
     due = advance(to: deadline)
-    #expect(due.acknowledgement == nil && exchange.deadline == nil)
+    #expect(due.acknowledgment == nil && exchange.deadline == nil)
   }
 
   @Test mutating func retransmitsWithBackoff() throws {
@@ -38,7 +38,7 @@ import Testing
     }
     exchange.owedAck = (7, Self.start)
     send()
-    #expect(exchange.owedAck == nil, "the message carries the acknowledgement")
+    #expect(exchange.owedAck == nil, "the message carries the acknowledgment")
     var expected = Self.start + backoff(0)
     for attempt in 1..<Retransmission.maximumTransmissions {
       #expect(exchange.deadline == expected)
@@ -49,7 +49,7 @@ import Testing
       expected += backoff(attempt)
     }
     let due = advance(to: try #require(exchange.deadline))
-    #expect(due.retransmission == nil && due.failure == .noAcknowledgement)
+    #expect(due.retransmission == nil && due.failure == .noAcknowledgment)
     #expect(jitter.next() == random.next(), "a failure draws no jitter")
   }
 
@@ -57,13 +57,13 @@ import Testing
     send()
     let due = exchange.advance(
       to: try #require(exchange.deadline), peer: Self.peer, maximumTransmissions: 1, jitter: &jitter)
-    #expect(due.retransmission == nil && due.failure == .noAcknowledgement)
+    #expect(due.retransmission == nil && due.failure == .noAcknowledgment)
   }
 
   @Test mutating func failsWithoutPeer() throws {
     send()
     let due = advance(to: try #require(exchange.deadline), peer: nil)
-    #expect(due.retransmission == nil && due.failure == .noAcknowledgement)
+    #expect(due.retransmission == nil && due.failure == .noAcknowledgment)
   }
 
   @Test mutating func failsWithoutResponse() throws {

@@ -64,7 +64,7 @@ import Testing
     #expect(first.map(\.sentAt) == expected[0])
     #expect(second.map(\.sentAt) == expected[1])
     // No failure is reported for the first exchange, which its owner has closed.
-    #expect(pair.failures(0).map(\.failure) == [.noAcknowledgement])
+    #expect(pair.failures(0).map(\.failure) == [.noAcknowledgment])
     #expect(pair.failures(0).map(\.at) == [due[1]])
     #expect(pair.cores[0].exchanges.isEmpty)
     #expect(pair.cores[0].nextDeadline == nil)

@@ -44,7 +44,7 @@ import Testing
       return
     }
     #expect(Array(message.bytes[message.payload]) == [1, 2, 3])
-    #expect(cores[1].nextDeadline == nil, "no acknowledgement is pending")
+    #expect(cores[1].nextDeadline == nil, "no acknowledgment is pending")
     #expect(cores[1].drops.total == 0)
 
     cores[1].receive(bytes, from: source, at: .zero)

@@ -236,11 +236,11 @@ import Testing
 
   @Test func wrapsCounters() {
     var counters = GroupDataCounter(stored: 70)
-    let resumed = counters.take(first: 5)
+    let resumed = counters.next(first: 5)
     #expect(resumed.counter == 70 && resumed.reserved == 70 + GroupDataCounter.reserve)
     var wrapping = GroupDataCounter(stored: .max)
-    #expect(wrapping.take(first: 5).counter == .max)
-    #expect(wrapping.take(first: 5).counter == 0, "group counters wrap")
+    #expect(wrapping.next(first: 5).counter == .max)
+    #expect(wrapping.next(first: 5).counter == 0, "group counters wrap")
   }
 
   @Test mutating func limitsSenders() throws {

@@ -97,7 +97,7 @@ import Testing
       #expect(after.drops.total == before, "\(what())")
     } else {
       #expect(!delivered, "\(what())")
-      // Unexpected acknowledgements are ignored, and a single bit turns Sigma1 into one.
+      // Unexpected acknowledgments are ignored, and a single bit turns Sigma1 into one.
       let isAck = [moment.opcode, (try? clearHeaders(bytes))?.payload.opcode].contains(
         SecureChannelOpcode.standaloneAck)
       if !isAck {

@@ -85,7 +85,7 @@ import Testing
     // The next request of the peer times out.
     _ = pair.request([3], on: session)
     try pair.settle()
-    #expect(pair.failures(0).map(\.failure) == [.noAcknowledgement])
+    #expect(pair.failures(0).map(\.failure) == [.noAcknowledgment])
     #expect(pair.cores[1].drops[.unknownSession] > 0)
   }
 

@@ -162,13 +162,13 @@ import Testing
         SecureChannelOpcode.sigma1, sigma1(), to: &table, on: number, from: Self.addresses[Int(number) - 1],
         at: Int(number))
     }
-    let stranger = SocketAddress(.loopback4, port: 1)
+    let other = SocketAddress(.loopback4, port: 1)
     let slotTimeout = 5
     var admission = try admit(
-      SecureChannelOpcode.sigma1, sigma1(), to: &table, on: 3, from: stranger, at: 1 + slotTimeout)
+      SecureChannelOpcode.sigma1, sigma1(), to: &table, on: 3, from: other, at: 1 + slotTimeout)
     #expect(admission == .full, "no slot is older than its timeout")
     admission = try admit(
-      SecureChannelOpcode.sigma1, sigma1(), to: &table, on: 3, from: stranger, at: 3 + slotTimeout)
+      SecureChannelOpcode.sigma1, sigma1(), to: &table, on: 3, from: other, at: 3 + slotTimeout)
     #expect(admission == .admitted(evicting: Self.exchange(1)), "the oldest")
     // The owner of the exchange removes the evicted handshake, which releases no other slot.
     _ = table.remove(Self.exchange(1))

@@ -26,7 +26,7 @@ import Testing
     #expect(left.fabric == .none && left.peerNodeID == .unspecified && right.localNodeID == .unspecified)
     #expect(left.parameters == .own && right.parameters == .own)
 
-    // Request, response, Pake1 to Pake3, StatusReport and its standalone acknowledgement.
+    // Request, response, Pake1 to Pake3, StatusReport and its standalone acknowledgment.
     let opcodes = try pair.packets.map { try clearHeaders($0.bytes).payload.opcode }
     #expect(opcodes == [0x20, 0x21, 0x22, 0x23, 0x24, 0x40, 0x10])
     #expect(pair.cores.allSatisfy { $0.handshakes.isEmpty && $0.exchanges.isEmpty })
@@ -40,7 +40,7 @@ import Testing
     #expect(Set(pair.messages(0).map(\.content)) == [[4, 5], [3, 2, 1]])
   }
 
-  @Test func piggybacksAcknowledgements() throws {
+  @Test func piggybacksAcknowledgments() throws {
     var pair = CorePair()
     try pair.beginPASE()
     try pair.settle()

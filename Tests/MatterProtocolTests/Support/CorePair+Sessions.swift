@@ -72,7 +72,7 @@ extension CorePair {
     }
   }
 
-  /// Returns a pair with an established CASE session and no pending acknowledgements.
+  /// Returns a pair with an established CASE session and no pending acknowledgments.
   static func connected(
     _ configurations: [NodeConfiguration] = [.init(), .init()], seed: UInt64 = 1
   ) throws -> (pair: CorePair, session: SessionID, peerSession: SessionID) {

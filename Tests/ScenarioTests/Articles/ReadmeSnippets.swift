@@ -42,9 +42,9 @@ enum ReadmeSnippets {
   ) -> (ClusterServer, OperationID, Bool?) {
     // A device serves it,
     let server = ClusterServer(OnOff.self).on(OnOff.toggle) { context, _ in context[OnOff.onOff].toggle() }
-    // a controller asks for it,
+    // a controller invokes it,
     let operation = engine.invoke(OnOff.toggle, on: 1, of: node, at: now)
-    // and a home has it.
+    // and a home reads it.
     let isOn = trait.attributes.onOff
     return (server, operation, isOn)
   }

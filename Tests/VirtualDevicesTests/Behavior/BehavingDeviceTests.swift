@@ -11,18 +11,8 @@ import Testing
 /// Engines of devices with behaviors, in virtual time.
 @Suite("Devices with behaviors") struct BehavingDeviceTests {
   private func engine(_ text: String, _ clock: BehaviorClock = .zero) throws -> DeviceEngine {
-    try engine(
-      of: try #require(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.first), clock)
-  }
-
-  private func engine(of device: DeviceDefinition, _ clock: BehaviorClock) throws -> DeviceEngine {
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var numbers = EndpointNumbers()
-    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
-    configuration.isCommissionable = false
-    return DeviceEngine(
-      configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), random: random, at: clock.now)
+    try DeviceEngine(
+      try #require(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.first), clock)
   }
 
   private func sensor(_ behave: String) -> String {
@@ -71,7 +61,7 @@ import Testing
     device.advance(to: at(36_000))
     #expect(device.value(BooleanState.stateValue, on: 1) == true)
     // The course counts from the first start.
-    var later = try engine(sensor(pulse), BehaviorClock(origin: .zero, now: at(3610), seed: 0))
+    var later = try engine(sensor(pulse), BehaviorClock(origin: .zero, now: at(3610), seed: 0, rooms: Rooms()))
     #expect(later.value(BooleanState.stateValue, on: 1) == false)
     #expect(later.nextDeadline.map { $0 <= at(3630) } == true)
     later.advance(to: at(3630))
@@ -109,7 +99,7 @@ import Testing
       """
     let devices = try HomeDefinition.load(simulating: [("home.yaml", text)]).devices
     func values(_ device: DeviceDefinition, seed: UInt64) throws -> [UInt16?] {
-      var engine = try engine(of: device, BehaviorClock(origin: .zero, now: .zero, seed: seed))
+      var engine = try DeviceEngine(device, BehaviorClock(origin: .zero, now: .zero, seed: seed, rooms: Rooms()))
       return (1...20 as ClosedRange<Int64>).map { minute in
         engine.advance(to: at(60 * minute))
         return engine.value(RelativeHumidityMeasurement.measuredValue, on: 1)?.wrapped

@@ -15,14 +15,7 @@ import Testing
   ) throws -> [DeviceEngine] {
     let home = try HomeDefinition.load(simulating: [("home.yaml", "devices:\n" + text)])
     return try home.devices.map { device in
-      var random: any RandomSource = SeededRandomSource(seed: 1)
-      let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-      var numbers = EndpointNumbers()
-      var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
-      configuration.isCommissionable = false
-      let clock = BehaviorClock(origin: .zero, now: now, seed: 0, rooms: rooms)
-      return DeviceEngine(
-        configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), random: random, at: now)
+      try DeviceEngine(device, BehaviorClock(origin: .zero, now: now, seed: 0, rooms: rooms))
     }
   }
 

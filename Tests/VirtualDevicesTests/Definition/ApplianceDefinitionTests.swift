@@ -24,14 +24,6 @@ import Testing
     return "none"
   }
 
-  private func engine(_ device: DeviceDefinition) throws -> DeviceEngine {
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
-    configuration.isCommissionable = false
-    return DeviceEngine(configuration, endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
-  }
-
   private func at(_ seconds: Int64) -> Instant { .zero + .seconds(seconds) }
 
   @Test func keepsTheUsualProgram() throws {
@@ -63,6 +55,10 @@ import Testing
       ("washer", "phases: { A: soon }", "4:18: found “soon”, expected a time of at least"),
       ("washer", "phases: { A: 40h, B: 40h }", "4:13: found a run of"),
       ("washer", "phases: { '': 1m }", "4:15: found"),
+      (
+        "fridge", "compartments: { Fresh: 4C, fresh: 5C }",
+        "4:32: found “fresh” again, expected each name once, ignoring case; it is in line 4 already"
+      ),
       ("washer", "modes: { A: { tags: [normal] } }", "4:12: found a mapping, expected 2 to 32 entries"),
       (
         "washer", "modes: { A: { tags: [quick] }, B: { tags: [quiet] } }",
@@ -92,7 +88,7 @@ import Testing
         "washer",
         "phases: { Washing: 40s, Spinning: 20s }\n    modes: { Normal: { tags: [normal] }, Quick: { tags: [quick], pace: 50% } }"
       ))
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(OperationalState.phaseList, on: 1) == .value(["Washing", "Spinning"]))
     try engine.press(LaundryWasherMode.changeToMode, .init(newMode: 1), on: 1, at: .zero)
     try engine.act(set: OperationalState.operationalState, .running, on: 1, at: at(10))
@@ -111,7 +107,7 @@ import Testing
     let home = try HomeDefinition.load(simulating: [
       ("home.yaml", "devices:\n  - { name: B, type: bridge, devices: [{ name: A, type: dishwasher }] }\n")
     ])
-    var engine = try engine(try #require(home.devices.first))
+    var engine = try DeviceEngine(try #require(home.devices.first))
     try engine.act(set: OperationalState.operationalState, .running, on: 2, at: .zero)
     engine.advance(to: at(10))
     try engine.power(false, bridgedOn: 2, at: at(20))
@@ -132,7 +128,7 @@ import Testing
     #expect(endpoints.map(\.parts) == [[2, 3, 4], [], [], []])
     #expect(endpoints[1].deviceTypes == [DeviceTypes.temperatureControlledCabinet])
     #expect(Set(endpoints[1...].map(\.tags)).count == 3)
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(TemperatureControl.temperatureSetpoint, on: 4) == -2000)
     #expect(engine.value(TemperatureMeasurement.measuredValue, on: 3) == .value(800))
     try engine.act(part: "door", "open", on: 3, at: at(10))
@@ -162,14 +158,14 @@ import Testing
     #expect(endpoints.map(\.id) == [1, 2, 3, 4])
     #expect(endpoints.map(\.parts) == [[2, 3, 4], [3, 4], [], []])
     #expect(endpoints[1].deviceTypes.map(\.id) == [DeviceTypes.refrigerator.id, DeviceTypes.bridgedNode.id])
-    var engine = try engine(try #require(home.devices.first))
+    var engine = try DeviceEngine(try #require(home.devices.first))
     try engine.act(part: "door", "open", on: 3, at: .zero)
     engine.advance(to: at(180))
     #expect(engine.value(RefrigeratorAlarm.state, on: 2) == .doorOpen)
   }
 
   @Test("a cooktop switches its surfaces off") func switchesSurfaces() throws {
-    var engine = try engine(try #require(try load("cooktop", "room: Kitchen")))
+    var engine = try DeviceEngine(try #require(try load("cooktop", "room: Kitchen")))
     try engine.act(set: OnOff.onOff, true, on: 3, at: .zero)
     #expect(engine.value(OnOff.onOff, on: 1) == true && engine.value(OnOff.onOff, on: 2) == false)
     engine.advance(to: at(600))

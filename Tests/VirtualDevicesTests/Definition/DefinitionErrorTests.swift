@@ -97,12 +97,13 @@ struct DefinitionErrorTests {
     #expect(
       problems("hose: X\ndevices: []")
         == ["home.yaml:1:1: found key “hose”, expected a key of a home, did you mean “home”?"])
-    #expect(problems("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms or devices"])
+    #expect(
+      problems("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms, devices or clusters"])
     #expect(
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
         + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, climate, filters, "
-        + "phases, modes, areas, compartments, doorAlarm, travel, encoder or faults"
+        + "phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage or clusters"
     )
   }
 

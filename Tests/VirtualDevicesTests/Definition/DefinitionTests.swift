@@ -217,7 +217,7 @@ struct DefinitionTests {
     for wrong in [
       "\"00112233445566778899aabbccddee\"", "\"00112233445566778899aabbccddeefg\"",
       "\"00000000000000000000000000000000\"",
-      "\"00112233445566778899aabbccddeeff00\"", "[1]", "\"\"",
+      "\"00112233445566778899aabbccddeeff00\"", "\"+0+1+2+3+4+5+6+7+8+9+a+b+c+d+e+f\"", "[1]", "\"\"",
     ] {
       #expect(throws: DefinitionError.self, "\(wrong)") { try key(wrong) }
     }

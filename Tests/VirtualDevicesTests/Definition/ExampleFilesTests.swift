@@ -20,7 +20,8 @@ struct ExampleFilesTests {
   @Test("cover every type and can be simulated")
   func all() throws {
     let names = [
-      "demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "faults",
+      "demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "energy",
+      "faults", "maker",
     ]
     let homes = try names.map { try load("\($0).yaml", simulating: true) }
     let devices = homes.flatMap(\.devices)

@@ -122,4 +122,16 @@ import Testing
       }
     #expect(error == expected)
   }
+
+  @Test("a device that is added again has no fault of before") func forgetsRemovedDevice() async throws {
+    try await running(1) { device in
+      func violations() -> [ConcreteAttributePath: ModelViolation]? {
+        device.host?.perform { engine, _ in engine.hooks.violations }
+      }
+      #expect(violations()?.count == 1)
+      try device.remove("B")
+      try device.add(try device.parse(bridged: "{ name: B, type: plug }"))
+      #expect(violations() == [:])
+    }
+  }
 }

@@ -91,4 +91,25 @@ import Testing
     #expect(problem(bridge("{ data: { onOff.onOff: null } }")) == "no problem")
     #expect(problem(bridge("{ busy: true }")).contains("5:40: found a mapping, expected only the fault “data”"))
   }
+
+  @Test(
+    "a fault needs an attribute of the device itself",
+    arguments: [
+      ("window covering", "1.windowCovering.currentPositionTiltPercent100ths", "expected an attribute that the device"),
+      ("window covering, travel: { tilt: 2s }", "1.windowCovering.currentPositionTiltPercent100ths", "no problem"),
+      ("window covering, travel: { tilt: 2s }", "windowCovering.currentPositionLiftPercent100ths", "expected an"),
+      ("refrigerator", "3.temperatureControl.temperatureSetpoint", "no problem"),
+      ("refrigerator", "4.temperatureControl.temperatureSetpoint", "expected an attribute that the device has"),
+      ("refrigerator, compartments: { A: 4C, B: 5C, C: 6C }", "4.temperatureControl.temperatureSetpoint", "no problem"),
+      ("smoke alarm", "1.temperatureMeasurement.measuredValue", "expected an attribute that the device has"),
+      (
+        "smoke alarm, attributes: { temperatureMeasurement.measuredValue: 20C }",
+        "1.temperatureMeasurement.measuredValue", "no problem"
+      ),
+      ("plug, battery: 80%", "powerSource.batPercentRemaining", "no problem"),
+    ]) func checksDevice(_ type: String, _ attribute: String, _ message: String)
+  {
+    let found = problem("devices:\n  - { name: A, type: \(type), faults: { data: { \(attribute): missing } } }\n")
+    #expect(found.contains(message), "\(found)")
+  }
 }

@@ -52,8 +52,9 @@ struct AlarmServer<C: Cluster>: Sendable {
     (self.causes, self.latched) = (causes, latched)
   }
 
-  /// The alarms whose causes last.
-  private struct Lasting: Sendable {
+  /// The causes that are present.
+  private struct ActiveCauses: Sendable {
+    /// Their alarms.
     var bits = AlarmBase<C>.Bits()
     /// The endpoints with parts in the state of a cause, by its index.
     var endpoints: [Int: Set<EndpointID>] = [:]
@@ -71,24 +72,24 @@ struct AlarmServer<C: Cluster>: Sendable {
       .initial(Base.supported, supported)
       .onAct(Base.state) { context, wanted throws(StatusError) in
         guard supported.isSuperset(of: wanted) else { throw StatusError(.constraintError) }
-        context[scratch: Lasting.self, default: Lasting()].bits = wanted
-        show(wanted.intersection(context[Base.mask]), &context)
+        context[scratch: ActiveCauses.self, default: ActiveCauses()].bits = wanted
+        setState(wanted.intersection(context[Base.mask]), &context)
       }
     if latched != 0 {
       server =
         server.initial(Base.latch, bits(latched))
         .on(Base.reset) { context, request throws(StatusError) in
           guard supported.isSuperset(of: request.alarms) else { throw StatusError(.invalidCommand) }
-          let lasting = context[scratch: Lasting.self, default: Lasting()].bits
-          show(context[Base.state].subtracting(request.alarms.subtracting(lasting)), &context)
+          let active = context[scratch: ActiveCauses.self, default: ActiveCauses()].bits
+          setState(context[Base.state].subtracting(request.alarms.subtracting(active)), &context)
         }
     }
     if C.commands.contains(where: { $0.id == Base.modify.id }) {
       server = server.on(Base.modify) { context, request throws(StatusError) in
         guard supported.isSuperset(of: request.mask) else { throw StatusError(.invalidCommand) }
         context[Base.mask] = request.mask
-        let lasting = context[scratch: Lasting.self, default: Lasting()].bits
-        show(context[Base.state].union(lasting).intersection(request.mask), &context)
+        let active = context[scratch: ActiveCauses.self, default: ActiveCauses()].bits
+        setState(context[Base.state].union(active).intersection(request.mask), &context)
       }
     }
     for (index, cause) in causes.enumerated() {
@@ -97,18 +98,18 @@ struct AlarmServer<C: Cluster>: Sendable {
       }
       if cause.isOfParts { continue }
       server = server.onPart(cause.part, cause.states) { context, state throws(StatusError) in
-        follow(PartMove(part: cause.part, state: state, endpoint: context.endpoint), &context)
+        apply(PartMove(part: cause.part, state: state, endpoint: context.endpoint), &context)
       }
     }
-    return server.hook(Self.partMoved) { context, move in follow(move, &context) }
+    return server.hook(Self.partMoved) { context, move in apply(move, &context) }
   }
 
-  private func follow(_ move: PartMove, _ context: inout ServerContext) {
+  private func apply(_ move: PartMove, _ context: inout ServerContext) {
     for (index, cause) in causes.enumerated() where cause.part == move.part {
-      var endpoints = context[scratch: Lasting.self, default: Lasting()].endpoints[index] ?? []
+      var endpoints = context[scratch: ActiveCauses.self, default: ActiveCauses()].endpoints[index] ?? []
       let wasActive = !endpoints.isEmpty
       if move.state == cause.state { endpoints.insert(move.endpoint) } else { endpoints.remove(move.endpoint) }
-      context[scratch: Lasting.self, default: Lasting()].endpoints[index] = endpoints
+      context[scratch: ActiveCauses.self, default: ActiveCauses()].endpoints[index] = endpoints
       if endpoints.isEmpty {
         context.cancel(.custom(index))
         set(bits(cause.bit), false, &context)
@@ -122,14 +123,14 @@ struct AlarmServer<C: Cluster>: Sendable {
   }
 
   private func set(_ alarm: Base.Bits, _ isOn: Bool, _ context: inout ServerContext) {
-    var lasting = context[scratch: Lasting.self, default: Lasting()]
-    if isOn { lasting.bits.formUnion(alarm) } else { lasting.bits.subtract(alarm) }
-    context[scratch: Lasting.self] = lasting
+    var active = context[scratch: ActiveCauses.self, default: ActiveCauses()]
+    if isOn { active.bits.formUnion(alarm) } else { active.bits.subtract(alarm) }
+    context[scratch: ActiveCauses.self] = active
     let held = context[Base.state].intersection(bits(latched))
-    show(lasting.bits.union(held).intersection(context[Base.mask]), &context)
+    setState(active.bits.union(held).intersection(context[Base.mask]), &context)
   }
 
-  private func show(_ state: Base.Bits, _ context: inout ServerContext) {
+  private func setState(_ state: Base.Bits, _ context: inout ServerContext) {
     let before = context[Base.state]
     guard state != before else { return }
     context[Base.state] = state
@@ -140,7 +141,7 @@ struct AlarmServer<C: Cluster>: Sendable {
   }
 }
 
-/// A move of a part of the device that an alarm follows.
+/// A move of a part of the device, which may raise or end an alarm.
 struct PartMove: Sendable {
   var part: String
   var state: String

@@ -14,22 +14,22 @@ extension ApplianceServers {
   /// Returns Temperature Control with a choice of levels, which a run fixes. § 8.2.
   static func temperatureLevels<C: Cluster>(_ levels: [String], selected: UInt8, of operation: C.Type) -> ClusterServer
   {
-    ClusterServer(TemperatureControl.self, features: [TemperatureControl.temperatureLevel])
+    let select: @Sendable (inout ServerContext, UInt8) throws(StatusError) -> Void = {
+      (context, level) throws(StatusError) in
+      guard Int(level) < levels.count else { throw StatusError(.constraintError) }
+      try checkIdle(C.self, &context)
+      context[TemperatureControl.selectedTemperatureLevel] = level
+    }
+    return ClusterServer(TemperatureControl.self, features: [TemperatureControl.temperatureLevel])
       .initial(TemperatureControl.supportedTemperatureLevels, levels)
       .initial(TemperatureControl.selectedTemperatureLevel, selected)
       .storing(TemperatureControl.selectedTemperatureLevel)
-      .onAct(TemperatureControl.selectedTemperatureLevel) { context, level throws(StatusError) in
-        guard Int(level) < levels.count else { throw StatusError(.constraintError) }
-        try checkIdle(C.self, &context)
-        context[TemperatureControl.selectedTemperatureLevel] = level
-      }
+      .onAct(TemperatureControl.selectedTemperatureLevel, select)
       .on(TemperatureControl.setTemperature) { context, request throws(StatusError) in
         guard let level = request.targetTemperatureLevel, request.targetTemperature == nil else {
           throw StatusError(.invalidCommand)
         }
-        guard Int(level) < levels.count else { throw StatusError(.constraintError) }
-        try checkIdle(C.self, &context)
-        context[TemperatureControl.selectedTemperatureLevel] = level
+        try select(&context, level)
       }
   }
 

@@ -52,10 +52,10 @@ public enum ApplianceServers {
   /// Returns Operational State and the modes of an appliance that runs phase after phase.
   static func running<C: Cluster, M: Cluster>(
     _ operation: C.Type, _ modes: M.Type, _ program: ApplianceProgram, _ parts: [AppliancePart],
-    followed: @escaping @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
+    onChange: @escaping @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
   ) -> [ClusterServer] {
     var server = OperationalStateServer(C.self)
-    server.followed = followed
+    server.onChange = onChange
     server.phases = program.phases.map(\.name)
     server.parts = parts
     server.steps = { context in program.phases.at(context.mode(M.self, of: program.modes)) }
@@ -148,11 +148,11 @@ public enum ApplianceServers {
     typealias Base = OperationalStateBase<RvcOperationalState>
     var server = OperationalStateServer(RvcOperationalState.self)
     server.parts = robotParts
-    server.home = (way: .seconds(60), charging: .seconds(3600))
+    server.charger = (returning: .seconds(60), charging: .seconds(3600))
     server.startAtPanel = { context in
       try? context.act(set: RvcRunMode.currentMode.path(on: context.endpoint), encoded: RunMode.cleaning.tlv)
     }
-    server.followed = { context, run in
+    server.onChange = { context, run in
       context.call(ServiceAreaServer.runChanged, run)
       if run?.isComplete == true { context[RvcRunMode.currentMode] = RunMode.idle }
     }

@@ -92,6 +92,6 @@ extension NodeState {
 
   private func isUnreachable(_ endpoint: EndpointID) -> Bool {
     guard let index = index(ClusterPath(endpoint, BridgedDeviceBasicInformation.id)) else { return false }
-    return clusters[index].values[BridgedDeviceBasicInformation.reachable.id] == false.tlv
+    return clusters[index][BridgedDeviceBasicInformation.reachable.id] == false.tlv
   }
 }

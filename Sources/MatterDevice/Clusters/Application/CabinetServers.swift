@@ -61,7 +61,7 @@ extension ApplianceServers {
   }
 
   /// Returns the server with a set point that the temperature of the endpoint follows.
-  private static func followed(_ server: ClusterServer) -> ClusterServer {
+  private static func reportingTarget(_ server: ClusterServer) -> ClusterServer {
     server.onChange(TemperatureControl.temperatureSetpoint) { context in context.call(targetChanged, NoFields()) }
   }
 
@@ -94,7 +94,7 @@ extension ApplianceServers {
     let rapid =
       cabinet.isFreezer ? CoolingMode.ModeTag.rapidFreeze.rawValue : CoolingMode.ModeTag.rapidCool.rawValue
     return [
-      followed(temperatureSetpoint(cabinet.range, step: 100, cabinet.setpoint)),
+      reportingTarget(temperatureSetpoint(cabinet.range, step: 100, cabinet.setpoint)),
       cabinetTemperature(
         Double(cabinet.setpoint) / 100,
         moved: { context, state in
@@ -116,9 +116,9 @@ extension ApplianceServers {
   public static func ovenCavity(_ cabinet: ApplianceCabinet, _ program: ApplianceProgram) -> [ClusterServer] {
     running(
       OvenCavityOperationalState.self, OvenMode.self, program, [],
-      followed: { context, _ in context.call(targetChanged, NoFields()) })
+      onChange: { context, _ in context.call(targetChanged, NoFields()) })
       + [
-        followed(temperatureSetpoint(cabinet.range, step: 500, cabinet.setpoint)),
+        reportingTarget(temperatureSetpoint(cabinet.range, step: 500, cabinet.setpoint)),
         cabinetTemperature(room, moved: { _, _ in }) { context in
           let isHot = context[OvenCavityOperationalState.operationalState] == .running
           return isHot ? (setpoint(&context), .seconds(240)) : (room, .seconds(1800))

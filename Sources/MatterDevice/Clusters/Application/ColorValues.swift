@@ -10,7 +10,7 @@ enum ColorValues {
   static let maximumSaturation: UInt8 = 254
   static let maximumXY: UInt16 = 65279
 
-  /// Present while the server itself sets a color, to tell that change from one made at the device.
+  /// Present while the server sets a color, to distinguish this change from a change at the device.
   struct OwnChange: Sendable {}
 
   private struct Reports: Sendable {

@@ -6,7 +6,7 @@ import MatterProtocol
 public enum FixedLabelServer {
   /// Returns a server with these read-only labels.
   public static func make(_ labels: [FixedLabel.LabelStruct]) -> ClusterServer {
-    ClusterServer(FixedLabel.self).initial(FixedLabel.labelList, labels)
+    ClusterServer.shared(FixedLabel.self) { $0 }.initial(FixedLabel.labelList, labels)
   }
 }
 
@@ -19,12 +19,14 @@ public enum UserLabelServer {
 
   /// Returns a server without labels. It stores those that administrators write.
   public static func make() -> ClusterServer {
-    ClusterServer(UserLabel.self)
-      .onWrite(UserLabel.labelList) { _, labels throws(StatusError) in
-        guard labels.count <= limit else { throw StatusError(.resourceExhausted) }
-        guard labels.allSatisfy({ $0.label.utf8.count <= longestText && $0.value.utf8.count <= longestText }) else {
-          throw StatusError(.constraintError)
+    ClusterServer.shared(UserLabel.self) {
+      $0
+        .onWrite(UserLabel.labelList) { _, labels throws(StatusError) in
+          guard labels.count <= limit else { throw StatusError(.resourceExhausted) }
+          guard labels.allSatisfy({ $0.label.utf8.count <= longestText && $0.value.utf8.count <= longestText }) else {
+            throw StatusError(.constraintError)
+          }
         }
-      }
+    }
   }
 }

@@ -7,7 +7,11 @@ public enum GroupsServer {
 
   /// Returns the server, with the GroupNames feature.
   public static func make() -> ClusterServer {
-    ClusterServer(Groups.self, features: [Groups.groupNames])
+    .shared(Groups.self, features: [Groups.groupNames], complete)
+  }
+
+  private static func complete(_ server: ClusterServer) -> ClusterServer {
+    server
       .initial(Groups.nameSupport, .groupNames)
       .answer(Groups.addGroup) { context, request throws(StatusError) in
         .init(status: add(request.groupID, request.groupName, &context), groupID: request.groupID)

@@ -9,8 +9,11 @@ public enum IdentifyServer {
   /// Returns the server.
   /// - Parameter type: How the device identifies itself.
   public static func make(_ type: Identify.IdentifyType) -> ClusterServer {
-    ClusterServer(Identify.self)
-      .initial(Identify.identifyType, type)
+    ClusterServer.shared(Identify.self, complete).initial(Identify.identifyType, type)
+  }
+
+  private static func complete(_ server: ClusterServer) -> ClusterServer {
+    server
       .on(Identify.identify) { context, request throws(StatusError) in
         context[Identify.identifyTime] = request.identifyTime
         // Setting the same time again is not a change of the attribute, but restarts the countdown.

@@ -23,8 +23,13 @@ public enum LevelControlServer {
   public static func make(
     features: [Feature] = [LevelControl.onOff, LevelControl.lighting], level: UInt8 = 254
   ) -> ClusterServer {
-    let server = ClusterServer(LevelControl.self, features: features)
+    ClusterServer.shared(LevelControl.self, features: features, complete)
       .initial(LevelControl.currentLevel, .value(level))
+  }
+
+  private static func complete(_ server: ClusterServer) -> ClusterServer {
+    let server =
+      server
       .initial(LevelControl.minLevel, 1)
       .initial(LevelControl.maxLevel, 254)
       .serving(

@@ -14,7 +14,7 @@ extension ApplianceServers {
     var server = OperationalStateServer(OperationalState.self)
     server.parts = [AppliancePart("door", [("closed", .none), ("open", .pauses)])]
     server.steps = { context in [.init("Cooking", .seconds(Int64(context[MicrowaveOvenControl.cookTime])))] }
-    server.followed = { context, run in
+    server.onChange = { context, run in
       if run?.isComplete == true { context[MicrowaveOvenControl.cookTime] = defaultCookTime }
     }
     return [server.make(), ModeServer(MicrowaveOvenMode.self, program.modes).make(), control(program.modes)]

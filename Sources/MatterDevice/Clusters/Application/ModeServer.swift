@@ -42,7 +42,7 @@ struct ModeServer<C: Cluster>: Sendable {
   var modes: [ApplianceMode]
   /// Whether the mode survives a restart.
   var isStored = true
-  /// Changes what the appliance does before its mode changes, or returns why it can't change now.
+  /// Prepares the appliance for another mode; returns a refusal if the mode can't change now.
   var change: @Sendable (_ context: inout ServerContext, _ from: UInt8, _ to: UInt8) -> Refusal? = { _, _, _ in
     nil
   }

@@ -20,8 +20,12 @@ public enum OnOffServer {
   ///   - features: `lighting` for lights and plugs.
   ///   - isOn: The factory default.
   public static func make(features: [Feature] = [OnOff.lighting], isOn: Bool = false) -> ClusterServer {
-    var server = ClusterServer(OnOff.self, features: features)
-      .initial(OnOff.onOff, isOn)
+    ClusterServer.shared(OnOff.self, features: features) { complete($0, features) }.initial(OnOff.onOff, isOn)
+  }
+
+  private static func complete(_ server: ClusterServer, _ features: [Feature]) -> ClusterServer {
+    var server =
+      server
       .on(OnOff.off) { context, _ throws(StatusError) in turnOff(&context) }
       .hook(switchedByLevel) { context, isOn in setState(isOn, &context) }
       .hook(recalled) { context, scene in recall(scene, &context) }

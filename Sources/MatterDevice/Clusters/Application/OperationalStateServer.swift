@@ -33,7 +33,7 @@ enum OperationalStateBase<C: Cluster> {
 enum OperationRequest: Sendable {
   /// Starts a run of these steps.
   case start([OperationRun.Step])
-  /// Ends the run and returns home.
+  /// Ends the run; a robot returns to its charger.
   case end
   /// Skips a step.
   case skip(String)
@@ -84,37 +84,37 @@ struct OperationalStateServer<C: Cluster>: Sendable {
   /// The value of PhaseList; empty if the steps are not phases.
   var phases: [String] = []
   var parts: [AppliancePart] = []
-  /// The way of a robot to its charger, and the charging. Nil for an appliance that stays where it is.
-  var home: (way: Duration, charging: Duration)?
+  /// The durations of a robot's return to its charger and of charging. Nil for a stationary appliance.
+  var charger: (returning: Duration, charging: Duration)?
   /// Returns the steps of a run that starts now; empty if it can't start.
   var steps: @Sendable (inout ServerContext) -> [OperationRun.Step] = { _ in [] }
-  /// Runs after the run started, changed or ended. The run is nil while there is none.
-  var followed: @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
+  /// Is called after the run started, changed or ended, with nil if no run is in progress.
+  var onChange: @Sendable (inout ServerContext, OperationRun?) -> Void = { _, _ in }
   /// Starts the run at the panel of the appliance, instead of the Start command.
   var startAtPanel: (@Sendable (inout ServerContext) -> Void)?
 
   init(_ cluster: C.Type) {}
 
-  /// What the appliance does now.
+  /// The operation in progress.
   private struct Operation: Sendable {
     /// The run of the program, also while a robot charges before it continues.
     var run: OperationRun?
-    /// The way home and the charging of a robot.
-    var trip: OperationRun?
+    /// The return of a robot to its charger, and charging.
+    var docking: OperationRun?
     /// The states of the parts by name, without the usual ones.
     var parts: [String: String] = [:]
   }
 
-  private var idle: UInt8 { home == nil ? OperationState.stopped : OperationState.docked }
+  private var idle: UInt8 { charger == nil ? OperationState.stopped : OperationState.docked }
 
   /// Returns the server. The run ends without an event when the device loses its power.
   func make() -> ClusterServer {
     let states = [OperationState.stopped, OperationState.running, OperationState.paused, OperationState.error]
-    let trip = [OperationState.seekingCharger, OperationState.charging, OperationState.docked]
+    let ofRobots = [OperationState.seekingCharger, OperationState.charging, OperationState.docked]
     var server = ClusterServer(C.self)
       .initial(Base.phaseList, phases.isEmpty ? .null : .value(phases))
       .initial(Base.currentPhase, phases.isEmpty ? .null : .value(0))
-      .initial(Base.stateList, (states + (home == nil ? [] : trip)).map { .init(operationalStateID: $0) })
+      .initial(Base.stateList, (states + (charger == nil ? [] : ofRobots)).map { .init(operationalStateID: $0) })
       .initial(Base.state, idle)
     for element in C.elements {
       switch element.info {
@@ -135,7 +135,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
         context.cancel(.tick)
         let parts = operation(&context).parts
         context[scratch: Operation.self] = Operation(parts: parts)
-        show(idle, &context)
+        setState(idle, &context)
       }
       .onTimer(.tick) { context in
         if context.hasPower { update(&context) }
@@ -180,10 +180,10 @@ struct OperationalStateServer<C: Cluster>: Sendable {
     guard !steps.isEmpty, context[Base.state] != OperationState.error, !isBlocked(&context) else {
       return OperationError.unableToStartOrResume
     }
-    context[scratch: Operation.self, default: Operation()].trip = nil
+    context[scratch: Operation.self, default: Operation()].docking = nil
     let run = OperationRun(steps, at: context.now)
     context[scratch: Operation.self, default: Operation()].run = run
-    show(OperationState.running, &context)
+    setState(OperationState.running, &context)
     update(&context)
     return OperationError.none
   }
@@ -200,7 +200,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
     default: return OperationError.commandInvalidInState
     }
     suspend(&context)
-    show(OperationState.paused, &context)
+    setState(OperationState.paused, &context)
     update(&context)
     return OperationError.none
   }
@@ -216,13 +216,13 @@ struct OperationalStateServer<C: Cluster>: Sendable {
     }
     guard !isBlocked(&context) else { return OperationError.unableToStartOrResume }
     let now = context.now
-    if context[Base.state] != OperationState.paused { context[scratch: Operation.self]?.trip = nil }
-    if context[scratch: Operation.self]?.trip != nil {
-      context[scratch: Operation.self]?.trip?.resume(at: now)
+    if context[Base.state] != OperationState.paused { context[scratch: Operation.self]?.docking = nil }
+    if context[scratch: Operation.self]?.docking != nil {
+      context[scratch: Operation.self]?.docking?.resume(at: now)
     } else {
       context[scratch: Operation.self]?.run?.resume(at: now)
     }
-    show(OperationState.running, &context)
+    setState(OperationState.running, &context)
     update(&context)
     return OperationError.none
   }
@@ -262,18 +262,18 @@ struct OperationalStateServer<C: Cluster>: Sendable {
   private func suspend(_ context: inout ServerContext) {
     let now = context.now
     context[scratch: Operation.self]?.run?.pause(at: now)
-    context[scratch: Operation.self]?.trip?.pause(at: now)
+    context[scratch: Operation.self]?.docking?.pause(at: now)
   }
 
   /// Advances the run to the present time, updates the attributes, and schedules the next change.
   private func update(_ context: inout ServerContext) {
     let now = context.now
     context[scratch: Operation.self]?.run?.advance(to: now)
-    context[scratch: Operation.self]?.trip?.advance(to: now)
+    context[scratch: Operation.self]?.docking?.advance(to: now)
     let operation = operation(&context)
     context.cancel(.tick)
-    if let trip = operation.trip {
-      if !trip.isPaused { follow(trip, &context) }
+    if let docking = operation.docking {
+      if !docking.isPaused { update(docking, &context) }
     } else if let run = operation.run {
       if run.isComplete { return complete(run, error: OperationError.none, &context) }
       if let next = run.nextChange { context.schedule(.tick, at: next) }
@@ -282,21 +282,22 @@ struct OperationalStateServer<C: Cluster>: Sendable {
       context[Base.currentPhase] = .value(UInt8(clamping: current))
     }
     context.markChanged(Base.countdownTime)
-    followed(&context, self.operation(&context).run)
+    onChange(&context, self.operation(&context).run)
   }
 
-  private func follow(_ trip: OperationRun, _ context: inout ServerContext) {
-    if let next = trip.nextChange { context.schedule(.tick, at: next) }
-    switch trip.current {
-    case 0?: show(OperationState.seekingCharger, &context)
-    case 1?: show(OperationState.charging, &context)
+  /// Sets the state of a robot that returns or charges.
+  private func update(_ docking: OperationRun, _ context: inout ServerContext) {
+    if let next = docking.nextChange { context.schedule(.tick, at: next) }
+    switch docking.current {
+    case 0?: setState(OperationState.seekingCharger, &context)
+    case 1?: setState(OperationState.charging, &context)
     default:
-      context[scratch: Operation.self]?.trip = nil
+      context[scratch: Operation.self]?.docking = nil
       let left = operation(&context).parts.filter { name, state in
         parts.first { $0.name == name }?.effect(state) != .recharges
       }
       context[scratch: Operation.self]?.parts = left
-      show(OperationState.docked, &context)
+      setState(OperationState.docked, &context)
       if operation(&context).run != nil { _ = resume(&context) }
     }
   }
@@ -305,7 +306,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
   /// - Parameter state: the state after it; nil for the usual one.
   private func end(_ context: inout ServerContext, to state: UInt8? = nil) {
     let error = context[Base.error].errorStateID
-    guard var run = operation(&context).run else { return leave(&context, to: state) }
+    guard var run = operation(&context).run else { return finish(&context, to: state) }
     run.end(at: context.now)
     complete(run, error: error, &context, to: state)
   }
@@ -319,26 +320,27 @@ struct OperationalStateServer<C: Cluster>: Sendable {
       .init(
         completionErrorCode: error, totalOperationalTime: .value(UInt32(clamping: run.total.components.seconds)),
         pausedTime: .value(UInt32(clamping: run.paused.components.seconds))))
-    followed(&context, run)
-    leave(&context, to: state)
+    onChange(&context, run)
+    finish(&context, to: state)
   }
 
   /// Enters the state after a run: a robot seeks its charger.
-  private func leave(_ context: inout ServerContext, to state: UInt8? = nil) {
-    let state = state ?? (home == nil ? OperationState.stopped : OperationState.seekingCharger)
-    var trip: OperationRun?
-    if let home, state == OperationState.seekingCharger || state == OperationState.charging {
-      let way = state == OperationState.charging ? .zero : home.way
-      trip = OperationRun([.init("way", way), .init("charging", home.charging)], at: context.now)
+  private func finish(_ context: inout ServerContext, to state: UInt8? = nil) {
+    let state = state ?? (charger == nil ? OperationState.stopped : OperationState.seekingCharger)
+    var docking: OperationRun?
+    if let charger, state == OperationState.seekingCharger || state == OperationState.charging {
+      let returning = state == OperationState.charging ? .zero : charger.returning
+      docking = OperationRun(
+        [.init("returning", returning), .init("charging", charger.charging)], at: context.now)
     }
-    context[scratch: Operation.self, default: Operation()].trip = trip
-    show(state, &context)
+    context[scratch: Operation.self, default: Operation()].docking = docking
+    setState(state, &context)
     if !phases.isEmpty { context[Base.currentPhase] = .value(0) }
     update(&context)
   }
 
   /// Sets the state, which ends an error.
-  private func show(_ state: UInt8, _ context: inout ServerContext) {
+  private func setState(_ state: UInt8, _ context: inout ServerContext) {
     if state != OperationState.error { context[Base.error] = .init(errorStateID: OperationError.none) }
     context[Base.state] = state
   }
@@ -363,12 +365,12 @@ struct OperationalStateServer<C: Cluster>: Sendable {
           context[Base.state] == OperationState.running ? OperationError.none : OperationError.unableToStartOrResume
       }
     case OperationState.paused: error = pause(&context)
-    case OperationState.seekingCharger where home != nil: error = goHome(&context)
+    case OperationState.seekingCharger where charger != nil: error = goHome(&context)
     case OperationState.stopped:
       if context[Base.state] != state { end(&context, to: state) }
       error = OperationError.none
     // A user puts the robot into its charger.
-    case OperationState.charging where home != nil, OperationState.docked where home != nil:
+    case OperationState.charging where charger != nil, OperationState.docked where charger != nil:
       end(&context, to: state)
       error = OperationError.none
     default: throw StatusError(.constraintError)
@@ -385,7 +387,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
     case .pauses where context[Base.state] == OperationState.running: _ = pause(&context)
     case .recharges where context[Base.state] == OperationState.running:
       suspend(&context)
-      leave(&context)
+      finish(&context)
     case .none where context[Base.state] == OperationState.error && !hasFailedPart(&context):
       setError(.init(errorStateID: OperationError.none), &context)
     default: break
@@ -402,11 +404,11 @@ struct OperationalStateServer<C: Cluster>: Sendable {
     if error.errorStateID != OperationError.none {
       suspend(&context)
       context[Base.error] = error
-      show(OperationState.error, &context)
+      setState(OperationState.error, &context)
       context.emit(Base.operationalError, .init(errorState: error))
     } else if context[Base.state] == OperationState.error {
-      let isInterrupted = operation(&context).run != nil || operation(&context).trip != nil
-      show(isInterrupted ? OperationState.paused : OperationState.stopped, &context)
+      let isInterrupted = operation(&context).run != nil || operation(&context).docking != nil
+      setState(isInterrupted ? OperationState.paused : OperationState.stopped, &context)
     }
     update(&context)
   }

@@ -67,7 +67,7 @@ struct PositionedMotor: Hashable, Sendable {
     halt(at: now)
   }
 
-  /// Puts an obstacle at the present position, in the direction of the movement or else towards the end of the range.
+  /// Puts an obstacle at the present position, in the direction of the movement or else toward the end of the range.
   mutating func obstruct(at now: Instant) {
     advance(to: now)
     obstacle = Obstacle(position: motor.position, isAbove: motor.target.map { $0 > motor.position } ?? true)

@@ -78,7 +78,7 @@ public enum PowerSourceServer {
         noteLevel(&context)
       }
       .onTimer(.tick) { context in update(&context) }
-      .onTimer(.deferredReport) { context in report(&context) }
+      .reportingQuietly()
       .onAct(PowerSource.batPercentRemaining) { context, percent in
         // Null: the device can't measure the charge, which still drains.
         guard let percent = percent.wrapped else {
@@ -129,48 +129,12 @@ public enum PowerSourceServer {
     }
   }
 
-  // MARK: Quieter reporting
-
-  /// The last reports by attribute, and the attributes with a change that is not reported yet.
-  private struct Reports: Sendable {
-    var last: [AttributeID: Instant] = [:]
-    var pending: Set<AttributeID> = []
-
-    func due(_ attribute: AttributeID) -> Instant? { last[attribute].map { $0 + reportInterval } }
-  }
-
   /// Sets an attribute that is reported at most once in an interval, except a change from null or to null.
   private static func set<Value: ModelValue & Equatable>(
     _ attribute: Attribute<PowerSource, Nullable<Value>>, _ value: Value?, _ context: inout ServerContext
   ) {
-    guard context.serves(attribute), context[attribute].wrapped != value else { return }
-    var reports = context[scratch: Reports.self, default: Reports()]
-    let isNull = value == nil || context[attribute].wrapped == nil
-    if !isNull, let due = reports.due(attribute.id), due > context.now {
-      context.set(attribute, Nullable(value), reporting: .quiet)
-      reports.pending.insert(attribute.id)
-    } else {
-      context.set(attribute, Nullable(value))
-      reports.pending.remove(attribute.id)
-      reports.last[attribute.id] = context.now
-    }
-    schedule(reports, &context)
-  }
-
-  private static func report(_ context: inout ServerContext) {
-    var reports = context[scratch: Reports.self, default: Reports()]
-    for attribute in reports.pending.sorted() where reports.due(attribute).map({ $0 <= context.now }) != false {
-      reports.pending.remove(attribute)
-      reports.last[attribute] = context.now
-      context.node.markChanged(ConcreteAttributePath(context.endpoint, PowerSource.id, attribute))
-    }
-    schedule(reports, &context)
-  }
-
-  private static func schedule(_ reports: Reports, _ context: inout ServerContext) {
-    context[scratch: Reports.self] = reports
-    context.cancel(.deferredReport)
-    if let next = reports.pending.compactMap(reports.due).min() { context.schedule(.deferredReport, at: next) }
+    let isUrgent = value == nil || context[attribute] == .null
+    context.set(attribute, Nullable(value), reportedEvery: reportInterval, isUrgent: isUrgent)
   }
 }
 

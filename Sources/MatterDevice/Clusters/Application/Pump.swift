@@ -5,7 +5,7 @@ import MatterProtocol
 /// to the time of its owner. Flow is proportional to the speed, pressure to its square and power to its cube.
 struct Pump: Hashable, Sendable {
   /// The time from standstill to the maximum speed.
-  static let rampTime = Duration.seconds(5)
+  private static let rampTime = Duration.seconds(5)
   /// The power of the electronics, and of the motor at its maximum speed, in watts.
   private static let electronics = 4.0, motor = 56.0
 

@@ -19,7 +19,7 @@ public enum PumpServer {
     [
       OnOffServer.make(features: []).onChange(OnOff.onOff) { $0.call(setPointChanged, ()) },
       // Levels above 200 have no meaning of their own.
-      LevelControlServer.make(features: [LevelControl.onOff]).initial(LevelControl.maxLevel, 200)
+      LevelControlServer.make(features: [LevelControl.onOff], level: 200).initial(LevelControl.maxLevel, 200)
         .onChange(LevelControl.currentLevel) { $0.call(setPointChanged, ()) },
       make(),
     ]
@@ -45,17 +45,8 @@ public enum PumpServer {
       .initial(PCC.power, .value(0))
       .serving(
         PCC.pumpStatus, PCC.supplyVoltageLow, PCC.dryRunning, PCC.pumpBlocked, PCC.sensorFailure,
-        PCC.generalFault, PCC.turbineOperation
+        PCC.generalFault, PCC.turbineOperation, PCC.lifetimeRunningHours, PCC.lifetimeEnergyConsumed, PCC.controlMode
       )
-      .storing(PCC.lifetimeRunningHours)
-      .storing(PCC.lifetimeEnergyConsumed)
-      .storing(PCC.operationMode)
-      .storing(PCC.controlMode)
-      .storing(PCC.effectiveOperationMode)
-      .storing(PCC.effectiveControlMode)
-      .onWrite(PCC.lifetimeRunningHours) { _, hours throws(StatusError) in
-        guard hours.wrapped ?? 0 <= highestHours else { throw StatusError(.constraintError) }
-      }
       .onWrite(PCC.operationMode) { context, _ throws(StatusError) in
         if context[PCC.pumpStatus].contains(.localOverride) { throw StatusError(.failure) }
       }
@@ -71,9 +62,6 @@ public enum PumpServer {
       .onAct(PCC.speed, setSpeed)
       .onAct(PCC.capacity, setCapacity)
   }
-
-  /// The highest value of a 24-bit number that is not null.
-  private static let highestHours: UInt32 = 0xFF_FFFE
 
   // MARK: Physical actions
 
@@ -197,7 +185,7 @@ public enum PumpServer {
     context[PCC.capacity] = .value(
       Int16(clamping: Int64((ranges.capacity(at: pump.share, in: control) * 20_000).rounded())))
     context[PCC.power] = .value(UInt32(pump.power.rounded()))
-    count(counts.hours, in: PCC.lifetimeRunningHours, below: UInt64(highestHours) + 1, &context)
+    count(counts.hours, in: PCC.lifetimeRunningHours, below: 0xFF_FFFF, &context)
     count(counts.energy, in: PCC.lifetimeEnergyConsumed, below: UInt64(UInt32.max), &context)
     if let next = pump.nextUpdate(after: context.now) {
       context.schedule(.tick, at: next)

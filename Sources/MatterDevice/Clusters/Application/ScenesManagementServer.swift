@@ -13,7 +13,11 @@ public enum ScenesManagementServer {
 
   /// Returns the server, with the SceneNames feature. Scenes contain On/Off, Level Control and Color Control.
   public static func make() -> ClusterServer {
-    ClusterServer(ScenesManagement.self, features: [ScenesManagement.sceneNames])
+    .shared(ScenesManagement.self, features: [ScenesManagement.sceneNames], complete)
+  }
+
+  private static func complete(_ server: ClusterServer) -> ClusterServer {
+    server
       .initial(ScenesManagement.sceneTableSize, SceneTable.size)
       .onRead(ScenesManagement.fabricSceneInfo) { context in SceneState.all(context) }
       .answer(ScenesManagement.addScene, SceneCommands.add)

@@ -6,7 +6,7 @@ struct ThermostatControl: Hashable, Sendable {
   enum Action: Hashable, Sendable { case idle, heat, cool }
 
   /// The distance from the set point at which heating or cooling begins and ends, in hundredths of a degree.
-  static let hysteresis = 20
+  private static let hysteresis = 20
 
   private(set) var action = Action.idle
 

@@ -101,15 +101,22 @@ enum ThermostatPresets {
     return known.builtIn.wrapped ?? false
   }
 
+  /// Throws unless the built-in entries are among the ones to be stored.
+  static func checkBuiltIn(
+    _ present: [(handle: Nullable<OctetString>, builtIn: Nullable<Bool>)], remainIn handles: Set<[UInt8]>
+  ) throws(StatusError) {
+    for entry in present where entry.builtIn.wrapped == true && !handles.contains(entry.handle.wrapped?.bytes ?? []) {
+      throw StatusError(.constraintError)
+    }
+  }
+
   /// Checks presets that are to be stored: built-in presets, the active one and those of schedules must remain.
   static func checkComplete(
     _ presets: [Preset], _ schedules: [Thermostat.ScheduleStruct], _ context: inout ServerContext
   ) throws(StatusError) {
     let handles = Set(presets.compactMap(\.presetHandle.wrapped?.bytes))
     let present = context.committedValue(Thermostat.presets) ?? []
-    for preset in present where preset.builtIn.wrapped == true {
-      guard handles.contains(preset.presetHandle.wrapped?.bytes ?? []) else { throw StatusError(.constraintError) }
-    }
+    try checkBuiltIn(present.map { ($0.presetHandle, $0.builtIn) }, remainIn: handles)
     var used = schedules.flatMap { [$0.presetHandle] + $0.transitions.map(\.presetHandle) }
     used.append(context[Thermostat.activePresetHandle].wrapped)
     guard used.allSatisfy({ $0.map { handles.contains($0.bytes) } ?? true }) else {

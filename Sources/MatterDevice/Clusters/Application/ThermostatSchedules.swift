@@ -9,8 +9,6 @@ enum ThermostatSchedules {
   private static let limit = 6, limitOfType: UInt8 = 3, longestName = 64
   private static let transitionLimit = 42, transitionLimitPerDay = 6
   private static let minutesPerDay = 24 * 60
-  /// The time after which the local time is read again: it may be set, or begin to save daylight.
-  private static let longestWait = Duration.seconds(60)
   /// The key of the time of the transition that was applied last.
   private static let appliedKey = "transition"
 
@@ -34,6 +32,7 @@ enum ThermostatSchedules {
         restart(&context)
       }
       .onTimer(.scheduleTransition, follow)
+      .onClockChange(follow)
   }
 
   // MARK: Changes
@@ -85,11 +84,7 @@ enum ThermostatSchedules {
   ) throws(StatusError) {
     let handles = Set(schedules.compactMap(\.scheduleHandle.wrapped?.bytes))
     let present = context.committedValue(Thermostat.schedules) ?? []
-    for schedule in present where schedule.builtIn.wrapped == true {
-      guard handles.contains(schedule.scheduleHandle.wrapped?.bytes ?? []) else {
-        throw StatusError(.constraintError)
-      }
-    }
+    try ThermostatPresets.checkBuiltIn(present.map { ($0.scheduleHandle, $0.builtIn) }, remainIn: handles)
     let known = Set(presets.compactMap(\.presetHandle.wrapped?.bytes))
     let used = schedules.flatMap { [$0.presetHandle] + $0.transitions.map(\.presetHandle) }
     guard used.allSatisfy({ $0.map { known.contains($0.bytes) } ?? true }) else { throw StatusError(.constraintError) }
@@ -110,18 +105,17 @@ enum ThermostatSchedules {
   static func follow(_ context: inout ServerContext) {
     context.cancel(.scheduleTransition)
     guard context[Thermostat.temperatureSetpointHold] != .setpointHoldOn,
-      let handle = context[Thermostat.activeScheduleHandle].wrapped, let schedule = context.schedule(handle)
+      let handle = context[Thermostat.activeScheduleHandle].wrapped, let schedule = context.schedule(handle),
+      let time = context.localSeconds
     else { return }
-    guard let time = context.localSeconds else {
-      return context.schedule(.scheduleTransition, at: context.now + longestWait)
-    }
     let minute = time / 60
     if let (transition, start) = schedule.transition(at: minute), context[stored: appliedKey] != start.tlv {
       context[stored: appliedKey] = start.tlv
       apply(transition, of: schedule, &context)
     }
-    let wait = schedule.nextTransition(after: minute).map { Duration.seconds($0 * 60 - time) } ?? longestWait
-    context.schedule(.scheduleTransition, at: context.now + min(wait, longestWait))
+    if let next = schedule.nextTransition(after: minute) {
+      context.schedule(.scheduleTransition, at: context.now + .seconds(next * 60 - time))
+    }
   }
 
   private static func apply(
@@ -174,18 +168,5 @@ extension Thermostat.ScheduleStruct {
 extension ServerContext {
   fileprivate func schedule(_ handle: OctetString) -> Thermostat.ScheduleStruct? {
     (committedValue(Thermostat.schedules) ?? []).first { $0.scheduleHandle == .value(handle) }
-  }
-
-  /// The local time in seconds since 2000; nil while the time is unknown. Without an entry for the present time,
-  /// daylight is not saved.
-  fileprivate var localSeconds: Int64? {
-    mutating get {
-      guard let utc = node.utc?.microseconds(at: now) else { return nil }
-      let zone = self[TimeSynchronization.timeZone, on: .root].last { $0.validAt <= utc }?.offset ?? 0
-      let saving = self[TimeSynchronization.dstOffset, on: .root].first {
-        $0.validStarting <= utc && utc < $0.validUntil.wrapped ?? .max
-      }
-      return Int64(utc / 1_000_000) + Int64(zone) + Int64(saving?.offset ?? 0)
-    }
   }
 }

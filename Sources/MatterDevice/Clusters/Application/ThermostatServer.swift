@@ -200,11 +200,6 @@ public enum ThermostatServer {
   }
 }
 
-extension ServerContext {
-  /// The UTC time in seconds since 2000; nil while it is unknown.
-  var epochSeconds: UInt32? { node.utc.map { UInt32(clamping: $0.microseconds(at: now) / 1_000_000) } }
-}
-
 /// The Thermostat User Interface Configuration server: the unit of the display, and the lock of the keypad.
 public enum ThermostatUserInterfaceServer {
   /// Returns a server whose settings survive a restart.

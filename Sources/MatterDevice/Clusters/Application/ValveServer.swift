@@ -9,9 +9,6 @@ import MatterProtocol
 public enum ValveServer {
   private typealias Valve = ValveConfigurationAndControl
 
-  /// The UTC time of the node was set.
-  static let clockWasSet = ServerHook<ValveConfigurationAndControl, Void>("clockWasSet")
-
   /// Returns the server. At the first start the valve is closed.
   public static func make(_ motors: MotorSettings = MotorSettings(lift: .seconds(3))) -> ClusterServer {
     ClusterServer(
@@ -20,9 +17,7 @@ public enum ValveServer {
     .initial(Valve.currentState, .value(.closed))
     .initial(Valve.currentLevel, .value(0))
     .initial(Valve.levelStep, 1)
-    .storing(Valve.defaultOpenDuration)
-    .storing(Valve.defaultOpenLevel)
-    .serving(Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
+    .serving(Valve.defaultOpenLevel, Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
     .onRead(Valve.remainingDuration) { context in
       Nullable(context[scratch: WaterValve.self]?.remaining(at: context.now))
     }
@@ -38,7 +33,7 @@ public enum ValveServer {
       // A bridged device without power stays as it is; it starts again when its power returns.
       if context.hasPower { update(&context) { _, _ in } }
     }
-    .hook(clockWasSet) { context, _ in
+    .onClockChange { context in
       if context[scratch: WaterValve.self]?.closesAt != nil { context.markChanged(Valve.autoCloseTime) }
     }
     .onChange(Valve.valveFault) { context in

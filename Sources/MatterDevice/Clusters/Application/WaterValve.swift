@@ -44,7 +44,7 @@ struct WaterValve: Hashable, Sendable {
     closesAt = nil
   }
 
-  /// Registers or clears faults. A leaking valve closes; a blocked one that was to close does so afterwards.
+  /// Registers or clears faults. A leaking valve closes; a blocked one that was to close does so afterward.
   mutating func set(_ fault: ValveConfigurationAndControl.ValveFault, at now: Instant) {
     advance(to: now)
     let isLeak = fault.contains(.leaking) && !self.fault.contains(.leaking)

@@ -156,7 +156,7 @@ public enum WindowCoveringServer {
 
     mutating func set(_ status: WindowCovering.SafetyStatus, at now: Instant) {
       conditions = status
-      // The obstacle is in the way of what moves, or else of the lift.
+      // The obstacle blocks the moving motors; if none moves, the first motor.
       let moving = motors.indices.filter { motors[$0]?.isMoving == true }
       let obstructed = moving.isEmpty ? motors.indices.filter { motors[$0] != nil }.prefix(1).map { $0 } : moving
       for index in motors.indices {

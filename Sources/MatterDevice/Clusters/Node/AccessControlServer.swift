@@ -11,31 +11,29 @@ extension RootNode {
   private static let subjectLimit = 4, targetLimit = 3, entryLimit = 4
 
   /// Matter Core § 9.10.
-  static var accessControl: ClusterServer {
-    ClusterServer(AccessControl.self, features: [AccessControl.extensionFeature])
-      .initial(AccessControl.subjectsPerAccessControlEntry, UInt16(subjectLimit))
-      .initial(AccessControl.targetsPerAccessControlEntry, UInt16(targetLimit))
-      .initial(AccessControl.accessControlEntriesPerFabric, UInt16(entryLimit))
-      .onStart { context in context.node.acl.entries = context[AccessControl.acl] }
-      .onWrite(AccessControl.acl) { context, entries throws(StatusError) in
-        let fabric = context.subject.fabric
-        let own = entries.filter { $0.fabricIndex == fabric }
-        guard own.count <= (context.node.isFull(.accessControl) ? 1 : entryLimit) else {
-          throw StatusError(.resourceExhausted)
-        }
-        for entry in own { try check(entry) }
-        let old = context[AccessControl.acl].filter { $0.fabricIndex == fabric }
-        reportChanges(&context, from: old, to: own)
+  static let accessControl = ClusterServer(AccessControl.self, features: [AccessControl.extensionFeature])
+    .initial(AccessControl.subjectsPerAccessControlEntry, UInt16(subjectLimit))
+    .initial(AccessControl.targetsPerAccessControlEntry, UInt16(targetLimit))
+    .initial(AccessControl.accessControlEntriesPerFabric, UInt16(entryLimit))
+    .onStart { context in context.node.acl.entries = context[AccessControl.acl] }
+    .onWrite(AccessControl.acl) { context, entries throws(StatusError) in
+      let fabric = context.subject.fabric
+      let own = entries.filter { $0.fabricIndex == fabric }
+      guard own.count <= (context.node.isFull(.accessControl) ? 1 : entryLimit) else {
+        throw StatusError(.resourceExhausted)
       }
-      .onWrite(AccessControl.extension) { context, entries throws(StatusError) in
-        try AccessControlExtension.write(&context, entries)
-      }
-      .onChange(AccessControl.acl) { context in context.node.acl.entries = context[AccessControl.acl] }
-      .hook(AccessControlHooks.add) { context, entry in
-        context[AccessControl.acl].append(entry)
-        reportChange(&context, .added, entry)
-      }
-  }
+      for entry in own { try check(entry) }
+      let old = context[AccessControl.acl].filter { $0.fabricIndex == fabric }
+      reportChanges(&context, from: old, to: own)
+    }
+    .onWrite(AccessControl.extension) { context, entries throws(StatusError) in
+      try AccessControlExtension.write(&context, entries)
+    }
+    .onChange(AccessControl.acl) { context in context.node.acl.entries = context[AccessControl.acl] }
+    .hook(AccessControlHooks.add) { context, entry in
+      context[AccessControl.acl].append(entry)
+      reportChange(&context, .added, entry)
+    }
 
   /// Matter Core § 9.10.5.6.
   private static func check(_ entry: Entry) throws(StatusError) {

@@ -5,7 +5,8 @@ internal import MatterProtocol
 extension RootNode {
   /// Matter Core § 11.1.
   static func basicInformation(_ configuration: DeviceConfiguration) -> ClusterServer {
-    let server = ClusterServer(BasicInformation.self)
+    let server =
+      commonInformation
       .initial(BasicInformation.dataModelRevision, configuration.parameters.dataModelRevision ?? 19)
       .initial(BasicInformation.vendorName, configuration.vendorName)
       .initial(BasicInformation.vendorID, configuration.vendorID)
@@ -18,21 +19,26 @@ extension RootNode {
       .initial(BasicInformation.softwareVersionString, configuration.softwareVersionString)
       .initial(BasicInformation.serialNumber, configuration.serialNumber)
       .initial(BasicInformation.uniqueID, configuration.uniqueID)
-      .initial(BasicInformation.localConfigDisabled, false)
-      .initial(
-        BasicInformation.capabilityMinima,
-        .init(caseSessionsPerFabric: 3, subscriptionsPerFabric: SubscriptionLimits.promisedPerFabric)
-      )
       .initial(
         BasicInformation.specificationVersion,
         configuration.parameters.specificationVersion ?? SpecificationVersion.current
       )
       .initial(BasicInformation.maxPathsPerInvoke, configuration.parameters.maximumPathsPerInvoke)
-      .serving(BasicInformation.shutDown, BasicInformation.leave)
-      .onStart { context in
-        context.emit(
-          BasicInformation.startUp, .init(softwareVersion: context[BasicInformation.softwareVersion]))
-      }
     return configuration.servesProvisional ? server.initial(BasicInformation.configurationVersion, 1) : server
   }
+
+  private static let commonInformation = ClusterServer(BasicInformation.self)
+    .initial(BasicInformation.localConfigDisabled, false)
+    .initial(
+      BasicInformation.capabilityMinima,
+      .init(caseSessionsPerFabric: 3, subscriptionsPerFabric: SubscriptionLimits.promisedPerFabric)
+    )
+    // Initial values follow for each device.
+    .serving(
+      BasicInformation.serialNumber, BasicInformation.uniqueID, BasicInformation.shutDown, BasicInformation.leave
+    )
+    .onStart { context in
+      context.emit(
+        BasicInformation.startUp, .init(softwareVersion: context[BasicInformation.softwareVersion]))
+    }
 }

@@ -11,7 +11,7 @@ extension RootNode {
   }
 
   /// Counts the node's own packets. A virtual device has no link-layer counters. Matter Core § 11.16.
-  static var ethernetDiagnostics: ClusterServer {
+  static let ethernetDiagnostics: ClusterServer = {
     typealias Ethernet = EthernetNetworkDiagnostics
     return ClusterServer(Ethernet.self, features: [Ethernet.packetCounts])
       .onRead(Ethernet.packetRxCount) { context in
@@ -28,5 +28,5 @@ extension RootNode {
         let traffic = context.node.traffic
         context[scratch: Reset.self] = Reset(received: traffic.received, sent: traffic.sent, at: context.now)
       }
-  }
+  }()
 }

@@ -18,34 +18,32 @@ extension RootNode {
   private typealias Failure = GeneralCommissioning.CommissioningError
 
   /// Matter Core § 11.10.
-  static var generalCommissioning: ClusterServer {
-    ClusterServer(GeneralCommissioning.self)
-      .initial(
-        GeneralCommissioning.basicCommissioningInfo,
-        .init(
-          failSafeExpiryLengthSeconds: FailSafe.recommendedSeconds,
-          maxCumulativeFailsafeSeconds: UInt16(FailSafe.cumulativeLimit.components.seconds))
-      )
-      .initial(GeneralCommissioning.regulatoryConfig, .indoorOutdoor)
-      .storing(GeneralCommissioning.regulatoryConfig)
-      .answer(GeneralCommissioning.armFailSafe) { context, request in
-        let error = armFailSafe(&context, request.expiryLengthSeconds)
-        // Disarming resets the breadcrumb to 0 instead.
-        if error == .ok, request.expiryLengthSeconds > 0 {
-          context[GeneralCommissioning.breadcrumb] = request.breadcrumb
-        }
-        return .init(errorCode: error, debugText: debugText(&context, "ArmFailSafe", error))
+  static let generalCommissioning = ClusterServer(GeneralCommissioning.self)
+    .initial(
+      GeneralCommissioning.basicCommissioningInfo,
+      .init(
+        failSafeExpiryLengthSeconds: FailSafe.recommendedSeconds,
+        maxCumulativeFailsafeSeconds: UInt16(FailSafe.cumulativeLimit.components.seconds))
+    )
+    .initial(GeneralCommissioning.regulatoryConfig, .indoorOutdoor)
+    .storing(GeneralCommissioning.regulatoryConfig)
+    .answer(GeneralCommissioning.armFailSafe) { context, request in
+      let error = armFailSafe(&context, request.expiryLengthSeconds)
+      // Disarming resets the breadcrumb to 0 instead.
+      if error == .ok, request.expiryLengthSeconds > 0 {
+        context[GeneralCommissioning.breadcrumb] = request.breadcrumb
       }
-      .answer(GeneralCommissioning.setRegulatoryConfig) { context, request throws(StatusError) in
-        let error = try setRegulatoryConfig(&context, request)
-        if error == .ok { context[GeneralCommissioning.breadcrumb] = request.breadcrumb }
-        return .init(errorCode: error, debugText: debugText(&context, "SetRegulatoryConfig", error))
-      }
-      .answer(GeneralCommissioning.commissioningComplete) { context, _ in
-        let error = commissioningComplete(&context)
-        return .init(errorCode: error, debugText: debugText(&context, "CommissioningComplete", error))
-      }
-  }
+      return .init(errorCode: error, debugText: debugText(&context, "ArmFailSafe", error))
+    }
+    .answer(GeneralCommissioning.setRegulatoryConfig) { context, request throws(StatusError) in
+      let error = try setRegulatoryConfig(&context, request)
+      if error == .ok { context[GeneralCommissioning.breadcrumb] = request.breadcrumb }
+      return .init(errorCode: error, debugText: debugText(&context, "SetRegulatoryConfig", error))
+    }
+    .answer(GeneralCommissioning.commissioningComplete) { context, _ in
+      let error = commissioningComplete(&context)
+      return .init(errorCode: error, debugText: debugText(&context, "CommissioningComplete", error))
+    }
 
   /// Returns and logs the reason of a refusal; empty for success.
   private static func debugText(_ context: inout ServerContext, _ command: String, _ error: Failure) -> String {

@@ -21,38 +21,41 @@ extension RootNode {
 
   /// Matter Core § 11.12.
   static func generalDiagnostics(_ configuration: DeviceConfiguration) -> ClusterServer {
-    let enableKey = configuration.enableKey
-    return ClusterServer(GeneralDiagnostics.self, features: [GeneralDiagnostics.dataModelTest])
+    commonDiagnostics
       .initial(GeneralDiagnostics.networkInterfaces, configuration.networkInterfaces)
-      .onRead(GeneralDiagnostics.bootReason) { $0.node.bootReason }
-      .initial(GeneralDiagnostics.testEventTriggersEnabled, enableKey != nil)
-      .serving(GeneralDiagnostics.totalOperationalHours)
-      .onRead(GeneralDiagnostics.upTime) { UInt64(clamping: ($0.now - $0.startedAt).components.seconds) }
-      .onStart { context in
-        context[GeneralDiagnostics.rebootCount] &+= 1
-        context.emit(GeneralDiagnostics.bootReasonEvent, .init(bootReason: context.node.bootReason))
-        context.schedule(.operationHours, at: context.now + recordingInterval)
-      }
-      .onTimer(.operationHours) { context in
-        recordOperatingTime(&context)
-        context.schedule(.operationHours, at: context.now + recordingInterval)
-      }
-      .hook(GeneralDiagnosticsHooks.recordOperatingTime) { context, _ in recordOperatingTime(&context) }
-      .on(GeneralDiagnostics.testEventTrigger) { context, request throws(StatusError) in
-        try check(request.enableKey.bytes, enableKey)
-        if request.eventTrigger != harmlessTrigger { try context.cause(request.eventTrigger) }
-      }
-      .answer(GeneralDiagnostics.timeSnapshot) { context, _ in
-        let milliseconds = UInt64(clamping: (context.now - context.startedAt).milliseconds)
-        let posix = context.node.utc.map { $0.microseconds(at: context.now) / 1000 + UTCClock.matterEpoch * 1000 }
-        return .init(systemTimeMs: milliseconds, posixTimeMs: Nullable(posix))
-      }
-      .answer(GeneralDiagnostics.payloadTestRequest) { _, request throws(StatusError) in
-        try check(request.enableKey.bytes, enableKey)
-        guard request.count <= longestPayload else { throw StatusError(.constraintError) }
-        // A payload that does not fit into a message is refused when the response is encoded.
-        return .init(payload: OctetString([UInt8](repeating: request.value, count: Int(request.count))))
-      }
+      .initial(GeneralDiagnostics.testEventTriggersEnabled, configuration.enableKey != nil)
+  }
+
+  private static let commonDiagnostics = ClusterServer(
+    GeneralDiagnostics.self, features: [GeneralDiagnostics.dataModelTest]
+  )
+  .onRead(GeneralDiagnostics.bootReason) { $0.node.bootReason }
+  .serving(GeneralDiagnostics.totalOperationalHours)
+  .onRead(GeneralDiagnostics.upTime) { UInt64(clamping: ($0.now - $0.startedAt).components.seconds) }
+  .onStart { context in
+    context[GeneralDiagnostics.rebootCount] &+= 1
+    context.emit(GeneralDiagnostics.bootReasonEvent, .init(bootReason: context.node.bootReason))
+    context.schedule(.operationHours, at: context.now + recordingInterval)
+  }
+  .onTimer(.operationHours) { context in
+    recordOperatingTime(&context)
+    context.schedule(.operationHours, at: context.now + recordingInterval)
+  }
+  .hook(GeneralDiagnosticsHooks.recordOperatingTime) { context, _ in recordOperatingTime(&context) }
+  .on(GeneralDiagnostics.testEventTrigger) { context, request throws(StatusError) in
+    try check(request.enableKey.bytes, context.node.configuration.enableKey)
+    if request.eventTrigger != harmlessTrigger { try context.cause(request.eventTrigger) }
+  }
+  .answer(GeneralDiagnostics.timeSnapshot) { context, _ in
+    let milliseconds = UInt64(clamping: (context.now - context.startedAt).milliseconds)
+    let posix = context.node.utc.map { $0.microseconds(at: context.now) / 1000 + UTCClock.matterEpoch * 1000 }
+    return .init(systemTimeMs: milliseconds, posixTimeMs: Nullable(posix))
+  }
+  .answer(GeneralDiagnostics.payloadTestRequest) { context, request throws(StatusError) in
+    try check(request.enableKey.bytes, context.node.configuration.enableKey)
+    guard request.count <= longestPayload else { throw StatusError(.constraintError) }
+    // A payload that does not fit into a message is refused when the response is encoded.
+    return .init(payload: OctetString([UInt8](repeating: request.value, count: Int(request.count))))
   }
 
   private static func check(_ given: [UInt8], _ key: [UInt8]?) throws(StatusError) {

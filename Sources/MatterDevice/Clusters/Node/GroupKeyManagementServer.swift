@@ -13,58 +13,56 @@ extension RootNode {
   private static let keySetLimit = 3
 
   /// Matter Core § 11.2.
-  static var groupKeyManagement: ClusterServer {
-    ClusterServer(GroupKeyManagement.self)
-      .onRead(GroupKeyManagement.maxGroupsPerFabric) { UInt16(clamping: $0.groupTable.maximumPerFabric) }
-      .initial(GroupKeyManagement.maxGroupKeysPerFabric, UInt16(keySetLimit))
-      .onRead(GroupKeyManagement.groupTable) { context in
-        context.groupTable.entries.map {
-          .init(groupId: $0.group, endpoints: $0.endpoints, groupName: $0.name, fabricIndex: $0.fabric)
-        }
+  static let groupKeyManagement = ClusterServer(GroupKeyManagement.self)
+    .onRead(GroupKeyManagement.maxGroupsPerFabric) { UInt16(clamping: $0.groupTable.maximumPerFabric) }
+    .initial(GroupKeyManagement.maxGroupKeysPerFabric, UInt16(keySetLimit))
+    .onRead(GroupKeyManagement.groupTable) { context in
+      context.groupTable.entries.map {
+        .init(groupId: $0.group, endpoints: $0.endpoints, groupName: $0.name, fabricIndex: $0.fabric)
       }
-      .onWrite(GroupKeyManagement.groupKeyMap) { context, map throws(StatusError) in
-        let own = map.filter { $0.fabricIndex == context.subject.fabric }
-        guard own.count <= context.groupTable.maximumPerFabric else { throw StatusError(.resourceExhausted) }
-        guard own.allSatisfy({ $0.groupId != 0 && $0.groupKeySetID != 0 }),
-          Set(own.map { UInt32($0.groupId.rawValue) << 16 | UInt32($0.groupKeySetID) }).count == own.count
-        else { throw StatusError(.constraintError) }
+    }
+    .onWrite(GroupKeyManagement.groupKeyMap) { context, map throws(StatusError) in
+      let own = map.filter { $0.fabricIndex == context.subject.fabric }
+      guard own.count <= context.groupTable.maximumPerFabric else { throw StatusError(.resourceExhausted) }
+      guard own.allSatisfy({ $0.groupId != 0 && $0.groupKeySetID != 0 }),
+        Set(own.map { UInt32($0.groupId.rawValue) << 16 | UInt32($0.groupKeySetID) }).count == own.count
+      else { throw StatusError(.constraintError) }
+    }
+    .onChange(GroupKeyManagement.groupKeyMap) { context in context.node.areGroupsChanged = true }
+    .on(GroupKeyManagement.keySetWrite) { context, request throws(StatusError) in
+      try write(&context, request.groupKeySet)
+    }
+    .answer(GroupKeyManagement.keySetRead) { context, request throws(StatusError) in
+      guard var set = keySet(context, context.subject.fabric, request.groupKeySetID) else {
+        throw StatusError(.notFound)
       }
-      .onChange(GroupKeyManagement.groupKeyMap) { context in context.node.areGroupsChanged = true }
-      .on(GroupKeyManagement.keySetWrite) { context, request throws(StatusError) in
-        try write(&context, request.groupKeySet)
+      (set.epochKey0, set.epochKey1, set.epochKey2) = (.null, .null, .null)
+      return .init(groupKeySet: set)
+    }
+    .on(GroupKeyManagement.keySetRemove) { context, request throws(StatusError) in
+      guard request.groupKeySetID != 0 else { throw StatusError(.invalidCommand) }
+      let fabric = context.subject.fabric
+      guard keySet(context, fabric, request.groupKeySetID) != nil else { throw StatusError(.notFound) }
+      context[stored: key(fabric, request.groupKeySetID)] = nil
+      context.node.areGroupsChanged = true
+      context[GroupKeyManagement.groupKeyMap].removeAll {
+        $0.fabricIndex == fabric && $0.groupKeySetID == request.groupKeySetID
       }
-      .answer(GroupKeyManagement.keySetRead) { context, request throws(StatusError) in
-        guard var set = keySet(context, context.subject.fabric, request.groupKeySetID) else {
-          throw StatusError(.notFound)
-        }
-        (set.epochKey0, set.epochKey1, set.epochKey2) = (.null, .null, .null)
-        return .init(groupKeySet: set)
-      }
-      .on(GroupKeyManagement.keySetRemove) { context, request throws(StatusError) in
-        guard request.groupKeySetID != 0 else { throw StatusError(.invalidCommand) }
-        let fabric = context.subject.fabric
-        guard keySet(context, fabric, request.groupKeySetID) != nil else { throw StatusError(.notFound) }
-        context[stored: key(fabric, request.groupKeySetID)] = nil
-        context.node.areGroupsChanged = true
-        context[GroupKeyManagement.groupKeyMap].removeAll {
-          $0.fabricIndex == fabric && $0.groupKeySetID == request.groupKeySetID
-        }
-      }
-      .answer(GroupKeyManagement.keySetReadAllIndices) { context, _ in
-        .init(groupKeySetIDs: identifiers(context, context.subject.fabric))
-      }
-      .hook(GroupKeyHooks.setIdentityProtectionKey) { context, argument in
-        let set = KeySet(
-          groupKeySetID: 0, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString(argument.1)),
-          epochStartTime0: .value(0), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null
-        )
-        context[stored: key(argument.0, 0)] = set.tlv
-      }
-      .onFabricRemoved { context, fabric in
-        for key in context.storedKeys(prefix: "keyset/\(fabric.rawValue)/") { context[stored: key] = nil }
-        context.node.areGroupsChanged = true
-      }
-  }
+    }
+    .answer(GroupKeyManagement.keySetReadAllIndices) { context, _ in
+      .init(groupKeySetIDs: identifiers(context, context.subject.fabric))
+    }
+    .hook(GroupKeyHooks.setIdentityProtectionKey) { context, argument in
+      let set = KeySet(
+        groupKeySetID: 0, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString(argument.1)),
+        epochStartTime0: .value(0), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null
+      )
+      context[stored: key(argument.0, 0)] = set.tlv
+    }
+    .onFabricRemoved { context, fabric in
+      for key in context.storedKeys(prefix: "keyset/\(fabric.rawValue)/") { context[stored: key] = nil }
+      context.node.areGroupsChanged = true
+    }
 
   fileprivate static func key(_ fabric: FabricIndex, _ id: UInt16) -> String { "keyset/\(fabric.rawValue)/\(id)" }
 

@@ -6,63 +6,60 @@ internal import MatterProtocol
 
 extension RootNode {
   /// Matter Core § 11.18.
-  static func operationalCredentials(_ configuration: DeviceConfiguration) -> ClusterServer {
-    let own = configuration.attestation
-    return vendorVerification(fabricLists(ClusterServer(OperationalCredentials.self)))
-      .answer(OperationalCredentials.attestationRequest) { context, request throws(StatusError) in
-        guard request.attestationNonce.bytes.count == 32, let session = context.node.session else {
-          throw StatusError(.invalidCommand)
-        }
-        let credentials = context.node.hooks.attestation ?? own
-        let elements = AttestationElements(
-          certificationDeclaration: credentials.certificationDeclaration, nonce: request.attestationNonce.bytes,
-          timestamp: 0
-        ).tlv
-        return .init(
-          attestationElements: OctetString(elements),
-          attestationSignature: OctetString(try sign(context, elements, session, credentials)))
+  static let operationalCredentials = vendorVerification(fabricLists(ClusterServer(OperationalCredentials.self)))
+    .answer(OperationalCredentials.attestationRequest) { context, request throws(StatusError) in
+      guard request.attestationNonce.bytes.count == 32, let session = context.node.session else {
+        throw StatusError(.invalidCommand)
       }
-      .answer(OperationalCredentials.certificateChainRequest) { context, request throws(StatusError) in
-        let credentials = context.node.hooks.attestation ?? own
-        switch request.certificateType {
-        case .dacCertificate: return .init(certificate: OctetString(credentials.deviceCertificate))
-        case .paiCertificate: return .init(certificate: OctetString(credentials.intermediateCertificate))
-        default: throw StatusError(.invalidCommand)
-        }
+      let credentials = attestation(context)
+      let elements = AttestationElements(
+        certificationDeclaration: credentials.certificationDeclaration, nonce: request.attestationNonce.bytes,
+        timestamp: 0
+      ).tlv
+      return .init(
+        attestationElements: OctetString(elements),
+        attestationSignature: OctetString(try sign(context, elements, session, credentials)))
+    }
+    .answer(OperationalCredentials.certificateChainRequest) { context, request throws(StatusError) in
+      let credentials = attestation(context)
+      switch request.certificateType {
+      case .dacCertificate: return .init(certificate: OctetString(credentials.deviceCertificate))
+      case .paiCertificate: return .init(certificate: OctetString(credentials.intermediateCertificate))
+      default: throw StatusError(.invalidCommand)
       }
-      .answer(OperationalCredentials.csrRequest) { context, request throws(StatusError) in
-        try csr(&context, request, context.node.hooks.attestation ?? own)
+    }
+    .answer(OperationalCredentials.csrRequest) { context, request throws(StatusError) in
+      try csr(&context, request, attestation(context))
+    }
+    .on(OperationalCredentials.addTrustedRootCertificate) { context, request throws(StatusError) in
+      try addRoot(&context, request.rootCACertificate.bytes)
+    }
+    .answer(OperationalCredentials.addNOC) { context, request throws(StatusError) in
+      try addNOC(&context, request)
+    }
+    .answer(OperationalCredentials.updateNOC) { context, request throws(StatusError) in
+      try updateNOC(&context, request)
+    }
+    .answer(OperationalCredentials.updateFabricLabel) { context, request throws(StatusError) in
+      try updateFabricLabel(&context, request.label)
+    }
+    .answer(OperationalCredentials.removeFabric) { context, request throws(StatusError) in
+      guard 1...254 ~= request.fabricIndex.rawValue else { throw StatusError(.constraintError) }
+      guard context.node.commissioning.fabric(request.fabricIndex) != nil else {
+        return refuse(&context, .invalidFabricIndex, "no fabric has the index \(request.fabricIndex.rawValue)")
       }
-      .on(OperationalCredentials.addTrustedRootCertificate) { context, request throws(StatusError) in
-        try addRoot(&context, request.rootCACertificate.bytes)
+      // A fail-safe of this fabric expires: no administrator is left to disarm it.
+      if let failSafe = context.node.commissioning.failSafe,
+        failSafe.fabric == request.fabricIndex || failSafe.addedFabric == request.fabricIndex
+          || failSafe.updatedFabric?.index == request.fabricIndex
+      {
+        context.node.commissioning.failSafe?.addedFabric = nil
+        context.node.commissioning.failSafe?.updatedFabric = nil
+        context.expireFailSafe()
       }
-      .answer(OperationalCredentials.addNOC) { context, request throws(StatusError) in
-        try addNOC(&context, request)
-      }
-      .answer(OperationalCredentials.updateNOC) { context, request throws(StatusError) in
-        try updateNOC(&context, request)
-      }
-      .answer(OperationalCredentials.updateFabricLabel) { context, request throws(StatusError) in
-        try updateFabricLabel(&context, request.label)
-      }
-      .answer(OperationalCredentials.removeFabric) { context, request throws(StatusError) in
-        guard 1...254 ~= request.fabricIndex.rawValue else { throw StatusError(.constraintError) }
-        guard context.node.commissioning.fabric(request.fabricIndex) != nil else {
-          return refuse(&context, .invalidFabricIndex, "no fabric has the index \(request.fabricIndex.rawValue)")
-        }
-        // A fail-safe of this fabric expires: no administrator is left to disarm it.
-        if let failSafe = context.node.commissioning.failSafe,
-          failSafe.fabric == request.fabricIndex || failSafe.addedFabric == request.fabricIndex
-            || failSafe.updatedFabric?.index == request.fabricIndex
-        {
-          context.node.commissioning.failSafe?.addedFabric = nil
-          context.node.commissioning.failSafe?.updatedFabric = nil
-          context.expireFailSafe()
-        }
-        context.remove(request.fabricIndex)
-        return .init(statusCode: .ok, fabricIndex: request.fabricIndex)
-      }
-  }
+      context.remove(request.fabricIndex)
+      return .init(statusCode: .ok, fabricIndex: request.fabricIndex)
+    }
 
   private static func fabricLists(_ server: ClusterServer) -> ClusterServer {
     server
@@ -92,6 +89,10 @@ extension RootNode {
         context.node.commissioning.fabrics.map { OctetString($0.rootCertificate) }
           + (context.node.commissioning.failSafe.flatMap { $0.hasNOC ? nil : $0.root }.map { [OctetString($0)] } ?? [])
       }
+  }
+
+  private static func attestation(_ context: ServerContext) -> AttestationCredentials {
+    context.node.hooks.attestation ?? context.node.configuration.attestation
   }
 
   private static func sign(
@@ -182,7 +183,7 @@ extension RootNode {
     let subject = request.caseAdminSubject
     let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue))
     guard subject.isOperational || (subject.isTag && tag.version > 0) else {
-      return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is no operational node and no authenticated tag")
+      return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is neither a node ID nor an authenticated tag")
     }
     guard !context.node.isFull(.fabrics), let index = context.node.commissioning.freeIndex else {
       return refuse(&context, .tableFull, "all \(CommissioningState.maximumFabrics) fabrics are in use")

@@ -27,21 +27,23 @@ enum RootNode {
     let labels = configuration.fixedLabels.isEmpty ? [] : [FixedLabelServer.make(configuration.fixedLabels)]
     return [
       accessControl, basicInformation(configuration), generalCommissioning, networkCommissioning(configuration),
-      generalDiagnostics(configuration), administratorCommissioning(configuration),
-      operationalCredentials(configuration), groupKeyManagement, localizationConfiguration, timeFormatLocalization,
+      generalDiagnostics(configuration), administratorCommissioning,
+      operationalCredentials, groupKeyManagement, localizationConfiguration, timeFormatLocalization,
       unitLocalization(configuration), UserLabelServer.make(), ethernetDiagnostics, TimeSynchronizationServer.make(),
     ] + labels
   }
 
   /// Matter Core § 9.5.
   private static func descriptor(_ endpoint: EndpointDefinition) -> ClusterServer {
-    let server = ClusterServer(Descriptor.self, features: endpoint.tags.isEmpty ? [] : [Descriptor.tagListFeature])
-      .initial(
-        Descriptor.deviceTypeList, endpoint.deviceTypes.map { .init(deviceType: $0.id, revision: $0.revision) }
-      )
-      .initial(Descriptor.serverList, (endpoint.servers.map(\.id) + [Descriptor.id]).sorted())
-      .initial(Descriptor.clientList, endpoint.clients.sorted())
-      .initial(Descriptor.partsList, endpoint.parts)
+    let server = ClusterServer.shared(
+      Descriptor.self, features: endpoint.tags.isEmpty ? [] : [Descriptor.tagListFeature]
+    ) { $0 }
+    .initial(
+      Descriptor.deviceTypeList, endpoint.deviceTypes.map { .init(deviceType: $0.id, revision: $0.revision) }
+    )
+    .initial(Descriptor.serverList, (endpoint.servers.map(\.id) + [Descriptor.id]).sorted())
+    .initial(Descriptor.clientList, endpoint.clients.sorted())
+    .initial(Descriptor.partsList, endpoint.parts)
     return endpoint.tags.isEmpty ? server : server.initial(Descriptor.tagList, endpoint.tags)
   }
 }

@@ -19,7 +19,11 @@ enum TimeSynchronizationServer {
   }
 
   static func make() -> ClusterServer {
-    ClusterServer(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature])
+    .shared(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature], complete)
+  }
+
+  private static func complete(_ server: ClusterServer) -> ClusterServer {
+    server
       .serving(TimeSynchronization.timeSource)
       .onRead(TimeSynchronization.utcTime) { context in
         Nullable(context.node.utc.map { $0.microseconds(at: context.now) })
@@ -33,11 +37,10 @@ enum TimeSynchronizationServer {
         context[scratch: Reported.self] = Reported(zone: context[TimeSynchronization.timeZone].first)
         catchUp(&context)
       }
-      .onTimer(.localTimeChange) { catchUp(&$0) }
+      .onTimer(.localTimeChange, announce)
       .hook(clockWasSet) { context, _ in
         noteSource(&context)
-        announceTime(&context)
-        catchUp(&context)
+        announce(&context)
       }
       .on(TimeSynchronization.setUTCTime) { context, request throws(StatusError) in
         // A time source with a finer granularity than the offered time is kept.
@@ -56,8 +59,7 @@ enum TimeSynchronizationServer {
         context.node.isTimeSet = true
         context[TimeSynchronization.granularity] = request.granularity
         context[TimeSynchronization.timeSource] = .admin
-        announceTime(&context)
-        catchUp(&context)
+        announce(&context)
       }
       .answer(TimeSynchronization.setTimeZone) { context, request throws(StatusError) in
         try check(request.timeZone)
@@ -65,7 +67,7 @@ enum TimeSynchronizationServer {
         // The node has no time zone database, so the offsets of the previous zone do not apply.
         context[TimeSynchronization.dstOffset] = []
         context.emit(TimeSynchronization.dstTableEmpty, NoFields())
-        catchUp(&context)
+        announce(&context)
         return .init(dstOffsetRequired: true)
       }
       .on(TimeSynchronization.setDSTOffset) { context, request throws(StatusError) in
@@ -73,7 +75,7 @@ enum TimeSynchronizationServer {
         let previous = context[TimeSynchronization.dstOffset]
         context[TimeSynchronization.dstOffset] = request.dstOffset
         if request.dstOffset.isEmpty, !previous.isEmpty { context.emit(TimeSynchronization.dstTableEmpty, NoFields()) }
-        catchUp(&context)
+        announce(&context)
       }
   }
 
@@ -108,19 +110,25 @@ enum TimeSynchronizationServer {
     guard let utc = context.node.utc?.microseconds(at: now) else { return nil }
     let savings = context[TimeSynchronization.dstOffset]
     guard let last = savings.last, last.validUntil.wrapped ?? .max > utc else { return nil }
-    let zones = context[TimeSynchronization.timeZone]
-    let zone = zones.last { $0.validAt <= utc }?.offset ?? 0
-    let saving = savings.first { isValid($0, utc) }?.offset ?? 0
-    return UInt64(clamping: Int64(clamping: utc).saturatingAdd((Int64(zone) + Int64(saving)) * 1_000_000))
+    return UInt64(clamping: Int64(clamping: utc).saturatingAdd(offset(at: utc, &context) * 1_000_000))
+  }
+
+  /// Returns the difference of local time and UTC in seconds. Without an entry for the time, daylight is not saved.
+  /// - Parameter utc: microseconds since 2000.
+  fileprivate static func offset(at utc: UInt64, _ context: inout ServerContext) -> Int64 {
+    let zone = context[TimeSynchronization.timeZone, on: .root].last { $0.validAt <= utc }?.offset ?? 0
+    let saving = context[TimeSynchronization.dstOffset, on: .root].first { isValid($0, utc) }?.offset ?? 0
+    return Int64(zone) + Int64(saving)
   }
 
   private static func isValid(_ saving: TimeSynchronization.DSTOffsetStruct, _ utc: UInt64) -> Bool {
     saving.validStarting <= utc && utc < saving.validUntil.wrapped ?? .max
   }
 
-  /// Notifies the servers whose attributes contain UTC times.
-  private static func announceTime(_ context: inout ServerContext) {
-    for endpoint in context.endpoints { context.call(ValveServer.clockWasSet, (), on: endpoint) }
+  /// Catches up after a change of the time, and notifies the servers that depend on it.
+  private static func announce(_ context: inout ServerContext) {
+    catchUp(&context)
+    context.announceClockChange()
   }
 
   /// Updates Granularity and TimeSource after the node gained or lost its time.
@@ -173,5 +181,26 @@ enum TimeSynchronizationServer {
       context.emit(TimeSynchronization.dstStatus, .init(dstOffsetActive: isSaving))
     }
     context[scratch: Reported.self] = reported
+  }
+}
+
+extension ServerContext {
+  /// The UTC time in seconds since 2000; nil while it is unknown.
+  var epochSeconds: UInt32? { node.utc.map { UInt32(clamping: $0.microseconds(at: now) / 1_000_000) } }
+
+  /// The local time in seconds since 2000; nil while the time is unknown. Without an entry for the present time,
+  /// daylight is not saved.
+  var localSeconds: Int64? {
+    mutating get {
+      guard let utc = node.utc?.microseconds(at: now) else { return nil }
+      return Int64(utc / 1_000_000) + TimeSynchronizationServer.offset(at: utc, &self)
+    }
+  }
+
+  /// Runs the handlers of ``ClusterServer/onClockChange(_:)``.
+  mutating func announceClockChange() {
+    for index in node.clusters.indices {
+      for body in node.clusters[index].server.clockChanges { enterQuietly(index, as: .device, body) }
+    }
   }
 }

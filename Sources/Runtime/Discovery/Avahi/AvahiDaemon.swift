@@ -6,8 +6,8 @@ internal import NIOCore
 ///
 /// The library's calls block until the daemon answers, about 0.1 ms each, so callers do little work at a time. A daemon
 /// that hangs without exiting (stopped, or swapped out) blocks the event loop on the next call until it resumes, or
-/// until D-Bus times out after 25 s, which the library does not let us configure. Nodes on other loops are not
-/// affected, nor are those on this loop while nothing is published, withdrawn or browsed. The daemon limits the objects
+/// until D-Bus times out after 25 s; the library has no option for this timeout. Nodes on other loops are not affected,
+/// nor are nodes on this loop that publish, withdraw and browse nothing. The daemon limits the objects
 /// of one client (1,024 by default), so another client is opened when the limit is reached.
 final class AvahiDaemon {
   /// One client of the daemon.
@@ -149,7 +149,7 @@ final class AvahiDaemon {
       connection.isRunning = true
       guard connection === connections.first, !isUp else { return }
       isUp = true
-      if hasBeenUp { logger.notice("the Avahi daemon is back; all services are registered again") }
+      if hasBeenUp { logger.notice("the Avahi daemon has restarted; all services are registered again") }
       hasBeenUp = true
       // Not from inside the library.
       onLoop { $0.onUp?() }
@@ -167,7 +167,7 @@ final class AvahiDaemon {
   private func reset() {
     if isClosed || isResetting { return }
     isResetting = true
-    if isUp { logger.warning("the Avahi daemon is gone; waiting for it to come back") }
+    if isUp { logger.warning("the Avahi daemon has stopped; waiting for its restart") }
     isUp = false
     onDown?()
     freeAll()

@@ -56,7 +56,7 @@ final class ReadinessWatch {
     arm()
   }
 
-  /// Watches a descriptor, or changes what it is watched for.
+  /// Watches a descriptor, or changes the watched events.
   /// - Parameter events: poll(2) events.
   func watch(_ descriptor: CInt, for events: Int16) {
     _ = hearth_set_watch(set, descriptor, events)

@@ -45,7 +45,7 @@ import Testing
     mechanism.drive(to: .locked, at: at(0))
     #expect(outcomes(&mechanism, until: at(500)) == [.jammed])
     #expect(mechanism.position == .between && mechanism.nextOutcome == nil)
-    // A key overcomes what stops the motor.
+    // A key overcomes the obstacle that stops the motor.
     mechanism.turn(to: .unlocked, at: at(600))
     #expect(outcomes(&mechanism, until: at(600)) == [.reached(.unlocked)])
     // The latch is not blocked.

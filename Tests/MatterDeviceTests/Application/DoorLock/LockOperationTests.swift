@@ -171,7 +171,9 @@ import Testing
     #expect(operations.map(\.lockOperationType) == [.unlatch, .unlock, .lock, .unlatch, .unlock])
     #expect(operations.map(\.operationSource) == [.keypad, .keypad, .button, .rfid, .rfid])
     #expect(operations.last?.credentials == .value([.init(credentialType: .rfid, credentialIndex: 2)]))
-    for (part, text) in [("keypad", ""), ("keypad", "12a4"), ("reader", "123"), ("reader", "xx"), ("bolt", "bent")] {
+    for (part, text) in [
+      ("keypad", ""), ("keypad", "12a4"), ("reader", "123"), ("reader", "xx"), ("reader", "+1+2"), ("bolt", "bent"),
+    ] {
       let refused = status { try node.move(part, text) }
       #expect(refused == Status(.constraintError), "\(part) \(text)")
     }
@@ -253,15 +255,15 @@ import Testing
     try lab.addAdministrator()
     let session = try lab.commission()
     for command in [DoorLock.lockDoor.path(on: 1), DoorLock.unlockDoor.path(on: 1), DoorLock.setUser.path(on: 1)] {
-      let answers = try lab.ask(InvokeRequest([CommandData(command)]), on: session)
+      let answers = try lab.sendRequest(InvokeRequest([CommandData(command)]), on: session)
       let response = try InvokeResponse(decoding: #require(answers.first).bytes)
       #expect(
         response.responses == [.status(CommandStatus(command, status: Status(.needsTimedInteraction)))], "\(command)")
     }
     let path = DoorLock.unlockDoor.path(on: 1)
-    var answers = try lab.ask(TimedRequest(timeoutMilliseconds: 500), on: session)
+    var answers = try lab.sendRequest(TimedRequest(timeoutMilliseconds: 500), on: session)
     let exchange = try #require(answers.first?.exchange)
-    answers = try lab.ask(InvokeRequest([CommandData(path)], isTimed: true), on: exchange)
+    answers = try lab.sendRequest(InvokeRequest([CommandData(path)], isTimed: true), on: exchange)
     let response = try InvokeResponse(decoding: #require(answers.first).bytes)
     #expect(response.responses == [.status(CommandStatus(path, status: .success))])
   }

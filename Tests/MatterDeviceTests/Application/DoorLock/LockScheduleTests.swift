@@ -171,4 +171,49 @@ import Testing
     try node.invoke(DoorLock.clearHolidaySchedule, .init(holidayIndex: 0xFE))
     #expect(node[DoorLock.operatingMode] == .passage)
   }
+
+  @Test("a holiday follows a clock that is set later") func followsClock() throws {
+    let node = TestNode.lock()
+    #expect(setHoliday(node, 1, 1000, 2000, .privacy) == .success)
+    node.setClock(1500)
+    #expect(node[DoorLock.operatingMode] == .privacy)
+    node.setClock(500)
+    #expect(node[DoorLock.operatingMode] == .normal)
+    node.wait(500_000)
+    #expect(node[DoorLock.operatingMode] == .privacy)
+  }
+
+  @Test("schedules follow zone and daylight saving of the node") func followsZone() throws {
+    let lock = EndpointDefinition(1, deviceTypes: [DeviceTypes.doorLock], servers: [DoorLockServer.make()])
+    var lab = try Lab(endpoints: [lock])
+    try lab.addAdministrator()
+    let session = try lab.commission()
+    func mode() -> DoorLock.OperatingMode? { lab.device.value(DoorLock.operatingMode, on: 1) }
+    // 12:00 UTC; the holiday begins an hour later in local time.
+    let noon: UInt64 = 848_707_200 + 43_200
+    let start = UInt32(noon) + 3600
+    #expect(
+      try lab.status(
+        DoorLock.setHolidaySchedule,
+        .init(holidayIndex: 1, localStartTime: start, localEndTime: start + 1800, operatingMode: .privacy),
+        endpoint: 1, on: session) == .success)
+    #expect(
+      try lab.status(
+        TimeSynchronization.setUTCTime, .init(utcTime: noon * 1_000_000, granularity: .secondsGranularity), on: session)
+        == .success)
+    #expect(mode() == .normal)
+    _ = try lab.call(TimeSynchronization.setTimeZone, .init(timeZone: [.init(offset: 3600, validAt: 0)]), on: session)
+    #expect(lab.device.value(TimeSynchronization.localTime, on: 0) == Nullable<UInt64>.null)
+    #expect(mode() == .privacy, "in the zone, without daylight saving")
+    _ = try lab.call(TimeSynchronization.setTimeZone, .init(timeZone: [.init(offset: 0, validAt: 0)]), on: session)
+    #expect(mode() == .normal)
+    // Daylight saving begins in a minute.
+    let saving = TimeSynchronization.DSTOffsetStruct(
+      offset: 3600, validStarting: (noon + 60) * 1_000_000, validUntil: .null)
+    #expect(
+      try lab.status(TimeSynchronization.setDSTOffset, .init(dstOffset: [saving]), on: session) == .success)
+    #expect(mode() == .normal)
+    lab.advance(by: .seconds(61))
+    #expect(mode() == .privacy)
+  }
 }

@@ -26,9 +26,9 @@ struct LockMechanism: Hashable, Sendable {
     var movesBolt: Bool
   }
 
-  static let boltTime = Duration.milliseconds(500), latchTime = Duration.milliseconds(200)
+  private static let boltTime = Duration.milliseconds(500), latchTime = Duration.milliseconds(200)
   /// How long the latch stays pulled.
-  static let holdTime = Duration.seconds(3)
+  private static let holdTime = Duration.seconds(3)
 
   private(set) var position: Position
   /// Whether something keeps the motor from moving the bolt. A key overcomes it.

@@ -156,11 +156,10 @@ enum LockOperations {
 
   private static func octets(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
+    guard digits.count.isMultiple(of: 2), text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).compactMap { index in
       UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
     }
-    return bytes.count * 2 == digits.count ? bytes : nil
   }
 
   /// Turns the bolt by hand, with a key or the knob inside.
@@ -224,7 +223,7 @@ enum LockOperations {
     settle(&context)
   }
 
-  /// Advances the mechanism, and reports what it reached.
+  /// Advances the mechanism, and reports the states that it reached.
   private static func settle(_ context: inout ServerContext) {
     guard var activity = context[scratch: Activity.self] else { return }
     while let outcome = activity.mechanism.advance(to: context.now) {

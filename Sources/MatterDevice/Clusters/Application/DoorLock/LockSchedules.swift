@@ -57,7 +57,8 @@ enum LockSchedules {
       .on(DoorLock.setHolidaySchedule, setHoliday)
       .answer(DoorLock.getHolidaySchedule, holiday)
       .on(DoorLock.clearHolidaySchedule, clearHoliday)
-      .onTimer(.holiday) { context in updateMode(&context) }
+      .onTimer(.holiday, updateMode)
+      .onClockChange(updateMode)
   }
 
   // MARK: Schedules of users
@@ -132,12 +133,9 @@ enum LockSchedules {
 
   // MARK: Time
 
-  /// Returns seconds since 2000 in local time, or in UTC while the node's offset is unknown; nil without a clock.
-  static func localSeconds(_ context: inout ServerContext) -> UInt32? {
-    if let local = context.value(TimeSynchronization.localTime, on: .root)?.wrapped {
-      return UInt32(clamping: local / 1_000_000)
-    }
-    return context.epochSeconds
+  /// Returns seconds since 2000 in local time; nil without a clock.
+  private static func localSeconds(_ context: inout ServerContext) -> UInt32? {
+    context.localSeconds.map { UInt32(clamping: $0) }
   }
 
   // MARK: Holidays

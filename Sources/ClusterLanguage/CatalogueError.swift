@@ -1,0 +1,13 @@
+/// An error in a catalogue file, in the form of a compiler message, which SwiftPM and editors show at its line.
+package struct CatalogueError: Error, Equatable, CustomStringConvertible {
+  package var file: String
+  package var line: Int
+  /// `<what>: <what is wrong>; <what was expected>`.
+  package var message: String
+
+  package init(file: String, line: Int, message: String) {
+    (self.file, self.line, self.message) = (file, line, message)
+  }
+
+  package var description: String { "\(file):\(line): error: \(message)" }
+}

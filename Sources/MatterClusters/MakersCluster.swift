@@ -1,0 +1,283 @@
+package import ClusterLanguage
+package import MatterModel
+
+/// A manufacturer's cluster that is declared while the program runs, in the language of the catalogue.
+///
+///     let fan = try MakersCluster(text, file: "acme.cluster")
+///     let cluster = ClusterCatalogue.add(fan)
+package struct MakersCluster: Sendable, Hashable {
+  /// The declaration.
+  package let text: String
+  package let id: ClusterID
+  package let name: String
+  let revision: UInt16
+  let quality: Quality
+  package let features: [Feature]
+  package let elements: [ElementInfo]
+  /// What the commands do, in order.
+  package let effects: [CommandID: [ClusterEffect]]
+
+  /// Parses a declaration.
+  /// - Parameters:
+  ///   - file: the name of the file, for errors.
+  ///   - offset: the number of lines of the file above the declaration.
+  package init(_ text: String, file: String, offset: Int = 0) throws(CatalogueError) {
+    let cluster = try ClusterParser.makersCluster(text, file: file, offset: offset)
+    var builder = MakersClusterBuilder(cluster)
+    try builder.build()
+    (self.text, name, quality) = (text, cluster.name, builder.quality(cluster.qualities))
+    id = ClusterID(try builder.number(cluster.id, in: 0...Int(UInt32.max), "the id", cluster.line))
+    revision = try builder.number(cluster.revision, in: 1...65535, "the revision", cluster.line)
+    (features, elements, effects) = (builder.features, builder.elements, builder.effects)
+    guard id.vendor.map({ (1...0xFFF4).contains($0) }) == true else {
+      throw cluster.line.error(
+        "\(id): no id of a manufacturer's cluster; expected the vendor and FC00 to FFFE, such as 0xFFF1FC00")
+    }
+    if let standard = ClusterCatalogue.standard.first(where: { NormalizedName($0.name) == NormalizedName(name) }) {
+      throw cluster.line.error("\(name): the name of cluster \(standard.id); expected another name")
+    }
+  }
+
+  package static func == (left: Self, right: Self) -> Bool { left.id == right.id && left.text == right.text }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension ClusterID {
+  /// The vendor of a manufacturer's cluster; nil for other numbers. Matter Core § 7.19.2.
+  package var vendor: UInt16? {
+    (0xFC00...0xFFFE).contains(rawValue & 0xFFFF) ? UInt16(truncatingIfNeeded: rawValue >> 16) : nil
+  }
+}
+
+/// Converts the declarations of a cluster to those of the model.
+struct MakersClusterBuilder {
+  let cluster: ClusterDeclaration
+  let catalogue = Catalogue()
+  private(set) var features: [Feature] = []
+  private(set) var attributes: [String: (info: AttributeInfo, type: TypeReference)] = [:]
+  private(set) var commands: [CommandInfo] = []
+  private(set) var events: [String: EventInfo] = [:]
+  private(set) var elements: [ElementInfo] = []
+  private(set) var effects: [CommandID: [ClusterEffect]] = [:]
+
+  init(_ cluster: ClusterDeclaration) { self.cluster = cluster }
+
+  mutating func build() throws(CatalogueError) {
+    for feature in cluster.features {
+      try feature.conformance.check(names: cluster.names, in: feature.line)
+      features.append(
+        Feature(
+          try number(feature.bit, in: 0...31, "the bit", feature.line), feature.code, feature.name,
+          conformance: feature.conformance.text))
+    }
+    try checkUnique(cluster.features.map { ($0.line, $0.bit, $0.code) })
+    try checkUnique(cluster.attributes.map { ($0.line, $0.id, $0.name) })
+    try checkUnique(cluster.commands.map { ($0.line, $0.id, $0.name) })
+    try checkUnique(cluster.events.map { ($0.line, $0.id, $0.name) })
+    for feature in cluster.features { _ = try conformance(feature.conformance, feature.line) }
+    for attribute in cluster.attributes { try add(attribute) }
+    for command in cluster.commands { try add(command) }
+    for event in cluster.events { try add(event) }
+    for command in cluster.commands where !command.effects.isEmpty || command.response != nil {
+      try addEffects(of: command)
+    }
+  }
+
+  // MARK: Elements
+
+  private mutating func add(_ attribute: AttributeDeclaration) throws(CatalogueError) {
+    let line = attribute.line
+    let schema = try schema(attribute.type, line)
+    let info = AttributeInfo(
+      AttributeID(try number(attribute.id, in: 0...0x4FFF, "the id", line)), attribute.name, schema,
+      initial: try attribute.initial.map { text throws(CatalogueError) in
+        TLVElement(try value(text, of: attribute.type, schema, line)).encoded
+      },
+      quality: quality(attribute.qualities), read: privilege(attribute.read) ?? .view,
+      write: privilege(attribute.write), conformance: try conformance(attribute.conformance, line),
+      constraint: try constraint(attribute))
+    if let problem = info.initial.flatMap(info.problem) {
+      throw line.error("\(attribute.name): the initial value \(problem)")
+    }
+    attributes[attribute.name] = (info, attribute.type)
+    elements.append(.attribute(info))
+  }
+
+  private mutating func add(_ command: CommandDeclaration) throws(CatalogueError) {
+    var response: (id: CommandID, schema: Schema)?
+    if let name = command.response {
+      guard let id = cluster.responses[name] else {
+        throw command.line.error("\(name): not declared; expected a line response with an id and this name")
+      }
+      response = (CommandID(try number(id, in: 0...0xFF, "the id", command.line)), try structure(name, command.line))
+    }
+    let info = CommandInfo(
+      id: CommandID(try number(command.id, in: 0...0xFF, "the id", command.line)), name: command.name,
+      request: try structure(command.request, command.line), response: response,
+      privilege: privilege(command.invoke) ?? .operate, quality: quality(command.qualities),
+      conformance: try conformance(command.conformance, command.line))
+    commands.append(info)
+    elements.append(.command(info))
+  }
+
+  private mutating func add(_ event: EventDeclaration) throws(CatalogueError) {
+    let info = EventInfo(
+      id: EventID(try number(event.id, in: 0...0xFF, "the id", event.line)), name: event.name,
+      payload: try structure(event.payload, event.line),
+      priority: event.priority == "critical" ? .critical : event.priority == "info" ? .info : .debug,
+      read: privilege(event.read) ?? .view, isFabricSensitive: event.isFabricSensitive,
+      conformance: try conformance(event.conformance, event.line))
+    events[event.name] = info
+    elements.append(.event(info))
+  }
+
+  private mutating func addEffects(of command: CommandDeclaration) throws(CatalogueError) {
+    guard let info = commands.first(where: { $0.name == command.name }) else { return }
+    let scope = EffectScope(builder: self, command: command, info: info)
+    effects[info.id] = try command.effects.map { effect throws(CatalogueError) in try scope.effect(effect) }
+    let answers = command.effects.count { if case .answer = $0.action { true } else { false } }
+    guard answers == (info.response == nil ? 0 : 1) else {
+      throw command.line.error(
+        "\(command.name): \(answers) lines answer; expected \(info.response == nil ? "none without a response" : "one")"
+      )
+    }
+  }
+
+  /// Throws if two elements have the same number or name.
+  private func checkUnique(_ elements: [(line: SourceLine, number: Int, name: String)]) throws(CatalogueError) {
+    var (numbers, names): (Set<Int>, Set<NormalizedName>) = ([], [])
+    for element in elements {
+      guard numbers.insert(element.number).inserted, names.insert(NormalizedName(element.name)).inserted else {
+        throw element.line.error("\(element.name): its number or name is used twice; expected unique ones")
+      }
+    }
+  }
+
+  // MARK: Types
+
+  private static let types: [String: any ModelValue.Type] = [
+    "bool": Bool.self, "uint8": UInt8.self, "uint16": UInt16.self, "uint32": UInt32.self, "uint64": UInt64.self,
+    "int8": Int8.self, "int16": Int16.self, "int32": Int32.self, "int64": Int64.self, "single": Float.self,
+    "double": Double.self, "string": String.self, "octstr": OctetString.self, "status": StatusCode.self,
+    "fabric-idx": FabricIndex.self, "fabric-id": FabricID.self, "node-id": NodeID.self, "group-id": GroupID.self,
+    "endpoint-no": EndpointID.self, "vendor-id": VendorID.self, "devtype-id": DeviceTypeID.self,
+    "cluster-id": ClusterID.self, "attrib-id": AttributeID.self, "command-id": CommandID.self, "event-id": EventID.self,
+  ]
+
+  func schema(_ type: TypeReference, _ line: SourceLine, within: [String] = []) throws(CatalogueError) -> Schema {
+    var schema: Schema
+    if let base = Self.types[type.name] {
+      schema = base.schema
+    } else {
+      switch catalogue.type(type.name, in: cluster)?.content {
+      case .enumeration(let bits, let codes):
+        schema = .enumeration(
+          bits: bits,
+          names: Dictionary(codes.map { (UInt64($0.number), $0.name) }, uniquingKeysWith: { first, _ in first }))
+      case .bitmap(let bits, let codes, let isInverted):
+        schema = .bitmap(
+          bits: bits,
+          names: Dictionary(
+            codes.flatMap { code in (code.number...max(code.number, code.last)).map { ($0, code.name) } },
+            uniquingKeysWith: { first, _ in first }),
+          isInverted: isInverted)
+      case .structure(let fields):
+        guard !within.contains(type.name) else {
+          throw line.error("\(type.name): contains itself; expected a structure of other types")
+        }
+        schema = .structure(try members(fields, within: within + [type.name]))
+      case nil:
+        let names = cluster.types.map(\.name) + Self.types.keys.sorted()
+        throw line.error("\(type.name): no such type; expected one of \(names.joined(separator: ", "))")
+      }
+    }
+    if type.isList { schema = .list(schema) }
+    return type.isNullable ? .nullable(schema) : schema
+  }
+
+  private func members(_ fields: [FieldDeclaration], within: [String]) throws(CatalogueError) -> [Schema.Member] {
+    try fields.map { field throws(CatalogueError) in
+      Schema.Member(
+        id: try number(field.id, in: 0...254, "the number", field.line), name: field.name,
+        schema: try schema(field.type, field.line, within: within), isOptional: field.isOptional || field.id == 254)
+    }
+  }
+
+  /// Returns the schema of the fields of a command or event; without a name, no fields.
+  private func structure(_ name: String?, _ line: SourceLine) throws(CatalogueError) -> Schema {
+    guard let name else { return .structure([]) }
+    return try schema(TypeReference(name: name), line)
+  }
+
+  private func constraint(_ attribute: AttributeDeclaration) throws(CatalogueError) -> Constraint {
+    guard let limits = attribute.constraint else { return .none }
+    return switch try catalogue.limits(limits, of: attribute.type, in: cluster, attribute.line) {
+    case .range(let range): .range(range)
+    case .length(let range): .length(range)
+    case .entries(let count): .entries(count)
+    }
+  }
+
+  func value(
+    _ text: String, of type: TypeReference, _ schema: Schema, _ line: SourceLine
+  ) throws(CatalogueError) -> TLVElement.Value {
+    var schema = schema
+    if case .nullable(let wrapped) = schema { schema = wrapped }
+    let value: TLVElement.Value? =
+      switch (try catalogue.value(text, of: type, in: cluster, line), schema) {
+      case (.null, _): .null
+      case (.empty, .list): .array([])
+      case (.empty, .octets): .octets([])
+      case (.empty, _): .unsigned(0)
+      case (.boolean(let value), _): .boolean(value)
+      case (.text(let text), _): .string(text)
+      case (.code(let number), _), (.named(let number, _), _): UInt64(exactly: number).map { .unsigned($0) }
+      case (.number(let text), .signed): SourceLine.number(text[...]).map { .signed(Int64($0)) }
+      case (.number(let text), .float): SourceLine.number(text[...]).map { .float(Float($0)) }
+      case (.number(let text), .double): SourceLine.number(text[...]).map { .double(Double($0)) }
+      case (.number(let text), _):
+        (UInt64(text) ?? SourceLine.number(text[...]).flatMap { UInt64(exactly: $0) }).map { .unsigned($0) }
+      }
+    guard let value, schema.problem(of: value) == nil || value == .null else {
+      throw line.error("“\(text)” is out of range; expected \(schema.typeName)")
+    }
+    return value
+  }
+
+  func number<Number: FixedWidthInteger>(
+    _ number: Int, in range: ClosedRange<Int>, _ noun: String, _ line: SourceLine
+  ) throws(CatalogueError) -> Number {
+    guard range.contains(number), let result = Number(exactly: number) else {
+      throw line.error("\(noun) \(number): out of range; expected \(range.lowerBound) to \(range.upperBound)")
+    }
+    return result
+  }
+
+  // MARK: Parts of a line
+
+  private func conformance(_ text: ConformanceText, _ line: SourceLine) throws(CatalogueError) -> Conformance {
+    try text.check(names: cluster.names, in: line)
+    do throws(ConformanceError) { return try Conformance(text.text, features: features) } catch {
+      throw line.error("\(error)")
+    }
+  }
+
+  private func privilege(_ name: String?) -> Privilege? {
+    switch name {
+    case "view": .view
+    case "operate": .operate
+    case "manage": .manage
+    case "administer": .administer
+    default: nil
+    }
+  }
+
+  func quality(_ names: [String]) -> Quality {
+    let all: [String: Quality] = [
+      "nonVolatile": .nonVolatile, "fixed": .fixed, "scene": .scene, "changesOmitted": .changesOmitted,
+      "quieter": .quieter, "fabricScoped": .fabricScoped, "fabricSensitive": .fabricSensitive, "timed": .timed,
+      "singleton": .singleton, "diagnostics": .diagnostics, "largeMessage": .largeMessage, "atomic": .atomic,
+    ]
+    return names.reduce(into: []) { quality, name in if let one = all[name] { quality.insert(one) } }
+  }
+}

@@ -1,0 +1,144 @@
+public import MatterClusters
+import MatterModel
+import MatterProtocol
+
+/// The servers of a battery storage: the Power Source of its battery, and electrical sensors whose power the battery
+/// limits. Device Library § 14.4.
+public enum StorageServer {
+  /// Requests a power in milliwatts, positive to charge; nil passes the present one to the electrical sensors.
+  public static let request = ServerHook<PowerSource, Int64?>("request")
+
+  private static let chargeKey = "charge"
+  /// The voltages of an empty and of a full battery, in millivolts.
+  public static let voltage: ClosedRange<UInt32> = 44_000...54_000
+  private static let nominalVoltage: Int64 = 48_000
+  /// The levels of a low battery, in half percent.
+  private static let warning = 30, critical = 10
+
+  /// Returns the Power Source server of the battery.
+  public static func make(_ battery: StorageBattery) -> ClusterServer {
+    ClusterServer(PowerSource.self, features: [PowerSource.battery, PowerSource.rechargeable])
+      .initial(PowerSource.status, .active)
+      .initial(PowerSource.order, 1)
+      .initial(PowerSource.description, "Battery")
+      .initial(PowerSource.batPresent, true)
+      .initial(PowerSource.batReplaceability, .notReplaceable)
+      .initial(PowerSource.batCapacity, UInt32(clamping: battery.capacity / (nominalVoltage / 1000)))
+      .initial(PowerSource.batFunctionalWhileCharging, true)
+      .initial(PowerSource.batChargeState, .isNotCharging)
+      .initial(PowerSource.activeBatFaults, [])
+      .initial(PowerSource.activeBatChargeFaults, [])
+      .serving(
+        PowerSource.batVoltage, PowerSource.batPercentRemaining, PowerSource.batTimeRemaining,
+        PowerSource.batTimeToFullCharge, PowerSource.batChargingCurrent
+      )
+      .suppliesItself()
+      .reportingQuietly()
+      .onStart { context in
+        var battery = battery
+        let stored = context[stored: chargeKey].flatMap { try? [Int64](tlv: $0) }
+        battery.start(stored: stored, at: context.now)
+        // A behavior of the power may have started earlier.
+        battery.request(context[scratch: Request.self]?.power ?? 0, at: context.now)
+        context[scratch: StorageBattery.self] = battery
+        update(&context)
+      }
+      .onTimer(.tick) { context in
+        // A bridged device without power is started again when its power returns.
+        if context.hasPower { update(&context) }
+      }
+      .hook(request) { context, power in
+        guard let power else { return update(&context) }
+        context[scratch: Request.self] = Request(power: power)
+        update(&context) { $0.request(power, at: $1) }
+      }
+      .onAct(PowerSource.batPercentRemaining) { context, percent in
+        if let percent = percent.wrapped { update(&context) { $0.set(charge: Double(percent) / 2, at: $1) } }
+      }
+  }
+
+  /// Returns the Power Source server of a connection to the grid.
+  public static func wired(_ description: String) -> ClusterServer {
+    ClusterServer(PowerSource.self, features: [PowerSource.wired])
+      .initial(PowerSource.status, .active)
+      .initial(PowerSource.description, description)
+      .initial(PowerSource.wiredCurrentType, .ac)
+      .initial(PowerSource.wiredNominalVoltage, 230_000)
+      .initial(PowerSource.wiredPresent, true)
+      .suppliesItself()
+  }
+
+  /// Returns an Electrical Power Measurement server that measures the power of the battery, and requests a power that is
+  /// set.
+  /// - Parameter isLeading: whether its initial power is requested.
+  public static func power(_ server: ClusterServer, isLeading: Bool = false) -> ClusterServer {
+    server
+      .onStart { context in
+        // The request of a bridged device outlasts a loss of power.
+        let isFirst = context[scratch: Request.self] == nil
+        let initial = context[ElectricalPowerMeasurement.activePower].wrapped ?? 0
+        context[scratch: Request.self] = Request(power: initial)
+        forward(isLeading && isFirst ? initial : nil, &context)
+      }
+      .onAct(ElectricalPowerMeasurement.activePower) { context, power throws(StatusError) in
+        guard let power = power.wrapped, ElectricalPowerServer.range.contains(power) else {
+          throw StatusError(.constraintError)
+        }
+        forward(power, &context)
+      }
+  }
+
+  private static func forward(_ power: Int64?, _ context: inout ServerContext) {
+    for endpoint in context.siblings { context.call(request, power, on: endpoint) }
+  }
+
+  // MARK: State
+
+  private struct Request: Sendable { let power: Int64 }
+
+  private static func update(
+    _ context: inout ServerContext, _ change: (inout StorageBattery, Instant) -> Void = { _, _ in }
+  ) {
+    guard var battery = context[scratch: StorageBattery.self] else { return }
+    let (now, power) = (context.now, battery.power)
+    battery.advance(to: now)
+    change(&battery, now)
+    context[scratch: StorageBattery.self] = battery
+    let isUrgent = (battery.power > 0) != (power > 0) || (battery.power < 0) != (power < 0)
+    if battery.halfPercent != context[PowerSource.batPercentRemaining].wrapped || isUrgent {
+      context[stored: chargeKey] = battery.stored.tlv
+    }
+    show(battery, isUrgent: isUrgent, &context)
+    for endpoint in context.siblings { context.call(ElectricalPowerServer.load, battery.power, on: endpoint) }
+    context.cancel(.tick)
+    if let next = battery.nextChange { context.schedule(.tick, at: next) }
+  }
+
+  private static func show(_ battery: StorageBattery, isUrgent: Bool, _ context: inout ServerContext) {
+    func set<Value: ModelValue & Equatable>(_ attribute: Attribute<PowerSource, Nullable<Value>>, _ value: Value?) {
+      context.set(
+        attribute, Nullable(value), reportedEvery: PowerSourceServer.reportInterval, isUrgent: isUrgent)
+    }
+    let (power, percent) = (battery.power, battery.halfPercent)
+    let seconds = battery.timeToEnd.map { UInt32(clamping: $0.milliseconds / 1000) }
+    let volts = voltage.lowerBound + (voltage.upperBound - voltage.lowerBound) / 200 * UInt32(percent)
+    set(PowerSource.batPercentRemaining, percent)
+    set(PowerSource.batTimeRemaining, power < 0 ? seconds : nil)
+    set(PowerSource.batTimeToFullCharge, power > 0 ? seconds : nil)
+    context[PowerSource.batVoltage] = .value(volts)
+    let current = power > 0 ? UInt32(clamping: ElectricalReading.current(power, at: Int64(volts))) : nil
+    context[PowerSource.batChargingCurrent] = Nullable(current)
+    context[PowerSource.batChargeState] = power > 0 ? .isCharging : battery.isFull ? .isAtFullCharge : .isNotCharging
+    context[PowerSource.batChargeLevel] = percent <= critical ? .critical : percent <= warning ? .warning : .ok
+  }
+}
+
+extension ServerContext {
+  /// The endpoints that are parts of the same device as the handler's own, with itself.
+  fileprivate var siblings: [EndpointID] { parent.flatMap { node.endpoint($0)?.parts } ?? [endpoint] }
+}
+
+extension ClusterServer {
+  /// Limits EndpointList of a Power Source to its own endpoint.
+  fileprivate func suppliesItself() -> Self { onRead(PowerSource.endpointList) { [$0.endpoint] } }
+}

@@ -1,0 +1,98 @@
+import MatterClusters
+import MatterDevice
+import MatterModel
+
+// Devices that measure, generate and store electrical energy.
+extension DeviceAssembly {
+  private static let directions = [
+    ElectricalEnergyMeasurement.importedEnergy, ElectricalEnergyMeasurement.exportedEnergy,
+  ]
+
+  /// Returns the application endpoints of a device with electrical sensors; nil for other kinds.
+  static func energyUnits(of kind: DeviceKind, _ energy: EnergyDefinition = EnergyDefinition()) -> [Unit]? {
+    let identify = IdentifyServer.make(.visibleIndicator)
+    switch kind {
+    case .meteringPlug:
+      let plug = servers(of: .onOffPlugInUnit).map { $0.id == OnOff.id ? $0.supplyingSensors() : $0 }
+      return [
+        Unit(type: DeviceTypes.onOffPlugInUnit, servers: plug),
+        Unit(
+          type: DeviceTypes.electricalSensor,
+          servers: [PowerTopologyServer.ofParent(), ElectricalPowerServer.make(), ElectricalEnergyServer.make()],
+          isPart: true),
+      ]
+    case .electricalSensor:
+      return [
+        Unit(
+          type: DeviceTypes.electricalSensor,
+          servers: [
+            identify, PowerTopologyServer.make(), ElectricalPowerServer.make(), ElectricalEnergyServer.make(directions),
+          ])
+      ]
+    case .solarPower:
+      return [
+        Unit(type: DeviceTypes.solarPower, servers: [identify]),
+        source(
+          2, StorageServer.wired("Inverter"), ElectricalPowerServer.make(),
+          ElectricalEnergyServer.make([ElectricalEnergyMeasurement.exportedEnergy])),
+      ]
+    case .batteryStorage:
+      return [
+        Unit(type: DeviceTypes.batteryStorage, servers: [identify]),
+        source(
+          1, StorageServer.wired("Grid"), StorageServer.power(ElectricalPowerServer.make(), isLeading: true),
+          ElectricalEnergyServer.make(directions)),
+        source(
+          3, StorageServer.make(energy.storage),
+          StorageServer.power(ElectricalPowerServer.make(ElectricalPowerMeasurement.directCurrent, voltage: 48_000)),
+          ElectricalEnergyServer.make(directions)),
+      ]
+    default: return nil
+    }
+  }
+
+  /// Returns a part of a device: a power source with an electrical sensor.
+  /// - Parameter tag: The tag of the standard namespace “Power Source”. Standard Namespaces § 16.
+  private static func source(
+    _ tag: UInt8, _ source: ClusterServer, _ power: ClusterServer, _ energy: ClusterServer
+  ) -> Unit {
+    Unit(
+      type: DeviceTypes.electricalSensor, servers: [source, PowerTopologyServer.ofParent(), power, energy],
+      utilities: [DeviceTypes.powerSource],
+      tags: [SemanticTagStruct(mfgCode: .null, namespaceID: 0x0F, tag: tag)], isPart: true)
+  }
+
+  /// The names of the parts of a device with electrical sensors.
+  static func energyParts(of kind: DeviceKind) -> [String] {
+    switch kind {
+    case .meteringPlug: ["Meter"]
+    case .solarPower: ["Inverter"]
+    case .batteryStorage: ["Grid", "Battery"]
+    default: []
+    }
+  }
+
+  /// The endpoint with the power that the key `load` sets; nil for kinds without that key.
+  static func loadEndpoint(of kind: DeviceKind) -> EndpointID? {
+    switch kind {
+    case .meteringPlug, .batteryStorage: 2
+    case .electricalSensor: 1
+    default: nil
+    }
+  }
+}
+
+extension ClusterServer {
+  /// Lets the inverter of a solar array follow the daylight, unless the definition sets its power.
+  func shining(on device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
+    let values = device.initialValues + device.behaviors.map(\.attribute)
+    guard device.kind == .solarPower, id == ElectricalPowerMeasurement.id,
+      !values.contains(where: {
+        $0.target?.attribute == ElectricalPowerMeasurement.activePower.id && $0.target?.cluster == id
+      })
+    else { return self }
+    var array = device.energy.solar
+    array.seed = clock.seed ^ StableHash.value(of: device.uniqueID, for: "clouds")
+    return measuring(array)
+  }
+}

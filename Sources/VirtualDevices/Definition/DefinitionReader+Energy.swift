@@ -1,0 +1,108 @@
+internal import MatterClusters
+internal import MatterDevice
+internal import MatterModel
+internal import Yams
+
+/// The keys `solar` and `storage`.
+package struct EnergyDefinition: Hashable, Sendable {
+  /// The solar array.
+  var solar = SolarArray()
+  /// The battery of a battery storage.
+  var storage = StorageBattery()
+}
+
+// The keys `load`, `solar` and `storage` of devices that measure, generate and store electrical energy.
+extension DefinitionReader {
+  /// Reads the keys of solar arrays and battery storages, and reports them at other devices.
+  mutating func readEnergy(_ fields: [String: Node], of kind: DeviceKind?) -> EnergyDefinition {
+    var energy = EnergyDefinition()
+    if let node = fields["solar"], isPlaced(node, "solar", kind, in: [.solarPower]),
+      let fields = self.fields(of: node, known: ["peak", "latitude", "longitude", "clouds"], what: "a solar array")
+    {
+      if let peak = measure(fields["peak"], .milliwatts, in: 0.001...100_000, "a power up to 100kW, such as 5kW") {
+        energy.solar.peak = peak
+      }
+      energy.solar.latitude = degrees(fields["latitude"], 90) ?? energy.solar.latitude
+      energy.solar.longitude = degrees(fields["longitude"], 180) ?? energy.solar.longitude
+      if let node = fields["clouds"], let percent = readPercentage(node, expected: "a share from 0% to 100%") {
+        energy.solar.clouds = percent / 100
+      }
+    }
+    if let node = fields["storage"], isPlaced(node, "storage", kind, in: [.batteryStorage]),
+      let fields = self.fields(
+        of: node, known: ["capacity", "charge", "charging", "discharging"], what: "a battery storage")
+    {
+      let power = "a power up to 100kW, such as 5kW"
+      let usual = energy.storage
+      let charge = fields["charge"].flatMap { readPercentage($0, expected: "a charge from 0% to 100%") }
+      energy.storage = StorageBattery(
+        capacity: measure(
+          fields["capacity"], .milliwattHours, in: 0.01...10_000, "an energy from 10Wh to 10000kWh, such as 10kWh")
+          ?? usual.capacity,
+        charge: charge ?? 50,
+        charging: measure(fields["charging"], .milliwatts, in: 0...100_000, power) ?? usual.charging,
+        discharging: measure(fields["discharging"], .milliwatts, in: 0...100_000, power) ?? usual.discharging)
+    }
+    return energy
+  }
+
+  /// Reads a measure with its unit, and returns the encoded number.
+  private mutating func measure(
+    _ node: Node?, _ unit: ValueUnit, in range: ClosedRange<Double>, _ expected: String
+  ) -> Int64? {
+    guard let node else { return nil }
+    guard let measure = unit.measure(node.scalar?.string ?? ""), range.contains(measure) else {
+      report(node, expected: expected)
+      return nil
+    }
+    return unit.encoded(measure)
+  }
+
+  private mutating func degrees(_ node: Node?, _ limit: Double) -> Double? {
+    guard let node else { return nil }
+    let text = node.scalar?.string ?? ""
+    guard let number = ScalarReading.real(text) ?? ScalarReading.integer(text).map({ Double($0) }), abs(number) <= limit
+    else {
+      report(node, expected: "degrees from -\(Int(limit)) to \(Int(limit))")
+      return nil
+    }
+    return number
+  }
+
+  /// Reads a power, or a behavior of it, for the attribute ActivePower.
+  mutating func readLoad(
+    _ node: Node, of kind: DeviceKind?, _ values: inout [InitialValue], _ behaviors: inout [BehaviorDefinition]
+  ) {
+    guard let kind else { return }
+    guard let endpoint = DeviceAssembly.loadEndpoint(of: kind) else {
+      let kinds = DeviceKind.all.filter { DeviceAssembly.loadEndpoint(of: $0) != nil }.map { "“\($0.name)”" }
+      report(
+        at: document.mark(of: node), found: "“load”",
+        expected: "this key only in a device of the type \(Self.list(kinds))")
+      return
+    }
+    let mark = document.mark(of: node)
+    do throws(DefinitionError) {
+      let attribute = try AttributeReading.attribute(
+        "\(endpoint).electricalPowerMeasurement.activePower", mark: mark, catalogue: catalogue)
+      if let other = (values + behaviors.map(\.attribute)).first(where: { $0.isSameAttribute(as: attribute) }) {
+        report(
+          at: mark, found: "“load”", expected: "only one of this key and \(other.path) in line \(other.mark.line)")
+      } else if case .mapping = node {
+        if let behavior = readBehavior(node, of: attribute) { behaviors.append(behavior) }
+      } else {
+        let text = node.scalar?.string ?? ""
+        guard let watts = ValueUnit.milliwatts.measure(text),
+          ElectricalPowerServer.range.contains(ValueUnit.milliwatts.encoded(watts))
+        else {
+          report(
+            node, expected: "a power such as 60W or 1.5kW, or a behavior such as { steps: [60W for 1h, 0W for 2h] }")
+          return
+        }
+        values.append(try AttributeReading.read(node, of: attribute, mark: mark, catalogue: catalogue))
+      }
+    } catch {
+      add(error.problems)
+    }
+  }
+}

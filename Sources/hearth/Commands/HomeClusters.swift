@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import HearthHome
+import MatterClusters
+import MatterModel
+
+extension HomeCommands {
+  /// `hearth home clusters`.
+  struct Clusters: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Manage the clusters of manufacturers whose names the home knows.",
+      discussion: """
+        A file declares one cluster, in the language of docs/catalogue.md. All commands with the same state directory then know \
+        the names of its elements; running processes know them after their next start. A hub knows those of its own state \
+        directory. Without a subcommand, the clusters are listed. For example:
+          hearth home clusters add acme.cluster
+          hearth read fan.acmeFan.speed
+        """,
+      subcommands: [ListClusters.self, AddClusters.self, RemoveClusters.self], defaultSubcommand: ListClusters.self)
+  }
+
+  struct ListClusters: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the clusters.")
+    @OptionGroup var options: GlobalOptions
+
+    func run() throws {
+      let clusters = try options.stateDirectory.loadClusters(options.logger)
+      var table = Table("CLUSTER", "ID")
+      for cluster in clusters { table.add(cluster.name, "\(cluster.id)") }
+      options.output.result(
+        .array(clusters.map { ["id": .integer($0.id.rawValue), "name": .string($0.name)] }),
+        clusters.isEmpty ? "none" : table.text)
+    }
+  }
+
+  struct AddClusters: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Add clusters, in place of those with the same names.")
+    @OptionGroup var options: GlobalOptions
+    @Argument(
+      help: ArgumentHelp("The files, such as acme.cluster.", valueName: "file"),
+      completion: .file(extensions: ["cluster"]))
+    var files: [String]
+
+    func run() throws {
+      let clusters = try files.map(NamedFile.cluster)
+      let state = try options.stateDirectory
+      for cluster in clusters { try state.store(cluster) }
+      options.output.result(
+        .array(clusters.map { ["id": .integer($0.id.rawValue), "name": .string($0.name)] }),
+        "added \(clusters.map(\.name).joined(separator: ", "))")
+    }
+  }
+
+  struct RemoveClusters: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a cluster.")
+    @OptionGroup var options: GlobalOptions
+    @Argument(help: "The name.") var name: String
+
+    func run() throws {
+      try options.stateDirectory.removeCluster(named: name)
+      options.output.result(["name": .string(name)], "removed \(name)")
+    }
+  }
+}

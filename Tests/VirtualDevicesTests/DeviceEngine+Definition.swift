@@ -1,0 +1,20 @@
+import MatterCrypto
+import MatterDevice
+import MatterProtocol
+import Runtime
+
+@testable import VirtualDevices
+
+extension DeviceEngine {
+  /// Starts the engine of a device of a definition file, without a commissioning window.
+  init(_ device: DeviceDefinition, stored: StoredState = [:], _ clock: BehaviorClock = .zero) throws {
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
+    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
+    configuration.isCommissionable = false
+    var numbers = EndpointNumbers()
+    self.init(
+      configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), stored: stored, random: random,
+      at: clock.now)
+  }
+}

@@ -1,0 +1,64 @@
+"""Physical actions on the device: manual steps of the scripts, and commands to the SDK's example apps that `hearth run
+--app-pipe` does not have.
+"""
+
+import json
+import os
+import re
+import socket
+import threading
+import traceback
+
+import appliances
+from devices import Bench
+
+# The prompts of the scripts and the actions that they require. The answer is the default of the prompt.
+PROMPTS = [
+    (re.compile(r"factory.?reset", re.I), lambda bench: bench.factory_reset()),
+    (re.compile(r"reboot|restart|power.?cycle", re.I), lambda bench: bench.restart()),
+]
+
+
+class PhysicalActions:
+    """Serves requests on a socket while a script runs."""
+
+    def __init__(self, bench: Bench):
+        self.bench = bench
+        self.path = os.path.join(bench.directory, "actions")
+        self.unknown: list[str] = []
+        if os.path.exists(self.path):
+            os.remove(self.path)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self):
+        self.listener.close()
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    answer = self._perform(json.loads(connection.makefile().readline()))
+                except Exception as error:
+                    traceback.print_exc()
+                    answer = {"error": str(error)}
+                connection.sendall(json.dumps(answer).encode() + b"\n")
+
+    def _perform(self, request: dict) -> dict:
+        if "command" in request:
+            return {"performed": appliances.perform(self.bench, request["command"])}
+        for pattern, action in PROMPTS:
+            if pattern.search(request["prompt"]):
+                action(self.bench)
+                return {"answer": request["default"]}
+        # No answer, as with a closed standard input.
+        self.unknown.append(request["prompt"])
+        return {"answer": None}
