@@ -244,8 +244,9 @@ public enum ElectricalEnergyServer {
   }
 
   private static func takeFakeReading(_ context: inout ServerContext) {
-    guard let fake = context[scratch: Metering.self]?.fake, fake.next <= context.now else { return }
-    context[scratch: Metering.self]?.fake?.advance()
+    let now = context.now
+    guard let fake = context[scratch: Metering.self]?.fake, fake.next <= now else { return }
+    context[scratch: Metering.self]?.fake?.advance(to: now)
     measure(fake.reading, &context)
   }
 
@@ -277,7 +278,8 @@ private struct FakeReadings: Hashable, Sendable {
     return ElectricalReading(power: power + power / 1000 * 2 * step, voltage: 230_000 + 100 * step)
   }
 
-  mutating func advance() { (count, next) = (count + 1, next + interval) }
+  /// A late reading stands for all that were missed.
+  mutating func advance(to now: Instant) { (count, next) = (count + 1, max(next, now) + interval) }
 }
 
 extension Moment {
