@@ -1,6 +1,5 @@
 import ArgumentParser
 import HearthHome
-import HomeAutomation
 import HomeModel
 import HomeStore
 import HomeText
@@ -9,6 +8,7 @@ import MatterProtocol
 import Synchronization
 import Testing
 
+@testable import HomeAutomation
 @testable import hearth
 
 @Suite("hearth watch, wait and observe") struct WatchTests {
