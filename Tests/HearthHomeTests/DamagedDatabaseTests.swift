@@ -206,7 +206,8 @@ import Testing
     try file.write(to: URL(filePath: scratch.path))
     try Data(log).write(to: URL(filePath: scratch.path + "-wal"))
     do throws(HomeError) {
-      return (try scratch.open(), nil)
+      let database = try scratch.open()
+      return (database, nil)
     } catch {
       #expect([UInt8](try Data(contentsOf: URL(filePath: scratch.path + "-wal"))) == log, "the file is unchanged")
       #expect(failure { () throws(HomeError) in try HomeDatabase.check(scratch.path) }?.message == error.message)

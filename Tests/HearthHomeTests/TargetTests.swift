@@ -278,7 +278,7 @@ import Testing
 
   @Test("reports groups as unavailable without the controller") func noGroups() throws {
     let error = failure { () throws(HomeError) in _ = try HomeRegistry(Samples.state()).resolveAll("group:den") }
-    #expect(error?.code == .badArguments && error?.message.contains("through a hub") == true)
+    #expect(error?.code == .unreachable && error?.message.contains("the hub did not answer") == true)
   }
 
   @Test("resolves paths that begin with a room or a group") func paths() throws {

@@ -69,7 +69,7 @@ import WebClient
     #expect(await raw.event("attribute_updated") == [5, "1/8/0", 3])
     #expect(raw.kinds.isEmpty)
     raw.send(.start(HubStart(name: "raw")))
-    #expect(await eventually { raw.kinds == ["welcome", "reset", "part", "settling", "synchronized"] })
+    #expect(await eventually { raw.kinds == ["welcome", "reset", "part", "debouncer", "synchronized"] })
     try await served.report(level: 4)
     #expect(await eventually { raw.kinds.last == "update" })
     await served.close()

@@ -18,7 +18,8 @@ enum Repository {
       "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
     "Synchronization": [
-      "MatterClusters", "MatterCrypto", "Runtime", "Simulation", "Scenario", "VirtualDevices", "HomeModel", "HomeStore",
+      "MatterClusters", "MatterCrypto", "MatterDevice", "Runtime", "Simulation", "Scenario", "VirtualDevices",
+      "HomeModel", "HomeStore",
       "WebClient",
       "HomeAutomation", "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],

@@ -55,6 +55,7 @@ import Testing
     #expect(try await hearth("group", "add", "evening", "lamp").status == 0)
     #expect(try await visitor(member, "level", "group:evening", "30%").output == "Lamp: 30%\n")
     #expect(try await visitor(guest, "off", "group:evening").status == 7)
+    #expect(try await visitor(member, "off", "group:evening").output == "Lamp: off\n")
     // The same over TCP with TLS.
     let port = try #require(hub.lines.first?.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
     func remote(_ arguments: String...) async throws -> Hearth.Result {

@@ -9,8 +9,9 @@ public import MatterProtocol
 public struct StorageBattery: Hashable, Sendable {
   /// In milliwatt hours.
   public let capacity: Int64
-  /// The highest powers in milliwatts.
+  /// The highest power of charging in milliwatts.
   public let charging: Int64
+  /// The highest power of discharging in milliwatts.
   public let discharging: Int64
 
   /// The power that is requested in milliwatts; negative to discharge.
@@ -82,6 +83,7 @@ public struct StorageBattery: Hashable, Sendable {
   public var percent: Double { Double(charge) / Double(full) * 100 }
   /// The charge in half percent, rounded up.
   public var halfPercent: UInt8 { UInt8(clamping: (charge * 200 + full - 1) / full) }
+  /// Whether the charge is the capacity.
   public var isFull: Bool { charge == full }
 
   /// The power that flows in milliwatts: the requested one within the limits, nothing into a full battery and nothing out

@@ -157,14 +157,17 @@ private final class OneAnswer: Sendable {
   var isDone: Bool { progress.withLock(\.isDone) }
 
   func close() {
+    // The thread closes it: another socket could get its number while the thread accepts connections.
     _ = shutdown(listener, Int32(SHUT_RDWR))
-    _ = Glibc.close(listener)
   }
 
   private func serve(_ answer: [UInt8], _ filling: Int, _ holding: Bool) {
     while true {
       let connection = accept(listener, nil, nil)
-      guard connection >= 0 else { return }
+      guard connection >= 0 else {
+        _ = Glibc.close(listener)
+        return
+      }
       if let request = Self.request(connection) {
         received.withLock { $0.append(request) }
         if holding {
