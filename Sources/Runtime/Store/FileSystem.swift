@@ -146,6 +146,8 @@ package enum SecretFile {
   /// Creates a directory for secrets and its parents, if they are missing, and waits until they are on the disk.
   package static func makeDirectory(_ path: String) throws(StoreError) {
     for changed in try OpenFile.makeDirectories(path) { try OpenFile.synchronizeDirectory(changed) }
+    // Fails if a file has the name.
+    _ = try OpenFile(path, O_RDONLY | O_DIRECTORY)
   }
 }
 
