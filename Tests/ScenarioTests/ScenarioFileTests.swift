@@ -85,7 +85,10 @@ import VirtualDevices
     ("home:\nsteps: []", "expected a definition file, by its path from here"),
     ("  - { name: Hub, room: Kitchen, type: plug }\nsteps: []", "s.yaml:4:5: found a device with the name “Hub”"),
     ("stepps: []", "did you mean “steps”?"),
-    ("seed: 5\nsteps: []", "s.yaml:4:1: found key “seed”, expected rooms, devices, clusters, scenario, home, paired, limit, "),
+    (
+      "seed: 5\nsteps: []",
+      "s.yaml:4:1: found key “seed”, expected rooms, devices, clusters, scenario, home, paired, limit, "
+    ),
     ("always: lamp\nsteps: []", "a mapping such as {lamp.connectivity: online}"),
     ("steps:\n  - net: { lamp: {} }", "s.yaml:5:18: found"),
     ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
