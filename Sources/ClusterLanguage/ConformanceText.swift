@@ -8,6 +8,8 @@ package struct ConformanceText {
   /// Throws if a name is not in the list, or if operators and brackets are misplaced.
   package func check(names: [String], in line: SourceLine) throws(CatalogueError) {
     func fail(_ problem: String) -> CatalogueError { line.error("conformance “\(text)”: \(problem)") }
+    // The evaluator is recursive.
+    guard text.utf8.count <= 1000 else { throw fail("too long; expected at most 1,000 bytes") }
     var brackets: [Character] = []
     /// Whether a name or an opening bracket must follow.
     var needsOperand = true

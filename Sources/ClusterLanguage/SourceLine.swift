@@ -17,7 +17,7 @@ package struct SourceLine {
   package static func lines(of text: String, file: String, offset: Int = 0) -> [SourceLine] {
     var notes: [String] = []
     var result: [SourceLine] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       var parsed = SourceLine(line, file: file, number: offset + index + 1)
       if parsed.words.isEmpty, parsed.section == nil {
         // A note on a line of its own belongs to the next declaration.
@@ -35,9 +35,9 @@ package struct SourceLine {
 
   package init(_ line: Substring, file: String, number: Int) {
     (self.file, self.number) = (file, number)
-    isIndented = line.first == " "
+    isIndented = line.first == " " || line.first == "\t"
     var words: [Substring] = []
-    var rest = line.drop { $0 == " " }
+    var rest = line.drop { $0 == " " || $0 == "\t" }
     var (section, note): (String?, String?) = (nil, nil)
     while !rest.isEmpty {
       if rest.hasPrefix("#") { break }

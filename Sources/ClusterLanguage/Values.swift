@@ -45,7 +45,8 @@ extension Catalogue {
     case nil: break
     }
     switch type.name {
-    case "string" where text.count > 1 && text.hasPrefix("\""): return .text(String(text.dropFirst().dropLast()))
+    case "string" where text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\""):
+      return .text(String(text.dropFirst().dropLast()))
     case "bool" where text == "true" || text == "false": return .boolean(text == "true")
     case "bool", "string": break
     default: if number != nil || UInt64(text) != nil { return .number(text) }

@@ -88,6 +88,8 @@ package final class HomeDatabase: Sendable {
       }
       let pool = try DatabasePool(path: path, configuration: configuration)
       if isNew { try HomeSchema.create(in: pool) }
+      // Starts a new write-ahead log. See WriteAheadLog.
+      try pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
       return try HomeDatabase(pool, path, isInMemory: false, &random, identity)
     } catch {
       throw failure(error, path)

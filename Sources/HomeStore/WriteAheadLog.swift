@@ -1,8 +1,10 @@
 internal import Foundation
 internal import HomeModel
+internal import Runtime
 
 /// A check of SQLite's write-ahead log. While opening a database, SQLite ignores everything after the first invalid frame of
-/// the log without an error, because a loss of power leaves an incomplete transaction at the end.
+/// the log without an error, because a loss of power can leave any of the last frames unwritten. That loses commits that
+/// were not durable, and is expected. In a log that was written since the machine started, it is damage.
 ///
 /// The format is § 4 of the “Database File Format” of SQLite: a header of 32 bytes, then frames of 24 bytes and a page. Each
 /// frame has a checksum of all before it, and repeats the salt of the header, which changes when the log is reused.
@@ -11,9 +13,11 @@ enum WriteAheadLog {
   /// The smallest block of a disk, and the minimum number of zeros at the end that indicate an unwritten block.
   private static let block = 512, leastZeros = 16
 
-  /// Returns the position of the first damage with committed transactions after it; nil if at most the end is torn.
+  /// Returns the position of the first damage with committed transactions after it; nil if at most the end is torn, or if
+  /// the machine may have lost power since the log was written.
   /// - Parameter path: the path of the log, which may be missing, or be written by another process.
   static func damage(_ path: String) throws(HomeError) -> Int? {
+    guard MachineStart.isEarlier(thanChangeOf: path) else { return nil }
     var before: Data?
     // If another process writes during a read, what was read is not a state of the file. Equal reads are one.
     for _ in 0..<20 {
@@ -25,7 +29,7 @@ enum WriteAheadLog {
   }
 
   private static func damage(_ bytes: [UInt8]) -> Int? {
-    guard bytes.count > header else { return nil }
+    guard bytes.count > header, bytes[..<header].contains(where: { $0 != 0 }) else { return nil }
     var computed = checksum(bytes, 0..<24, isBigEndian: bytes[3] & 1 == 1)
     var stored = (number(bytes, 24), number(bytes, 28))
     let isHeaderValid = computed == stored
@@ -46,7 +50,8 @@ enum WriteAheadLog {
       (computed, stored) = (sum(computed), own)
       // With a damaged header, the salt is unknown.
       let isCurrent = !isHeaderValid || bytes[frame + 8..<frame + 16] == bytes[16..<24]
-      // Frames of a transaction that was rolled back may follow the last one, but no end of a transaction.
+      // Frames of a transaction that was rolled back may follow the last one, but no end of a transaction: opening
+      // starts a new log, so that none remains of commits that a loss of power discarded.
       let isEnd = number(bytes, frame + 4) != 0
       if let damage {
         // The checksum may be the only damage of the frame before.

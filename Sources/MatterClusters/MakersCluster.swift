@@ -155,6 +155,22 @@ struct MakersClusterBuilder {
 
   // MARK: Types
 
+  private static let largestStructure = 1000, deepestNesting = 8
+
+  /// Returns the number of fields of a type with those of its structures, above the maximum for a type nested too deeply.
+  private func size(of name: String, _ sizes: inout [String: Int], depth: Int = 0) -> Int {
+    if let size = sizes[name] { return size }
+    guard case .structure(let fields)? = catalogue.type(name, in: cluster)?.content else { return 1 }
+    guard depth <= Self.deepestNesting else { return Self.largestStructure + 1 }
+    // A structure that contains itself is reported when it is expanded.
+    sizes[name] = 1
+    let sum = fields.reduce(1) {
+      min($0 + size(of: $1.type.name, &sizes, depth: depth + 1), Self.largestStructure + 1)
+    }
+    sizes[name] = sum
+    return sum
+  }
+
   private static let types: [String: any ModelValue.Type] = [
     "bool": Bool.self, "uint8": UInt8.self, "uint16": UInt16.self, "uint32": UInt32.self, "uint64": UInt64.self,
     "int8": Int8.self, "int16": Int16.self, "int32": Int32.self, "int64": Int64.self, "single": Float.self,
@@ -184,6 +200,12 @@ struct MakersClusterBuilder {
       case .structure(let fields):
         guard !within.contains(type.name) else {
           throw line.error("\(type.name): contains itself; expected a structure of other types")
+        }
+        var sizes: [String: Int] = [:]
+        guard !within.isEmpty || size(of: type.name, &sizes) <= Self.largestStructure else {
+          throw line.error(
+            "\(type.name): too large; expected at most \(Self.largestStructure) fields, nested at most "
+              + "\(Self.deepestNesting) times")
         }
         schema = .structure(try members(fields, within: within + [type.name]))
       case nil:

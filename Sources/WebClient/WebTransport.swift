@@ -20,12 +20,12 @@ package struct WebTransport: CloudTransport {
     _ body: [UInt8], to address: String, token: String? = nil, limit: Int
   ) async throws -> CloudReply {
     guard let target = WebAddress(address) else {
-      throw CloudTransportError.unreachable("“\(address)” is not an HTTP address")
+      throw CloudTransportError.unreachable("“\(address)” is not an HTTP address without a user")
     }
     var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: target.path)
     head.headers = [
       "Host": target.authority, "Content-Type": "application/json", "Content-Length": "\(body.count)",
-      "Connection": "close",
+      "Connection": "close", "User-Agent": "hearth",
     ]
     if let token { head.headers.add(name: "Authorization", value: "Bearer \(token)") }
     do {
@@ -92,7 +92,8 @@ private struct WebAddress {
 
   init?(_ address: String) {
     guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty,
-      let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https"
+      let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https", parts.user == nil,
+      (parts.port.map { 1...65535 ~= $0 } ?? true)
     else { return nil }
     isEncrypted = scheme == "https"
     // An IPv6 address is in brackets in a URL only.

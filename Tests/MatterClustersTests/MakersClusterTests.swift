@@ -102,6 +102,10 @@ import Testing
     .init("attribute 0x5000 A uint8", "the id 20480: out of range; expected 0 to 20479"),
     .init("feature 32 BIG Big", "the bit 32: out of range; expected 0 to 31"),
     .init("command 4 A -> B", "B: not declared; expected a line response"),
+    .init(
+      (0...20).map { "struct S\($0)\n  0 A S\($0 + 1)\n  1 B S\($0 + 1)\n" }.joined()
+        + "struct S21\n  0 A bool\nattribute 5 Deep S0", "S0: too large; expected at most 1000 fields"),
+    .init("attribute 5 Title string max 16 = \"Fan", "“\"Fan” is not a string; expected"),
     .init("command 4 A\n  frobnicate Speed", "“frobnicate” is no effect; expected set, toggle, add, transition"),
     .init("command 4 A\n  set Sped = 3", "Sped: no such attribute; expected Label, Log, Mode, Speed"),
     .init("command 4 A\n  set Speed 3", "“3” is unknown here; expected ="),

@@ -29,7 +29,8 @@ public struct ValueTransition: Hashable, Sendable {
     // Doubles don't overflow; numbers beyond 2^53 are rounded until the end.
     let distance = Double(end) - Double(start)
     value = Int64(exactly: (Double(start) + distance * max(0, elapsed) / whole).rounded()) ?? end
-    let step = max(Duration.nanoseconds(Int64(whole / abs(distance))), Self.shortestStep)
+    let nanoseconds = Int64(exactly: (whole / abs(distance)).rounded(.down)) ?? .max
+    let step = max(Duration.nanoseconds(nanoseconds), Self.shortestStep)
     nextChange = min(now + step, begin + duration)
   }
 }

@@ -198,3 +198,15 @@ package enum DirectoryCheck {
     }
   }
 }
+
+/// The start of the machine, after which it has not lost power.
+package enum MachineStart {
+  /// Returns whether the contents of a file were last changed after the start; false if unknown.
+  package static func isEarlier(thanChangeOf path: String) -> Bool {
+    var (status, now, running) = (stat(), timespec(), timespec())
+    guard stat(path, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0,
+      clock_gettime(CLOCK_BOOTTIME, &running) == 0
+    else { return false }
+    return status.st_mtim.tv_sec >= now.tv_sec - running.tv_sec
+  }
+}

@@ -26,9 +26,9 @@ struct GlobalOptions: ParsableArguments {
   var quiet = false
 
   @Option(
-    name: .customLong("clusters"), parsing: .upToNextOption,
+    name: .customLong("clusters"),
     help: ArgumentHelp(
-      "Files with clusters of manufacturers, in addition to those of the home.",
+      "A file with clusters of manufacturers, in addition to those of the home; repeat for more files.",
       discussion: "`hearth home clusters add` remembers them.", valueName: "file"),
     completion: .file(extensions: ["cluster"]))
   var clusters: [String] = []

@@ -106,8 +106,10 @@ import Testing
     await #expect(throws: CloudTransportError.self) {
       try await WebTransport().post([], to: "http://[", token: "t", limit: 10)
     }
-    await #expect(throws: CloudTransportError.unreachable("“ftp://127.0.0.1/” is not an HTTP address")) {
-      try await WebTransport().post([], to: "ftp://127.0.0.1/", token: "t", limit: 10)
+    for address in ["ftp://127.0.0.1/", "http://127.0.0.1:70000/", "http://me:secret@127.0.0.1/"] {
+      await #expect(throws: CloudTransportError.unreachable("“\(address)” is not an HTTP address without a user")) {
+        try await WebTransport().post([], to: address, token: "t", limit: 10)
+      }
     }
   }
 

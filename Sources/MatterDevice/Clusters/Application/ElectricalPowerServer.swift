@@ -23,6 +23,8 @@ public enum ElectricalPowerServer {
   private static let periodEnd = TimerID.custom(0)
   /// The range of the meter in milliwatts.
   public static let range: ClosedRange<Int64> = -100_000_000...100_000_000
+  /// The range of voltages in millivolts.
+  private static let voltages: ClosedRange<Int64> = 0...1_000_000_000
 
   /// Returns the server.
   /// - Parameters:
@@ -45,7 +47,7 @@ public enum ElectricalPowerServer {
     if isAC {
       server = server.initial(Power.frequency, .value(50_000)).initial(Power.powerFactor, .value(10_000))
     }
-    return acting(running(server))
+    return acting(running(server.limiting(Power.activePower, to: range).limiting(Power.voltage, to: voltages)))
   }
 
   private static func running(_ server: ClusterServer) -> ClusterServer {
@@ -199,8 +201,8 @@ struct ElectricalReading: Hashable, Sendable {
   var current: Int64 { Self.current(power, at: voltage) }
 
   static func current(_ power: Int64, at voltage: Int64) -> Int64 {
-    // Milliwatts per millivolt are amperes. Powers are limited to the range of a meter.
-    voltage > 0 ? power * 1000 / voltage : 0
+    // Milliwatts per millivolt are amperes.
+    voltage > 0 ? Int64(clamping: Int128(power) * 1000 / Int128(voltage)) : 0
   }
 }
 
