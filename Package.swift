@@ -77,7 +77,7 @@ let package = Package(
     // Generates Swift from Sources/MatterClusters/Clusters when MatterClusters and HearthHome are built.
     .executableTarget(name: "CatalogueGenerator", dependencies: ["ClusterLanguage"], swiftSettings: tool),
     .testTarget(
-      name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "ClusterLanguage", "MatterModel"],
+      name: "CatalogueGeneratorTests", dependencies: ["CatalogueGenerator", "ClusterLanguage"],
       swiftSettings: strict),
     .plugin(
       name: "CataloguePlugin", capability: .buildTool(), dependencies: ["CatalogueGenerator"],
@@ -86,7 +86,7 @@ let package = Package(
     + module("MatterTLV", imports: [])
     + module("MatterCrypto", imports: ["COpenSSL"])
     + module("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
-    + module("MatterModel", imports: ["MatterTLV"])
+    + module("MatterModel", imports: ["ClusterLanguage", "MatterTLV"])
     + module(
       "MatterClusters", imports: ["ClusterLanguage", "MatterModel"], tests: ["MatterTLV"], plugins: ["CataloguePlugin"])
     + module("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])

@@ -1,4 +1,5 @@
-/// An error in a catalogue file, in the form of a compiler message, which SwiftPM and editors show at its line.
+/// An error in a declaration of a cluster or device type. Its description is a compiler message, which SwiftPM and editors
+/// show at its line.
 package struct CatalogueError: Error, Equatable, CustomStringConvertible {
   package var file: String
   package var line: Int

@@ -1,6 +1,6 @@
 /// A conformance expression of the standard: `M`, `O`, `LT`, `[LF&PA_LF]`, `P,!USR&(PIN|RID)`. Matter Core § 7.3.
 ///
-/// MatterModel evaluates it. The generator, which can't import that, only reports errors with their line.
+/// MatterModel, which imports this module, evaluates it. Here it is only checked, to report errors with their line.
 package struct ConformanceText {
   package let text: String
   private static let keywords: Set = ["M", "O", "P", "D", "X", "desc"]

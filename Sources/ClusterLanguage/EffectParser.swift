@@ -4,12 +4,12 @@ package struct EffectDeclaration {
   package var action: EffectAction
 }
 
-/// The names in effects are those of the cluster.
+/// What an effect does, with the names of attributes, events and fields of the cluster.
 package enum EffectAction {
   case set(attribute: String, to: OperandText)
   case toggle(attribute: String)
   case add(OperandText, attribute: String)
-  /// - unit: the unit of the time in milliseconds.
+  /// The time is a number of units; the unit is in milliseconds.
   case transition(attribute: String, to: OperandText, over: OperandText, unit: Int)
   case emit(event: String, [(field: String, value: OperandText)])
   case answer([(field: String, value: OperandText)])
@@ -57,7 +57,7 @@ enum EffectParser {
     case "answer": action = .answer(try values(&line))
     default:
       throw line.error(
-        "“\(keyword)” is no effect; expected \(keywords.joined(separator: ", ")), or the number of a field")
+        "“\(keyword)” is not an effect; expected \(keywords.joined(separator: ", ")), or the number of a field")
     }
     try line.end("the end of the line")
     return action
@@ -91,12 +91,12 @@ enum EffectParser {
     let value = try operand(&line)
     guard case .constant(let text) = value else {
       let word = try line.readWord("the unit of the time: ms, tenths, s or min")
-      guard let unit = units[word] else { throw line.error("“\(word)” is no unit; expected ms, tenths, s or min") }
+      guard let unit = units[word] else { throw line.error("“\(word)” is not a unit; expected ms, tenths, s or min") }
       return (value, unit)
     }
     let digits = text.prefix { $0.isNumber }
     guard !digits.isEmpty, let unit = units[String(text.dropFirst(digits.count))] else {
-      throw line.error("“\(text)” is no time; expected a number and its unit such as 3s, 500ms or 2min")
+      throw line.error("“\(text)” is not a time; expected a number and its unit such as 3s, 500ms or 2min")
     }
     return (.constant(String(digits)), unit)
   }

@@ -1,6 +1,6 @@
 /// Names in Swift, derived from names of the standard.
 package enum Names {
-  /// Returns a name of the standard in camel case, as `NormalizedName.camelCase` does: "CSRNonce" is `csrNonce`.
+  /// Returns a name of the standard in camel case: "CSRNonce" is `csrNonce`.
   package static func camelCase(_ name: String) -> String {
     let letters = Array(name)
     var capitals = letters.prefix { $0.isUppercase }.count

@@ -60,13 +60,13 @@ extension Catalogue {
   ) throws(CatalogueError) -> TypeLimits {
     if type.isList {
       guard limits.minimum == nil, let maximum = limits.maximum else {
-        throw line.error("a list with a minimum has no constraint in MatterModel; expected max and a number")
+        throw line.error("a list with a minimum is not supported; expected max and a number")
       }
       return .entries(maximum)
     }
     if type.name == "string" || type.name == "octstr" {
       guard let maximum = limits.maximum else {
-        throw line.error("a length without a maximum has no constraint in MatterModel; expected max and a number")
+        throw line.error("a length without a maximum is not supported; expected max and a number")
       }
       guard (limits.minimum ?? 0) <= maximum else {
         throw line.error("\(limits.minimum ?? 0) to \(maximum): empty; expected a range")

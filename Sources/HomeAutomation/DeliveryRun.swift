@@ -44,15 +44,14 @@ enum DeliveryRun {
   }
 
   private static func post(_ body: [UInt8], to address: String) async -> String? {
-    do {
+    do throws(CloudTransportError) {
       let status = try await WebTransport.post(body, to: address, limit: 1 << 20).status
       return (200..<300).contains(status) ? nil : "\(address) answered with \(status)"
-    } catch CloudTransportError.tooLarge {
-      return "\(address) answered with more than 1 MB"
-    } catch CloudTransportError.unreachable(let reason) {
-      return "\(address) does not answer: \(reason)"
     } catch {
-      return "\(address) does not answer: \(error.localizedDescription)"
+      return switch error {
+      case .tooLarge: "\(address) answered with more than 1 MB"
+      case .unreachable(let reason): "\(address) does not answer: \(reason)"
+      }
     }
   }
 }

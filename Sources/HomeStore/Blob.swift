@@ -1,15 +1,13 @@
-package import Foundation
+internal import Foundation
 internal import HomeModel
 internal import MatterModel
 
 /// Writes the compact encoding of database columns: variable-length numbers with seven bits per byte, texts and bytes
 /// with a length prefix.
-package struct BlobWriter {
-  package private(set) var bytes: [UInt8] = []
+struct BlobWriter {
+  private(set) var bytes: [UInt8] = []
 
-  package init() {}
-
-  package mutating func write(_ number: UInt64) {
+  mutating func write(_ number: UInt64) {
     var rest = number
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -18,28 +16,28 @@ package struct BlobWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  package mutating func write(_ number: some UnsignedInteger) { write(UInt64(number)) }
+  mutating func write(_ number: some UnsignedInteger) { write(UInt64(number)) }
 
-  package mutating func write(_ octets: [UInt8]) {
+  mutating func write(_ octets: [UInt8]) {
     write(UInt64(octets.count))
     bytes += octets
   }
 
-  package mutating func write(_ text: String) { write(Array(text.utf8)) }
+  mutating func write(_ text: String) { write(Array(text.utf8)) }
 
   /// Distinguishes nil from an empty text.
-  package mutating func write(_ text: String?) {
+  mutating func write(_ text: String?) {
     write(UInt64(text == nil ? 0 : 1))
     if let text { write(text) }
   }
 
-  package mutating func write<Item>(_ items: [Item], _ body: (inout Self, Item) -> Void) {
+  mutating func write<Item>(_ items: [Item], _ body: (inout Self, Item) -> Void) {
     write(UInt64(items.count))
     for item in items { body(&self, item) }
   }
 
   /// The encoded bytes, as SQLite expects them.
-  package var data: Data { Data(bytes) }
+  var data: Data { Data(bytes) }
 }
 
 /// A stored value can't be decoded: the file is damaged, or was written by another program.
@@ -48,15 +46,15 @@ package struct DamagedBlob: Error {
 }
 
 /// Reads the encoding of ``BlobWriter``.
-package struct BlobReader {
+struct BlobReader {
   private let bytes: [UInt8]
   private var offset = 0
 
-  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  package var isAtEnd: Bool { offset == bytes.count }
+  var isAtEnd: Bool { offset == bytes.count }
 
-  package mutating func number() throws(DamagedBlob) -> UInt64 {
+  mutating func number() throws(DamagedBlob) -> UInt64 {
     var result: UInt64 = 0
     var shift: UInt64 = 0
     while true {
@@ -71,19 +69,19 @@ package struct BlobReader {
     }
   }
 
-  package mutating func number<Number: FixedWidthInteger>(as _: Number.Type) throws(DamagedBlob) -> Number {
+  mutating func number<Number: FixedWidthInteger>(as _: Number.Type) throws(DamagedBlob) -> Number {
     guard let number = Number(exactly: try number()) else { throw DamagedBlob() }
     return number
   }
 
-  package mutating func octets() throws(DamagedBlob) -> [UInt8] {
+  mutating func octets() throws(DamagedBlob) -> [UInt8] {
     let count = try number(as: Int.self)
     guard count <= bytes.count - offset else { throw DamagedBlob() }
     defer { offset += count }
     return [UInt8](bytes[offset..<offset + count])
   }
 
-  package mutating func text() throws(DamagedBlob) -> String {
+  mutating func text() throws(DamagedBlob) -> String {
     let count = try number(as: Int.self)
     guard count <= bytes.count - offset,
       let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
@@ -92,7 +90,7 @@ package struct BlobReader {
     return text
   }
 
-  package mutating func optionalText() throws(DamagedBlob) -> String? {
+  mutating func optionalText() throws(DamagedBlob) -> String? {
     switch try number() {
     case 0: nil
     case 1: try text()
@@ -100,7 +98,7 @@ package struct BlobReader {
     }
   }
 
-  package mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
+  mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
     let count = try number(as: Int.self)
     // An item has at least one byte and may be larger in memory, so a damaged count must not reserve memory.
     guard count <= bytes.count - offset else { throw DamagedBlob() }
@@ -112,7 +110,7 @@ package struct BlobReader {
 }
 
 extension DeviceEndpoint {
-  package func write(to writer: inout BlobWriter) {
+  func write(to writer: inout BlobWriter) {
     writer.write(id.rawValue)
     writer.write(deviceTypes) { $0.write($1.rawValue) }
     writer.write(servers) { $0.write($1.rawValue) }
@@ -120,7 +118,7 @@ extension DeviceEndpoint {
     writer.write(parts) { $0.write($1.rawValue) }
   }
 
-  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+  init(from reader: inout BlobReader) throws(DamagedBlob) {
     let id = EndpointID(try reader.number(as: UInt16.self))
     let types = try reader.array { (item) throws(DamagedBlob) in DeviceTypeID(try item.number(as: UInt32.self)) }
     let servers = try reader.array { (item) throws(DamagedBlob) in ClusterID(try item.number(as: UInt32.self)) }
@@ -131,7 +129,7 @@ extension DeviceEndpoint {
 }
 
 extension DeviceIdentity {
-  package func write(to writer: inout BlobWriter) {
+  func write(to writer: inout BlobWriter) {
     writer.write(vendorID.map { String($0.rawValue) })
     writer.write(productID.map { String($0) })
     for text in [vendorName, productName, productLabel, nodeLabel, serialNumber, uniqueID, softwareVersion] {
@@ -139,7 +137,7 @@ extension DeviceIdentity {
     }
   }
 
-  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+  init(from reader: inout BlobReader) throws(DamagedBlob) {
     self.init()
     vendorID = try reader.optionalText().flatMap { UInt16($0) }.map { VendorID($0) }
     productID = try reader.optionalText().flatMap { UInt16($0) }
@@ -154,14 +152,14 @@ extension DeviceIdentity {
 }
 
 extension SourceStatus {
-  package func write(to writer: inout BlobWriter) {
+  func write(to writer: inout BlobWriter) {
     writer.write(connectivity.connectivityState.rawValue)
     writer.write(connectivity.dataSourceLocality.rawValue)
     writer.write(reason?.rawValue)
     if let lastContact { writer.write(UInt64(bitPattern: lastContact)) }
   }
 
-  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+  init(from reader: inout BlobReader) throws(DamagedBlob) {
     guard let state = ConnectivityState(rawValue: try reader.text()),
       let locality = DataSourceLocality(rawValue: try reader.text())
     else { throw DamagedBlob() }
@@ -173,14 +171,14 @@ extension SourceStatus {
 }
 
 extension ClusterValues {
-  package func write(to writer: inout BlobWriter) {
+  func write(to writer: inout BlobWriter) {
     for entry in entries {
       writer.write(entry.attribute.rawValue)
       writer.write(entry.value)
     }
   }
 
-  package init(from reader: inout BlobReader) throws(DamagedBlob) {
+  init(from reader: inout BlobReader) throws(DamagedBlob) {
     self.init()
     while !reader.isAtEnd {
       let attribute = AttributeID(try reader.number(as: UInt32.self))

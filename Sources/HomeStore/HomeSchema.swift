@@ -18,7 +18,7 @@ enum HomeSchema {
       throw HomeError(
         .internalError,
         """
-        \(path)-wal is damaged at byte \(position); restore a copy of it and \(path), or move both away to start anew
+        \(path)-wal is damaged at byte \(position); restore a copy of it and \(path), or move both away to create a new home
         """)
     }
     var configuration = Configuration()

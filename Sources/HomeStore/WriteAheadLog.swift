@@ -19,7 +19,7 @@ enum WriteAheadLog {
   static func damage(_ path: String) throws(HomeError) -> Int? {
     guard MachineStart.isEarlier(thanChangeOf: path) else { return nil }
     var before: Data?
-    // If another process writes during a read, what was read is not a state of the file. Equal reads are one.
+    // A read during a write of another process can return a mix of two states. Two equal reads are consistent.
     for _ in 0..<20 {
       guard let data = try Files.read(path), let damage = damage([UInt8](data)) else { return nil }
       if data == before { return damage }

@@ -3,9 +3,12 @@ internal import Synchronization
 
 /// The clusters that the files of the folder Clusters declare, and manufacturers' clusters, with look-up by id and name.
 public enum ClusterCatalogue {
-  /// The clusters of the standard and those that ``add(_:)`` added.
-  public static var all: [any Cluster.Type] {
-    standard + makers.withLock { $0.current.sorted { $0.key < $1.key }.map(\.value.type) }
+  /// The clusters of the standard, then the manufacturers' clusters that ``add(_:)`` added.
+  public static var all: [any Cluster.Type] { standard + added }
+
+  /// The manufacturers' clusters that ``add(_:)`` added, sorted by id.
+  package static var added: [any Cluster.Type] {
+    makers.withLock { $0.current.sorted { $0.key < $1.key }.map(\.value.type) }
   }
 
   /// Returns the cluster with this id; nil if it is not declared.

@@ -31,7 +31,7 @@ package struct MakersCluster: Sendable, Hashable {
     (features, elements, effects) = (builder.features, builder.elements, builder.effects)
     guard id.vendor.map({ (1...0xFFF4).contains($0) }) == true else {
       throw cluster.line.error(
-        "\(id): no id of a manufacturer's cluster; expected the vendor and FC00 to FFFE, such as 0xFFF1FC00")
+        "\(id): not an id of a manufacturer's cluster; expected the vendor and FC00 to FFFE, such as 0xFFF1FC00")
     }
     if let standard = ClusterCatalogue.standard.first(where: { NormalizedName($0.name) == NormalizedName(name) }) {
       throw cluster.line.error("\(name): the name of cluster \(standard.id); expected another name")
@@ -64,7 +64,6 @@ struct MakersClusterBuilder {
 
   mutating func build() throws(CatalogueError) {
     for feature in cluster.features {
-      try feature.conformance.check(names: cluster.names, in: feature.line)
       features.append(
         Feature(
           try number(feature.bit, in: 0...31, "the bit", feature.line), feature.code, feature.name,
@@ -157,7 +156,7 @@ struct MakersClusterBuilder {
 
   private static let largestStructure = 1000, deepestNesting = 8
 
-  /// Returns the number of fields of a type with those of its structures, above the maximum for a type nested too deeply.
+  /// Returns the number of fields of a type, nested structures included; above the maximum if it is nested too deeply.
   private func size(of name: String, _ sizes: inout [String: Int], depth: Int = 0) -> Int {
     if let size = sizes[name] { return size }
     guard case .structure(let fields)? = catalogue.type(name, in: cluster)?.content else { return 1 }

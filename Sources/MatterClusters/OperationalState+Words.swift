@@ -9,7 +9,7 @@ extension OperationalState {
   package static func words(_ state: UInt8, _ phases: [String], _ phase: UInt8?) -> String {
     let code = RvcOperationalState.OperationalState(state)
     let name = code.isKnown ? code.words : "state \(state)"
-    guard state == 1 || state == 2, let phase, phases.indices.contains(Int(phase)) else { return name }
+    guard code == .running || code == .paused, let phase, phases.indices.contains(Int(phase)) else { return name }
     return "\(name), \(phases[Int(phase)])"
   }
 }

@@ -13,12 +13,11 @@ package struct WebTransport: CloudTransport {
     try await Self.post(body, to: address, token: token, limit: limit)
   }
 
-  /// Posts JSON without following redirections. Reading stops at the limit, so a larger answer takes no memory.
+  /// Posts JSON without following redirections. Reading stops at the limit, so the memory for an answer is bounded.
   /// - Parameter limit: the maximum size of the answer in bytes.
-  /// - Throws: `CloudTransportError`.
   package static func post(
     _ body: [UInt8], to address: String, token: String? = nil, limit: Int
-  ) async throws -> CloudReply {
+  ) async throws(CloudTransportError) -> CloudReply {
     guard let target = WebAddress(address) else {
       throw CloudTransportError.unreachable("“\(address)” is not an HTTP address without a user")
     }
@@ -38,8 +37,14 @@ package struct WebTransport: CloudTransport {
     } catch let error as CloudTransportError {
       throw error
     } catch {
-      throw CloudTransportError.unreachable("\(error)")
+      throw CloudTransportError.unreachable(reason(of: error))
     }
+  }
+
+  private static func reason(of error: any Error) -> String {
+    guard let error = error as? NIOConnectionError else { return "\(error)" }
+    // The errors of a host name that has no address have no text of their own.
+    return error.connectionErrors.first.map { "\($0.error)" } ?? "\(error.host) can't be resolved"
   }
 
   private typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>

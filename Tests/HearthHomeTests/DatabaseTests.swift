@@ -40,34 +40,34 @@ final class TestDatabase: Sendable {
 
   @Test func inMemoryHomeMatchesStoredHome() throws {
     let scratch = try TestDatabase()
-    let passing = try HomeDatabase.open(scratch.directory + "/passing.sqlite", isInMemory: true)
-    let lasting = try scratch.open()
+    let inMemory = try HomeDatabase.open(scratch.directory + "/inMemory.sqlite", isInMemory: true)
+    let stored = try scratch.open()
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
         try String.fetchAll(file, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
           + ["application_id", "user_version"].map { "\($0) \(try Int32.fetchOne(file, sql: "PRAGMA \($0)") ?? 0)" }
       }
     }
-    #expect(try form(passing) == form(lasting))
-    #expect(passing.logID != lasting.logID)
-    #expect(passing.identity != lasting.identity)
-    try passing.commit([HomeUpdate(HomeSamples.lamp(5), at: 1_000)])
-    let state = try passing.load().state
+    #expect(try form(inMemory) == form(stored))
+    #expect(inMemory.logID != stored.logID)
+    #expect(inMemory.identity != stored.identity)
+    try inMemory.commit([HomeUpdate(HomeSamples.lamp(5), at: 1_000)])
+    let state = try inMemory.load().state
     #expect(!state.devices.isEmpty)
-    try passing.close()
+    try inMemory.close()
     // A simulated machine reopens the same database after a power loss.
-    let again = try HomeDatabase.open(passing.path, isInMemory: true)
+    let again = try HomeDatabase.open(inMemory.path, isInMemory: true)
     #expect(try again.load().state == state)
-    #expect(again.logID == passing.logID)
-    #expect(again.identity == passing.identity)
-    #expect(throws: HomeError.self) { try passing.load() }
+    #expect(again.logID == inMemory.logID)
+    #expect(again.identity == inMemory.identity)
+    #expect(throws: HomeError.self) { try inMemory.load() }
     // After the removal a new database is opened, even if an old connection exists.
     InMemoryHomes.remove(below: scratch.directory)
-    let new = try HomeDatabase.open(passing.path, isInMemory: true)
+    let new = try HomeDatabase.open(inMemory.path, isInMemory: true)
     #expect(try new.load().state == HomeState())
     #expect(try new.anchor().sequence == 0)
-    #expect(new.logID != passing.logID)
-    #expect(try form(new) == form(lasting))
+    #expect(new.logID != inMemory.logID)
+    #expect(try form(new) == form(stored))
     InMemoryHomes.remove(below: scratch.directory)
   }
 
@@ -169,7 +169,8 @@ final class TestDatabase: Sendable {
     try database.set("5", for: "grace")
     try database.set("7", for: "grace")
     try database.set("x", for: "other")
-    #expect(try scratch.open().setting("grace") == "7")
+    let other = try scratch.open()
+    #expect(try other.setting("grace") == "7" && other.setting("other") == "x")
     try database.set(nil, for: "other")
     #expect(try database.setting("grace") == "7" && database.setting("other") == nil)
   }

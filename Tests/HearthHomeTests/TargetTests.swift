@@ -276,7 +276,7 @@ import Testing
     #expect(error("group:nothing")?.code == .notFound)
   }
 
-  @Test("reports groups as unavailable without the controller") func noGroups() throws {
+  @Test("reports groups as unknown if the hub did not answer") func noGroups() throws {
     let error = failure { () throws(HomeError) in _ = try HomeRegistry(Samples.state()).resolveAll("group:den") }
     #expect(error?.code == .unreachable && error?.message.contains("the hub did not answer") == true)
   }

@@ -106,7 +106,7 @@ import Testing
       (0...20).map { "struct S\($0)\n  0 A S\($0 + 1)\n  1 B S\($0 + 1)\n" }.joined()
         + "struct S21\n  0 A bool\nattribute 5 Deep S0", "S0: too large; expected at most 1000 fields"),
     .init("attribute 5 Title string max 16 = \"Fan", "“\"Fan” is not a string; expected"),
-    .init("command 4 A\n  frobnicate Speed", "“frobnicate” is no effect; expected set, toggle, add, transition"),
+    .init("command 4 A\n  frobnicate Speed", "“frobnicate” is not an effect; expected set, toggle, add, transition"),
     .init("command 4 A\n  set Sped = 3", "Sped: no such attribute; expected Label, Log, Mode, Speed"),
     .init("command 4 A\n  set Speed 3", "“3” is unknown here; expected ="),
     .init("command 4 A\n  set Speed = field.Turns", "field.Turns: A has no such field; expected a field above"),
@@ -114,9 +114,9 @@ import Testing
     .init("command 4 A\n  set Speed = attribute.Label", "attribute.Label: is a string; expected a int16"),
     .init("command 4 A\n  toggle Speed", "Speed: is a int16; expected an attribute of the type bool"),
     .init("command 4 A\n  add 1 to Label", "Label: is a string; expected an attribute with an integer"),
-    .init("command 4 A\n  transition Speed to 5 over 3", "“3” is no time; expected a number and its unit"),
+    .init("command 4 A\n  transition Speed to 5 over 3", "“3” is not a time; expected a number and its unit"),
     .init(
-      "command 4 A\n  transition Speed to 5 over attribute.Speed h", "“h” is no unit; expected ms, tenths, s or min"),
+      "command 4 A\n  transition Speed to 5 over attribute.Speed h", "“h” is not a unit; expected ms, tenths, s or min"),
     .init("command 4 A\n  emit Started", "Started: no such event; expected Stopped"),
     .init("command 4 A\n  emit Stopped", "Speed: has no value; expected Speed = and a value"),
     .init("command 4 A\n  emit Stopped Sped = 1", "Sped: no such field; expected Speed"),
@@ -137,8 +137,8 @@ import Testing
 
   @Test(arguments: [
     ("", "no cluster; expected a line with cluster, an id, a name"),
-    ("cluster 0x0006 Winder \"Winder\" revision 1", "0x00000006: no id of a manufacturer's cluster; expected"),
-    ("cluster 0xFFF1FBFF Winder \"Winder\" revision 1", "0xFFF1FBFF: no id of a manufacturer's cluster"),
+    ("cluster 0x0006 Winder \"Winder\" revision 1", "0x00000006: not an id of a manufacturer's cluster; expected"),
+    ("cluster 0xFFF1FBFF Winder \"Winder\" revision 1", "0xFFF1FBFF: not an id of a manufacturer's cluster"),
     ("cluster 0xFFF1FC00 OnOff \"On/Off\" revision 1", "OnOff: the name of cluster 0x00000006; expected another"),
     ("cluster 0xFFF1FC00 Winder \"Winder\" revision 0", "the revision 0: out of range; expected 1 to 65535"),
     ("cluster 0xFFF1FC00 Winder revision 1", "revision: not in quotes"),

@@ -110,8 +110,8 @@ enum Prose {
     }
   }
 
-  /// The string literals of a line, and its comment at the end, if any. Interpolations of Swift and escapes end a part of a literal. The mark
-  /// of a comment is at the start of a word, or `//`.
+  /// The string literals of a line, and its comment at the end, if any. Interpolations of Swift and escapes end a part of
+  /// a literal. The mark of a comment is at the start of a word, or `//`.
   static func parts(
     of line: Substring, comment: String, quotes: String
   ) -> (texts: [String], hasComment: Bool) {

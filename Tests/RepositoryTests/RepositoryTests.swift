@@ -5,7 +5,6 @@ import Testing
 enum Repository {
   /// The modules of the toolchain and the host, which Package.swift does not name, and the targets that may import them.
   static let systemModules: [String: [String]] = [
-    "FoundationNetworking": ["WebClient", "HomeAutomation"],
     "Dispatch": ["HomeAutomation", "HomeControl", "HearthHome", "Simulation", "hearth"],
     "Foundation": [
       "Runtime", "VirtualDevices", "HomeModel", "HomeStore", "WebClient", "HomeAutomation", "CloudLink", "HomeControl",
@@ -19,9 +18,7 @@ enum Repository {
     ],
     "Synchronization": [
       "MatterClusters", "MatterCrypto", "MatterDevice", "Runtime", "Simulation", "Scenario", "VirtualDevices",
-      "HomeModel", "HomeStore",
-      "WebClient",
-      "HomeAutomation", "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
+      "HomeModel", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
   ]
 

@@ -7,11 +7,15 @@ import Runtime
 
 extension DeviceEngine {
   /// Starts the engine of a device of a definition file, without a commissioning window.
-  init(_ device: DeviceDefinition, stored: StoredState = [:], _ clock: BehaviorClock = .zero) throws {
+  /// - Parameter epoch: Unix time at the start in seconds.
+  init(
+    _ device: DeviceDefinition, stored: StoredState = [:], epoch: Int64? = nil, _ clock: BehaviorClock = .zero
+  ) throws {
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
     var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
     configuration.isCommissionable = false
+    configuration.epoch = epoch.map { $0 * 1000 }
     var numbers = EndpointNumbers()
     self.init(
       configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), stored: stored, random: random,

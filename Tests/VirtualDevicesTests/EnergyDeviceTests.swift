@@ -22,16 +22,8 @@ import Testing
     _ text: String, seed: UInt64 = 0, epoch: Int64? = nil, stored: StoredState = [:]
   ) throws -> DeviceEngine {
     let device = try #require(try load(text).first)
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var numbers = EndpointNumbers()
-    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
-    configuration.isCommissionable = false
-    configuration.epoch = epoch.map { $0 * 1000 }
     let clock = BehaviorClock(origin: .zero, now: .zero, seed: seed, rooms: Rooms())
-    return DeviceEngine(
-      configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), stored: stored, random: random,
-      at: .zero)
+    return try DeviceEngine(device, stored: stored, epoch: epoch, clock)
   }
 
   private func at(_ minutes: Int64) -> Instant { .zero + .seconds(60 * minutes) }

@@ -51,11 +51,9 @@ import Testing
     #expect(try await visitor(member, "level", "den/lamp", "40%").output == "Lamp: 40%\n")
     #expect(try await visitor(member, "invoke", "lamp.onOff.toggle").status == 0)
     #expect(try await visitor(member, "wait", "lamp", "--for", "onOff=false", "--timeout", "5m").status == 0)
-    #expect(try await hearth("group", "create", "Evening").status == 0)
-    #expect(try await hearth("group", "add", "evening", "lamp").status == 0)
-    #expect(try await visitor(member, "level", "group:evening", "30%").output == "Lamp: 30%\n")
-    #expect(try await visitor(guest, "off", "group:evening").status == 7)
-    #expect(try await visitor(member, "off", "group:evening").output == "Lamp: off\n")
+    #expect(try await visitor(member, "level", "group:pair", "30%").output == "Lamp: 30%\n")
+    #expect(try await visitor(guest, "off", "group:pair").status == 7)
+    #expect(try await visitor(member, "off", "group:pair").output == "Lamp: off\n")
     // The same over TCP with TLS.
     let port = try #require(hub.lines.first?.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
     func remote(_ arguments: String...) async throws -> Hearth.Result {

@@ -54,7 +54,7 @@ import Testing
     await fleet.stop()
   }
 
-  @Test(.timeLimit(.minutes(10))) func remembersClusters() async throws {
+  @Test(.timeLimit(.minutes(10))) func storesClusters() async throws {
     let hearth = Hearth()
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)
     let file = hearth.state + "/test-fan.cluster"

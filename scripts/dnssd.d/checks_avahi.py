@@ -100,7 +100,7 @@ def restart(a, b):
         if number == signal.SIGTERM:
             wait_for(lambda: watch.lines("-", instance) == 2, 2, "the daemon's goodbye was not seen")
         a.start_avahi()
-        wait_for(lambda: "the Avahi daemon has restarted" in a.output(process), 4, "its return was not noticed")
+        wait_for(lambda: "the Avahi daemon has restarted" in a.output(process), 4, "its restart was not detected")
         entry = found(b)[0]
         expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
     expect(process.poll() is None, "hearth run ended")
@@ -120,7 +120,7 @@ def bus_restart(a, b):
     time.sleep(0.5)
     expect(process.poll() is None, "hearth run ended with D-Bus")
     a.start_avahi()
-    wait_for(lambda: "the Avahi daemon has restarted" in a.output(process), 6, "its return was not noticed")
+    wait_for(lambda: "the Avahi daemon has restarted" in a.output(process), 6, "its restart was not detected")
     entry = found(b)[0]
     expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
 

@@ -236,7 +236,7 @@ def interfaces_change(a, b):
         # Another lease.
         ip(a, "addr", "del", "10.79.0.1/24", "dev", "veth-a2")
         ip(a, "addr", "add", "10.79.0.7/24", "dev", "veth-a2")
-        wait_for(lambda: "10.79.0.7" in a.output(process), 5, "the new address was not noticed")
+        wait_for(lambda: "10.79.0.7" in a.output(process), 5, "the new address was not detected")
         switch("on")
         shared = b.call("share", "1", "--mdns", "builtin")
         expect(shared.returncode == 0, f"share: {shared.stderr[-300:]}")
@@ -292,7 +292,7 @@ def home_moves(a, b):
         # Another lease.
         ip(b, "addr", "del", "10.79.0.2/24", "dev", "veth-b2")
         ip(b, "addr", "add", "10.79.0.8/24", "dev", "veth-b2")
-        wait_for(lambda: "10.79.0.8" in b.output(watch), 5, "the new address was not noticed")
+        wait_for(lambda: "10.79.0.8" in b.output(watch), 5, "the new address was not detected")
         time.sleep(3)
         switch("off")
         switch("on")

@@ -8,7 +8,7 @@ package struct HomeRegistry: Hashable, Sendable {
   package let devices: [DeviceRecord]
   /// The rooms, in the order in which they were added.
   package let rooms: [RoomTarget]
-  /// The groups; nil if unknown, as while the hub is unreachable.
+  /// The groups; nil if they could not be read, for example because the hub is unreachable.
   package private(set) var groups: [GroupTarget]?
 
   package init(_ state: HomeState = HomeState()) {

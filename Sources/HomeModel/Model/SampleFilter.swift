@@ -72,16 +72,6 @@ extension HomeChange {
     }
   }
 
-  /// The approximate size of its encoding, in bytes.
-  package var byteCount: Int {
-    switch self {
-    case .attribute(_, _, let value): 128 + (value?.count ?? 0)
-    case .event(_, let data): 128 + (data.payload?.count ?? 0)
-    case .topology(_, let endpoints, _): 256 + endpoints.reduce(0) { $0 + 64 + 4 * $1.servers.count }
-    default: 128
-    }
-  }
-
   /// The node of the change; nil if it has none.
   package var node: NodeID? { source?.node }
 

@@ -6,7 +6,7 @@ package enum RouteInput: Sendable {
   /// The whole home, through a route with this locality; changes are derived from the difference.
   case home(HomeState, DebouncerState, by: DataSourceLocality)
   case update(HomeUpdate, by: DataSourceLocality)
-  /// The debouncing of its connectivity.
+  /// The state of the connectivity debouncer.
   case debouncer(DebouncerState, by: DataSourceLocality)
   /// The last used route works again; missed updates follow.
   case resumed

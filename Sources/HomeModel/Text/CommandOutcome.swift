@@ -6,7 +6,9 @@ internal import MatterTLV
 /// Detects failures that a response command reports in a member of its own instead of a status.
 package enum CommandOutcome {
   /// The names of such members in the clusters of the specification.
-  private static let names: Set<String> = ["Status", "StatusCode", "ErrorCode", "NetworkingStatus"]
+  private static let names: Set<String> = [
+    "Status", "StatusCode", "ErrorCode", "NetworkingStatus", "CommandResponseState",
+  ]
   /// Clusters whose `Status` doesn't mean success or failure: an available update, the end of a log.
   private static let others: Set<ClusterID> = [0x0029, 0x0032]
 
@@ -18,7 +20,7 @@ package enum CommandOutcome {
         ?? ElementNames.response(answer.path.command, of: answer.path.cluster),
       let response = try? TLVElement(decoding: fields)
     else { return nil }
-    for member in members where names.contains(member.name) || member.name == "CommandResponseState" {
+    for member in members where names.contains(member.name) {
       guard let element = response[member.id], let code = number(element.value), code != 0 else { continue }
       var name = "\(code)"
       if case .unsigned = element.value { name = member.schema.text(of: TLVElement(element.value).encoded) }

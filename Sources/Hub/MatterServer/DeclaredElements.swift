@@ -1,7 +1,8 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// Looks up declared elements in constant time; `ClusterCatalogue` creates the lists of a cluster for each look-up.
+/// Looks up declared elements, those of the standard in constant time. `ClusterCatalogue` creates the lists of a cluster for
+/// each look-up.
 enum DeclaredElements {
   private struct Elements: Sendable {
     var attributes: [AttributeID: AttributeInfo]
@@ -20,11 +21,6 @@ enum DeclaredElements {
 
   private static func elements(_ id: ClusterID) -> Elements? {
     standard[id] ?? ClusterCatalogue.cluster(id).map { Elements($0) }
-  }
-
-  /// Whether the cluster is declared.
-  static func contains(_ cluster: ClusterID) -> Bool {
-    standard[cluster] != nil || ClusterCatalogue.cluster(cluster) != nil
   }
 
   static func attribute(_ path: ConcreteAttributePath) -> AttributeInfo? {

@@ -18,7 +18,7 @@ extension HubServer {
       try arguments.require(declared?.privilege ?? .administer)
       return .null
     }
-    guard DeclaredElements.contains(cluster) else { throw arguments.invalid("unknown cluster \(cluster.rawValue)") }
+    guard ElementNames.isKnown(cluster) else { throw arguments.invalid("unknown cluster \(cluster.rawValue)") }
     guard let command = declared else {
       throw arguments.invalid("unknown command \(name) of cluster \(cluster.rawValue)")
     }

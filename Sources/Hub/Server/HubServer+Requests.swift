@@ -28,7 +28,7 @@ extension HubServer: HomeServer {
       }
       return HubHandshake.Client(name: "client", role: .owner, isSameUser: true)
     }
-    guard let client = invited.first(where: { $0.has(token) }) else {
+    guard let client = invitations.first(where: { $0.has(token) }) else {
       throw HomeError(.accessDenied, "the hub does not know this token; it may have been revoked")
     }
     return HubHandshake.Client(name: client.name, role: client.role, tokenHash: client.tokenHash)
@@ -56,15 +56,15 @@ extension HubServer: HomeServer {
   /// handshake.
   package func loadInvitations() async throws(HomeError) {
     do throws(HomeError) {
-      invited = try await controller.withDatabase { try $0.clients() }
+      invitations = try await controller.withDatabase { try $0.clients() }
     } catch {
       // One of them may have been revoked.
-      invited = []
+      invitations = []
       throw error
     }
     func isValid(_ client: HubHandshake.Client) -> Bool {
       guard let hash = client.tokenHash else { return true }
-      return invited.contains { $0.tokenHash == hash && $0.role == client.role }
+      return invitations.contains { $0.tokenHash == hash && $0.role == client.role }
     }
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
       handshake.abort()

@@ -104,7 +104,8 @@ public actor HubServer {
   var handshakes: [Int: HubHandshake] = [:]
   var connections: [Int: HubConnection] = [:]
   var nextConnection = 0
-  var invited: [InvitedClient] = []
+  /// The invitations, as last loaded.
+  var invitations: [InvitedClient] = []
   private(set) var isClosed = false
   /// Whether no more requests are started.
   var isEnding = false

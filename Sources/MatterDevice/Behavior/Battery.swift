@@ -65,8 +65,6 @@ public struct Battery: Hashable, Sendable {
   private var since: Instant
   private var now: Instant
 
-  /// The levels of a low battery, in half percent.
-  private static let warning = 30, critical = 10
   private static let full: Int64 = 1_000_000_000_000, halfPercent = full / 200
 
   /// - Parameters:
@@ -157,10 +155,8 @@ public struct Battery: Hashable, Sendable {
     UInt8(clamping: (charge + Self.halfPercent - 1) / Self.halfPercent)
   }
 
-  /// Warning from 15% down, critical from 5% down.
-  public var level: PowerSource.BatChargeLevel {
-    halfPercent <= Self.critical ? .critical : halfPercent <= Self.warning ? .warning : .ok
-  }
+  /// The level of the charge.
+  public var level: PowerSource.BatChargeLevel { .init(halfPercent: halfPercent) }
 
   /// In millivolts, of all cells.
   public var voltage: UInt32 {
@@ -187,4 +183,9 @@ public struct Battery: Hashable, Sendable {
   private static func seconds(_ period: Duration, _ charge: Int64) -> UInt32 {
     UInt32(clamping: Int64((Double(period.nanoseconds) / 1e9 * Double(charge) / Double(full)).rounded()))
   }
+}
+
+extension PowerSource.BatChargeLevel {
+  /// Returns the level of a charge: warning from 15% down, critical from 5% down.
+  init(halfPercent: UInt8) { self = halfPercent <= 10 ? .critical : halfPercent <= 30 ? .warning : .ok }
 }

@@ -136,6 +136,11 @@ extension ClusterServer {
     changed { $0.clockChanges.append(body) }
   }
 
+  /// Runs when the timer comes due, except without power: a bridged device is started again when its power returns.
+  func onPoweredTimer(_ timer: TimerID, _ body: @escaping ContextHandler) -> Self {
+    onTimer(timer) { context in if context.hasPower { body(&context) } }
+  }
+
   /// Runs after a fabric was removed from the node. Its entries of fabric-scoped lists are removed automatically
   /// before.
   public func onFabricRemoved(_ body: @escaping @Sendable (inout ServerContext, FabricIndex) -> Void) -> Self {

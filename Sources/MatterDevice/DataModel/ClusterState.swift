@@ -20,7 +20,7 @@ struct ClusterState: Sendable {
     self.dataVersion = dataVersion
   }
 
-  /// The encoded values of stored attributes; nil for those that are computed or not served.
+  /// The encoded value of a stored attribute; nil if the attribute is computed or not served.
   subscript(_ attribute: AttributeID) -> [UInt8]? {
     get {
       if let value = changed[attribute] { return value }

@@ -1,3 +1,5 @@
+internal import ClusterLanguage
+
 /// A name compared without case, blanks and punctuation: "On/Off Light", "onOffLight" and "on-off-light" are equal.
 public struct NormalizedName: Hashable, Sendable, CustomStringConvertible {
   /// The lowercase letters and digits.
@@ -16,15 +18,5 @@ public struct NormalizedName: Hashable, Sendable, CustomStringConvertible {
 extension NormalizedName {
   /// Returns a name of the standard in camel case, as in Swift and JSON: "TransitionTime" is `transitionTime`,
   /// "CSRNonce" is `csrNonce`, "NOCs" is `nocs`.
-  public static func camelCase(_ name: String) -> String {
-    let letters = Array(name)
-    var capitals = letters.prefix { $0.isUppercase }.count
-    guard capitals > 0 else { return name }
-    let follower = capitals < letters.count ? letters[capitals] : nil
-    let isPlural =
-      follower == "s" && capitals > 1 && (capitals + 1 == letters.count || letters[capitals + 1].isUppercase)
-    // The last capital starts the next word, except in plurals and in "IPv", which is one word.
-    if let follower, capitals > 1, !isPlural, follower.isLetter, !name.hasPrefix("IPv") { capitals -= 1 }
-    return String(letters.prefix(capitals)).lowercased() + String(letters.dropFirst(capitals))
-  }
+  public static func camelCase(_ name: String) -> String { Names.camelCase(name) }
 }

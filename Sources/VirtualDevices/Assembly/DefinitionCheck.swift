@@ -12,7 +12,7 @@ extension AttributeCatalogue {
   /// The same with the clusters of manufacturers that this process knows.
   static var all: AttributeCatalogue {
     var catalogue = standard
-    for cluster in ClusterCatalogue.all.dropFirst(ClusterCatalogue.standard.count) { catalogue.add(cluster) }
+    for cluster in ClusterCatalogue.added { catalogue.add(cluster) }
     return catalogue
   }
 }

@@ -81,7 +81,7 @@ extension DeviceAssembly {
     return units.enumerated().map { position, unit in
       let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
-        .map { $0.connected(toRoomOf: device, clock).shining(on: device, clock) }
+        .map { $0.connected(toRoomOf: device, clock).followingDaylight(of: device, clock) }
       let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
         number(position), deviceTypes: (unit.type.map { [$0] } ?? []) + unit.utilities,

@@ -84,7 +84,7 @@ extension DeviceAssembly {
 
 extension ClusterServer {
   /// Lets the inverter of a solar array follow the daylight, unless the definition sets its power.
-  func shining(on device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
+  func followingDaylight(of device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
     let values = device.initialValues + device.behaviors.map(\.attribute)
     guard device.kind == .solarPower, id == ElectricalPowerMeasurement.id,
       !values.contains(where: {

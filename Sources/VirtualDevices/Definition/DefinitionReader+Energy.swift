@@ -73,12 +73,8 @@ extension DefinitionReader {
   mutating func readLoad(
     _ node: Node, of kind: DeviceKind?, _ values: inout [InitialValue], _ behaviors: inout [BehaviorDefinition]
   ) {
-    guard let kind else { return }
-    guard let endpoint = DeviceAssembly.loadEndpoint(of: kind) else {
-      let kinds = DeviceKind.all.filter { DeviceAssembly.loadEndpoint(of: $0) != nil }.map { "“\($0.name)”" }
-      report(
-        at: document.mark(of: node), found: "“load”",
-        expected: "this key only in a device of the type \(Self.list(kinds))")
+    let kinds = DeviceKind.all.filter { DeviceAssembly.loadEndpoint(of: $0) != nil }
+    guard isPlaced(node, "load", kind, in: kinds), let endpoint = kind.flatMap(DeviceAssembly.loadEndpoint(of:)) else {
       return
     }
     let mark = document.mark(of: node)

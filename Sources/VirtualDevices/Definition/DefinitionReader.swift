@@ -146,7 +146,9 @@ struct DefinitionReader {
     let enableKey = fields["enableKey"].flatMap { readKey($0) }
     let provisional = boolean(fields["provisional"])
     let resumes = boolean(fields["resumesSubscriptions"])
-    let makers = fields["clusters"].map { readMakers($0, vendor: vendor.map { UInt16(clamping: $0.value) } ?? 0xFFF1) }
+    let makers = fields["clusters"].map {
+      readMakers($0, vendor: vendor.map { UInt16(clamping: $0.value) } ?? DeviceDefinition.defaultVendor)
+    }
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     var values = fields["attributes"].map { readAttributes($0) } ?? []
     var behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []

@@ -173,7 +173,8 @@ struct DefinitionResolver {
         passcode: isBridged ? 0 : draft.passcode ?? Self.passcode(for: item.seed),
         discriminator: isBridged
           ? 0 : item.discriminator ?? Self.discriminator(for: item.seed, taken: &discriminators),
-        port: item.port, vendorID: draft.vendorID ?? 0xFFF1, productID: draft.productID ?? draft.kind.productID,
+        port: item.port, vendorID: draft.vendorID ?? DeviceDefinition.defaultVendor,
+        productID: draft.productID ?? draft.kind.productID,
         vendorName: draft.vendorName ?? "Hearth", productName: draft.productName ?? draft.kind.title,
         serialNumber: item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials),
         uniqueID: draft.uniqueID?.value

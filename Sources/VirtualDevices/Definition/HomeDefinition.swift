@@ -225,3 +225,8 @@ package struct BehaviorDefinition: Sendable, Hashable {
   /// The values that the attribute has at some time, or that limit them; checked as initial values.
   var values: [InitialValue]
 }
+
+extension DeviceDefinition {
+  /// The vendor of a device without the key `vendor`: a test vendor.
+  static let defaultVendor: UInt16 = 0xFFF1
+}

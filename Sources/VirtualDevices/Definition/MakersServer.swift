@@ -4,7 +4,7 @@ package import MatterClusters
 package import MatterModel
 internal import Yams
 
-/// A manufacturer's cluster of a device, beside those of its kind.
+/// A manufacturer's cluster that a device serves in addition to the clusters of its kind.
 package struct MakersServer: Sendable, Hashable {
   /// The endpoint, numbered within the device.
   package var endpoint: EndpointID

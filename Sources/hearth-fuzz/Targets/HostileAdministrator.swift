@@ -25,7 +25,7 @@ private struct HostileAdministrator {
 
   init(_ input: [UInt8]) { self.input = Extremes(input) }
 
-  /// All clusters with the endpoints that serve them; the root node for those of the node and those that are not served.
+  /// Each cluster with the application endpoints that serve it; with the root endpoint if there are none.
   private static let clusters: [(cluster: any Cluster.Type, endpoints: [EndpointID])] = ClusterCatalogue.standard.map {
     cluster in
     let serving = DeviceStage.bridge.endpoints.filter { $0.servers.contains { $0.id == cluster.id } }

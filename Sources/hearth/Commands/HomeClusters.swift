@@ -8,11 +8,10 @@ extension HomeCommands {
   /// `hearth home clusters`.
   struct Clusters: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Manage the clusters of manufacturers whose names the home knows.",
+      abstract: "Manage the stored clusters of manufacturers.",
       discussion: """
-        A file declares one cluster, in the language of docs/catalogue.md. All commands with the same state directory then know \
-        the names of its elements; running processes know them after their next start. A hub knows those of its own state \
-        directory. Without a subcommand, the clusters are listed. For example:
+        A file declares one cluster, in the language of docs/catalogue.md. Commands and hubs with the same state \
+        directory accept and print the names of its elements; running processes load them at their next start. Without a subcommand, the clusters are listed. For example:
           hearth home clusters add acme.cluster
           hearth read fan.acmeFan.speed
         """,
@@ -28,7 +27,7 @@ extension HomeCommands {
       var table = Table("CLUSTER", "ID")
       for cluster in clusters { table.add(cluster.name, "\(cluster.id)") }
       options.output.result(
-        .array(clusters.map { ["id": .integer($0.id.rawValue), "name": .string($0.name)] }),
+        .array(clusters.map(\.json)),
         clusters.isEmpty ? "none" : table.text)
     }
   }
@@ -47,7 +46,7 @@ extension HomeCommands {
       let state = try options.stateDirectory
       for cluster in clusters { try state.store(cluster) }
       options.output.result(
-        .array(clusters.map { ["id": .integer($0.id.rawValue), "name": .string($0.name)] }),
+        .array(clusters.map(\.json)),
         "added \(clusters.map(\.name).joined(separator: ", "))")
     }
   }
@@ -62,4 +61,8 @@ extension HomeCommands {
       options.output.result(["name": .string(name)], "removed \(name)")
     }
   }
+}
+
+extension MakersCluster {
+  fileprivate var json: JSON { ["id": .integer(id.rawValue), "name": .string(name)] }
 }

@@ -29,7 +29,7 @@ struct GlobalOptions: ParsableArguments {
     name: .customLong("clusters"),
     help: ArgumentHelp(
       "A file with clusters of manufacturers, in addition to those of the home; repeat for more files.",
-      discussion: "`hearth home clusters add` remembers them.", valueName: "file"),
+      discussion: "`hearth home clusters add` stores them in the home.", valueName: "file"),
     completion: .file(extensions: ["cluster"]))
   var clusters: [String] = []
 

@@ -9,7 +9,7 @@ import Testing
 
   // MARK: Solar arrays
 
-  @Test("shines on every place and at every time") func staysWithinPeak() {
+  @Test("stays between zero and its peak power at every latitude and time") func staysWithinPeak() {
     for latitude in [-90.0, -48, 0, 48, 90] {
       let array = SolarArray(peak: 1_000_000, latitude: latitude, clouds: 0.5, seed: 7)
       for time in stride(from: -4_000_000_000, to: 4_000_000_000, by: 12_345_678) as StrideTo<Int64> {

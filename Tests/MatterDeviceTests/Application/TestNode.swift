@@ -132,7 +132,7 @@ final class TestNode {
     context.node.now = end
   }
 
-  /// Lets time pass without timers, then runs those that are due once.
+  /// Advances the time without timers, then runs each due timer once.
   func stall(_ milliseconds: Int64) {
     context.node.now += .milliseconds(milliseconds)
     runTimers()

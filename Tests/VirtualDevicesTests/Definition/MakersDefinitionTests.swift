@@ -44,33 +44,24 @@ import Testing
     static let elements: [any ClusterElement] = []
   }
 
-  private func engine(_ device: DeviceDefinition, stored: StoredState = [:]) throws -> DeviceEngine {
-    var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
-    configuration.isCommissionable = false
-    return DeviceEngine(
-      configuration, endpoints: DeviceAssembly.endpoints(of: device), stored: stored, random: random, at: .zero)
-  }
-
   @Test func servesClusterBesidesThoseOfTheKind() throws {
     let text = Self.text("clusters: [blower TRB]\n    attributes: { blower.speed: 30, fanControl.percentSetting: 20 }")
     let device = try #require(try home(text).devices.first)
     let endpoint = try #require(DeviceAssembly.endpoints(of: device).first)
     #expect(endpoint.servers.contains { $0.id == FanControl.id })
     #expect(endpoint.servers.first { $0.id == Blower.id }?.features == 1)
-    var engine = try engine(device)
+    var engine = try DeviceEngine(device)
     #expect(engine.value(of: .init(1, Blower.id, 0), at: .zero) == UInt8(30).tlv)
   }
 
   @Test func valuesSurviveARestart() throws {
     let device = try #require(try home(Self.text("clusters: [Blower]")).devices.first)
-    var (engine, stored) = (try engine(device), StoredState())
+    var (engine, stored) = (try DeviceEngine(device), StoredState())
     try engine.press(Blower.speedUp, NoFields(), on: 1, at: .zero)
     while let effect = engine.nextEffect() {
       if case .store(let changes) = effect { for change in changes { stored[change.key] = change.value } }
     }
-    var restarted = try self.engine(device, stored: stored)
+    var restarted = try DeviceEngine(device, stored: stored)
     #expect(restarted.value(of: .init(1, Blower.id, 0), at: .zero) == UInt8(20).tlv)
   }
 

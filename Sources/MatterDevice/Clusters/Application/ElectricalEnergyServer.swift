@@ -278,7 +278,7 @@ private struct FakeReadings: Hashable, Sendable {
     return ElectricalReading(power: power + power / 1000 * 2 * step, voltage: 230_000 + 100 * step)
   }
 
-  /// A late reading stands for all that were missed.
+  /// Skips the readings that a late timer missed.
   mutating func advance(to now: Instant) { (count, next) = (count + 1, max(next, now) + interval) }
 }
 

@@ -62,10 +62,7 @@ public enum ElectricalPowerServer {
         update(&context)
         context.schedule(periodEnd, at: context.now + period)
       }
-      .onTimer(periodEnd) { context in
-        // A bridged device without power is started again when its power returns.
-        if context.hasPower { endPeriod(&context) }
-      }
+      .onPoweredTimer(periodEnd) { endPeriod(&$0) }
       .hook(load) { context, load in update(&context) { $0.load = load } }
       .hook(supplyChanged) { context, _ in update(&context) }
       .hook(fake) { context, reading in update(&context) { $0.fake = reading } }
@@ -86,7 +83,7 @@ public enum ElectricalPowerServer {
         update(&context) { $0.load = current.wrapped.map { _ in power / 1000 } }
       }
       .onAct(Power.voltage) { context, voltage throws(StatusError) in
-        guard (0...1_000_000_000).contains(voltage.wrapped ?? 0) else { throw StatusError(.constraintError) }
+        guard voltages.contains(voltage.wrapped ?? 0) else { throw StatusError(.constraintError) }
         update(&context) { $0.voltage = voltage.wrapped }
       }
   }
@@ -188,36 +185,6 @@ public enum ElectricalPowerServer {
       accuracy(.voltage, 0...2 * voltage), accuracy(.activeCurrent, -current...current), accuracy(.activePower, range),
     ]
     return isAC ? common + [accuracy(.frequency, 0...1_000_000), accuracy(.powerFactor, -10_000...10_000)] : common
-  }
-}
-
-/// A measured power with its voltage and current.
-struct ElectricalReading: Hashable, Sendable {
-  /// In milliwatts; negative if power is exported.
-  var power: Int64
-  /// In millivolts.
-  var voltage: Int64
-  /// In milliamperes.
-  var current: Int64 { Self.current(power, at: voltage) }
-
-  static func current(_ power: Int64, at voltage: Int64) -> Int64 {
-    // Milliwatts per millivolt are amperes.
-    voltage > 0 ? Int64(clamping: Int128(power) * 1000 / Int128(voltage)) : 0
-  }
-}
-
-/// A time in the fields of the energy clusters: in UTC if it is known, otherwise since the start.
-struct Moment: Hashable, Sendable {
-  var timestamp: UInt32?
-  var systime: UInt64?
-
-  init(_ context: ServerContext, at instant: Instant? = nil) {
-    let instant = instant ?? context.now
-    if let utc = context.node.utc {
-      timestamp = UInt32(clamping: utc.microseconds(at: instant) / 1_000_000)
-    } else {
-      systime = UInt64(clamping: (instant - context.startedAt).milliseconds)
-    }
   }
 }
 

@@ -43,7 +43,7 @@ extension ClusterServer {
       for effect in effects { try run.add(effect, info, &context) }
       for attribute in run.values.keys.sorted() {
         guard let value = run.values[attribute] else { continue }
-        context.setMakers(attribute, value)
+        context.setEndingTransition(attribute, value)
       }
       for (attribute, transition) in run.transitions { context.start(transition, of: attribute) }
       for (event, payload) in run.events {
@@ -102,7 +102,7 @@ private struct EffectRun {
     return fields
   }
 
-  /// Determines an effect. One of an attribute or event that isn't served, and one with an absent field, has no effect.
+  /// Determines the changes of an effect: none if its attribute or event is not served, or its field is absent.
   mutating func add(
     _ effect: ClusterEffect, _ info: CommandInfo, _ context: inout ServerContext
   ) throws(StatusError) {
@@ -152,8 +152,7 @@ private struct EffectRun {
     case .constant(let value): return value
     case .field(let number): return fields[number]
     case .attribute(let attribute):
-      if let value = values[attribute] { return value }
-      return context.encoded(context.path(attribute)).flatMap { try? TLVElement(decoding: $0) }?.value
+      return values[attribute] ?? context.decoded(attribute)
     }
   }
 
@@ -190,7 +189,12 @@ extension ServerContext {
     ConcreteAttributePath(endpoint, cluster, attribute)
   }
 
-  fileprivate mutating func setMakers(_ attribute: AttributeID, _ value: TLVElement.Value) {
+  fileprivate mutating func decoded(_ attribute: AttributeID) -> TLVElement.Value? {
+    encoded(path(attribute)).flatMap { try? TLVElement(decoding: $0) }?.value
+  }
+
+  /// Sets an attribute, and ends its transition.
+  fileprivate mutating func setEndingTransition(_ attribute: AttributeID, _ value: TLVElement.Value) {
     cancel(.transition(attribute))
     set(current, attribute, TLVElement(value).encoded, reporting: .now)
   }
@@ -204,7 +208,7 @@ extension ServerContext {
   fileprivate mutating func advanceTransition(of attribute: AttributeID) {
     guard var transition = self[scratch: RunningTransitions.self]?.byAttribute[attribute], hasPower,
       let info = info(path(attribute)),
-      encoded(path(attribute)).flatMap({ try? TLVElement(decoding: $0) })?.value.number == transition.value
+      decoded(attribute)?.number == transition.value
     else { return }
     transition.advance(to: now)
     let value = TLVElement.Value.signed(transition.value).converted(to: info.schema)

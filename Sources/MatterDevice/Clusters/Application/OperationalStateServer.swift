@@ -43,8 +43,10 @@ enum OperationRequest: Sendable {
 
 /// The states of all derived clusters, and those of a robot vacuum. § 1.14.4.2 and § 7.4.4.1.
 enum OperationState {
-  static let stopped: UInt8 = 0, running: UInt8 = 1, paused: UInt8 = 2, error: UInt8 = 3
-  static let seekingCharger: UInt8 = 0x40, charging: UInt8 = 0x41, docked: UInt8 = 0x42
+  private typealias State = RvcOperationalState.OperationalState
+  static let stopped = State.stopped.rawValue, running = State.running.rawValue, paused = State.paused.rawValue
+  static let error = State.error.rawValue, seekingCharger = State.seekingCharger.rawValue
+  static let charging = State.charging.rawValue, docked = State.docked.rawValue
 }
 
 /// The errors of all derived clusters. § 1.14.4.3.
@@ -137,9 +139,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
         context[scratch: Operation.self] = Operation(parts: parts)
         setState(idle, &context)
       }
-      .onTimer(.tick) { context in
-        if context.hasPower { update(&context) }
-      }
+      .onPoweredTimer(.tick) { update(&$0) }
       .onAct(Base.state) { context, state throws(StatusError) in try press(state, &context) }
       .onAct(Base.error) { context, error throws(StatusError) in setError(error, &context) }
       .hook(Base.request) { context, request in perform(request, &context) }

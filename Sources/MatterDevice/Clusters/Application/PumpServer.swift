@@ -53,10 +53,7 @@ public enum PumpServer {
       .onChange(PCC.operationMode) { update(&$0) }
       .onChange(PCC.controlMode) { update(&$0) }
       .hook(setPointChanged) { context, _ in update(&context) }
-      .onTimer(.tick) { context in
-        // A bridged pump without power is started again when its power returns.
-        if context.hasPower { update(&context) }
-      }
+      .onPoweredTimer(.tick) { update(&$0) }
       .onStart { start(&$0) }
       .onAct(PCC.pumpStatus, setStatus)
       .onAct(PCC.speed, setSpeed)

@@ -115,8 +115,8 @@ public enum ServiceAreaServer {
       }
     }
     // Unknown while the run is paused, and without a clock.
-    let end = run.nextChange.flatMap { end in context.node.utc.map { $0.microseconds(at: end) / 1_000_000 } }
-    context[ServiceArea.estimatedEndTime] = Nullable(end.map { UInt32(clamping: $0) })
+    let end = run.nextChange
+    context[ServiceArea.estimatedEndTime] = Nullable(end.flatMap { [context] in context.epochSeconds(at: $0) })
   }
 
   private static func seconds(_ time: Duration) -> UInt32 { UInt32(clamping: time.components.seconds) }

@@ -12,8 +12,6 @@ public enum StorageServer {
   /// The voltages of an empty and of a full battery, in millivolts.
   public static let voltage: ClosedRange<UInt32> = 44_000...54_000
   private static let nominalVoltage: Int64 = 48_000
-  /// The levels of a low battery, in half percent.
-  private static let warning = 30, critical = 10
 
   /// Returns the Power Source server of the battery.
   public static func make(_ battery: StorageBattery) -> ClusterServer {
@@ -43,10 +41,7 @@ public enum StorageServer {
         context[scratch: StorageBattery.self] = battery
         update(&context)
       }
-      .onTimer(.tick) { context in
-        // A bridged device without power is started again when its power returns.
-        if context.hasPower { update(&context) }
-      }
+      .onPoweredTimer(.tick) { update(&$0) }
       .hook(request) { context, power in
         guard let power else { return update(&context) }
         context[scratch: Request.self] = Request(power: power)
@@ -129,7 +124,7 @@ public enum StorageServer {
     let current = power > 0 ? UInt32(clamping: ElectricalReading.current(power, at: Int64(volts))) : nil
     context[PowerSource.batChargingCurrent] = Nullable(current)
     context[PowerSource.batChargeState] = power > 0 ? .isCharging : battery.isFull ? .isAtFullCharge : .isNotCharging
-    context[PowerSource.batChargeLevel] = percent <= critical ? .critical : percent <= warning ? .warning : .ok
+    context[PowerSource.batChargeLevel] = .init(halfPercent: percent)
   }
 }
 

@@ -109,6 +109,15 @@ enum ThermostatAtomicWrite {
 
 /// The handles of presets and schedules: one byte each, since there are at most a few.
 enum ThermostatHandles {
+  /// Throws if a built-in entry is missing from the entries to store.
+  static func checkBuiltIn(
+    _ present: [(handle: Nullable<OctetString>, builtIn: Nullable<Bool>)], remainIn handles: Set<[UInt8]>
+  ) throws(StatusError) {
+    for entry in present where entry.builtIn.wrapped == true && !handles.contains(entry.handle.wrapped?.bytes ?? []) {
+      throw StatusError(.constraintError)
+    }
+  }
+
   /// Returns the entries with free handles for those without one.
   static func complete<Entry>(_ entries: [Entry], _ handle: WritableKeyPath<Entry, Nullable<OctetString>>) -> [Entry] {
     var entries = entries

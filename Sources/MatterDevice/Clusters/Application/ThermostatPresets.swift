@@ -101,22 +101,13 @@ enum ThermostatPresets {
     return known.builtIn.wrapped ?? false
   }
 
-  /// Throws unless the built-in entries are among the ones to be stored.
-  static func checkBuiltIn(
-    _ present: [(handle: Nullable<OctetString>, builtIn: Nullable<Bool>)], remainIn handles: Set<[UInt8]>
-  ) throws(StatusError) {
-    for entry in present where entry.builtIn.wrapped == true && !handles.contains(entry.handle.wrapped?.bytes ?? []) {
-      throw StatusError(.constraintError)
-    }
-  }
-
   /// Checks presets that are to be stored: built-in presets, the active one and those of schedules must remain.
   static func checkComplete(
     _ presets: [Preset], _ schedules: [Thermostat.ScheduleStruct], _ context: inout ServerContext
   ) throws(StatusError) {
     let handles = Set(presets.compactMap(\.presetHandle.wrapped?.bytes))
     let present = context.committedValue(Thermostat.presets) ?? []
-    try checkBuiltIn(present.map { ($0.presetHandle, $0.builtIn) }, remainIn: handles)
+    try ThermostatHandles.checkBuiltIn(present.map { ($0.presetHandle, $0.builtIn) }, remainIn: handles)
     var used = schedules.flatMap { [$0.presetHandle] + $0.transitions.map(\.presetHandle) }
     used.append(context[Thermostat.activePresetHandle].wrapped)
     guard used.allSatisfy({ $0.map { handles.contains($0.bytes) } ?? true }) else {

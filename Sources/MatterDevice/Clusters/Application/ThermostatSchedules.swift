@@ -84,7 +84,7 @@ enum ThermostatSchedules {
   ) throws(StatusError) {
     let handles = Set(schedules.compactMap(\.scheduleHandle.wrapped?.bytes))
     let present = context.committedValue(Thermostat.schedules) ?? []
-    try ThermostatPresets.checkBuiltIn(present.map { ($0.scheduleHandle, $0.builtIn) }, remainIn: handles)
+    try ThermostatHandles.checkBuiltIn(present.map { ($0.scheduleHandle, $0.builtIn) }, remainIn: handles)
     let known = Set(presets.compactMap(\.presetHandle.wrapped?.bytes))
     let used = schedules.flatMap { [$0.presetHandle] + $0.transitions.map(\.presetHandle) }
     guard used.allSatisfy({ $0.map { known.contains($0.bytes) } ?? true }) else { throw StatusError(.constraintError) }

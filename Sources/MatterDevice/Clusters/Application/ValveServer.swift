@@ -29,10 +29,7 @@ public enum ValveServer {
       update(&context) { valve, now in valve.close(at: now) }
     }
     .onStart { start(motors, &$0) }
-    .onTimer(.tick) { context in
-      // A bridged device without power stays as it is; it starts again when its power returns.
-      if context.hasPower { update(&context) { _, _ in } }
-    }
+    .onPoweredTimer(.tick) { update(&$0) { _, _ in } }
     .onClockChange { context in
       if context[scratch: WaterValve.self]?.closesAt != nil { context.markChanged(Valve.autoCloseTime) }
     }

@@ -26,10 +26,7 @@ public enum WindowCoveringServer {
       )
       .serving(WindowCovering.safetyStatus)
       .onStart { start(parts, motors, &$0) }
-      .onTimer(.tick) { context in
-        // A bridged device without power stays where it is; it starts again when its power returns.
-        if context.hasPower { update(&context) { _, _ in } }
-      }
+      .onPoweredTimer(.tick) { update(&$0) { _, _ in } }
       .onChange(WindowCovering.mode, modeChanged)
       .on(WindowCovering.upOrOpen) { context, _ throws(StatusError) in
         try checkOperational(&context)

@@ -186,7 +186,12 @@ enum TimeSynchronizationServer {
 
 extension ServerContext {
   /// The UTC time in seconds since 2000; nil while it is unknown.
-  var epochSeconds: UInt32? { node.utc.map { UInt32(clamping: $0.microseconds(at: now) / 1_000_000) } }
+  var epochSeconds: UInt32? { epochSeconds(at: now) }
+
+  /// Returns the UTC time of an instant in seconds since 2000; nil while it is unknown.
+  func epochSeconds(at instant: Instant) -> UInt32? {
+    node.utc.map { UInt32(clamping: $0.microseconds(at: instant) / 1_000_000) }
+  }
 
   /// The local time in seconds since 2000; nil while the time is unknown. Without an entry for the present time,
   /// daylight is not saved.
