@@ -15,15 +15,8 @@ let tool: [SwiftSetting] = [
 let isFuzzing = Context.environment["HEARTH_FUZZING"] != nil
 let sanitizers = ["-sanitize=fuzzer,address"]
 
-/// Whether debug builds compile each module as a whole, as `.ci/run` does: less work for a complete build, but after a change
-/// nothing of the module can be reused.
-let isWhole = Context.environment["HEARTH_WHOLE_MODULES"] != nil
-let whole = SwiftSetting.unsafeFlags(
-  ["-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
-
 /// The settings of all other targets.
-let strict: [SwiftSetting] =
-  tool + (isFuzzing ? [.unsafeFlags(sanitizers), .define("LIBFUZZER")] : []) + (isWhole ? [whole] : [])
+let strict: [SwiftSetting] = tool + (isFuzzing ? [.unsafeFlags(sanitizers), .define("LIBFUZZER")] : [])
 
 /// A target and its tests. `imports` lists all modules that the target may import; `Tests/RepositoryTests` checks it.
 /// Without `tests`, the tests of another target cover it.
