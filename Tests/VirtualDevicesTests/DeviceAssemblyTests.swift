@@ -35,7 +35,7 @@ import Testing
     let store = MemoryStore()
     let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)
     var engine = DeviceEngine(
-      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
+      DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
       endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
     #expect(engine.value(OnOff.onOff, on: 1) == onOff.map { _ in hasOnOff })
     #expect(engine.value(BasicInformation.serialNumber, on: .root) == device.serialNumber)

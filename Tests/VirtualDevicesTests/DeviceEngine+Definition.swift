@@ -13,7 +13,7 @@ extension DeviceEngine {
   ) throws {
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
-    var configuration = try DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
+    var configuration = DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
     configuration.isCommissionable = false
     configuration.epoch = epoch.map { $0 * 1000 }
     var numbers = EndpointNumbers()

@@ -31,7 +31,7 @@ public struct DeviceConfiguration: Sendable {
   // Commissioning. Matter Core § 5.1.
   /// 12 bits.
   public var discriminator: UInt16
-  /// The verifier of the passcode on the label.
+  /// The parameters of the passcode on the label.
   public var passcode: PASEParameters
   /// Whether the device can be commissioned with the passcode of its label while it has no fabric.
   public var isCommissionable = true

@@ -2,14 +2,34 @@ public import MatterCrypto
 
 /// The parameters with which a device responds to PASE handshakes. Matter Core § 3.10 and § 4.14.1.
 public struct PASEParameters: Hashable, Sendable {
-  public var verifier: SPAKE2PlusVerifier
+  /// What the verifier is made of.
+  private enum Secret: Hashable {
+    case verifier(SPAKE2PlusVerifier)
+    case passcode(UInt32)
+  }
+
+  private var secret: Secret
   /// The PBKDF salt, 16 to 32 bytes.
   public var salt: [UInt8]
   /// The PBKDF iteration count, 1,000 to 100,000.
   public var iterations: UInt32
 
   public init(verifier: SPAKE2PlusVerifier, salt: [UInt8], iterations: UInt32) {
-    (self.verifier, self.salt, self.iterations) = (verifier, salt, iterations)
+    (self.secret, self.salt, self.iterations) = (.verifier(verifier), salt, iterations)
+  }
+
+  /// Creates parameters that derive the verifier when a handshake needs it: a device that nobody commissions doesn't.
+  public init(passcode: UInt32, salt: [UInt8], iterations: UInt32) {
+    (self.secret, self.salt, self.iterations) = (.passcode(passcode), salt, iterations)
+  }
+
+  /// Returns the verifier, derived from the passcode if necessary.
+  func makeVerifier() throws(CryptoError) -> SPAKE2PlusVerifier {
+    switch secret {
+    case .verifier(let verifier): verifier
+    case .passcode(let passcode):
+      try SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: Int(iterations))
+    }
   }
 
   static let saltLengths = 16...32

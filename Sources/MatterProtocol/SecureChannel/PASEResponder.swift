@@ -47,7 +47,8 @@ struct PASEResponder {
 
       case (.awaitingPake1(let context, let peerSessionID), SecureChannelOpcode.pake1):
         let message = try Pake1(tlv: payload)
-        let responder = SPAKE2PlusResponder(verifier: parameters.verifier, context: context, random: &randomSource)
+        let responder = SPAKE2PlusResponder(
+          verifier: try parameters.makeVerifier(), context: context, random: &randomSource)
         let (pB, keys) = try responder.respond(pA: message.pA.bytes)
         self.state = .awaitingPake3(keys, peerSessionID: peerSessionID)
         return .send(opcode: SecureChannelOpcode.pake2, Pake2(pB: Octets(pB), cB: Octets(keys.cB)).tlv)

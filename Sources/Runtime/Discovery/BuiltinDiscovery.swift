@@ -45,10 +45,10 @@ final class BuiltinDiscovery: DiscoveryProvider {
     options.interfaces = sockets.addresses.keys.sorted()
     browser = DNSBrowser(random: SystemRandomSource(), options: options)
     self.sockets = sockets.multicast.map {
-      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize)
     }
     direct = (sockets.direct?.sockets ?? []).map {
-      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize)
     }
     timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
     for socket in self.sockets { listen(socket) }
@@ -83,7 +83,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
         }
         do throws(NetworkError) {
           let socket = DatagramSocket(
-            try .multicast(on: interface, isIPv6: isIPv6), on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+            try .multicast(on: interface, isIPv6: isIPv6), on: eventLoop, datagramSize: Self.datagramSize)
           listen(socket)
           kept.append(socket)
           isNew = true
@@ -289,7 +289,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     do throws(NetworkError) {
       let opened = DatagramSocket(
         try .multicast(on: socket.interface, isIPv6: socket.local.ip.isIPv6, isShared: false), on: eventLoop,
-        datagramSize: Self.datagramSize, batch: 4)
+        datagramSize: Self.datagramSize)
       listen(opened)
       queriers.append(opened)
       return opened

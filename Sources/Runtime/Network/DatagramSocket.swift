@@ -20,14 +20,15 @@ final class DatagramSocket {
   private(set) var sendFailures = 0
   /// The number of datagrams with a source address that is not valid.
   private(set) var unknownSources = 0
+  /// The maximum number of datagrams per system call. NIO allocates 600 bytes for each, for every socket.
+  private static let batch = 4
   /// The value of `overflows` at the time of closing.
   private var lastOverflows = 0
 
   /// Takes ownership of the socket. To be called on the event loop.
   /// - Parameters:
   ///   - datagramSize: the maximum size in bytes; longer datagrams are truncated.
-  ///   - batch: the maximum number of datagrams per system call.
-  init(_ socket: BoundSocket, on eventLoop: any EventLoop, datagramSize: Int, batch: Int) {
+  init(_ socket: BoundSocket, on eventLoop: any EventLoop, datagramSize: Int) {
     eventLoop.preconditionInEventLoop()
     local = socket.local
     interface = socket.interface
@@ -35,8 +36,8 @@ final class DatagramSocket {
     self.eventLoop = eventLoop
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     DatagramBootstrap(group: eventLoop)
-      .channelOption(.datagramVectorReadMessageCount, value: batch)
-      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: datagramSize * batch))
+      .channelOption(.datagramVectorReadMessageCount, value: Self.batch)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: datagramSize * Self.batch))
       // One read each time the socket is ready: a second one would usually find nothing.
       .channelOption(.maxMessagesPerRead, value: 1)
       .channelInitializer { channel in

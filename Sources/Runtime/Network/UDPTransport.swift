@@ -60,7 +60,7 @@ public final class UDPTransport: DatagramTransport {
     self.eventLoop = eventLoop
     port = bound.port
     sockets = bound.sockets.map {
-      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 16)
+      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize)
     }
     chooseSenders()
   }
@@ -101,7 +101,7 @@ public final class UDPTransport: DatagramTransport {
     for interface in wanted where !opened.contains(where: { $0.interface.id == interface.id }) {
       do throws(NetworkError) {
         let bound = try BoundSocket.listener(group, port: port, on: interface)
-        let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+        let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize)
         socket.onDatagram = onDatagram
         opened.append(socket)
       } catch {
@@ -152,7 +152,7 @@ public final class UDPTransport: DatagramTransport {
         }
         do throws(NetworkError) {
           guard let bound = try BoundSocket.unicast(address.ip, port: port, on: interface) else { continue }
-          let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize, batch: 16)
+          let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize)
           socket.onDatagram = onDatagram
           kept.append(socket)
         } catch {

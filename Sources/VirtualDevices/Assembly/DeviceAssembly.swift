@@ -1,5 +1,4 @@
 import MatterClusters
-import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
@@ -8,15 +7,13 @@ import MatterProtocol
 package enum DeviceAssembly {
   static func configuration(
     of device: DeviceDefinition, identity: DeviceIdentity, port: UInt16, addresses: [IPAddress] = []
-  ) throws(CryptoError) -> DeviceConfiguration {
+  ) -> DeviceConfiguration {
     var configuration = DeviceConfiguration(
       vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
       productID: device.productID, nodeLabel: clipped(device.name, to: 32), serialNumber: device.serialNumber,
       uniqueID: device.uniqueID, discriminator: device.discriminator,
       passcode: PASEParameters(
-        verifier: try SPAKE2PlusVerifier(
-          passcode: device.passcode, salt: identity.salt, iterations: Int(DeviceIdentity.iterations)),
-        salt: identity.salt, iterations: DeviceIdentity.iterations),
+        passcode: device.passcode, salt: identity.salt, iterations: DeviceIdentity.iterations),
       attestation: identity.attestation, port: port, hostName: hostName(device))
     configuration.enableKey = device.enableKey
     configuration.servesProvisional = device.servesProvisional

@@ -149,7 +149,7 @@ struct DefinitionReader {
     let makers = fields["clusters"].map {
       readMakers($0, vendor: vendor.map { UInt16(clamping: $0.value) } ?? DeviceDefinition.defaultVendor)
     }
-    let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
+    let count = number(fields["count"], in: 1...16_384, expected: "a number from 1 to 16384")
     var values = fields["attributes"].map { readAttributes($0) } ?? []
     var behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     if let load = fields["load"] { readLoad(load, of: kind, &values, &behaviors) }

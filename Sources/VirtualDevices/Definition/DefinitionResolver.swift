@@ -92,26 +92,22 @@ struct DefinitionResolver {
           expected: "an entry of its own for each bridge that has devices")
       }
     }
-    checkTotal(
-      drafts, limit: Self.discriminatorCount, because: "each needs a discriminator of its own", \.number)
-    guard problems.count == before else { return false }
-    checkTotal(drafts, limit: Self.deviceLimit, because: "including bridged devices", \.total)
+    checkTotal(drafts)
     return problems.count == before
   }
 
-  /// Reports the draft at which the number of devices exceeds `limit`.
-  private mutating func checkTotal(
-    _ drafts: [DeviceDraft], limit: Int, because reason: String, _ number: (DeviceDraft) -> Int
-  ) {
+  /// Reports the draft at which the number of devices exceeds the limit.
+  private mutating func checkTotal(_ drafts: [DeviceDraft]) {
     var total = 0
     var first: DeviceDraft?
     for draft in drafts {
-      total += number(draft)
-      if total > limit, first == nil { first = draft }
+      total += draft.total
+      if total > Self.deviceLimit, first == nil { first = draft }
     }
     guard let first else { return }
     report(
-      first.count?.mark ?? first.mark, found: "\(total) devices in all", expected: "at most \(limit): \(reason)")
+      first.count?.mark ?? first.mark, found: "\(total) devices in all",
+      expected: "at most \(Self.deviceLimit), including bridged devices")
   }
 
   private mutating func report(_ mark: SourceMark, found: String, expected: String) {
@@ -210,10 +206,12 @@ struct DefinitionResolver {
       from: UInt16(truncatingIfNeeded: StableHash.value(of: seed, for: "discriminator") & 0xFFF), taken: &taken)
   }
 
-  /// Returns the first free discriminator from the hash on. There is one, since there are at most as many devices. That
-  /// of the Matter SDK's examples is used last.
+  /// Returns the first free discriminator from the hash on. When all are taken, further devices share them, which the
+  /// standard permits: a commissioner tries all devices with the discriminator of a code. That of the Matter SDK's
+  /// examples is used last.
   static func discriminator(from hash: UInt16, taken: inout Set<UInt16>) -> UInt16 {
     var value = hash & 0xFFF
+    if taken.count >= discriminatorCount { taken.removeAll(keepingCapacity: true) }
     // The last free one is used in any case.
     let avoided = taken.count < discriminatorCount - 1 ? WellKnown.discriminator : nil
     for _ in 0..<discriminatorCount where taken.contains(value) || value == avoided { value = (value + 1) & 0xFFF }

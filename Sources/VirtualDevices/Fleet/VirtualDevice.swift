@@ -110,7 +110,7 @@ package final class VirtualDevice {
     let now = environment.now
     let endpoints = DeviceAssembly.endpoints(of: definition, &numbers, clock(at: now))
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
-    var configuration = try DeviceAssembly.configuration(
+    var configuration = DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     if let name = environment.hostName { configuration.hostName = name }
     configuration.peers = environment.peers

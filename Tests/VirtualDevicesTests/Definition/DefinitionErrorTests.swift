@@ -49,7 +49,7 @@ struct DefinitionErrorTests {
       ("vendor: 0", "4:13: found 0, expected a vendor id from 0x0001 to 0xFFF4"),
       ("vendor: 0xFFF5", "4:13: found 0xFFF5, expected a vendor id from 0x0001 to 0xFFF4"),
       ("product: true", "4:14: found true, expected a product id from 0x0001 to 0xFFFF"),
-      ("count: 0", "4:12: found 0, expected a number from 1 to 4096"),
+      ("count: 0", "4:12: found 0, expected a number from 1 to 16384"),
       ("serial: {a: b}", "4:13: found a mapping, expected a text of 1 to 32 bytes"),
       ("uniqueID: abc", "4:15: found “abc”, expected a unique id of 32 hexadecimal digits in quotation marks"),
       ("vendorName: \"\"", "4:17: found “”, expected a text of 1 to 32 bytes"),
@@ -238,8 +238,8 @@ struct DefinitionErrorTests {
   @Test("reports too many devices and exceeded ranges")
   func limits() {
     #expect(
-      problems("devices:\n  - {name: A, type: plug, count: 4096}\n  - {name: B, type: plug}") == [
-        "home.yaml:3:5: found 4097 devices in all, expected at most 4096: each needs a discriminator of its own"
+      problems("devices:\n  - {name: A, type: plug, count: 16384}\n  - {name: B, type: plug}") == [
+        "home.yaml:3:5: found 16385 devices in all, expected at most 16384, including bridged devices"
       ])
     #expect(
       problem(field: "port: 65535\n    count: 2")
@@ -250,16 +250,16 @@ struct DefinitionErrorTests {
   @Test("rejects counts before expanding them")
   func totalLimits() {
     // 400 lines of this would be 1.6 million devices, all with the same names.
-    let many = (0..<400).map { _ in "  - {name: A, type: plug, count: 4096}" }.joined(separator: "\n")
+    let many = (0..<400).map { _ in "  - {name: A, type: plug, count: 16384}" }.joined(separator: "\n")
     #expect(
       problems("devices:\n" + many) == [
-        "home.yaml:3:34: found 1638400 devices in all, expected at most 4096: each needs a discriminator of its own"
+        "home.yaml:3:34: found 6553600 devices in all, expected at most 16384, including bridged devices"
       ])
     let bridge = "\n    devices:\n      - {name: B, type: plug, count: 250}"
     let bridges = (0..<80).map { "  - name: Bridge \($0)\n    type: bridge" + bridge }.joined(separator: "\n")
     #expect(
       problems("devices:\n" + bridges) == [
-        "home.yaml:262:5: found 20080 devices in all, expected at most 16384: including bridged devices"
+        "home.yaml:262:5: found 20080 devices in all, expected at most 16384, including bridged devices"
       ])
     #expect(
       problems("devices:\n  - name: A\n    type: bridge\n    count: 4096" + bridge.replacing("250", with: "4096"))

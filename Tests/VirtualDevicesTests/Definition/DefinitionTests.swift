@@ -125,6 +125,10 @@ struct DefinitionTests {
       "devices: [{name: A, type: plug, count: 4095}, {name: B, type: plug, discriminator: 77}]")
     #expect(Set(home.devices.map(\.discriminator)).count == 4096)
     #expect(home.devices.last?.discriminator == 77)
+    let shared = try load("devices: [{name: A, type: plug, count: 10000}]").devices
+    let numbers = Dictionary(grouping: shared, by: \.discriminator).values.map(\.count)
+    #expect(numbers.count == 4096)
+    #expect(numbers.allSatisfy { (2...3).contains($0) }, "devices share discriminators evenly")
   }
 
   @Test("numbers ports, discriminators and serials with count")
