@@ -36,6 +36,9 @@ final class Child {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000_000
   }
 
+  /// The resident memory, in bytes.
+  var memory: Double { Double(residentBytes(of: "\(process.processIdentifier)")) }
+
   func kill() {
     if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()

@@ -36,6 +36,7 @@ import MatterCrypto
       ("handshakes", { try handshakeRows(&$0, options) }),
       ("engines", { try engineRows(&$0, options) }),
       ("home", { try homeRows(&$0, options) }),
+      ("fleet", { try fleetRows(&$0, options) }),
       ("hub", { try hubRows(&$0, options) }),
       ("simulation", { try simulationRows(&$0, options) }),
       ("loopback", { try loopbackRows(&$0, options, sizes) }),
@@ -146,7 +147,7 @@ struct Options {
            hearth-bench random [SEEDS] [FIRST]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
-      --only    codec, messages, handshakes, engines, home, hub, simulation or loopback
+      --only    codec, messages, handshakes, engines, home, fleet, hub, simulation or loopback
     """
 
   struct UsageError: Error, CustomStringConvertible { let description: String }

@@ -10,9 +10,9 @@ func processorTime(ofThread: Bool = false) -> Double {
   return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// The resident memory of the process, in bytes.
-func residentBytes() -> Int {
-  let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+/// The resident memory of a process, in bytes.
+func residentBytes(of process: String = "self") -> Int {
+  let text = (try? String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8)) ?? ""
   let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
   return pages * Int(getpagesize())
 }

@@ -93,14 +93,15 @@ public final class Fleet: Sendable {
     let board = StatusBoard(discovery, on: group.next())
     let ports = home.ports(from: options.portBase)
     let rooms = Rooms()
-    var devices: [NIOLoopBound<VirtualDevice>] = []
+    var starts: [(path: String, EventLoopFuture<NIOLoopBound<VirtualDevice>>)] = []
     for (index, definition) in home.devices.enumerated() where options.shard.contains(index) {
       let loop = group.next()
       let port = ports[index]
       let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
-      do {
-        devices.append(
-          try await loop.submit {
+      starts.append(
+        (
+          definition.path,
+          loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
             let link = DeviceLink()
             var environment = VirtualDevice.Environment(
@@ -115,12 +116,18 @@ public final class Fleet: Sendable {
             let device = try VirtualDevice(
               definition, port: port, random: random, isFresh: options.isFresh, in: environment)
             return NIOLoopBound(device, eventLoop: loop)
-          }.get())
-      } catch {
-        for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
-        try? await discovery.stop().get()
-        throw FleetError(device: definition.path, cause: error)
-      }
+          }
+        ))
+    }
+    var devices: [NIOLoopBound<VirtualDevice>] = []
+    var failure: FleetError?
+    for (path, start) in starts {
+      do { devices.append(try await start.get()) } catch { failure = failure ?? FleetError(device: path, cause: error) }
+    }
+    if let failure {
+      for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
+      try? await discovery.stop().get()
+      throw failure
     }
     let control: ControlServer
     var pipe: AppPipe?

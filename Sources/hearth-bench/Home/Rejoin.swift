@@ -1,7 +1,9 @@
 import Foundation
 import Glibc
 import HearthHome
+import MatterClusters
 import MatterController
+import MatterModel
 import MatterProtocol
 import NIOCore
 import NIOPosix
@@ -28,9 +30,9 @@ struct Rejoin {
     defer { fleet.kill() }
     guard try fleet.line() == "ready" else { throw BenchError("the devices did not start") }
     let start = HostClock.now()
-    _ = try home(root, "pair", fleet)
+    _ = try home(root, "1", fleet)
     let commissioning = Double((HostClock.now() - start).nanoseconds)
-    return (commissioning, try (0..<restarts).map { _ in try home(root, "again", fleet) })
+    return (commissioning, try (0..<restarts).map { _ in try home(root, "0", fleet) })
   }
 
   /// Runs the home's process once and kills it, so that the devices still hold its sessions.
@@ -62,17 +64,18 @@ struct Rejoin {
     try waitFor { await fleet.stop() }
   }
 
-  /// Runs a home until it is killed.
-  /// - Parameter isPairing: whether to commission the running devices first.
-  static func home(_ root: String, isPairing: Bool) throws {
+  /// Runs a home until it is killed. Each line of standard input is the number of a device to change; the time until the
+  /// change is received is printed.
+  /// - Parameter width: the number of running devices to commission at a time before; 0: none.
+  static func home(_ root: String, pairing width: Int) throws {
     // Limits the lifetime of the process.
-    alarm(isPairing ? 1800 : 120)
+    alarm(width > 0 ? 1800 : 120)
     let state = StateDirectory(root)
     var options = HomeController.Options(state: state, logger: quiet)
     options.discovery = .builtin
-    let (home, end) = try waitFor { [options] in
+    let (home, updates, end) = try waitFor { [options] in
       let home = try await Home(options)
-      if isPairing { try await pairAll(home, state) }
+      if width > 0 { try await pairAll(home, state, width) }
       let nodes = try await home.controller.nodes.count
       guard nodes > 0 else { throw BenchError("there are no devices") }
       let updates = home.updates()
@@ -85,18 +88,43 @@ struct Rejoin {
         }
         if online.count == nodes { break }
       }
-      return (home, HostClock.now())
+      return (home, updates, HostClock.now())
     }
     printLine("\(end.nanoseconds) \(Int64(processorTime())) \(residentBytes())")
-    while readLine() != nil {}
+    var level: UInt8 = 1
+    let fleet = FleetStatus.running(in: state.run).first
+    while let line = readLine() {
+      guard let number = Int(line), let fleet, !fleet.devices.isEmpty else { break }
+      level = level % 254 + 1
+      let change = ControlRequest.set(
+        device: fleet.devices[number % fleet.devices.count].path, endpoint: nil, cluster: LevelControl.id.rawValue,
+        attribute: LevelControl.currentLevel.id.rawValue, value: level.tlv)
+      let time = try waitFor {
+        let start = HostClock.now()
+        try ControlClient.send(change, toProcess: fleet.process, in: state.run)
+        for await update in updates {
+          for case .attribute(_, let path, _) in update.changes where path.attribute == LevelControl.currentLevel.id {
+            return (HostClock.now() - start).nanoseconds
+          }
+        }
+        throw BenchError("the home was closed")
+      }
+      printLine("\(time)")
+    }
     keep(home)
   }
 
-  private static func pairAll(_ home: Home, _ state: StateDirectory) async throws {
-    for device in FleetStatus.running(in: state.run).flatMap(\.devices) {
-      let request = CommissioningRequest(
-        passcode: device.passcode, target: .addresses([SocketAddress(.loopback4, port: device.port)]))
-      _ = try await home.pair(request, name: device.name, room: device.room)
+  /// Commissions the devices of the running fleet.
+  private static func pairAll(_ home: Home, _ state: StateDirectory, _ width: Int) async throws {
+    let devices = FleetStatus.running(in: state.run).flatMap(\.devices)
+    try await withThrowingTaskGroup { group in
+      for (index, device) in devices.enumerated() {
+        if index >= width { try await group.next() }
+        let request = CommissioningRequest(
+          passcode: device.passcode, target: .addresses([SocketAddress(.loopback4, port: device.port)]))
+        group.addTask { _ = try await home.pair(request, name: device.name, room: device.room) }
+      }
+      try await group.waitForAll()
     }
   }
 }
@@ -143,7 +171,7 @@ extension HearthBench {
       if arguments[1] == "home-fleet" {
         try Rejoin.fleet(arguments[2], Int(arguments[3]) ?? 0)
       } else {
-        try Rejoin.home(arguments[2], isPairing: arguments[3] == "pair")
+        try Rejoin.home(arguments[2], pairing: Int(arguments[3]) ?? 0)
       }
     } catch {
       FileHandle.standardError.write(Data("\(CommandLine.arguments[1]): \(error)\n".utf8))
