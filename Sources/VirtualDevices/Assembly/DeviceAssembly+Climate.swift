@@ -38,4 +38,33 @@ extension DeviceAssembly {
     default: return nil
     }
   }
+
+  /// Returns the application endpoints of a device that heats and has an electrical sensor; nil for other kinds.
+  static func climateUnits(
+    of kind: DeviceKind, _ climate: ClimateDefinition = ClimateDefinition()
+  ) -> [Unit]? {
+    switch kind {
+    case .waterHeater:
+      [
+        Unit(
+          type: DeviceTypes.waterHeater,
+          servers: [IdentifyServer.make(.visibleIndicator)] + WaterHeaterServer.servers(climate.water)),
+        mains,
+      ]
+    default: nil
+    }
+  }
+
+  /// The connection of a device to the grid, with an electrical sensor.
+  private static var mains: Unit {
+    source(1, StorageServer.wired("Grid"), ElectricalPowerServer.make(), ElectricalEnergyServer.make())
+  }
+
+  /// The names of the parts of a device that heats and has an electrical sensor.
+  static func climateParts(of kind: DeviceKind) -> [String] {
+    switch kind {
+    case .waterHeater: ["Meter"]
+    default: []
+    }
+  }
 }

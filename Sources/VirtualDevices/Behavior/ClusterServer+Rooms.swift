@@ -12,7 +12,7 @@ extension ClusterServer {
   /// Connects a thermostat, or a fan in the mode Auto, with the air of its room.
   func connected(toRoomOf device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
     switch id {
-    case Thermostat.id: conditioning(device, clock.rooms)
+    case Thermostat.id where device.kind.conditionsRoom: conditioning(device, clock.rooms)
     case FanControl.id where device.kind == .fan: following(device.air, clock.rooms)
     default: self
     }

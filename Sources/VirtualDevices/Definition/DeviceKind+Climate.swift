@@ -18,7 +18,13 @@ extension DeviceKind {
     name: "thermostat", aliases: ["heating"], deviceType: 0x0301, productID: 0x8030,
     summary: "a controller that heats and cools its room")
 
-  static let climate: [DeviceKind] = [.fan, .airPurifier, .roomAirConditioner, .extractorHood, .thermostat]
+  public static let waterHeater = DeviceKind(
+    name: "water heater", aliases: ["boiler", "hot water tank", "hot water cylinder"], deviceType: 0x050F,
+    productID: 0x8035, summary: "a tank that heats water, and boosts on demand")
+
+  static let climate: [DeviceKind] = [
+    .fan, .airPurifier, .roomAirConditioner, .extractorHood, .thermostat, .waterHeater,
+  ]
 
   /// The power of the heating in watts, if the definition states none.
   var heating: Int { self == .thermostat ? 3000 : 0 }

@@ -262,6 +262,16 @@ extension Init.Kind {
       - name: Hood
         type: extractor hood
 
+      # A tank of hot water: hearth sim set Boiler.tap=open
+      - name: Boiler
+        type: water heater
+        attributes: { thermostat.localTemperature: 48C }
+        tank:
+          volume: 200l
+          heaters: { immersionElement1: 3kW }
+          # The water that is drawn, in liters per minute.
+          draw: { steps: [0 for 6h, 8 for 10m, 0 for 17h] }
+
     """
 
   private static let houseDefinition = """
