@@ -51,6 +51,16 @@ extension DeviceAssembly {
           servers: [IdentifyServer.make(.visibleIndicator)] + WaterHeaterServer.servers(climate.water)),
         mains,
       ]
+    case .heatPump:
+      [
+        Unit(type: DeviceTypes.heatPump, servers: [IdentifyServer.make(.visibleIndicator)]),
+        Unit(
+          type: DeviceTypes.thermostat,
+          // The Device Library requires the labels here. Device Library § 14.5.6.
+          servers: (climateServers(of: .thermostat, climate.withPowers(of: kind)) ?? []) + [UserLabelServer.make()],
+          isPart: true),
+        mains,
+      ]
     default: nil
     }
   }
@@ -64,6 +74,7 @@ extension DeviceAssembly {
   static func climateParts(of kind: DeviceKind) -> [String] {
     switch kind {
     case .waterHeater: ["Meter"]
+    case .heatPump: ["Thermostat", "Meter"]
     default: []
     }
   }

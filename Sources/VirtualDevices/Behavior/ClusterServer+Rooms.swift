@@ -19,13 +19,17 @@ extension ClusterServer {
   }
 
   private func conditioning(_ device: DeviceDefinition, _ rooms: Rooms) -> Self {
-    let (room, climate, name) = (device.air, device.climate, device.uniqueID)
-    let heating = climate.heating ?? device.kind.heating
-    let cooling = climate.cooling ?? device.kind.cooling
+    let (room, climate, name) = (device.air, device.climate.withPowers(of: device.kind), device.uniqueID)
+    let (heating, cooling) = (climate.heating ?? 0, climate.cooling ?? 0)
+    let isHeatPump = device.kind == .heatPump
     let heat: @Sendable (inout ServerContext) -> Void = { context in
       let relays = context[Thermostat.thermostatRunningState]
       let (now, power) = (context.now, relays.contains(.heat) ? heating : relays.contains(.cool) ? -cooling : 0)
-      rooms.withAir(of: room) { $0?.setPower(power, of: name, at: now) }
+      let outdoor = rooms.withAir(of: room) { air in
+        air?.setPower(power, of: name, at: now)
+        return air?.outdoor
+      }
+      if isHeatPump, let outdoor { context.passLoad(climate.electricalPower(for: power, outdoor: outdoor)) }
     }
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       let now = context.now

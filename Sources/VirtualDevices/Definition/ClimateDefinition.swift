@@ -24,6 +24,13 @@ package struct ClimateDefinition: Hashable, Sendable {
   /// The water that is drawn from a water heater in liters per minute; nil for none.
   var draw: Behavior.Course?
 
+  /// Returns the definition with the powers of a kind in place of those that it does not state.
+  func withPowers(of kind: DeviceKind) -> Self {
+    var climate = self
+    (climate.heating, climate.cooling) = (heating ?? kind.heating, cooling ?? kind.cooling)
+    return climate
+  }
+
   /// Returns the electrical power of a heat pump in milliwatts.
   /// - Parameters:
   ///   - power: The heat in watts, negative for cooling.
