@@ -105,6 +105,7 @@ private struct ReadingSource {
     let cools = mode == .cool || mode == .precooling || mode == .auto
     if heats { add(Thermostat.occupiedHeatingSetpoint, prefix: mode == .auto ? "heat to " : "to ") }
     if cools { add(Thermostat.occupiedCoolingSetpoint, prefix: mode == .auto ? "cool to " : "to ") }
+    add(Thermostat.piHeatingDemand) { $0 > 0 ? "heating \($0)%" : nil }
   }
 
   mutating func addWaterHeater() {

@@ -12,6 +12,8 @@ extension DeviceAssembly {
         identify, GroupsServer.make(), ThermostatServer.make(heats: heats, cools: cools),
         ThermostatUserInterfaceServer.make(),
       ]
+    case .radiatorThermostat:
+      return [identify, GroupsServer.make(), ThermostatServer.radiator(), ThermostatUserInterfaceServer.make()]
     case .roomAirConditioner:
       return [
         identify, GroupsServer.make(), OnOffServer.make(features: [OnOff.deadFrontBehavior], isOn: true),

@@ -24,7 +24,10 @@ extension ClusterServer {
     let isHeatPump = device.kind == .heatPump
     let heat: @Sendable (inout ServerContext) -> Void = { context in
       let relays = context[Thermostat.thermostatRunningState]
-      let (now, power) = (context.now, relays.contains(.heat) ? heating : relays.contains(.cool) ? -cooling : 0)
+      // The opening of a radiator's valve.
+      let share = context[scratch: BlockedValve.self]?.share ?? context.value(Thermostat.piHeatingDemand)
+      let heat = share.map { heating * Int($0) / 100 } ?? (relays.contains(.heat) ? heating : 0)
+      let (now, power) = (context.now, relays.contains(.cool) ? -cooling : heat)
       let outdoor = rooms.withAir(of: room) { air in
         air?.setPower(power, of: name, at: now)
         return air?.outdoor
@@ -54,8 +57,17 @@ extension ClusterServer {
       heat(&context)
       context.schedule(Self.measuring, at: now + Self.measuringInterval)
     }
+    let server =
+      device.kind == .radiatorThermostat
+      ? onChange(Thermostat.piHeatingDemand, heat)
+        .onPart("valve", ["free", "blocked"]) { context, state in
+          let demand = context[Thermostat.piHeatingDemand]
+          context[scratch: BlockedValve.self] = state == "blocked" ? BlockedValve(share: demand) : nil
+          heat(&context)
+        } : self
     return
-      onStart { context in
+      server
+      .onStart { context in
         let (now, inside) = (context.now, context[Thermostat.localTemperature].wrapped ?? 2000)
         let outdoor = context[Thermostat.outdoorTemperature].wrapped ?? 1000
         rooms.withAir(of: room) { air in
@@ -101,6 +113,9 @@ extension ClusterServer {
     Int16(max(-27_315, min(32_767, (temperature * 100).rounded())))
   }
 }
+
+/// Present while the valve of a radiator does not move: its opening in percent.
+private struct BlockedValve: Sendable { let share: UInt8 }
 
 /// Present while the temperature sensor of a thermostat fails.
 private struct SensorFailure: Sendable {}

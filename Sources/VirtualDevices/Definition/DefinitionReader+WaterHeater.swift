@@ -50,7 +50,8 @@ extension DefinitionReader {
       endpoint: 1, cluster: "tank", attribute: "draw", value: .null, mark: mark, text: "", valueMark: mark)
     flow.target = .init(cluster: ClusterID(.max), attribute: 0, schema: .double, constraint: .none)
     guard let behavior = readBehavior(node, of: flow) else { return nil }
-    for value in behavior.values where value.value.flow.map({ (0...WaterHeaterServer.flowLimit).contains($0) }) != true {
+    for value in behavior.values where value.value.flow.map({ (0...WaterHeaterServer.flowLimit).contains($0) }) != true
+    {
       report(
         at: value.valueMark, found: value.text,
         expected: "a number from 0 to \(Int(WaterHeaterServer.flowLimit)) in liters per minute")

@@ -18,6 +18,9 @@ extension DeviceKind {
     name: "thermostat", aliases: ["heating"], deviceType: 0x0301, productID: 0x8030,
     summary: "a controller that heats and cools its room")
 
+  public static let radiatorThermostat = DeviceKind(
+    name: "radiator thermostat", aliases: ["TRV", "radiator valve", "thermostatic radiator valve"], deviceType: 0x0301,
+    productID: 0x8037, summary: "a valve with a battery that heats its room with a radiator")
   public static let heatPump = DeviceKind(
     name: "heat pump", aliases: ["air source heat pump"], deviceType: 0x0309, productID: 0x8036,
     summary: "a heat pump that heats its room, and measures the electrical power that it takes")
@@ -26,7 +29,8 @@ extension DeviceKind {
     productID: 0x8035, summary: "a tank that heats water, and boosts on demand")
 
   static let climate: [DeviceKind] = [
-    .fan, .airPurifier, .roomAirConditioner, .extractorHood, .thermostat, .heatPump, .waterHeater,
+    .fan, .airPurifier, .roomAirConditioner, .extractorHood, .thermostat, .radiatorThermostat, .heatPump,
+    .waterHeater,
   ]
 
   /// The powers of the heating and the cooling in watts, if the definition states none; nil for a device that does not
@@ -35,6 +39,7 @@ extension DeviceKind {
     switch self {
     case .thermostat: (3000, 3000)
     case .roomAirConditioner: (0, 2500)
+    case .radiatorThermostat: (1500, 0)
     case .heatPump: (6000, 0)
     default: nil
     }

@@ -392,7 +392,8 @@ package final class VirtualDevice {
       }
     }
     if let relays = engine.value(Thermostat.thermostatRunningState, on: endpoint) {
-      let action = relays.contains(.heat) ? ", heating" : relays.contains(.cool) ? ", cooling" : ""
+      let demand = engine.value(Thermostat.piHeatingDemand, on: endpoint).map { " \($0)%" } ?? ""
+      let action = relays.contains(.heat) ? ", heating" + demand : relays.contains(.cool) ? ", cooling" : ""
       return text(Thermostat.localTemperature).map { $0 + action }
     }
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)

@@ -41,7 +41,8 @@ import Testing
     #expect(abs(tank.temperature - 47.5) < 1e-9)
   }
 
-  @Test("rates the hot water by its target", arguments: [(20.0, 0), (40, 50), (59.9, 99), (60, 100), (70, 100), (5, 0)])
+  @Test(
+    "rates the hot water by its target", arguments: [(20.0, 0), (40, 50), (59.9, 99), (60, 100), (70, 100), (5, 0)])
   func ratesHotWater(_ temperature: Double, _ percentage: UInt8) {
     let tank = WaterTank(volume: 100, temperature: temperature, cold: 20, loss: 0)
     #expect(tank.percentage(target: 60) == percentage)

@@ -21,6 +21,11 @@ public enum ThermostatServer {
     make(heats: heats, cools: cools, hasFan: hasFan, .room).initial(Thermostat.outdoorTemperature, .value(1000))
   }
 
+  /// Returns the server of a radiator's valve: it opens the valve as far as PIHeatingDemand.
+  public static func radiator() -> ClusterServer {
+    make(heats: true, cools: false).serving(Thermostat.piHeatingDemand)
+  }
+
   /// Returns the server of a water heater, which decides itself when to heat.
   /// - Parameter temperature: The temperature of the water at the start, in hundredths of a degree.
   static func waterHeater(_ temperature: Int16) -> ClusterServer {
@@ -59,6 +64,8 @@ public enum ThermostatServer {
       .hook(measured) { context, temperature in
         context[scratch: Measured.self] = Measured(temperature: temperature)
         calibrate(&context)
+        // The demand depends on the time.
+        if context.serves(Thermostat.piHeatingDemand) { decide(&context) }
       }
       .hook(switched) { context, _ in decide(&context) }
       .onChange(Thermostat.localTemperatureCalibration, calibrate)
@@ -180,8 +187,9 @@ public enum ThermostatServer {
     let mode = context.value(OnOff.onOff) == false ? .off : context[Thermostat.systemMode]
     let heat = mode == .heat || mode == .auto ? setpoints.heat.map { isOccupied ? $0.occupied : $0.unoccupied } : nil
     let cool = mode == .cool || mode == .auto ? setpoints.cool.map { isOccupied ? $0.occupied : $0.unoccupied } : nil
-    var control = context[scratch: ThermostatControl.self, default: ThermostatControl()]
     let temperature = context[Thermostat.localTemperature].wrapped.map { Int($0) }
+    if context.serves(Thermostat.piHeatingDemand) { return openValve(temperature, setpoint: heat, &context) }
+    var control = context[scratch: ThermostatControl.self, default: ThermostatControl()]
     control.advance(to: temperature, heat: heat, cool: cool)
     context[scratch: ThermostatControl.self] = control
     var relays: Thermostat.RelayState = control.action == .heat ? .heat : control.action == .cool ? .cool : []
@@ -193,6 +201,14 @@ public enum ThermostatServer {
     let target = control.action == .heat ? heat : cool
     let distance = control.action == .idle ? 0 : abs((temperature ?? 0) - (target ?? 0))
     context.call(FanControlServer.automatic, UInt8(clamping: max(20, min(100, distance / 2))))
+  }
+
+  private static func openValve(_ temperature: Int?, setpoint: Int?, _ context: inout ServerContext) {
+    var valve = context[scratch: ThermostatValve.self, default: ThermostatValve()]
+    valve.advance(to: temperature, setpoint: setpoint, at: context.now)
+    context[scratch: ThermostatValve.self] = valve
+    context[Thermostat.piHeatingDemand] = valve.demand
+    context[Thermostat.thermostatRunningState] = valve.demand > 0 ? .heat : []
   }
 
   // MARK: Hold

@@ -47,6 +47,11 @@ public enum WaterHeaterServer {
       .initial(Management.tankVolume, UInt16(min(max(settings.tank.volume, 1), 65_535)))
       .onStart { start(settings, &$0) }
       .onPoweredTimer(.tick) { update(&$0) }
+      .onPowerLoss { context in
+        let now = context.now
+        context[scratch: Heater.self]?.tank.setHeating(0, at: now)
+        context[scratch: Heater.self]?.tank.setFlow(0, at: now)
+      }
       .hook(thermostatChanged) { context, _ in
         followSystemMode(&context)
         update(&context)
@@ -128,9 +133,6 @@ public enum WaterHeaterServer {
       heater.tank.skip(to: now)
       let stored = context[stored: temperatureKey].flatMap { try? Int16(tlv: $0) }
       if let stored { heater.tank.setTemperature(Double(stored) / 100, at: now) }
-    } else {
-      // A bridged device without power did not heat.
-      heater.tank.setHeating(0, at: now)
     }
     (heater.boost, heater.isHeating) = (nil, false)
     context[scratch: Heater.self] = heater
