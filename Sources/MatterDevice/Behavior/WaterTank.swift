@@ -1,8 +1,8 @@
 internal import Glibc
 public import MatterProtocol
 
-/// The water in a tank, fully mixed: it is heated, loses heat to its surroundings, and cold water replaces what is drawn.
-/// A value type without a clock, which is advanced to a time.
+/// The water in a tank, fully mixed: it is heated, loses heat to its surroundings, and cold water replaces the water
+/// that is drawn. A value type without a clock, which is advanced to a time.
 ///
 ///     var tank = WaterTank(volume: 100, temperature: 20)
 ///     tank.setHeating(4182, at: .zero)

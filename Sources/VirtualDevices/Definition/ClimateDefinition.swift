@@ -34,7 +34,8 @@ package struct ClimateDefinition: Hashable, Sendable {
   /// Returns the electrical power of a heat pump in milliwatts.
   /// - Parameters:
   ///   - power: The heat in watts, negative for cooling.
-  ///   - outdoor: The temperature in degrees Celsius. A degree that makes the task harder costs 2.5 % of the performance.
+  ///   - outdoor: The temperature in degrees Celsius. Each degree that makes the task harder costs 2.5 % of the
+  ///     performance.
   func electricalPower(for power: Int, outdoor: Double) -> Int64 {
     let ease = power < 0 ? 35 - outdoor : outdoor - 7
     let present = max(1, performance * min(2, 1 + ease / 40))

@@ -10,7 +10,8 @@ extension DefinitionReader {
     ("immersionElement2", .immersionElement2),
   ]
 
-  /// Reads the tank of a water heater with its heat sources and the water that is drawn, and reports it at other devices.
+  /// Reads the tank of a water heater with its heat sources and the water that is drawn, and reports it at other
+  /// devices.
   mutating func readTank(_ node: Node, of kind: DeviceKind?, _ climate: inout ClimateDefinition) {
     guard isPlaced(node, "tank", kind, in: [.waterHeater]),
       let fields = self.fields(

@@ -53,7 +53,8 @@ public enum ElectricalPowerServer {
   private static func running(_ server: ClusterServer) -> ClusterServer {
     server
       .onStart { context in
-        // A bridged device, whose values stay without power, starts again with its first load, or the last one of the hook.
+        // A bridged device, whose values stay without power, starts again with its first load, or the last one of
+        // the hook.
         let first = context[scratch: FirstLoad.self] ?? FirstLoad(load: context[Power.activePower].wrapped)
         context[scratch: FirstLoad.self] = first
         context.call(ElectricalEnergyServer.starting, ())

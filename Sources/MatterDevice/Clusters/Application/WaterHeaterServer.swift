@@ -2,8 +2,8 @@ public import MatterClusters
 public import MatterModel
 import MatterProtocol
 
-/// The servers of a water heater: Water Heater Management, Water Heater Mode, and a Thermostat whose temperature is that of
-/// the water. Application Clusters § 9.5 and § 9.6, Device Library § 14.2.
+/// The servers of a water heater: Water Heater Management, Water Heater Mode, and a Thermostat whose temperature is that
+/// of the water. Application Clusters § 9.5 and § 9.6, Device Library § 14.2.
 ///
 /// The modes Off and Manual follow SystemMode of the thermostat, and SystemMode follows them. In the mode Timed, the
 /// thermostat follows its schedules.
