@@ -26,8 +26,8 @@ extension ClusterServer {
       let relays = context[Thermostat.thermostatRunningState]
       // The opening of a radiator's valve.
       let share = context[scratch: BlockedValve.self]?.share ?? context.value(Thermostat.piHeatingDemand)
-      let heat = share.map { heating * Int($0) / 100 } ?? (relays.contains(.heat) ? heating : 0)
-      let (now, power) = (context.now, relays.contains(.cool) ? -cooling : heat)
+      let heatingPower = share.map { heating * Int($0) / 100 } ?? (relays.contains(.heat) ? heating : 0)
+      let (now, power) = (context.now, relays.contains(.cool) ? -cooling : heatingPower)
       let outdoor = rooms.withAir(of: room) { air in
         air?.setPower(power, of: name, at: now)
         return air?.outdoor
@@ -37,9 +37,7 @@ extension ClusterServer {
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       let now = context.now
       // A bridged device without power is started again when its power returns.
-      if context.value(BridgedDeviceBasicInformation.reachable) == false {
-        return rooms.stopConditioning(by: [name], at: now)
-      }
+      guard context.hasPower else { return }
       let air = rooms.withAir(of: room) { air in
         air?.advance(to: now)
         return air
@@ -78,6 +76,7 @@ extension ClusterServer {
         measure(&context)
       }
       .onTimer(Self.measuring, measure)
+      .onPowerLoss { context in rooms.stopConditioning(by: [name], at: context.now) }
       .onChange(Thermostat.thermostatRunningState, heat)
       .onAct(Thermostat.localTemperature) { context, temperature in
         context[scratch: SensorFailure.self] = temperature == .null ? SensorFailure() : nil

@@ -11,7 +11,7 @@ extension ClusterServer {
     let first = Behavior(course, seed: seed, at: clock.now - clock.origin)
     let draw: @Sendable (inout ServerContext) -> Void = { context in
       // A bridged device without power is started again when its power returns.
-      if context.value(BridgedDeviceBasicInformation.reachable) == false { return }
+      guard context.hasPower else { return }
       var behavior = context[scratch: Behavior.self] ?? first
       behavior.advance(to: context.now - clock.origin)
       context[scratch: Behavior.self] = behavior
