@@ -102,7 +102,7 @@ import Testing
       ("type: water heater, tank: { cold: 90C }", "a value from 0C to 40C"),
       ("type: water heater, tank: { heaters: {} }", "the powers of the heaters"),
       ("type: water heater, tank: { heaters: { boiler: hot } }", "a power from 1W to 100kW"),
-      ("type: water heater, tank: { heaters: { fire: 1kW } }", "a key of the heaters"),
+      ("type: water heater, tank: { heaters: { fire: 1kW } }", "found key “fire”"),
       ("type: water heater, tank: { performance: 3 }", "this key only beside a heater “heatPump”"),
       ("type: water heater, tank: { draw: { steps: [on for 5m] } }", "a number"),
       ("type: water heater, tank: { draw: { steps: [200 for 5m] } }", "a number from 0 to 100 in liters per minute"),

@@ -50,8 +50,8 @@ extension DefinitionReader {
     if let node = fields["climate"], isPlaced(node, "climate", kind, in: DeviceKind.all.filter(\.conditionsRoom)),
       let fields = self.fields(
         of: node,
-        known: ["capacity", "loss", "heating", "cooling"] + (kind == .heatPump ? ["performance"] : []),
-        what: "a climate")
+        known: ["capacity", "loss", "heating"] + (kind == .radiatorThermostat ? [] : ["cooling"])
+          + (kind == .heatPump ? ["performance"] : []), what: "a climate")
     {
       if let value = amount(fields["capacity"], unit: "kJ/K", in: 10...100_000) { climate.capacity = value * 1000 }
       if let value = amount(fields["loss"], unit: "W/K", in: 1...10_000) { climate.loss = value }

@@ -143,7 +143,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("type: thermostat, climate: { performance: 3 }", "a key of a climate"),
+    ("type: thermostat, climate: { performance: 3 }", "found key “performance”"),
+    ("type: radiator thermostat, climate: { cooling: 1W }", "found key “cooling”"),
     ("type: heat pump, climate: { performance: 0.5 }", "a value from 1 to 10"),
     ("type: heat pump, climate: { heating: 0W }", "a power above 0W"),
     ("type: heat pump, attributes: { thermostat.localTemperature: 20C }", "an attribute that the device has"),

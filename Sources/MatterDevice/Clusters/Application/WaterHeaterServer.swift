@@ -1,5 +1,5 @@
 public import MatterClusters
-public import MatterModel
+import MatterModel
 import MatterProtocol
 
 /// The servers of a water heater: Water Heater Management, Water Heater Mode, and a Thermostat whose temperature is that
@@ -132,7 +132,10 @@ public enum WaterHeaterServer {
     if context[scratch: Heater.self] == nil {
       heater.tank.skip(to: now)
       let stored = context[stored: temperatureKey].flatMap { try? Int16(tlv: $0) }
-      if let stored { heater.tank.setTemperature(Double(stored) / 100, at: now) }
+      // Without a stored temperature, the definition determines it.
+      if let stored = stored ?? context[Thermostat.localTemperature].wrapped {
+        heater.tank.setTemperature(Double(stored) / 100, at: now)
+      }
     }
     (heater.boost, heater.isHeating) = (nil, false)
     context[scratch: Heater.self] = heater
