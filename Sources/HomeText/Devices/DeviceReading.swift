@@ -28,6 +28,7 @@ extension DeviceState.Reading {
     source.addSensors()
     source.addLock()
     source.addThermostat()
+    source.addWaterHeater()
     source.addCovering()
     source.addFan()
     source.addValve()
@@ -104,6 +105,12 @@ private struct ReadingSource {
     let cools = mode == .cool || mode == .precooling || mode == .auto
     if heats { add(Thermostat.occupiedHeatingSetpoint, prefix: mode == .auto ? "heat to " : "to ") }
     if cools { add(Thermostat.occupiedCoolingSetpoint, prefix: mode == .auto ? "cool to " : "to ") }
+    add(Thermostat.piHeatingDemand) { $0 > 0 ? "heating \($0)%" : nil }
+  }
+
+  mutating func addWaterHeater() {
+    add(WaterHeaterManagement.tankPercentage, suffix: " hot water")
+    add(WaterHeaterManagement.boostState) { $0 == .active ? "boost" : nil }
   }
 
   mutating func addCovering() {

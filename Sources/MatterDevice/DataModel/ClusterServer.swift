@@ -28,6 +28,7 @@ public struct ClusterServer: Sendable {
   var events: [EventID: EventInfo] = [:]
   var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
+  var powerLosses: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
   var clockChanges: [ContextHandler] = []
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []

@@ -90,7 +90,7 @@ extension ServerContext {
   }
 
   /// Whether the handler's own endpoint has power; false for a bridged device whose power was cut.
-  var hasPower: Bool { !node.isUnreachable(node.clusters[current].path) }
+  package var hasPower: Bool { !node.isUnreachable(node.clusters[current].path) }
 
   /// Moves a part of the physical device, see ``ClusterServer/onPart(_:_:_:)``. If one server refuses, none of those
   /// after it is notified.

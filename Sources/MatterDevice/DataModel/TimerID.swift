@@ -38,6 +38,8 @@ public enum TimerID: Hashable, Sendable {
   case atomicWriteEnd
   /// The next change of a power that follows the daylight.
   case daylight
+  /// The next change of the water that is drawn from a water heater.
+  case tap
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// The next value of an attribute of a manufacturer's cluster that is in a transition.

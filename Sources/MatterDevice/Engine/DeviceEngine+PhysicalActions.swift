@@ -39,15 +39,15 @@ extension DeviceEngine {
   public mutating func power(_ isOn: Bool, bridgedOn endpoint: EndpointID, at now: Instant) throws(StatusError) {
     advance(to: now)
     let wasOn = context.value(BridgedDeviceBasicInformation.reachable, on: endpoint)
-    guard context.call(BridgedDeviceServer.power, isOn, on: endpoint) else { throw StatusError(.unsupportedCluster) }
-    if isOn, wasOn == false {
-      let parts = context.node.endpoint(endpoint)?.parts ?? []
-      start(
-        context.node.clusters.indices.filter { index in
-          let id = context.node.clusters[index].path.endpoint
-          return id == endpoint || parts.contains(id)
-        })
+    let own = Set([endpoint] + (context.node.endpoint(endpoint)?.parts ?? []))
+    let clusters = context.node.clusters.indices.filter { own.contains(context.node.clusters[$0].path.endpoint) }
+    if !isOn, wasOn == true {
+      for index in clusters {
+        for body in context.node.clusters[index].server.powerLosses { context.enterQuietly(index, as: .device, body) }
+      }
     }
+    guard context.call(BridgedDeviceServer.power, isOn, on: endpoint) else { throw StatusError(.unsupportedCluster) }
+    if isOn, wasOn == false { start(clusters) }
     settle()
   }
 

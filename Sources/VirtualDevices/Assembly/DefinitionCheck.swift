@@ -44,7 +44,7 @@ extension HomeDefinition {
       guard case .room(let name, _) = behavior.course, !known.contains(name.lowercased()) else { return nil }
       return DefinitionProblem(
         at: behavior.attribute.valueMark, found: "room “\(name)”",
-        expected: "a room with a thermostat or a room air conditioner",
+        expected: "a room with a thermostat, a heat pump or a room air conditioner",
         suggestions: NearestName.suggestions(for: name, in: rooms))
     }
   }

@@ -33,10 +33,12 @@ extension DeviceAssembly {
     }
   }
 
-  /// Returns the battery of a device; nil for mains power. An alarm always has one. Device Library § 7.9.
+  /// Returns the battery of a device; nil for mains power. An alarm and a radiator thermostat always have one. Device
+  /// Library § 7.9.
   static func battery(of device: DeviceDefinition) -> Battery? {
     switch device.kind {
     case .smokeCOAlarm, .smokeAlarm, .coAlarm: device.battery ?? Battery(.cr123A)
+    case .radiatorThermostat: device.battery ?? Battery(.aa, quantity: 2)
     default: device.battery
     }
   }

@@ -12,6 +12,8 @@ extension DeviceAssembly {
         identify, GroupsServer.make(), ThermostatServer.make(heats: heats, cools: cools),
         ThermostatUserInterfaceServer.make(),
       ]
+    case .radiatorThermostat:
+      return [identify, GroupsServer.make(), ThermostatServer.radiator(), ThermostatUserInterfaceServer.make()]
     case .roomAirConditioner:
       return [
         identify, GroupsServer.make(), OnOffServer.make(features: [OnOff.deadFrontBehavior], isOn: true),
@@ -36,6 +38,46 @@ extension DeviceAssembly {
         FilterServer.carbon(lifetime: climate.carbon),
       ]
     default: return nil
+    }
+  }
+
+  /// Returns the application endpoints of a device that heats and has an electrical sensor; nil for other kinds.
+  static func climateUnits(
+    of kind: DeviceKind, _ climate: ClimateDefinition = ClimateDefinition()
+  ) -> [Unit]? {
+    switch kind {
+    case .waterHeater:
+      [
+        Unit(
+          type: DeviceTypes.waterHeater,
+          servers: [IdentifyServer.make(.visibleIndicator)] + WaterHeaterServer.servers(climate.water)),
+        mains,
+      ]
+    case .heatPump:
+      [
+        Unit(type: DeviceTypes.heatPump, servers: [IdentifyServer.make(.visibleIndicator)]),
+        Unit(
+          type: DeviceTypes.thermostat,
+          // The Device Library requires the labels here. Device Library § 14.5.6.
+          servers: (climateServers(of: .thermostat, climate.withPowers(of: kind)) ?? []) + [UserLabelServer.make()],
+          isPart: true),
+        mains,
+      ]
+    default: nil
+    }
+  }
+
+  /// The connection of a device to the grid, with an electrical sensor.
+  private static var mains: Unit {
+    source(1, StorageServer.wired("Grid"), ElectricalPowerServer.make(), ElectricalEnergyServer.make())
+  }
+
+  /// The names of the parts of a device that heats and has an electrical sensor.
+  static func climateParts(of kind: DeviceKind) -> [String] {
+    switch kind {
+    case .waterHeater: ["Meter"]
+    case .heatPump: ["Thermostat", "Meter"]
+    default: []
     }
   }
 }

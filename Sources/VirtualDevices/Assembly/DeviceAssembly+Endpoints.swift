@@ -81,7 +81,7 @@ extension DeviceAssembly {
     return units.enumerated().map { position, unit in
       let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
-        .map { $0.connected(toRoomOf: device, clock).followingDaylight(of: device, clock) }
+        .map { $0.connected(toRoomOf: device, clock).followingDaylight(of: device, clock).drawing(device, clock) }
       let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
         number(position), deviceTypes: (unit.type.map { [$0] } ?? []) + unit.utilities,
@@ -106,7 +106,7 @@ extension DeviceAssembly {
     var units: [Unit]
     if let appliance = Appliance.of(device.kind) {
       units = appliance.units(device.program ?? appliance.program)
-    } else if let own = energyUnits(of: device.kind, device.energy) {
+    } else if let own = energyUnits(of: device.kind, device.energy) ?? climateUnits(of: device.kind, device.climate) {
       units = own
     } else {
       let type = DeviceTypes.named(device.kind.deviceType)
@@ -269,7 +269,7 @@ extension DeviceDefinition {
   var endpointNames: [String?] {
     if buttons.count > 1 { return buttons }
     return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
-      + DeviceAssembly.energyParts(of: kind)
+      + DeviceAssembly.energyParts(of: kind) + DeviceAssembly.climateParts(of: kind)
   }
 }
 

@@ -53,7 +53,7 @@ extension DeviceAssembly {
 
   /// Returns a part of a device: a power source with an electrical sensor.
   /// - Parameter tag: The tag of the standard namespace “Power Source”. Standard Namespaces § 16.
-  private static func source(
+  static func source(
     _ tag: UInt8, _ source: ClusterServer, _ power: ClusterServer, _ energy: ClusterServer
   ) -> Unit {
     Unit(

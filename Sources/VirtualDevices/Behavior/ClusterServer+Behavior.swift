@@ -25,7 +25,7 @@ extension ClusterServer {
     let first = Behavior(definition.course, seed: clock.seed ^ seed, at: clock.now - clock.origin)
     let advance: @Sendable (inout ServerContext) -> Void = { context in
       // A bridged device without power is started again when its power returns.
-      if context.value(BridgedDeviceBasicInformation.reachable) == false { return }
+      guard context.hasPower else { return }
       var behaviors = context[scratch: RunningBehaviors.self, default: RunningBehaviors()].behaviors
       var behavior = behaviors[target.attribute] ?? first
       behavior.advance(to: context.now - clock.origin) { clock.rooms.temperature(of: $0, at: context.now) }

@@ -12,27 +12,32 @@ extension ClusterServer {
   /// Connects a thermostat, or a fan in the mode Auto, with the air of its room.
   func connected(toRoomOf device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
     switch id {
-    case Thermostat.id: conditioning(device, clock.rooms)
+    case Thermostat.id where device.kind.conditionsRoom: conditioning(device, clock.rooms)
     case FanControl.id where device.kind == .fan: following(device.air, clock.rooms)
     default: self
     }
   }
 
   private func conditioning(_ device: DeviceDefinition, _ rooms: Rooms) -> Self {
-    let (room, climate, name) = (device.air, device.climate, device.uniqueID)
-    let heating = climate.heating ?? device.kind.heating
-    let cooling = climate.cooling ?? device.kind.cooling
+    let (room, climate, name) = (device.air, device.climate.withPowers(of: device.kind), device.uniqueID)
+    let (heating, cooling) = (climate.heating ?? 0, climate.cooling ?? 0)
+    let isHeatPump = device.kind == .heatPump
     let heat: @Sendable (inout ServerContext) -> Void = { context in
       let relays = context[Thermostat.thermostatRunningState]
-      let (now, power) = (context.now, relays.contains(.heat) ? heating : relays.contains(.cool) ? -cooling : 0)
-      rooms.withAir(of: room) { $0?.setPower(power, of: name, at: now) }
+      // The opening of a radiator's valve.
+      let share = context[scratch: BlockedValve.self]?.share ?? context.value(Thermostat.piHeatingDemand)
+      let heatingPower = share.map { heating * Int($0) / 100 } ?? (relays.contains(.heat) ? heating : 0)
+      let (now, power) = (context.now, relays.contains(.cool) ? -cooling : heatingPower)
+      let outdoor = rooms.withAir(of: room) { air in
+        air?.setPower(power, of: name, at: now)
+        return air?.outdoor
+      }
+      if isHeatPump, let outdoor { context.passLoad(climate.electricalPower(for: power, outdoor: outdoor)) }
     }
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       let now = context.now
       // A bridged device without power is started again when its power returns.
-      if context.value(BridgedDeviceBasicInformation.reachable) == false {
-        return rooms.stopConditioning(by: [name], at: now)
-      }
+      guard context.hasPower else { return }
       let air = rooms.withAir(of: room) { air in
         air?.advance(to: now)
         return air
@@ -50,8 +55,17 @@ extension ClusterServer {
       heat(&context)
       context.schedule(Self.measuring, at: now + Self.measuringInterval)
     }
+    let server =
+      device.kind == .radiatorThermostat
+      ? onChange(Thermostat.piHeatingDemand, heat)
+        .onPart("valve", ["free", "blocked"]) { context, state in
+          let demand = context[Thermostat.piHeatingDemand]
+          context[scratch: BlockedValve.self] = state == "blocked" ? BlockedValve(share: demand) : nil
+          heat(&context)
+        } : self
     return
-      onStart { context in
+      server
+      .onStart { context in
         let (now, inside) = (context.now, context[Thermostat.localTemperature].wrapped ?? 2000)
         let outdoor = context[Thermostat.outdoorTemperature].wrapped ?? 1000
         rooms.withAir(of: room) { air in
@@ -62,6 +76,7 @@ extension ClusterServer {
         measure(&context)
       }
       .onTimer(Self.measuring, measure)
+      .onPowerLoss { context in rooms.stopConditioning(by: [name], at: context.now) }
       .onChange(Thermostat.thermostatRunningState, heat)
       .onAct(Thermostat.localTemperature) { context, temperature in
         context[scratch: SensorFailure.self] = temperature == .null ? SensorFailure() : nil
@@ -97,6 +112,9 @@ extension ClusterServer {
     Int16(max(-27_315, min(32_767, (temperature * 100).rounded())))
   }
 }
+
+/// Present while the valve of a radiator does not move: its opening in percent.
+private struct BlockedValve: Sendable { let share: UInt8 }
 
 /// Present while the temperature sensor of a thermostat fails.
 private struct SensorFailure: Sendable {}

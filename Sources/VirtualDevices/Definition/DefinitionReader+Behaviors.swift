@@ -175,7 +175,7 @@ extension DefinitionReader {
       return nil
     }
     guard let name = node.scalar?.string, !node.isNull else {
-      report(node, expected: "the name of a room with a thermostat or a room air conditioner")
+      report(node, expected: "the name of a room with a thermostat, a heat pump or a room air conditioner")
       return nil
     }
     var value = attribute

@@ -47,7 +47,7 @@ extension DefinitionReader {
   }
 
   /// Reads a measure with its unit, and returns the encoded number.
-  private mutating func measure(
+  mutating func measure(
     _ node: Node?, _ unit: ValueUnit, in range: ClosedRange<Double>, _ expected: String
   ) -> Int64? {
     guard let node else { return nil }

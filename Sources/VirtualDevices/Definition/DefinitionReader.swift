@@ -95,7 +95,8 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
-    "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
+    "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
+    "compartments",
     "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "clusters",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.

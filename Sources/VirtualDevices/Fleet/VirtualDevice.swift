@@ -316,7 +316,7 @@ package final class VirtualDevice {
       status.isCommissionable = engine.isCommissionable
       (status.onOff, status.level, status.highestLevel, status.position) = Self.values(&engine, on: 1)
       status.reading =
-        Self.reading(&engine, on: 1, of: definition.kind)
+        Self.reading(&engine, on: EndpointID(UInt16(1 + definition.kind.shownPosition)), of: definition.kind)
         ?? Self.power(&engine, on: place(named: definition.path)?.application ?? [])
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
@@ -329,7 +329,7 @@ package final class VirtualDevice {
         (part.onOff, part.level, part.highestLevel, part.position) = Self.values(
           &engine, on: place.application[0])
         part.reading =
-          Self.reading(&engine, on: place.application[0], of: bridged.kind)
+          Self.reading(&engine, on: place.application[bridged.kind.shownPosition], of: bridged.kind)
           ?? Self.power(&engine, on: place.application)
         return part
       }
@@ -392,7 +392,8 @@ package final class VirtualDevice {
       }
     }
     if let relays = engine.value(Thermostat.thermostatRunningState, on: endpoint) {
-      let action = relays.contains(.heat) ? ", heating" : relays.contains(.cool) ? ", cooling" : ""
+      let demand = engine.value(Thermostat.piHeatingDemand, on: endpoint).map { " \($0)%" } ?? ""
+      let action = relays.contains(.heat) ? ", heating" + demand : relays.contains(.cool) ? ", cooling" : ""
       return text(Thermostat.localTemperature).map { $0 + action }
     }
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)

@@ -249,6 +249,19 @@ extension Init.Kind {
         type: room air conditioner
         attributes: { thermostat.localTemperature: 28C, thermostat.outdoorTemperature: 32C }
 
+      # A valve with a battery, which opens the farther the colder the room is.
+      - name: Radiator
+        room: Bathroom
+        type: radiator thermostat
+        attributes: { thermostat.localTemperature: 17C, thermostat.outdoorTemperature: 4C }
+
+      # Its thermostat is on endpoint 2. `performance` is the heat for each unit of electrical energy at 7 °C outdoors.
+      - name: Heat Pump
+        room: Workshop
+        type: heat pump
+        attributes: { 2.thermostat.localTemperature: 16C, 2.thermostat.outdoorTemperature: 2C }
+        climate: { heating: 6000W, performance: 4 }
+
       - name: Fan
         room: Bedroom
         type: fan
@@ -261,6 +274,16 @@ extension Init.Kind {
 
       - name: Hood
         type: extractor hood
+
+      # A tank of hot water: hearth sim set Boiler.tap=open
+      - name: Boiler
+        type: water heater
+        attributes: { thermostat.localTemperature: 48C }
+        tank:
+          volume: 200l
+          heaters: { immersionElement1: 3kW }
+          # The water that is drawn, in liters per minute.
+          draw: { steps: [0 for 6h, 8 for 10m, 0 for 17h] }
 
     """
 

@@ -62,6 +62,17 @@ import Testing
     #expect(node.context.node.timers.isEmpty)
   }
 
+  @Test("a cabinet starts with the temperature of its attribute") func startsWithItsTemperature() throws {
+    let cabinet = ApplianceCabinet("Cold", 100...1000, setpoint: 400)
+    let node = TestNode(
+      ApplianceServers.compartment(cabinet, []).map {
+        $0.id == TemperatureMeasurement.id ? $0.initial(TemperatureMeasurement.measuredValue, .value(1800)) : $0
+      })
+    #expect(node[TemperatureMeasurement.measuredValue] == .value(1800))
+    node.wait(1_800_000)
+    #expect(node[TemperatureMeasurement.measuredValue].wrapped.map { (880...960).contains($0) } == true)
+  }
+
   @Test func checksTemperatures() throws {
     let node = TestNode(
       ApplianceServers.compartment(ApplianceCabinet("Cold", 100...1000, setpoint: 400), []))

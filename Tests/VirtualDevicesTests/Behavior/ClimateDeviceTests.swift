@@ -210,7 +210,8 @@ import Testing
       ),
       (
         "type: fan, climate: { loss: 50W/K }",
-        "found “climate”, expected this key only in a device of the type “thermostat” or “room air conditioner”"
+        "found “climate”, expected this key only in a device of the type “room air conditioner”, “thermostat”, "
+          + "“radiator thermostat” or “heat pump”"
       ),
       (
         "type: thermostat, filters: { hepa: 1h }",
@@ -226,7 +227,7 @@ import Testing
       ),
       (
         "type: temperature sensor, behave: { temperatureMeasurement.measuredValue: { room: Attic } }",
-        "found room “Attic”, expected a room with a thermostat or a room air conditioner"
+        "found room “Attic”, expected a room with a thermostat, a heat pump or a room air conditioner"
       ),
       (
         "type: humidity sensor, behave: { relativeHumidityMeasurement.measuredValue: { room: Hall } }",

@@ -15,18 +15,20 @@ extension ApplianceServers {
 
   /// Returns Temperature Measurement of a cabinet. Application Clusters § 2.3.
   /// - Parameters:
+  ///   - initial: The temperature at the start, in degrees Celsius.
+  ///   - insulation: The time constant towards the temperature of the room without power.
   ///   - target: Returns the temperature that the cabinet approaches, and its time constant.
   ///   - moved: Runs after the door was moved; nil for a cabinet without a door.
   static func cabinetTemperature(
-    _ initial: Double, moved: (@Sendable (inout ServerContext, String) -> Void)? = nil,
+    _ initial: Double, insulation: Duration, moved: (@Sendable (inout ServerContext, String) -> Void)? = nil,
     _ target: @escaping @Sendable (inout ServerContext) -> (celsius: Double, constant: Duration)
   ) -> ClusterServer {
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       guard context.hasPower else { return }
       let now = context.now
       let isOpen = context[scratch: Door.self, default: Door()].isOpen
-      let (celsius, constant) = isOpen ? (room, Duration.seconds(600)) : target(&context)
-      var temperature = context[scratch: CabinetTemperature.self] ?? CabinetTemperature(initial, at: now)
+      let (celsius, constant) = isOpen ? (room, openConstant) : target(&context)
+      var temperature = temperature(at: now, &context)
       temperature.approach(celsius, timeConstant: constant, at: now)
       context[scratch: CabinetTemperature.self] = temperature
       // Tenths of a degree.
@@ -45,6 +47,13 @@ extension ApplianceServers {
       )
       .onStart(measure)
       .onTimer(.tick, measure)
+      .onPowerLoss { context in
+        let now = context.now
+        var temperature = temperature(at: now, &context)
+        let isOpen = context[scratch: Door.self]?.isOpen == true
+        temperature.approach(room, timeConstant: isOpen ? openConstant : insulation, at: now)
+        context[scratch: CabinetTemperature.self] = temperature
+      }
       .hook(targetChanged) { context, _ in measure(&context) }
       .onAct(TemperatureMeasurement.measuredValue) { context, value throws(StatusError) in
         guard let value = value.wrapped else { throw StatusError(.constraintError) }
@@ -58,6 +67,16 @@ extension ApplianceServers {
       measure(&context)
       moved(&context, state)
     }
+  }
+
+  /// The time constant towards the temperature of the room while the door is open.
+  private static let openConstant = Duration.seconds(600)
+
+  /// Returns the temperature of a cabinet; that of the attribute at the start.
+  private static func temperature(at now: Instant, _ context: inout ServerContext) -> CabinetTemperature {
+    if let temperature = context[scratch: CabinetTemperature.self] { return temperature }
+    return CabinetTemperature(
+      context[TemperatureMeasurement.measuredValue].wrapped.map { Double($0) / 100 } ?? room, at: now)
   }
 
   /// Returns the server with a set point that the temperature of the endpoint follows.
@@ -96,7 +115,7 @@ extension ApplianceServers {
     return [
       reportingTarget(temperatureSetpoint(cabinet.range, step: 100, cabinet.setpoint)),
       cabinetTemperature(
-        Double(cabinet.setpoint) / 100,
+        Double(cabinet.setpoint) / 100, insulation: .seconds(14_400),
         moved: { context, state in
           guard let whole = context.whole else { return }
           let door = PartMove(part: "door", state: state, endpoint: context.endpoint)
@@ -112,6 +131,9 @@ extension ApplianceServers {
 
   // MARK: Oven and cooktop
 
+  /// The time constants of a cavity and of a surface that cool down.
+  private static let ovenConstant = Duration.seconds(1800), surfaceConstant = Duration.seconds(600)
+
   /// Returns the servers of the cavity of an oven, which is hot during a run.
   public static func ovenCavity(_ cabinet: ApplianceCabinet, _ program: ApplianceProgram) -> [ClusterServer] {
     running(
@@ -119,9 +141,9 @@ extension ApplianceServers {
       onChange: { context, _ in context.call(targetChanged, NoFields()) })
       + [
         reportingTarget(temperatureSetpoint(cabinet.range, step: 500, cabinet.setpoint)),
-        cabinetTemperature(room, moved: { _, _ in }) { context in
+        cabinetTemperature(room, insulation: ovenConstant, moved: { _, _ in }) { context in
           let isHot = context[OvenCavityOperationalState.operationalState] == .running
-          return isHot ? (setpoint(&context), .seconds(240)) : (room, .seconds(1800))
+          return isHot ? (setpoint(&context), .seconds(240)) : (room, ovenConstant)
         },
       ]
   }
@@ -147,9 +169,9 @@ extension ApplianceServers {
       },
       temperatureLevels(levels.map(\.0), selected: 1, of: OperationalState.self)
         .onChange(TemperatureControl.selectedTemperatureLevel) { context in context.call(targetChanged, NoFields()) },
-      cabinetTemperature(room) { context in
+      cabinetTemperature(room, insulation: surfaceConstant) { context in
         let level = Int(context[TemperatureControl.selectedTemperatureLevel])
-        guard context[OnOff.onOff], levels.indices.contains(level) else { return (room, .seconds(600)) }
+        guard context[OnOff.onOff], levels.indices.contains(level) else { return (room, surfaceConstant) }
         return (levels[level].1, .seconds(60))
       },
     ]

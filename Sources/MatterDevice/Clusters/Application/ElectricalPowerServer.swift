@@ -53,7 +53,8 @@ public enum ElectricalPowerServer {
   private static func running(_ server: ClusterServer) -> ClusterServer {
     server
       .onStart { context in
-        // A bridged device, whose values stay without power, starts again with its first load.
+        // A bridged device, whose values stay without power, starts again with its first load, or the last one of
+        // the hook.
         let first = context[scratch: FirstLoad.self] ?? FirstLoad(load: context[Power.activePower].wrapped)
         context[scratch: FirstLoad.self] = first
         context.call(ElectricalEnergyServer.starting, ())
@@ -63,7 +64,10 @@ public enum ElectricalPowerServer {
         context.schedule(periodEnd, at: context.now + period)
       }
       .onPoweredTimer(periodEnd) { endPeriod(&$0) }
-      .hook(load) { context, load in update(&context) { $0.load = load } }
+      .hook(load) { context, load in
+        context[scratch: FirstLoad.self] = FirstLoad(load: load)
+        update(&context) { $0.load = load }
+      }
       .hook(supplyChanged) { context, _ in update(&context) }
       .hook(fake) { context, reading in update(&context) { $0.fake = reading } }
   }

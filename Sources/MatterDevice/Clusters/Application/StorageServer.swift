@@ -128,11 +128,6 @@ public enum StorageServer {
   }
 }
 
-extension ServerContext {
-  /// The endpoints that are parts of the same device as the handler's own, with itself.
-  fileprivate var siblings: [EndpointID] { parent.flatMap { node.endpoint($0)?.parts } ?? [endpoint] }
-}
-
 extension ClusterServer {
   /// Limits EndpointList of a Power Source to its own endpoint.
   fileprivate func suppliesItself() -> Self { onRead(PowerSource.endpointList) { [$0.endpoint] } }

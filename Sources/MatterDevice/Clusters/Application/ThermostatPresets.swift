@@ -15,7 +15,9 @@ enum ThermostatPresets {
       Kind(presetScenario: $0, numberOfPresets: 1, presetTypeFeatures: .supportsNames)
     } + [Kind(presetScenario: .userDefined, numberOfPresets: 4, presetTypeFeatures: .supportsNames)]
 
-  static func serve(_ sides: [ThermostatSetpoints.Side], _ server: ClusterServer) -> ClusterServer {
+  static func serve(
+    _ sides: [ThermostatSetpoints.Side], _ range: ThermostatRange, _ server: ClusterServer
+  ) -> ClusterServer {
     func builtIn(_ handle: UInt8, _ scenario: Thermostat.PresetScenario, cool: Int16, heat: Int16) -> Preset {
       Preset(
         presetHandle: .value(OctetString([handle])), presetScenario: scenario,
@@ -28,7 +30,10 @@ enum ThermostatPresets {
       .initial(Thermostat.numberOfPresets, UInt8(limit))
       .initial(
         Thermostat.presets,
-        [builtIn(1, .occupied, cool: 2600, heat: 2000), builtIn(2, .unoccupied, cool: 2800, heat: 1600)]
+        [
+          builtIn(1, .occupied, cool: 2600, heat: range.occupied),
+          builtIn(2, .unoccupied, cool: 2800, heat: range.unoccupied),
+        ]
       )
       .onWrite(Thermostat.presets, check)
       .on(Thermostat.setActivePresetRequest) { context, request throws(StatusError) in

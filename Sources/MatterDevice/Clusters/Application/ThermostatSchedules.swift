@@ -104,7 +104,7 @@ enum ThermostatSchedules {
   /// Applies the present transition of the active schedule, once, and waits for the next one.
   static func follow(_ context: inout ServerContext) {
     context.cancel(.scheduleTransition)
-    guard context[Thermostat.temperatureSetpointHold] != .setpointHoldOn,
+    guard context[Thermostat.temperatureSetpointHold] != .setpointHoldOn, context.isTimed,
       let handle = context[Thermostat.activeScheduleHandle].wrapped, let schedule = context.schedule(handle),
       let time = context.localSeconds
     else { return }
@@ -166,6 +166,11 @@ extension Thermostat.ScheduleStruct {
 }
 
 extension ServerContext {
+  /// Whether the device follows its schedules: a water heater does so in the mode Timed only.
+  fileprivate var isTimed: Bool {
+    mutating get { value(ModeBase<WaterHeaterMode>.currentMode).map { $0 == WaterHeaterServer.timed } ?? true }
+  }
+
   fileprivate func schedule(_ handle: OctetString) -> Thermostat.ScheduleStruct? {
     (committedValue(Thermostat.schedules) ?? []).first { $0.scheduleHandle == .value(handle) }
   }

@@ -9,6 +9,8 @@ public enum ThermostatServer {
   public static let measured = ServerHook<Thermostat, Nullable<Int16>>("measured")
   /// Reports that the device was switched on or off.
   static let switched = ServerHook<Thermostat, Void>("switched")
+  /// Reports that the device began or ceased to follow its schedules.
+  static let modeChanged = ServerHook<Thermostat, Void>("modeChanged")
 
   /// Returns the server.
   /// - Parameters:
@@ -16,6 +18,22 @@ public enum ThermostatServer {
   ///   - cools: Whether it can cool. It does at least one of both.
   ///   - hasFan: Whether it can also run a fan alone.
   public static func make(heats: Bool = true, cools: Bool = true, hasFan: Bool = false) -> ClusterServer {
+    make(heats: heats, cools: cools, hasFan: hasFan, .room).initial(Thermostat.outdoorTemperature, .value(1000))
+  }
+
+  /// Returns the server of a radiator's valve: it opens the valve as far as PIHeatingDemand.
+  public static func radiator() -> ClusterServer {
+    make(heats: true, cools: false).serving(Thermostat.piHeatingDemand)
+  }
+
+  /// Returns the server of a water heater, which decides itself when to heat.
+  /// - Parameter temperature: The temperature of the water at the start, in hundredths of a degree.
+  static func waterHeater(_ temperature: Int16) -> ClusterServer {
+    make(heats: true, cools: false, hasFan: false, .water).initial(Thermostat.localTemperature, .value(temperature))
+      .hook(modeChanged) { context, _ in ThermostatSchedules.restart(&context) }
+  }
+
+  private static func make(heats: Bool, cools: Bool, hasFan: Bool, _ range: ThermostatRange) -> ClusterServer {
     let sides = (heats ? [ThermostatSetpoints.Side.heat] : []) + (cools ? [.cool] : [])
     var features = [
       Thermostat.occupancyFeature, Thermostat.presetsFeature, Thermostat.matterScheduleConfiguration,
@@ -28,7 +46,6 @@ public enum ThermostatServer {
       + (heats && cools ? [.auto] : []) + (hasFan ? [.fanOnly] : [])
     var server = ClusterServer(Thermostat.self, features: features)
       .initial(Thermostat.localTemperature, .value(2000))
-      .initial(Thermostat.outdoorTemperature, .value(1000))
       .initial(
         Thermostat.controlSequenceOfOperation, heats && cools ? .coolingAndHeating : heats ? .heatingOnly : .coolingOnly
       )
@@ -47,6 +64,8 @@ public enum ThermostatServer {
       .hook(measured) { context, temperature in
         context[scratch: Measured.self] = Measured(temperature: temperature)
         calibrate(&context)
+        // The demand depends on the time.
+        if context.serves(Thermostat.piHeatingDemand) { decide(&context) }
       }
       .hook(switched) { context, _ in decide(&context) }
       .onChange(Thermostat.localTemperatureCalibration, calibrate)
@@ -69,22 +88,25 @@ public enum ThermostatServer {
           band = context[Thermostat.minSetpointDeadBand]
         }
     }
-    for side in sides { server = serve(side, server) }
-    server = ThermostatPresets.serve(sides, server)
+    for side in sides { server = serve(side, range, server) }
+    server = ThermostatPresets.serve(sides, range, server)
     server = ThermostatSchedules.serve(modes.filter { $0 != .off && $0 != .fanOnly }, server)
     return ThermostatAtomicWrite.serve(server)
   }
 
-  private static func serve(_ side: ThermostatSetpoints.Side, _ server: ClusterServer) -> ClusterServer {
+  private static func serve(
+    _ side: ThermostatSetpoints.Side, _ range: ThermostatRange, _ server: ClusterServer
+  ) -> ClusterServer {
     let attributes = ThermostatSideAttributes.of(side)
-    let limits: ClosedRange<Int16> = side == .heat ? 700...3000 : 1600...3200
+    let limits: ClosedRange<Int16> = side == .heat ? range.heating : 1600...3200
     var server =
       server
       .initial(attributes.absoluteLowest, limits.lowerBound)
       .initial(attributes.absoluteHighest, limits.upperBound)
       .initial(attributes.lowest, limits.lowerBound)
       .initial(attributes.highest, limits.upperBound)
-      .initial(attributes.unoccupied, side == .heat ? 1600 : 2800)
+      .initial(attributes.occupied, side == .heat ? range.occupied : 2600)
+      .initial(attributes.unoccupied, side == .heat ? range.unoccupied : 2800)
       .limiting(attributes.lowest, from: attributes.absoluteLowest, to: attributes.absoluteHighest)
       .limiting(attributes.highest, from: attributes.absoluteLowest, to: attributes.absoluteHighest)
     for setpoint in [attributes.occupied, attributes.unoccupied] {
@@ -159,13 +181,15 @@ public enum ThermostatServer {
 
   /// Switches heating, cooling and the fan.
   private static func decide(_ context: inout ServerContext) {
+    if context.call(WaterHeaterServer.thermostatChanged, ()) { return }
     let setpoints = context.thermostatSetpoints
     let isOccupied = context[Thermostat.occupancy].contains(.occupied)
     let mode = context.value(OnOff.onOff) == false ? .off : context[Thermostat.systemMode]
     let heat = mode == .heat || mode == .auto ? setpoints.heat.map { isOccupied ? $0.occupied : $0.unoccupied } : nil
     let cool = mode == .cool || mode == .auto ? setpoints.cool.map { isOccupied ? $0.occupied : $0.unoccupied } : nil
-    var control = context[scratch: ThermostatControl.self, default: ThermostatControl()]
     let temperature = context[Thermostat.localTemperature].wrapped.map { Int($0) }
+    if context.serves(Thermostat.piHeatingDemand) { return openValve(temperature, setpoint: heat, &context) }
+    var control = context[scratch: ThermostatControl.self, default: ThermostatControl()]
     control.advance(to: temperature, heat: heat, cool: cool)
     context[scratch: ThermostatControl.self] = control
     var relays: Thermostat.RelayState = control.action == .heat ? .heat : control.action == .cool ? .cool : []
@@ -177,6 +201,14 @@ public enum ThermostatServer {
     let target = control.action == .heat ? heat : cool
     let distance = control.action == .idle ? 0 : abs((temperature ?? 0) - (target ?? 0))
     context.call(FanControlServer.automatic, UInt8(clamping: max(20, min(100, distance / 2))))
+  }
+
+  private static func openValve(_ temperature: Int?, setpoint: Int?, _ context: inout ServerContext) {
+    var valve = context[scratch: ThermostatValve.self, default: ThermostatValve()]
+    valve.advance(to: temperature, setpoint: setpoint, at: context.now)
+    context[scratch: ThermostatValve.self] = valve
+    context[Thermostat.piHeatingDemand] = valve.demand
+    context[Thermostat.thermostatRunningState] = valve.demand > 0 ? .heat : []
   }
 
   // MARK: Hold
@@ -198,6 +230,15 @@ public enum ThermostatServer {
     context[Thermostat.setpointHoldExpiryTimestamp] = Nullable(now.map { UInt32(clamping: $0 + rest) })
     context.schedule(.setpointHoldEnd, at: context.now + .seconds(rest))
   }
+}
+
+/// The limits and the usual values of the set points for heating, in hundredths of a degree.
+struct ThermostatRange: Sendable {
+  let heating: ClosedRange<Int16>
+  let occupied, unoccupied: Int16
+
+  static let room = ThermostatRange(heating: 700...3000, occupied: 2000, unoccupied: 1600)
+  static let water = ThermostatRange(heating: 3000...7500, occupied: 5500, unoccupied: 4000)
 }
 
 /// The Thermostat User Interface Configuration server: the unit of the display, and the lock of the keypad.
