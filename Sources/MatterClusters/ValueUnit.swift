@@ -59,6 +59,18 @@ package enum ValueUnit: Hashable, Sendable {
     add(ElectricalPowerMeasurement.self, .millihertz, "Frequency")
     add(ElectricalPowerMeasurement.self, .hundredthsOfPercent, "PowerFactor")
     add(ElectricalEnergyMeasurement.self, .milliwattHours, "Energy")
+    add(
+      EnergyEvse.self, .milliamperes, "CircuitCapacity", "MinimumChargeCurrent", "MaximumChargeCurrent",
+      "UserMaximumChargeCurrent", "MaximumDischargeCurrent", "MaximumCurrent")
+    add(
+      EnergyEvse.self, .milliwattHours, "NextChargeRequiredEnergy", "BatteryCapacity", "SessionEnergyCharged",
+      "SessionEnergyDischarged", "AddedEnergy", "EnergyTransferred", "EnergyDischarged")
+    add(EnergyEvse.self, .percent, "StateOfCharge", "NextChargeTargetSoC", "TargetSoC")
+    add(EnergyEvse.self, .seconds, "SessionDuration", "RandomizationDelayWindow")
+    add(
+      DeviceEnergyManagement.self, .milliwatts, "AbsMinPower", "AbsMaxPower", "Power", "MinPower", "MaxPower",
+      "NominalPower", "MinPowerAdjustment", "MaxPowerAdjustment")
+    add(DeviceEnergyManagement.self, .milliwattHours, "EnergyUse", "NominalEnergy", "MaximumEnergy")
     add(PowerSource.self, .halfPercent, "BatPercentRemaining")
     add(PowerSource.self, .seconds, "BatTimeRemaining", "BatTimeToFullCharge")
     add(

@@ -32,6 +32,7 @@ extension DeviceState.Reading {
     source.addCovering()
     source.addFan()
     source.addValve()
+    source.addStation()
     return source.readings
   }
 }
@@ -142,6 +143,10 @@ private struct ReadingSource {
     add(ValveConfigurationAndControl.currentState) { $0.wrapped.map { Self.words($0, "valve state") } }
     guard value(ValveConfigurationAndControl.currentState) == .value(.open) else { return }
     add(ValveConfigurationAndControl.currentLevel)
+  }
+
+  mutating func addStation() {
+    add(EnergyEvse.state) { $0.wrapped.map { Self.words($0, "charging state") } }
   }
 
   mutating func addFan() {

@@ -50,6 +50,15 @@ public struct EnergyMeter: Hashable, Sendable {
     if let exported { exportedTotal = Int128(max(exported, 0)) * Self.milliwattHour }
   }
 
+  /// Returns the time until a total of energy in milliwatt hours is imported with the present power; nil if none is
+  /// imported.
+  func time(toImport total: Int64) -> Duration? {
+    guard power > 0 else { return nil }
+    // Rounded up.
+    let missing = max(Int128(total) * Self.milliwattHour - importedTotal, 0)
+    return .nanoseconds(Int64(clamping: (missing + Int128(power) - 1) / Int128(power)))
+  }
+
   /// The whole milliwatt hours imported at the time of the last call.
   public var imported: Int64 { Int64(importedTotal / Self.milliwattHour) }
   /// The whole milliwatt hours exported at the time of the last call.

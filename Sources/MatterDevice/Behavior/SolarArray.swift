@@ -84,9 +84,40 @@ extension ClusterServer {
       let now = context.now
       let time =
         (context.node.utc.map { Int64(clamping: $0.unixMilliseconds(at: now)) } ?? (now - .zero).milliseconds)
-      context.call(ElectricalPowerServer.load, -array.power(at: time / 1000))
+      let power = -array.power(at: time / 1000)
+      var report = EnergyReport()
+      report.power = max(power, context[scratch: Curtailment.self]?.power ?? power)
+      if power < 0 { report.capability = [.init(minPower: power, maxPower: 0, minDuration: 1, maxDuration: 86_400)] }
+      context.call(ElectricalPowerServer.load, report.power)
       context.schedule(.daylight, at: now + .milliseconds(SolarArray.step * 1000 - time % (SolarArray.step * 1000)))
+      context.call(EnergyManagementServer.report, report, on: context.parent)
     }
-    return onStart(measure).onTimer(.daylight, measure)
+    return onStart { context in
+      context[scratch: Curtailment.self] = nil
+      measure(&context)
+    }
+    .onTimer(.daylight, measure)
+    .hook(SolarArray.curtail) { context, power in
+      context[scratch: Curtailment.self] = power.map { Curtailment(power: $0) }
+      // A power that is set stays.
+      if context.isScheduled(.daylight) { measure(&context) }
+    }
   }
 }
+
+extension SolarArray {
+  /// Limits the power that is generated; nil ends that.
+  fileprivate static let curtail = ServerHook<ElectricalPowerMeasurement, Int64?>("curtail")
+
+  /// Returns the Device Energy Management server, for the endpoint that the inverter is a part of.
+  public func energyManagement() -> ClusterServer {
+    let appliance = EnergyAppliance(
+      .solarPV, -max(peak, 0)...0, features: [DeviceEnergyManagement.powerAdjustment])
+    return EnergyManagementServer.make(appliance) { context, demand in
+      for endpoint in context.family { context.call(Self.curtail, demand.power, on: endpoint) }
+    }
+  }
+}
+
+/// The limit of the generated power in milliwatts, at most 0.
+private struct Curtailment: Sendable { let power: Int64 }

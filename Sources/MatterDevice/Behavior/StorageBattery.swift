@@ -64,6 +64,12 @@ public struct StorageBattery: Hashable, Sendable {
     set(percent: percent)
   }
 
+  /// Removes an energy in milliwatt hours, or all that is left.
+  mutating func remove(_ energy: Int64, at now: Instant) {
+    advance(to: now)
+    charge = max(0, charge - Int128(max(energy, 0)) * Self.milliwattHour)
+  }
+
   /// Starts the time at `now`, with a stored charge if there is one.
   mutating func start(stored: [Int64]?, at now: Instant) {
     self.now = now
@@ -95,6 +101,9 @@ public struct StorageBattery: Hashable, Sendable {
 
   /// The time until the battery is full or empty with the present power; nil if no power flows.
   public var timeToEnd: Duration? { time(to: power > 0 ? full : 0) }
+
+  /// Returns the time until the charge is an energy in milliwatt hours with the present power; nil if no power flows.
+  func time(toEnergy energy: Int64) -> Duration? { time(to: Int128(energy) * Self.milliwattHour) }
 
   /// The time of the next change of ``halfPercent`` or ``power``; nil if there is none.
   public var nextChange: Instant? {

@@ -141,6 +141,11 @@ public struct ServerContext: Sendable {
     node.timers.removeAll { $0.cluster == current && $0.id == timer }
   }
 
+  /// Returns whether the timer is set.
+  func isScheduled(_ timer: TimerID) -> Bool {
+    node.timers.contains { $0.cluster == current && $0.id == timer }
+  }
+
   /// Ends the behavior of an attribute until the next start of its server.
   mutating func endBehavior(of path: ConcreteAttributePath) {
     guard let index = node.index(ClusterPath(path.endpoint, path.cluster)) else { return }

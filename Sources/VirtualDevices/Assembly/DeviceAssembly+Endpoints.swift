@@ -106,7 +106,10 @@ extension DeviceAssembly {
     var units: [Unit]
     if let appliance = Appliance.of(device.kind) {
       units = appliance.units(device.program ?? appliance.program)
-    } else if let own = energyUnits(of: device.kind, device.energy) ?? climateUnits(of: device.kind, device.climate) {
+    } else if let own = energyUnits(
+      of: device.kind, device.energy, isProvisional: device.servesProvisional)
+      ?? climateUnits(of: device.kind, device.climate)
+    {
       units = own
     } else {
       let type = DeviceTypes.named(device.kind.deviceType)

@@ -9,7 +9,10 @@ extension DeviceAssembly {
   ]
 
   /// Returns the application endpoints of a device with electrical sensors; nil for other kinds.
-  static func energyUnits(of kind: DeviceKind, _ energy: EnergyDefinition = EnergyDefinition()) -> [Unit]? {
+  /// - Parameter isProvisional: whether the device serves provisional features.
+  static func energyUnits(
+    of kind: DeviceKind, _ energy: EnergyDefinition = EnergyDefinition(), isProvisional: Bool = false
+  ) -> [Unit]? {
     let identify = IdentifyServer.make(.visibleIndicator)
     switch kind {
     case .meteringPlug:
@@ -31,14 +34,21 @@ extension DeviceAssembly {
       ]
     case .solarPower:
       return [
-        Unit(type: DeviceTypes.solarPower, servers: [identify]),
+        Unit(
+          type: DeviceTypes.solarPower,
+          servers: [identify, energy.solar.energyManagement(), EnergyManagementModeServer.make()],
+          utilities: [DeviceTypes.deviceEnergyManagement]),
         source(
           2, StorageServer.wired("Inverter"), ElectricalPowerServer.make(),
           ElectricalEnergyServer.make([ElectricalEnergyMeasurement.exportedEnergy])),
       ]
     case .batteryStorage:
       return [
-        Unit(type: DeviceTypes.batteryStorage, servers: [identify]),
+        Unit(
+          type: DeviceTypes.batteryStorage,
+          servers: [
+            identify, StorageServer.energyManagement(energy.storage), EnergyManagementModeServer.make(),
+          ], utilities: [DeviceTypes.deviceEnergyManagement]),
         source(
           1, StorageServer.wired("Grid"), StorageServer.power(ElectricalPowerServer.make(), isLeading: true),
           ElectricalEnergyServer.make(directions)),
@@ -46,6 +56,18 @@ extension DeviceAssembly {
           3, StorageServer.make(energy.storage),
           StorageServer.power(ElectricalPowerServer.make(ElectricalPowerMeasurement.directCurrent, voltage: 48_000)),
           ElectricalEnergyServer.make(directions)),
+      ]
+    case .evse:
+      return [
+        Unit(
+          type: DeviceTypes.energyEvse,
+          servers: [
+            identify, EvseServer.make(energy.vehicle, reportsCharge: isProvisional), EvseModeServer.make(),
+            EvseServer.energyManagement(), EnergyManagementModeServer.make(),
+          ], utilities: [DeviceTypes.deviceEnergyManagement]),
+        source(
+          1, StorageServer.wired("Grid"), EvseServer.power(ElectricalPowerServer.make()),
+          ElectricalEnergyServer.make()),
       ]
     default: return nil
     }
@@ -65,7 +87,7 @@ extension DeviceAssembly {
   /// The names of the parts of a device with electrical sensors.
   static func energyParts(of kind: DeviceKind) -> [String] {
     switch kind {
-    case .meteringPlug: ["Meter"]
+    case .meteringPlug, .evse: ["Meter"]
     case .solarPower: ["Inverter"]
     case .batteryStorage: ["Grid", "Battery"]
     default: []

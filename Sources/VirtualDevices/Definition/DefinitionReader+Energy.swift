@@ -3,17 +3,19 @@ internal import MatterDevice
 internal import MatterModel
 internal import Yams
 
-/// The keys `solar` and `storage`.
+/// The keys `solar`, `storage` and `vehicle`.
 package struct EnergyDefinition: Hashable, Sendable {
   /// The solar array.
   var solar = SolarArray()
   /// The battery of a battery storage.
   var storage = StorageBattery()
+  /// The vehicle of a charging station.
+  var vehicle = ElectricVehicle()
 }
 
-// The keys `load`, `solar` and `storage` of devices that measure, generate and store electrical energy.
+// The keys `load`, `solar`, `storage` and `vehicle` of devices that measure, generate and store electrical energy.
 extension DefinitionReader {
-  /// Reads the keys of solar arrays and battery storages, and reports them at other devices.
+  /// Reads the keys of solar arrays, battery storages and charging stations, and reports them at other devices.
   mutating func readEnergy(_ fields: [String: Node], of kind: DeviceKind?) -> EnergyDefinition {
     var energy = EnergyDefinition()
     if let node = fields["solar"], isPlaced(node, "solar", kind, in: [.solarPower]),
@@ -43,7 +45,31 @@ extension DefinitionReader {
         charging: measure(fields["charging"], .milliwatts, in: 0...100_000, power) ?? usual.charging,
         discharging: measure(fields["discharging"], .milliwatts, in: 0...100_000, power) ?? usual.discharging)
     }
+    if let node = fields["vehicle"], isPlaced(node, "vehicle", kind, in: [.evse]) {
+      energy.vehicle = readVehicle(node)
+    }
     return energy
+  }
+
+  private mutating func readVehicle(_ node: Node) -> ElectricVehicle {
+    var vehicle = ElectricVehicle()
+    let keys = ["capacity", "charge", "charging", "trip"]
+    guard let fields = fields(of: node, known: keys, what: "a vehicle") else { return vehicle }
+    if let capacity = measure(
+      fields["capacity"], .milliwattHours, in: 0.1...1000, "an energy from 100Wh to 1000kWh, such as 60kWh")
+    {
+      vehicle.capacity = capacity
+    }
+    if let node = fields["charge"], let percent = readPercentage(node, expected: "a charge from 0% to 100%") {
+      vehicle.charge = percent
+    }
+    if let power = measure(fields["charging"], .milliwatts, in: 0.001...100_000, "a power up to 100kW, such as 11kW") {
+      vehicle.charging = power
+    }
+    if let energy = measure(fields["trip"], .milliwattHours, in: 0...1000, "an energy up to 1000kWh, such as 8kWh") {
+      vehicle.trip = energy
+    }
+    return vehicle
   }
 
   /// Reads a measure with its unit, and returns the encoded number.

@@ -96,8 +96,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
-    "compartments",
-    "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "clusters",
+    "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "clusters",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {

@@ -14,6 +14,9 @@ extension DeviceKind {
   public static let batteryStorage = DeviceKind(
     name: "battery storage", aliases: ["home battery", "storage battery"], deviceType: 0x0018, productID: 0x8063,
     summary: "a battery that charges and discharges within its limits")
+  public static let evse = DeviceKind(
+    name: "EVSE", aliases: ["energy EVSE", "wallbox", "charging station", "EV charger"], deviceType: 0x050C,
+    productID: 0x8064, summary: "a charging station for an electric vehicle")
 
-  static let energy: [DeviceKind] = [.meteringPlug, .electricalSensor, .solarPower, .batteryStorage]
+  static let energy: [DeviceKind] = [.meteringPlug, .electricalSensor, .solarPower, .batteryStorage, .evse]
 }

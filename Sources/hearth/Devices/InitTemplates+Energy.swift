@@ -6,6 +6,7 @@ extension Init.Kind {
     #   hearth pair CODE             for each device, with the code that `hearth run` prints
     #   hearth sim set Heater.electricalPowerMeasurement.activePower=1.5kW      the appliance demands another power
     #   hearth sim set 'Home Battery.electricalPowerMeasurement.activePower=-2kW'        discharge the battery
+    #   hearth sim set 'Wallbox.cable=plugged in'                               or unplugged
 
     home: My energy
 
@@ -26,6 +27,11 @@ extension Init.Kind {
         type: battery storage
         storage: { capacity: 10kWh, charge: 35%, charging: 5kW, discharging: 4kW }
         load: { steps: [3kW for 4h, 0W for 8h, -2kW for 6h, 0W for 6h] }
+
+      # A charging station with its vehicle, which is unplugged at first. A controller enables charging.
+      - name: Wallbox
+        type: EVSE
+        vehicle: { capacity: 60kWh, charge: 45%, charging: 7.4kW, trip: 9kWh }
 
     """
 }

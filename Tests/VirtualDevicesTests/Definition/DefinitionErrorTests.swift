@@ -103,7 +103,8 @@ struct DefinitionErrorTests {
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
         + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, climate, filters, "
-        + "phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage or clusters"
+        + "phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, "
+        + "vehicle or clusters"
     )
   }
 

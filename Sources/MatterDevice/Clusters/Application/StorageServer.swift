@@ -7,6 +7,8 @@ import MatterProtocol
 public enum StorageServer {
   /// Requests a power in milliwatts, positive to charge; nil passes the present one to the electrical sensors.
   public static let request = ServerHook<PowerSource, Int64?>("request")
+  /// Replaces the requested power by that of energy management; nil ends that.
+  private static let adjust = ServerHook<PowerSource, Int64?>("adjust")
 
   private static let chargeKey = "charge"
   /// The voltages of an empty and of a full battery, in millivolts.
@@ -38,6 +40,7 @@ public enum StorageServer {
         battery.start(stored: stored, at: context.now)
         // A behavior of the power may have started earlier.
         battery.request(context[scratch: Request.self]?.power ?? 0, at: context.now)
+        context[scratch: Adjustment.self] = nil
         context[scratch: StorageBattery.self] = battery
         update(&context)
       }
@@ -45,11 +48,38 @@ public enum StorageServer {
       .hook(request) { context, power in
         guard let power else { return update(&context) }
         context[scratch: Request.self] = Request(power: power)
-        update(&context) { $0.request(power, at: $1) }
+        let adjusted = context[scratch: Adjustment.self]?.power
+        update(&context) { $0.request(adjusted ?? power, at: $1) }
+      }
+      .hook(adjust) { context, power in
+        context[scratch: Adjustment.self] = power.map { Adjustment(power: $0) }
+        let requested = context[scratch: Request.self]?.power ?? 0
+        update(&context) { $0.request(power ?? requested, at: $1) }
       }
       .onAct(PowerSource.batPercentRemaining) { context, percent in
         if let percent = percent.wrapped { update(&context) { $0.set(charge: Double(percent) / 2, at: $1) } }
       }
+  }
+
+  /// Returns the Device Energy Management server, for the endpoint that the battery is a part of.
+  public static func energyManagement(_ battery: StorageBattery) -> ClusterServer {
+    let appliance = EnergyAppliance(
+      .batteryStorage, -battery.discharging...battery.charging, features: [DeviceEnergyManagement.powerAdjustment])
+    return EnergyManagementServer.make(appliance) { context, demand in
+      for endpoint in context.family { context.call(adjust, demand.power, on: endpoint) }
+    }
+  }
+
+  private static func report(_ battery: StorageBattery, _ context: inout ServerContext) {
+    var report = EnergyReport()
+    report.power = battery.power
+    let range = (lowest: battery.energy > 0 ? -battery.discharging : 0, highest: battery.isFull ? 0 : battery.charging)
+    if range.lowest < range.highest {
+      report.capability = [
+        .init(minPower: range.lowest, maxPower: range.highest, minDuration: 1, maxDuration: 86_400)
+      ]
+    }
+    context.call(EnergyManagementServer.report, report, on: context.parent)
   }
 
   /// Returns the Power Source server of a connection to the grid.
@@ -90,6 +120,7 @@ public enum StorageServer {
   // MARK: State
 
   private struct Request: Sendable { let power: Int64 }
+  private struct Adjustment: Sendable { let power: Int64 }
 
   private static func update(
     _ context: inout ServerContext, _ change: (inout StorageBattery, Instant) -> Void = { _, _ in }
@@ -107,6 +138,7 @@ public enum StorageServer {
     for endpoint in context.siblings { context.call(ElectricalPowerServer.load, battery.power, on: endpoint) }
     context.cancel(.tick)
     if let next = battery.nextChange { context.schedule(.tick, at: next) }
+    report(battery, &context)
   }
 
   private static func show(_ battery: StorageBattery, isUrgent: Bool, _ context: inout ServerContext) {
@@ -126,6 +158,11 @@ public enum StorageServer {
     context[PowerSource.batChargeState] = power > 0 ? .isCharging : battery.isFull ? .isAtFullCharge : .isNotCharging
     context[PowerSource.batChargeLevel] = .init(halfPercent: percent)
   }
+}
+
+extension ServerContext {
+  /// The handler's own endpoint and its parts.
+  var family: [EndpointID] { [endpoint] + (node.endpoint(endpoint)?.parts ?? []) }
 }
 
 extension ClusterServer {

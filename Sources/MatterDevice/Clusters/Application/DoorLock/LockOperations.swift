@@ -58,8 +58,10 @@ enum LockOperations {
         present(.pin, OctetString(Array(code.utf8)), .keypad, &context)
       }
       .onPart("reader", []) { context, code throws(StatusError) in
-        guard let code = octets(code), !code.isEmpty else { throw StatusError(.constraintError) }
-        present(.rfid, OctetString(code), .rfid, &context)
+        guard let code = OctetString(hexadecimal: code), !code.bytes.isEmpty else {
+          throw StatusError(.constraintError)
+        }
+        present(.rfid, code, .rfid, &context)
       }
       .onPart("button", ["pressed"]) { context, _ throws(StatusError) in
         guard context[DoorLock.enableOneTouchLocking] else { throw StatusError(.invalidInState) }
@@ -151,14 +153,6 @@ enum LockOperations {
       operation.holder = holder
       emit(error, of: operation, &context)
       if error == .invalidCredential { countWrongCode(&context) }
-    }
-  }
-
-  private static func octets(_ text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count.isMultiple(of: 2), text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).compactMap { index in
-      UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
     }
   }
 

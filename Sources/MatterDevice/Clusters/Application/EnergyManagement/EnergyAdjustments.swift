@@ -1,0 +1,146 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+
+// The commands and test events of Device Energy Management. The codes of the test events are those of the Matter SDK.
+extension EnergyManagementServer {
+  // MARK: Power
+
+  static func powerAdjustments(_ server: ClusterServer) -> ClusterServer {
+    server
+      .on(DEM.powerAdjustRequest) { context, request throws(StatusError) in
+        try check(request.cause, &context)
+        guard let state = context[scratch: EnergyManagement.self], let possible = state.possible,
+          possible.contains(where: { entry in
+            entry.minPower <= request.power && request.power <= entry.maxPower
+              && entry.minDuration <= request.duration && request.duration <= entry.maxDuration
+          })
+        else { throw StatusError(.constraintError) }
+        guard state.esaState == .online || state.esaState == .powerAdjustActive else {
+          throw StatusError(.invalidInState)
+        }
+        let now = context.now
+        if state.adjustment == nil { context.emit(DEM.powerAdjustStart, NoFields()) }
+        update(&context, isUrgent: true) { state in
+          if state.adjustment == nil { state.meter = EnergyMeter(at: now) }
+          state.adjustment = .init(
+            power: request.power, cause: request.cause, start: state.adjustment?.start ?? now,
+            end: now + .seconds(Int64(request.duration)), capability: possible)
+          state.measure(at: now)
+        }
+      }
+      .on(DEM.cancelPowerAdjustRequest) { context, _ throws(StatusError) in
+        guard context[scratch: EnergyManagement.self]?.adjustment != nil else { throw StatusError(.invalidInState) }
+        endAdjustment(.cancelled, &context)
+        update(&context, isUrgent: true)
+      }
+      .onTest(0x00, "powerAdjustment") { context in
+        update(&context) {
+          $0.testCapability = [
+            .init(minPower: 5_000_000, maxPower: 30_000_000, minDuration: 10, maxDuration: 60)
+          ]
+        }
+      }
+      .onTest(0x01, "powerAdjustmentEnd") { context in
+        endAdjustment(.cancelled, &context)
+        update(&context) { $0.testCapability = nil }
+      }
+  }
+
+  // MARK: Start time
+
+  static func startAdjustments(_ server: ClusterServer) -> ClusterServer {
+    server
+      .on(DEM.startTimeAdjustRequest) { context, request throws(StatusError) in
+        try check(request.cause, &context)
+        guard let state = context[scratch: EnergyManagement.self], let forecast = state.shownForecast,
+          forecast.activeSlotNumber == .null, let earliest = forecast.earliestStartTime, let now = context.epochSeconds,
+          let latest = forecast.latestEndTime
+        else { throw StatusError(.failure) }
+        let end = request.requestedStartTime.saturatingAdd(forecast.endTime.saturatingSubtract(forecast.startTime))
+        guard request.requestedStartTime >= earliest.wrapped ?? now, end <= latest else {
+          throw StatusError(.constraintError)
+        }
+        update(&context, isUrgent: true) { $0.shift = (request.cause, request.requestedStartTime) }
+      }
+      .on(DEM.cancelRequest) { context, _ throws(StatusError) in
+        guard let state = context[scratch: EnergyManagement.self], state.shownForecast != nil else {
+          throw StatusError(.failure)
+        }
+        guard state.shift != nil else { throw StatusError(.invalidInState) }
+        update(&context, isUrgent: true) { $0.shift = nil }
+      }
+      .onTest(0x05, "startTimeAdjustment") { test(isActive: false, &$0) }
+      .onTest(0x06, "startTimeAdjustmentEnd") { endTest(&$0) }
+  }
+
+  // MARK: Pauses
+
+  static func pauses(_ server: ClusterServer) -> ClusterServer {
+    server
+      .on(DEM.pauseRequest) { context, request throws(StatusError) in
+        try check(request.cause, &context)
+        guard let state = context[scratch: EnergyManagement.self], let forecast = state.shownForecast,
+          let index = forecast.activeSlotNumber.wrapped, forecast.slots.indices.contains(Int(index)),
+          case let slot = forecast.slots[Int(index)], slot.slotIsPausable == true,
+          let shortest = slot.minPauseDuration, let longest = slot.maxPauseDuration
+        else { throw StatusError(.failure) }
+        guard shortest <= request.duration, request.duration <= longest else { throw StatusError(.constraintError) }
+        guard state.esaState == .online || state.esaState == .paused else { throw StatusError(.invalidInState) }
+        if state.pause == nil { context.emit(DEM.paused, NoFields()) }
+        let end = context.now + .seconds(Int64(request.duration))
+        update(&context, isUrgent: true) { $0.pause = (request.cause, end) }
+      }
+      .on(DEM.resumeRequest) { context, _ throws(StatusError) in
+        guard context[scratch: EnergyManagement.self]?.pause != nil else { throw StatusError(.invalidInState) }
+        endPause(.cancelled, &context)
+        update(&context, isUrgent: true)
+      }
+      .onTest(0x07, "pausable") { test(isActive: true, &$0) }
+      .onTest(0x08, "pausableNextSlot") { context in
+        update(&context) { $0.testForecast?.activeSlotNumber = .value(1) }
+      }
+      .onTest(0x09, "pausableEnd") { endTest(&$0) }
+  }
+
+  // MARK: Forecasts for tests
+
+  static func forecastTests(_ server: ClusterServer) -> ClusterServer {
+    server
+      .onTest(0x0F, "forecast") { test(isActive: true, &$0) }
+      .onTest(0x10, "forecastEnd") { endTest(&$0) }
+  }
+
+  /// Replaces the forecast by one of two slots, of which the first one may be paused.
+  private static func test(isActive: Bool, _ context: inout ServerContext) {
+    // Without a known time, the time since the start.
+    let now =
+      context.epochSeconds ?? UInt32(clamping: (context.now - context.startedAt).milliseconds / 1000)
+    let reportsPower = context.has(DEM.powerForecastReporting)
+    func slot(_ seconds: UInt32, isPausable: Bool) -> DeviceEnergyManagement.SlotStruct {
+      .init(
+        minDuration: seconds, maxDuration: 2 * seconds, defaultDuration: seconds, elapsedSlotTime: 0,
+        remainingSlotTime: seconds, slotIsPausable: isPausable, minPauseDuration: 10, maxPauseDuration: 60,
+        manufacturerESAState: reportsPower ? nil : 1, nominalPower: reportsPower ? 2_500_000 : nil,
+        minPower: reportsPower ? 1_200_000 : nil, maxPower: reportsPower ? 7_600_000 : nil,
+        nominalEnergy: reportsPower ? Int64(2_500_000) * Int64(seconds) / 3600 : nil)
+    }
+    let slots = [slot(1800, isPausable: true), slot(3600, isPausable: false)]
+    let start = isActive ? now : now.saturatingAdd(60)
+    let end = start.saturatingAdd(slots.reduce(0) { $0.saturatingAdd($1.defaultDuration) })
+    let forecast = DeviceEnergyManagement.ForecastStruct(
+      forecastID: 0, activeSlotNumber: isActive ? .value(0) : .null, startTime: start, endTime: end,
+      earliestStartTime: .value(now), latestEndTime: end.saturatingAdd(60), isPausable: true, slots: slots,
+      forecastUpdateReason: .internalOptimization)
+    update(&context, isUrgent: true) { state in
+      (state.testForecast, state.shift) = (forecast, nil)
+    }
+  }
+
+  private static func endTest(_ context: inout ServerContext) {
+    endPause(.cancelled, &context)
+    update(&context, isUrgent: true) { state in
+      (state.testForecast, state.shift) = (nil, nil)
+    }
+  }
+}
