@@ -38,6 +38,12 @@ public enum TimerID: Hashable, Sendable {
   case atomicWriteEnd
   /// The next change of a power that follows the daylight.
   case daylight
+  /// The next query of a default provider of software.
+  case defaultQuery
+  /// The next step of a software update.
+  case updateStep
+  /// The time after which a step of a software update fails.
+  case updateTimeout
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// The next value of an attribute of a manufacturer's cluster that is in a transition.
