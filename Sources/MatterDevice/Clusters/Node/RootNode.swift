@@ -9,7 +9,9 @@ enum RootNode {
     if !root.deviceTypes.contains(where: { $0.id == DeviceTypes.rootNode.id }) {
       root.deviceTypes.insert(DeviceTypes.rootNode, at: 0)
     }
-    root.deviceTypes.append(DeviceTypes.otaRequestor)
+    if !root.deviceTypes.contains(where: { $0.id == DeviceTypes.otaRequestor.id }) {
+      root.deviceTypes.append(DeviceTypes.otaRequestor)
+    }
     root.clients += DeviceTypes.otaRequestor.clients.filter { !root.clients.contains($0) }
     // A server that the caller passed takes precedence.
     root.servers += servers(configuration).filter { ours in !root.servers.contains { $0.id == ours.id } }
