@@ -22,7 +22,7 @@ struct Hearth: AsyncParsableCommand {
           Discover.self, Pair.self, Devices.self, Describe.self, On.self, Off.self, Toggle.self, Level.self, Color.self,
           Read.self, Write.self, Invoke.self, Subscribe.self, Watch.self, Wait.self, Observe.self,
           HomeCommands.self, Group.self, Scene.self, Rooms.self, Room.self, Rename.self,
-          Share.self,
+          Share.self, OTA.self,
           Fabrics.self, Access.self, Bind.self, Unbind.self, Remove.self, HubCommands.self,
         ]),
       CommandGroup(name: "Simulation", subcommands: [Test.self, Replay.self]),

@@ -43,6 +43,7 @@ import VirtualDevices
     "power-loss.yaml": "lamp.connectivity: online: it is offline (subscription lost)",
     "router-reboot.yaml": "lamp 1.connectivity: online: it is offline (subscription lost)",
     "sensors.yaml": "washer.connectivity: offline: it is online",
+    "software-update.yaml": "event lamp.otaSoftwareUpdateRequestor.versionApplied",
     "stolen-sessions.yaml": "lamp.onOff: true: it is false",
     "subscription-flood.yaml": "lamp.onOff: true: it is false",
     "thermostat.yaml": "thermometer.connectivity: offline: it is online",

@@ -38,7 +38,7 @@ import Testing
     #expect(try findings("  - { name: Thing, provisional: true, type: \(kind.name)\(behind) }\n") == [])
   }
 
-  @Test(arguments: DeviceKind.all.filter { $0 != .bridge }) func conformsBehindBridge(_ kind: DeviceKind) throws {
+  @Test(arguments: DeviceKind.all.filter(\.mayBeBridged)) func conformsBehindBridge(_ kind: DeviceKind) throws {
     let bridged = "[{ name: Thing, room: Hall, type: \(kind.name), labels: { floor: ground } }]"
     #expect(try findings("  - { name: Bridge, type: bridge, devices: \(bridged) }\n") == [])
   }

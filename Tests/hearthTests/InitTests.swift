@@ -8,7 +8,8 @@ import hearth
   @Test(
     "writes a definition that can be run",
     arguments: [
-      "light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "energy", "maker",
+      "light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "energy", "software",
+      "maker",
       "house",
     ])
   func definition(_ kind: String) async throws {

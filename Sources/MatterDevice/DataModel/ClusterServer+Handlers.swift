@@ -150,6 +150,11 @@ extension ClusterServer {
     changed { $0.fabricRemovals.append(body) }
   }
 
+  /// Provides files to the nodes of the device's fabrics over BDX. The body returns nil for an unknown name.
+  func onFileRequest(_ body: @escaping @Sendable (inout ServerContext, [UInt8]) -> [UInt8]?) -> Self {
+    changed { $0.files = body }
+  }
+
   /// Handles calls of the hook by other servers with ``ServerContext/call(_:_:on:)``.
   public func hook<C: Cluster, Argument: Sendable>(
     _ hook: ServerHook<C, Argument>, _ body: @escaping @Sendable (inout ServerContext, Argument) -> Void

@@ -34,6 +34,8 @@ public struct ClusterServer: Sendable {
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
   var parts: [String: ServedPart] = [:]
+  /// Returns the file with a name, or nil if there is none.
+  var files: (@Sendable (inout ServerContext, [UInt8]) -> [UInt8]?)?
 
   /// Creates a server with the elements that are mandatory with the features.
   public init<C: Cluster>(_ cluster: C.Type, features: [Feature] = []) {

@@ -197,6 +197,8 @@ struct ServerTimer: Sendable {
 enum StoreKey {
   static let groups = "groups", groupCounter = GroupCounterReservation.deviceKey, eventNumber = "event/number",
     failSafe = "failsafe"
+  /// The software that an update installed. Not among `prefixes`, because it survives a factory reset.
+  static let software = "software"
   static let events = "event/record/", composition = "composition", subscriptions = "subscription/"
   /// Present between an orderly shutdown and the next start.
   static let shutDown = "shutdown"

@@ -40,6 +40,12 @@ public enum TimerID: Hashable, Sendable {
   case daylight
   /// The next change of the water that is drawn from a water heater.
   case tap
+  /// The next query of a default provider of software.
+  case defaultQuery
+  /// The next step of a software update.
+  case updateStep
+  /// The time after which a step of a software update fails.
+  case updateTimeout
   /// The next change of an attribute that follows a behavior.
   case behavior(AttributeID)
   /// The next value of an attribute of a manufacturer's cluster that is in a transition.

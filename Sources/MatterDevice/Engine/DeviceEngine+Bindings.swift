@@ -2,15 +2,26 @@ internal import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
-/// A command to a node that an endpoint is bound to.
+/// A command to a node that an endpoint is bound to, or another request that the device makes as a client.
 struct BoundCommand: Sendable {
+  enum Content: Sendable {
+    case command(CommandData)
+    /// The request of a file over BDX.
+    case download([UInt8])
+  }
+
   let fabric: FabricIndex
   let node: NodeID
-  let command: CommandData
+  let content: Content
   /// When the command fails. A late effect of a switch would be unexpected.
-  let deadline: Instant
+  var deadline: Instant
   /// Whether the command was already retried after an unacknowledged attempt.
   var wasRepeated = false
+  /// The server that gets the result; nil for the command of a switch.
+  var request: ClientRequest?
+
+  /// The endpoint of a command.
+  var endpoint: EndpointID? { if case .command(let data) = content { data.path.endpoint } else { nil } }
 }
 
 /// The commands that the device is sending as a client of other nodes. Matter Core § 9.6.
@@ -54,21 +65,27 @@ extension DeviceEngine {
         deliver(
           BoundCommand(
             fabric: target.fabricIndex, node: node,
-            command: CommandData(command.path(on: endpoint), fields: request.tlv), deadline: now + Self.timeout))
+            content: .command(CommandData(command.path(on: endpoint), fields: request.tlv)),
+            deadline: now + Self.timeout))
       }
     }
     settle()
     return targets.count
   }
 
-  private mutating func deliver(_ command: BoundCommand) {
+  /// Sends a command over an existing session, or over a new one as soon as the node is found.
+  mutating func deliver(_ command: BoundCommand) {
     if let session = core.newestSession(fabric: command.fabric, peer: command.node),
       let exchange = core.openExchange(on: session, at: now)
     {
-      interactions[exchange] = .controlling(command)
-      core.send(
-        InvokeRequest.opcode.rawValue, payload: InvokeRequest([command.command]).encoded, on: exchange,
-        then: .expectResponse(within: Self.timeout), at: now)
+      switch command.content {
+      case .command(let data):
+        interactions[exchange] = .controlling(command)
+        core.send(
+          InvokeRequest.opcode.rawValue, payload: InvokeRequest([data]).encoded, on: exchange,
+          then: .expectResponse(within: Self.timeout), at: now)
+      case .download(let file): startDownload(file, command, on: exchange)
+      }
       return
     }
     guard bound.waiting.count < BoundCommands.maximumWaiting else {
@@ -91,7 +108,9 @@ extension DeviceEngine {
   public var refusedCommands: Int { bound.refused }
 
   private mutating func abandon(_ command: BoundCommand, _ reason: String) {
-    abandon("node \(command.node.rawValue), endpoint \(command.command.path.endpoint?.rawValue ?? 0)", reason)
+    abandon("node \(command.node.rawValue), endpoint \(command.endpoint?.rawValue ?? 0)", reason)
+    context.report(.failure(.unreachable), to: command)
+    context.report(.failed(0), to: command)
   }
 
   private mutating func abandon(_ target: String, _ reason: String) {
@@ -104,12 +123,17 @@ extension DeviceEngine {
   mutating func answered(_ command: BoundCommand, _ opcode: UInt8, _ bytes: [UInt8]) {
     var status: Status?
     if opcode == InvokeResponse.opcode.rawValue {
-      guard case .status(let answer)? = (try? InvokeResponse(decoding: bytes))?.responses.first else { return }
-      status = answer.status
+      switch (try? InvokeResponse(decoding: bytes))?.responses.first {
+      case .status(let answer): status = answer.status
+      case .command(let data): return context.report(.success(data.fields), to: command)
+      case nil: break
+      }
     } else if opcode == StatusResponse.opcode.rawValue {
       status = (try? StatusResponse(decoding: bytes)).map { Status($0.status) }
     }
-    guard let status, status.code != .success else { return }
+    guard let status else { return context.report(.failure(.malformed), to: command) }
+    guard status.code != .success else { return context.report(.success(nil), to: command) }
+    context.report(.failure(.refused(status)), to: command)
     bound.refused += 1
     context.report(.note("command refused by node \(command.node.rawValue): \(status)"))
   }
@@ -163,10 +187,10 @@ extension DeviceEngine {
       return abandon(command, failure == .noResponse ? "no response" : "unreachable")
     }
     core.close(session, notifyingPeer: false, at: now)
-    deliver(
-      BoundCommand(
-        fabric: command.fabric, node: command.node, command: command.command, deadline: now + Self.timeout,
-        wasRepeated: true))
+    var command = command
+    command.deadline = now + Self.timeout
+    command.wasRepeated = true
+    deliver(command)
   }
 
   /// Fails the commands whose deadline has passed.

@@ -56,6 +56,10 @@ public struct DeviceEngine: Engine {
     _ configuration: DeviceConfiguration, endpoints: [EndpointDefinition], stored: StoredState = [:],
     random: any RandomSource, signatures: any SignatureScheme = OpenSSLSignatures(), at now: Instant
   ) {
+    var configuration = configuration
+    if let software = stored[StoreKey.software].flatMap({ try? InstalledSoftware(tlv: $0) }) {
+      (configuration.softwareVersion, configuration.softwareVersionString) = (software.version, software.text)
+    }
     hostName = configuration.hostName
     self.endpoints = RootNode.complete(endpoints, configuration)
     var random = random
@@ -222,6 +226,7 @@ public struct DeviceEngine: Engine {
       switch interactions.removeValue(forKey: exchange) {
       case .reporting(let job)?: if let id = job.subscription { end(id) }
       case .controlling(let command)?: failed(command, failure, on: exchange.session)
+      case .downloading(let download)?: failed(download, failure, on: exchange.session)
       default: break
       }
     case .resumptionChanged(let record):
@@ -256,8 +261,10 @@ public struct DeviceEngine: Engine {
   private mutating func sessionClosed(_ id: SessionID, _ session: SessionInfo, _ reason: SessionCloseReason) {
     for subscription in subscriptions where subscription.session == id { end(subscription.id) }
     for exchange in interactions.keys.sorted() where exchange.session == id {
-      if case .controlling(let command)? = interactions.removeValue(forKey: exchange) {
-        failed(command, .sessionClosed, on: id)
+      switch interactions.removeValue(forKey: exchange) {
+      case .controlling(let command)?: failed(command, .sessionClosed, on: id)
+      case .downloading(let download)?: failed(download)
+      default: break
       }
     }
     // The session closed before AddNOC, so commissioning can't continue. The id is compared because a previous session

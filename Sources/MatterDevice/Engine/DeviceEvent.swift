@@ -15,6 +15,8 @@ public enum DeviceEvent: Hashable, Sendable {
   case rolledBack
   /// The endpoint starts or stops identifying itself.
   case identify(EndpointID, isIdentifying: Bool)
+  /// The device is to restart, to run new software.
+  case restart
   /// A log message.
   case note(String)
 }

@@ -24,10 +24,30 @@ package struct DeviceHooks: Sendable {
   package var attestation: AttestationCredentials?
   /// The tables that accept no further entries.
   package var fullTables: Set<DeviceTable> = []
+  /// How a software update fails.
+  package var update: UpdateFault?
   /// The attributes that clients get in violation of the data model. The values on the device don't change.
   package var violations: [ConcreteAttributePath: ModelViolation] = [:]
 
   package init() {}
+}
+
+/// A failure of a software update, of the device that provides it or of the one that requests it.
+package enum UpdateFault: String, Hashable, Sendable, Codable, CaseIterable {
+  /// The provider answers queries with Busy.
+  case busy
+  /// The provider has no image.
+  case unavailable
+  /// The provider discontinues an update when it is to be applied.
+  case refused
+  /// The provider lets an update wait when it is to be applied.
+  case delayed
+  /// Provider or requestor end a transfer halfway.
+  case interrupted
+  /// The image that the provider sends or the requestor receives does not have its digest.
+  case digest
+  /// The new software does not start on the requestor, which continues with the old one.
+  case rollback
 }
 
 /// A table of limited capacity.

@@ -11,6 +11,10 @@ enum Interaction: Sendable {
   case invoking(ArraySlice<[UInt8]>)
   /// The device sent a command to another node and waits for the response.
   case controlling(BoundCommand)
+  /// The device receives a file.
+  case downloading(BulkDownload)
+  /// The device sends a file.
+  case uploading(BulkSender)
 }
 
 extension DeviceEngine {
@@ -22,9 +26,11 @@ extension DeviceEngine {
   mutating func receive(_ message: InboundMessage) {
     let exchange = message.exchange
     let state = interactions.removeValue(forKey: exchange)
-    guard message.protocolID == .interactionModel, let session = core.session(exchange.session) else {
-      return drop(exchange)
+    guard let session = core.session(exchange.session) else { return drop(exchange) }
+    if message.protocolID == .bulkData || message.protocolID == .secureChannel {
+      return receiveBulkData(message, state, Subject(session))
     }
+    guard message.protocolID == .interactionModel else { return drop(exchange) }
     if case .controlling(let command)? = state {
       answered(command, message.opcode, Array(message.bytes[message.payload]))
       return core.close(exchange, at: now)

@@ -8,9 +8,9 @@ public struct ProtocolID: Hashable, Sendable {
   public init(vendor: UInt16 = 0, _ number: UInt16) { (self.vendor, self.number) = (vendor, number) }
 
   /// The standard protocols that this module implements.
-  public static let secureChannel = ProtocolID(0), interactionModel = ProtocolID(1)
-  /// Standard protocols that this module does not implement.
-  public static let bulkData = ProtocolID(2), userDirectedCommissioning = ProtocolID(3)
+  public static let secureChannel = ProtocolID(0), interactionModel = ProtocolID(1), bulkData = ProtocolID(2)
+  /// A standard protocol that this module does not implement.
+  public static let userDirectedCommissioning = ProtocolID(3)
 }
 
 /// The protocol header, which precedes the application payload and is encrypted with it. Matter Core § 4.4.3.

@@ -88,7 +88,7 @@ extension NodeCore {
         // A session that has exhausted its counters is removed with its exchanges.
         guard exchanges[id] != nil else { return }
       }
-      if payload.protocolID == .secureChannel {
+      if payload.protocolID == .secureChannel, !isReport(ofLayerAbove: payload, bytes, offset, on: session) {
         receiveSecureChannel(payload.opcode, Array(bytes[offset...]), on: id, from: address, at: now)
       } else {
         emit(
@@ -104,6 +104,14 @@ extension NodeCore {
       if payload.needsAck, !payload.isStandaloneAck { sendAck(of: header.counter, on: id, at: now) }
       drops.count(.unknownExchange)
     }
+  }
+
+  /// Returns whether a message is the status report of a protocol of the layer above, such as one that ends a transfer.
+  private func isReport(
+    ofLayerAbove payload: PayloadHeader, _ bytes: [UInt8], _ offset: Int, on session: SessionID
+  ) -> Bool {
+    !session.isUnsecured && payload.opcode == SecureChannelOpcode.statusReport
+      && StatusReport(decoding: bytes, at: offset)?.protocolID == .bulkData
   }
 
   private mutating func receiveSecureChannel(

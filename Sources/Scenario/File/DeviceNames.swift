@@ -79,7 +79,7 @@ struct DeviceNames: Sendable {
 
   /// Returns the attributes of a device with this name.
   func attributes(of device: DeviceDefinition, cluster: String?, _ name: String) -> [AttributePlace] {
-    clusters(of: device).filter { cluster == nil || NormalizedName($0.name) == NormalizedName(cluster ?? "") }
+    clusters(of: device, named: cluster)
       .compactMap {
         cluster in
         cluster.attribute(named: name).map { info in
@@ -93,7 +93,7 @@ struct DeviceNames: Sendable {
   /// Returns the events of a device with this name.
   func events(of device: DeviceDefinition, cluster: String?, _ name: String) -> [(cluster: ClusterID, event: EventInfo)]
   {
-    clusters(of: device).filter { cluster == nil || NormalizedName($0.name) == NormalizedName(cluster ?? "") }.flatMap {
+    clusters(of: device, named: cluster).flatMap {
       cluster in
       cluster.events.filter { NormalizedName($0.name) == NormalizedName(name) }.map { (cluster.id, $0) }
     }
@@ -103,7 +103,7 @@ struct DeviceNames: Sendable {
   func commands(
     of device: DeviceDefinition, cluster: String?, _ name: String
   ) -> [(cluster: ClusterID, command: CommandInfo)] {
-    clusters(of: device).filter { cluster == nil || NormalizedName($0.name) == NormalizedName(cluster ?? "") }.flatMap {
+    clusters(of: device, named: cluster).flatMap {
       cluster in
       cluster.commands.filter { NormalizedName($0.name) == NormalizedName(name) }.map { (cluster.id, $0) }
     }
@@ -119,6 +119,16 @@ struct DeviceNames: Sendable {
 
   func attributeNames(of device: DeviceDefinition) -> [String] {
     clusters(of: device).flatMap { $0.attributes.map(\.name) }
+  }
+
+  /// The clusters of the root that have to be named, because attributes of the application have the same names.
+  private static let rootClusters: [any Cluster.Type] = [BasicInformation.self, OtaSoftwareUpdateRequestor.self]
+
+  /// Returns the clusters of a device with this name; nil for all of the application.
+  private func clusters(of device: DeviceDefinition, named name: String?) -> [any Cluster.Type] {
+    guard let name else { return clusters(of: device) }
+    let root = bridges[device.path] == nil ? Self.rootClusters : []
+    return (clusters(of: device) + root).filter { NormalizedName($0.name) == NormalizedName(name) }
   }
 
   private func clusters(of device: DeviceDefinition) -> [any Cluster.Type] {

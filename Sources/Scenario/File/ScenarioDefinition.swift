@@ -199,6 +199,8 @@ public enum HomeCommand: Hashable, Sendable {
   case access(AccessAction)
   /// Removes a device from another fabric.
   case removeFabric(FabricIndex, from: String)
+  /// Announces a provider of software to a device.
+  case update(String, from: String)
 
   /// A change of the homes.
   public enum HomeAction: Hashable, Sendable {

@@ -24,11 +24,11 @@ extension ScenarioReader {
     "home": "home add HOME, home rename HOME to HOME, home remove HOME, home primary HOME, or home grace 30s",
     "acl": "acl grant NAME view|operate|manage|administer --to NAME, or --to-group NUMBER; "
       + "with --endpoint NUMBER and --cluster CLUSTER; or acl revoke NAME NUMBER",
-    "fabrics": "fabrics remove NAME INDEX",
+    "fabrics": "fabrics remove NAME INDEX", "update": "update NAME from NAME",
   ]
   private static let commands = [
     "on", "off", "toggle", "level", "color", "pair", "rename", "remove", "bind", "unbind", "share", "write", "invoke",
-    "group", "room", "scene", "home", "acl", "fabrics",
+    "group", "room", "scene", "home", "acl", "fabrics", "update",
   ]
 
   mutating func command(_ node: Node) -> HomeCommand? {
@@ -67,6 +67,9 @@ extension ScenarioReader {
         let target = device(of: [rest], node)
       else { return nil }
       return verb == "bind" ? .bind(source, to: target) : .unbind(source, from: target)
+    case "update":
+      guard let (name, rest) = split(words, "from", node), let provider = device(of: [rest], node) else { return nil }
+      return .update(name, from: provider)
     case "share":
       guard words.count > 2, words[words.count - 2] == "for" else {
         return device(of: words, node).map { .share($0, for: .seconds(180)) }

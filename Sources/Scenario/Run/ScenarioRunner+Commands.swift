@@ -44,6 +44,8 @@ extension ScenarioRunner {
     case .scene(let action): try await perform(action, home)
     case .home(let action): try await perform(action, home)
     case .access(let action): try await perform(action, home)
+    case .update(let device, let provider):
+      try await home.announce(try await target(provider, home).device, to: try await target(device, home).device)
     case .removeFabric(let index, let device):
       _ = try await home.removeFabric(index, from: try await target(device, home).device)
     }

@@ -97,6 +97,7 @@ package enum DeviceAssembly {
     case .pressureSensor: return sensor(SensorServers.pressure())
     case .flowSensor: return sensor(SensorServers.flow())
     case .doorLock: return doorLock
+    case .otaProvider: return [SoftwareProviderServer.make(device?.images ?? [])]
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers.
       return Appliance.of(kind).map { $0.units($0.program)[0].servers }

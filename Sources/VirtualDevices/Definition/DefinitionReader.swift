@@ -96,7 +96,8 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
-    "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "clusters",
+    "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "images",
+    "clusters",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -125,7 +126,7 @@ struct DefinitionReader {
     }
     let name = name(fields["name"], what: "the device's name")
     let kind = fields["type"].flatMap { readKind($0) }
-    if isBridged, kind == .bridge, let node = fields["type"] {
+    if isBridged, kind?.mayBeBridged == false, let node = fields["type"] {
       report(node, expected: "a device that can be behind a bridge")
     }
     let room = fields["room"].flatMap { readRoom($0) }
@@ -169,7 +170,7 @@ struct DefinitionReader {
       behaviors: behaviors, battery: battery, faults: faults, labels: labels, makers: makers ?? [], climate: climate,
       energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
-      motors: readMotors(fields, of: kind), bridged: parts.bridged,
+      motors: readMotors(fields, of: kind), images: readImages(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 
@@ -200,7 +201,7 @@ struct DefinitionReader {
     return Marked(value: text.uppercased(), mark: document.mark(of: node))
   }
 
-  private mutating func readKind(_ node: Node) -> DeviceKind? {
+  mutating func readKind(_ node: Node) -> DeviceKind? {
     guard let text = node.scalar?.string, let kind = DeviceKind.named(text) else {
       let names = DeviceKind.all.map(\.name)
       let text = node.scalar?.string ?? ""

@@ -144,6 +144,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   package var program: ApplianceProgram?
   /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
   public var motors: MotorSettings?
+  /// The images of a provider of software.
+  public var images: [ProvidedImage] = []
   /// Whether the device is added behind its bridge later.
   package var isAbsent = false
   /// The devices behind a bridge; their codes and ports are not used.

@@ -19,7 +19,9 @@ package enum TextFile {
     return name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
   }
 
-  private static func bytes(_ path: String) throws -> [UInt8] {
+  /// Reads a file as bytes.
+  /// - Throws: The system's error if the file can't be read.
+  package static func bytes(_ path: String) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw error(path) }
     defer { close(descriptor) }

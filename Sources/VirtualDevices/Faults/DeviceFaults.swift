@@ -19,6 +19,8 @@ public struct DeviceFaults: Codable, Sendable, Hashable {
   package var attestation: TestAttestation.Flaw?
   /// The tables that accept no further entries, sorted by name.
   package var fullTables: [DeviceTable] = []
+  /// How a software update fails.
+  package var update: UpdateFault?
   /// The attributes that violate the data model.
   package var data: [DataFault] = []
 
@@ -60,6 +62,7 @@ public struct DeviceFaults: Codable, Sendable, Hashable {
     hooks.sessionDropInterval = sessionDropInterval
     if refusesResumption { node.acceptsResumption = false }
     hooks.fullTables = Set(fullTables)
+    hooks.update = update
   }
 
   /// Whether there are faults other than those of attributes, which a bridged device can't have.
@@ -78,6 +81,7 @@ public struct DeviceFaults: Codable, Sendable, Hashable {
     if refusesResumption { words.append("refuseResumption") }
     if let attestation { words.append("attestation \(attestation.rawValue)") }
     if !fullTables.isEmpty { words.append("full \(fullTables.map(\.rawValue).joined(separator: " "))") }
+    if let update { words.append("update \(update.rawValue)") }
     return words + data.map { "\($0.name) \($0.violation.rawValue)" }
   }
 }

@@ -9,7 +9,7 @@ package import Yams
 package enum FaultReading {
   /// The keys of faults.
   package enum Key: String, CaseIterable, Sendable {
-    case busy, slow, silent, dropSessions, refuseResumption, attestation, full, data
+    case busy, slow, silent, dropSessions, refuseResumption, attestation, full, update, data
   }
 
   /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`. Whether the device has the attributes is not checked, see
@@ -89,6 +89,9 @@ package enum FaultReading {
       let tables = text == "all" ? DeviceTable.allCases : DeviceTable(rawValue: text).map { [$0] } ?? []
       faults.fullTables = Set(faults.fullTables + tables).sorted { $0.rawValue < $1.rawValue }
       return tables.isEmpty ? words(DeviceTable.self) + ", or all" : nil
+    case .update:
+      faults.update = UpdateFault(rawValue: text)
+      return faults.update == nil ? words(UpdateFault.self) : nil
     case .data: return "attributes such as { onOff.onOff: null }"
     }
   }

@@ -70,6 +70,8 @@ package final class VirtualDevice {
   private(set) var ownHooks = (DeviceHooks(), NodeHooks())
   /// The paths of bridged devices without power, kept while the bridge itself has none.
   var withoutPower: Set<String> = []
+  /// The next step of a restart.
+  private var restart: Scheduled<Void>?
 
   /// Opens the device's sockets and state, and starts it. To be called on the loop.
   /// - Parameter isFresh: whether the state of earlier runs is erased.
@@ -176,6 +178,7 @@ package final class VirtualDevice {
   private func received(_ event: DeviceEvent) {
     switch event {
     case .note(let text): environment.logger.info("\(definition.path): \(text)")
+    case .restart: scheduleRestart()
     default: environment.onChange()
     }
   }
@@ -223,6 +226,7 @@ package final class VirtualDevice {
 
   /// Stops the device without goodbyes, as on a loss of power.
   package func cutPower() {
+    cancelRestart()
     guard let host else { return }
     earlierMetrics = metrics
     (earlierMetrics.sessions, earlierMetrics.subscriptions) = (0, 0)
@@ -237,16 +241,46 @@ package final class VirtualDevice {
   /// Starts the device again from its stored state; does nothing if it has power.
   package func restorePower() throws {
     guard host == nil else { return }
+    cancelRestart()
     try boot()
     environment.onChange()
   }
 
   /// Shuts the device down gracefully: notifies subscribers and withdraws its services.
   package func stop() {
+    cancelRestart()
+    shutDown()
+  }
+
+  private func shutDown() {
     host?.perform { engine, now in engine.shutDown(at: now) }
     host?.stop()
     host = nil
     stopConditioning()
+  }
+
+  /// The time before a restart in which the last messages are acknowledged, and the time without service.
+  private static let restartDelays = (TimeAmount.seconds(1), TimeAmount.seconds(2))
+
+  /// Shuts the device down and starts it again, as after a software update.
+  private func scheduleRestart() {
+    let loop = environment.loop
+    restart = loop.assumeIsolated().scheduleTask(in: Self.restartDelays.0) { [weak self] in
+      guard let self, self.host != nil else { return }
+      self.lastStatus = self.status
+      self.shutDown()
+      self.restart = loop.assumeIsolated().scheduleTask(in: Self.restartDelays.1) { [weak self] in
+        guard let self, self.host == nil else { return }
+        do { try self.restorePower() } catch {
+          self.environment.logger.critical("\(self.definition.path): it does not start: \(error)")
+        }
+      }
+    }
+  }
+
+  private func cancelRestart() {
+    restart?.cancel()
+    restart = nil
   }
 
   /// Sets the heating power of the devices of this node to zero.

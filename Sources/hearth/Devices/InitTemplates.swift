@@ -12,6 +12,7 @@ extension Init.Kind {
     case .covers: Self.coversDefinition
     case .water: Self.waterDefinition
     case .energy: Self.energyDefinition
+    case .software: Self.softwareDefinition
     case .maker: Self.makerDefinition
     case .house: Self.houseDefinition
     }

@@ -35,6 +35,11 @@ struct SimFault: ParsableCommand {
   var full: [String] = []
   @Option(
     help: ArgumentHelp(
+      "The failure of software updates.",
+      discussion: "busy, unavailable, refused, delayed, interrupted, digest or rollback", valueName: "failure"))
+  var update: String?
+  @Option(
+    help: ArgumentHelp(
       "An attribute that violates the data model: missing, null, unknown, cut or type.",
       valueName: "attribute=violation"))
   var data: [String] = []
@@ -54,6 +59,7 @@ struct SimFault: ParsableCommand {
     if let dropSessions { texts.append((.dropSessions, "--drop-sessions", dropSessions)) }
     if refuseResumption { texts.append((.refuseResumption, "--refuse-resumption", "true")) }
     if let attestation { texts.append((.attestation, "--attestation", attestation)) }
+    if let update { texts.append((.update, "--update", update)) }
     texts += full.map { (.full, "--full", $0) }
     for (key, option, text) in texts {
       if let expected = FaultReading.set(key, to: text, in: &faults) {

@@ -31,11 +31,14 @@ enum NamedFile {
   }
 
   /// Writes a file atomically. A pipe or a terminal is written directly.
-  static func write(_ text: String, to path: String) throws {
+  static func write(_ text: String, to path: String) throws { try write(Array(text.utf8), to: path) }
+
+  /// The same for bytes.
+  static func write(_ bytes: [UInt8], to path: String) throws {
     do {
       let url = URL(filePath: path).resolvingSymlinksInPath()
       let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
-      try Data(text.utf8).write(to: url, options: kind ?? .typeRegular == .typeRegular ? .atomic : [])
+      try Data(bytes).write(to: url, options: kind ?? .typeRegular == .typeRegular ? .atomic : [])
     } catch {
       throw HomeError(.badArguments, "\(path) can't be written: \(error.localizedDescription)", cause: error)
     }

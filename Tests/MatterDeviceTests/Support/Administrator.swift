@@ -26,6 +26,10 @@ struct Administrator {
   var answers: [Answer] = []
   /// The reports on exchanges that the device opened.
   var reports: [ReportData] = []
+  /// Other messages on exchanges that the device opened.
+  var requests: [Answer] = []
+  /// The exchange of the request that is being answered.
+  var answered: ExchangeID?
   /// The status response to reports; nil for none.
   var reportStatus: StatusCode? = .success
   var closed: [SessionID] = []
@@ -68,6 +72,8 @@ struct Administrator {
       let bytes = Array(message.bytes[message.payload])
       if message.exchange.isInitiator {
         answers.append(Answer(exchange: message.exchange, opcode: InteractionOpcode(message.opcode), bytes: bytes))
+      } else if message.protocolID != .interactionModel || message.opcode != ReportData.opcode.rawValue {
+        requests.append(Answer(exchange: message.exchange, opcode: InteractionOpcode(message.opcode), bytes: bytes))
       } else if let report = try? ReportData(decoding: bytes) {
         reports.append(report)
         if let reportStatus {

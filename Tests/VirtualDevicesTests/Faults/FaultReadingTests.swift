@@ -29,14 +29,14 @@ import Testing
     let faults = try device(
       """
       { busy: true, slow: 2s, silent: true, dropSessions: 5m, refuseResumption: yes, attestation: root,
-        full: [scenes, groups], data: { onOff.onOff: null, 1.levelControl.currentLevel: type,
+        full: [scenes, groups], update: digest, data: { onOff.onOff: null, 1.levelControl.currentLevel: type,
         0.basicInformation.vendorName: missing } }
       """
     ).faults
     #expect(
       faults.words == [
         "busy", "slow 2 s", "silent", "dropSessions 5 min", "refuseResumption", "attestation root",
-        "full groups scenes", "onOff.onOff null", "1.levelControl.currentLevel type",
+        "full groups scenes", "update digest", "onOff.onOff null", "1.levelControl.currentLevel type",
         "0.basicInformation.vendorName missing",
       ])
     #expect(faults.areOfNode && faults.data.map(\.endpoint) == [nil, 1, 0])

@@ -9,6 +9,10 @@ enum RootNode {
     if !root.deviceTypes.contains(where: { $0.id == DeviceTypes.rootNode.id }) {
       root.deviceTypes.insert(DeviceTypes.rootNode, at: 0)
     }
+    if !root.deviceTypes.contains(where: { $0.id == DeviceTypes.otaRequestor.id }) {
+      root.deviceTypes.append(DeviceTypes.otaRequestor)
+    }
+    root.clients += DeviceTypes.otaRequestor.clients.filter { !root.clients.contains($0) }
     // A server that the caller passed takes precedence.
     root.servers += servers(configuration).filter { ours in !root.servers.contains { $0.id == ours.id } }
     let others = given.filter { $0.id != .root }
@@ -30,6 +34,7 @@ enum RootNode {
       generalDiagnostics(configuration), administratorCommissioning,
       operationalCredentials, groupKeyManagement, localizationConfiguration, timeFormatLocalization,
       unitLocalization(configuration), UserLabelServer.make(), ethernetDiagnostics, TimeSynchronizationServer.make(),
+      SoftwareUpdateServer.server,
     ] + labels
   }
 
