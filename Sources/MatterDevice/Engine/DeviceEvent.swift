@@ -15,6 +15,8 @@ public enum DeviceEvent: Hashable, Sendable {
   case rolledBack
   /// The endpoint starts or stops identifying itself.
   case identify(EndpointID, isIdentifying: Bool)
+  /// An intermittently connected device entered active mode or idle mode.
+  case modeChanged(isActive: Bool)
   /// A log message.
   case note(String)
 }
