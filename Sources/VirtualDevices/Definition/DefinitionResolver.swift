@@ -178,7 +178,8 @@ struct DefinitionResolver {
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
         enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
         resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
-        behaviors: draft.behaviors, battery: draft.battery, faults: draft.faults, labels: draft.labels,
+        behaviors: draft.behaviors, battery: draft.battery, sleep: draft.sleep, faults: draft.faults,
+        labels: draft.labels,
         makers: draft.makers, switchKind: draft.switchKind, climate: draft.climate, energy: draft.energy,
         buttons: draft.buttons, program: draft.program,
         motors: draft.motors, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
