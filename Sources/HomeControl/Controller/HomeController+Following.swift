@@ -97,6 +97,23 @@ extension HomeController {
     }
   }
 
+  // MARK: Long idle times
+
+  /// The registration for Check-In messages of a node with a long idle time.
+  package struct IdleState: Sendable {
+    /// Whether the controller receives the Check-In messages of the node.
+    package var isRegistered: Bool
+    /// Whether requests to the node wait until it is active.
+    package var isAsleep: Bool
+  }
+
+  /// Returns the registration with a node. For a caller on the event loop.
+  package nonisolated func idleState(of node: NodeID) -> IdleState {
+    dispatcher.value.perform { engine, now in
+      IdleState(isRegistered: engine.isRegistered(with: node), isAsleep: engine.isAsleep(node, at: now))
+    }
+  }
+
   // MARK: Silence
 
   // For a caller on the event loop.

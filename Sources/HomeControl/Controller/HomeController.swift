@@ -123,12 +123,13 @@ public actor HomeController {
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         var following = following
         options.configure(&following, &configuration)
-        let controller = try ControllerEngine(configuration, state: state, random: machine.makeRandom())
+        var controller = try ControllerEngine(configuration, state: state, random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
+        let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
+        controller.announce(port: transport.addresses.first?.port ?? transport.port)
         let engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
           trials: stored.trials, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
-        let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let writer = HomeWriter(database, contacts: stored.contacts, on: loop, machine.makeWorker())
         writer.onEvent = { $0.log(to: options.logger) }
         let store = ControllerStore(writer, state: state)

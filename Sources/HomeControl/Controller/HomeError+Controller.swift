@@ -35,6 +35,11 @@ extension HomeError {
     case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
     case .unacknowledged: (.unreachable, "no answer; the request may or may not have been carried out")
     case .timedOut: (.timedOut, "timed out; --timeout allows more time")
+    case .asleep(let longest):
+      (
+        .timedOut,
+        "asleep for up to \(TimeText.text(longest)); press its button, or allow more time with --timeout"
+      )
     case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
     case .busy: (.refused, "the device is busy (BUSY); try again")
     case .canceled: (.interrupted, "canceled")

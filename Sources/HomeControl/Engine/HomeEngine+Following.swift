@@ -107,6 +107,19 @@ extension HomeEngine {
     connectMore(at: now)
   }
 
+  /// Handles a node whose subscription waits until it is active: it is as reachable as before it fell asleep.
+  mutating func asleep(_ node: NodeID, within time: Duration) {
+    attempts[node] = nil
+    guard isFollowing, !isOffline(node), let last = reducer.contacts[node]?.last,
+      self.time.saturatingSubtract(last) <= time.nanoseconds / 1000
+    else { return }
+    reduce(.asleep(node, deadline: self.time.saturatingAdd(time.nanoseconds / 1000)))
+  }
+
+  private func isOffline(_ node: NodeID) -> Bool {
+    reducer.status(of: node).connectivity.connectivityState == .offline
+  }
+
   /// Marks nodes as lost that have not answered a connection attempt, after the wait for them timed out. Nodes without
   /// an attempt, or with a recent one, remain unknown.
   package mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
@@ -115,7 +128,7 @@ extension HomeEngine {
     // A reachable node usually answers within half a second.
     let over = now + (configuration.attemptTimeout - .milliseconds(500))
     for node in nodes
-    where !waiting.contains(node) && attempts[node].map({ $0 <= over }) ?? true
+    where !waiting.contains(node) && !controller.operatesLong(node) && attempts[node].map({ $0 <= over }) ?? true
       && reducer.status(of: node).connectivity.connectivityState == .unknown
     {
       let reason: OfflineReason =
@@ -141,7 +154,9 @@ extension HomeEngine {
 
   /// Handles the announcement of a node.
   package mutating func announced(_ service: MatterService, at now: Instant) {
-    guard let node = node(of: service), let handle = followed[node]?.handle else { return }
+    guard let node = node(of: service), let handle = followed[node]?.handle, !controller.isAsleep(node, at: now) else {
+      return
+    }
     if !controller.isEstablished(handle) {
       perform(at: now) { controller, now in controller.retryNow(handle, at: now) }
     } else if !isOnline(node) {
@@ -158,9 +173,9 @@ extension HomeEngine {
   /// Handles a withdrawn or expired announcement: probes the node. Without an acknowledgment, the session and its
   /// subscription are lost.
   mutating func withdrawn(_ service: MatterService, at now: Instant) {
-    guard let node = node(of: service), let handle = followed[node]?.handle, controller.isEstablished(handle) else {
-      return
-    }
+    guard let node = node(of: service), let handle = followed[node]?.handle, controller.isEstablished(handle),
+      !controller.isAsleep(node, at: now)
+    else { return }
     followed[node]?.withdrawnAt = now
     sendProbe(to: node, timeout: .seconds(10), at: now)
   }

@@ -65,9 +65,9 @@ extension HomeEngine {
   /// all subscriptions while the old ones continue, so that reachable nodes don't become offline.
   package mutating func awake(at now: Instant) {
     for (node, followed) in followed {
-      guard let handle = followed.handle, controller.isEstablished(handle), !controller.isRenewing(handle) else {
-        continue
-      }
+      guard let handle = followed.handle, controller.isEstablished(handle), !controller.isRenewing(handle),
+        !controller.isAsleep(node, at: now)
+      else { continue }
       probes[node] = SubscriptionProbe(since: now, due: now + Self.resumeTime, isCertain: true)
     }
   }
@@ -141,7 +141,9 @@ extension HomeEngine {
   /// Sends probes to nodes that are not silent. The answer of one of them shows that only the others are unreachable.
   mutating func probeSilence(at now: Instant) {
     let silent = controller.silentNodes
-    let others = followed.keys.sorted().filter { silent[$0] == nil && isOnline($0) }
+    let others = followed.keys.sorted().filter {
+      silent[$0] == nil && isOnline($0) && !controller.isAsleep($0, at: now)
+    }
     for node in others.prefix(Self.maximumSilenceProbes) { sendProbe(to: node, timeout: Self.answerTime, at: now) }
   }
 

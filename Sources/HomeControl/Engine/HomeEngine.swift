@@ -322,6 +322,10 @@ package struct HomeEngine: Engine {
       } else {
         lost(id, error, at: now)
       }
+    case .sleeping(let node, let time): asleep(node, within: time)
+    case .checkedIn(let node):
+      noteContact(with: node)
+      reduce(.heard(node, deadline: deadline(of: node)))
     case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
     case .completed(let id, let result): completed(id, result)
     case .nodeAdded(let id, let node):
@@ -410,6 +414,7 @@ extension HomeInput {
     switch self {
     case .commissioned(let report, _): report.node
     case .nodeRemoved(let node): node
+    case .asleep(let node, _): node
     case .report, .established, .heard, .answered, .lost, .started, .update, .route: sender
     }
   }
@@ -420,7 +425,7 @@ extension HomeInput {
     case .report(let report): report.node
     case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node
     case .commissioned(let report, _): report.node
-    case .nodeRemoved, .started, .update, .route: nil
+    case .nodeRemoved, .asleep, .started, .update, .route: nil
     }
   }
 }

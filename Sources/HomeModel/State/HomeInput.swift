@@ -15,6 +15,8 @@ package enum HomeInput: Sendable {
   case established(NodeID, deadline: Int64)
   /// A message of a node was received; the next report is due by `deadline`, if any.
   case heard(NodeID, deadline: Int64?)
+  /// A node with a long idle time is most likely asleep; it must be active again by `deadline`.
+  case asleep(NodeID, deadline: Int64)
   /// A node answered a request of a process that does not follow it.
   case answered(NodeID)
   /// A node became unreachable, with the reason.

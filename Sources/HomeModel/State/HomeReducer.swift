@@ -66,6 +66,9 @@ package struct HomeReducer: Sendable {
       set(.online(by: node), of: node, &update)
     case .heard(let node, let deadline):
       contacts[node] = Contact(last: time, nextReport: deadline)
+    case .asleep(let node, let deadline):
+      contacts[node]?.nextReport = deadline
+      set(.online(by: node), of: node, &update)
     case .answered(let node):
       contacts[node, default: Contact()].last = time
       set(.online(by: node), of: node, &update)

@@ -146,7 +146,7 @@ extension HubServer {
     case "initiate_ota_upload": throw MatterServerError(.otaUploadError, "OTA is disabled")
     case "register_icd", "unregister_icd", "resync_icd":
       _ = try known(try arguments.nodeID())
-      throw arguments.invalid("the server does not register for check-in messages")
+      throw arguments.invalid("the server registers for the check-in messages of each device itself")
     default: throw MatterServerError(.invalidCommand, "unknown command \(arguments.command)")
     }
   }

@@ -30,6 +30,7 @@ struct Commissioning: Sendable {
 
   // Data from the device.
   private(set) var information = DeviceInformation()
+  private var longIdle: LongIdleTiming?
   private(set) var attestationFailure: ControllerError.Attestation?
   /// Whether the fail-safe of the device is armed.
   private(set) var isArmed = false
@@ -141,6 +142,7 @@ struct Commissioning: Sendable {
     AttributePath(endpoint: .root, cluster: GeneralCommissioning.id),
     AttributePath(cluster: NetworkCommissioning.id, attribute: GlobalAttribute.featureMap),
     AttributePath(cluster: Descriptor.id), AttributePath(cluster: BridgedDeviceBasicInformation.id),
+    AttributePath(endpoint: .root, cluster: IcdManagement.id),
   ]
 
   private func arm(seconds: Int64, breadcrumb: UInt64) -> NodeRequest {
@@ -213,6 +215,7 @@ struct Commissioning: Sendable {
   /// device with the same passcode, or a counterfeit.
   private mutating func store(_ report: ReassembledReport) throws(ControllerError) {
     information = try DeviceInformation(report)
+    longIdle = DeviceInformation.longIdle(report)
     if let capability = try? report.value(of: GeneralCommissioning.locationCapability, on: .root) {
       locationCapability = capability
     }
@@ -282,6 +285,7 @@ struct Commissioning: Sendable {
     if let parameters { record.parameters = parameters }
     record.vendorID = information.vendorID
     record.productID = information.productID
+    record.longIdle = longIdle
     record.attestation = isTestDevice ? .test : attestationFailure == nil ? .production : .unverified
     return record
   }

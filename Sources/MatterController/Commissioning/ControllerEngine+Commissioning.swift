@@ -273,7 +273,11 @@ extension ControllerEngine {
     if let session = commissioning.session, !commissioning.isResumed {
       core.close(session, notifyingPeer: false, at: now)
     }
-    complete(id, .success(.commissioned(commissioning.result(record, at: now))), at: now)
+    let result = commissioning.result(record, at: now)
+    guard record.longIdle != nil else { return complete(id, .success(.commissioned(result)), at: now) }
+    commissionings[id] = nil
+    operations[id]?.deadline = nil
+    register(commissioning.nodeID, after: (id, result), at: now)
   }
 
   // MARK: Resumption

@@ -33,6 +33,14 @@ public struct ControllerEngine: Engine {
   var unconfirmed: UnconfirmedTable
   var groupTable: GroupTable
   var browser = ServiceBrowser()
+  /// The nodes whose Check-In messages the controller receives.
+  var registrations: [NodeID: CheckInRegistration]
+  /// The nodes that operations wait for.
+  var holding: Set<NodeID> = []
+  /// The UDP port of the controller; nil if it announces no service.
+  var port: UInt16?
+  /// The announced service of the controller itself.
+  var ownService: MatterService?
 
   /// A lower bound of the engine's deadlines.
   var earliestDeadline: Instant?
@@ -56,6 +64,7 @@ public struct ControllerEngine: Engine {
     peers = PeerRecord.records(in: state).mapValues { Peer($0) }
     groupTable = GroupTable(state)
     unconfirmed = UnconfirmedTable(state)
+    registrations = CheckInRegistration.registrations(in: state)
     let resumption = peers.keys.sorted().compactMap { node in
       state[PeerRecord.resumptionKey(node)].flatMap {
         ResumptionRecord(stored: $0, fabric: FabricAuthority.fabricIndex)
@@ -67,6 +76,8 @@ public struct ControllerEngine: Engine {
     self.random = random
     installGroupKeys()
     store(changes)
+    // A registered node sends a Check-In message if it is active; until then it sleeps most likely.
+    for node in registrations.keys { peers[node]?.isPresumedAsleep = true }
   }
 
   // MARK: State
@@ -132,8 +143,9 @@ public struct ControllerEngine: Engine {
       if !commissionings.isEmpty { noteResponses() }
     case .serviceFound(let service): found(service, at: now)
     case .serviceLost(let service): lost(service)
-    // A controller publishes no service.
-    case .serviceConflict: break
+    case .serviceConflict(.host(let name)): renameHost(name)
+    // The name of the controller's service is derived from its identity.
+    case .serviceConflict(.instance): break
     }
     settle(at: now)
   }
@@ -175,7 +187,7 @@ public struct ControllerEngine: Engine {
     repeat {
       handleOutputs(at: now)
     } while !transactions.retiring.isEmpty && closeRetired(at: now)
-      || !operations.backlog.isEmpty && runBacklog(at: now)
+      || !operations.backlog.isEmpty && runBacklog(at: now) || !holding.isEmpty && releaseHeld(at: now)
   }
 
   private mutating func handleOutputs(at now: Instant) {
@@ -189,6 +201,7 @@ public struct ControllerEngine: Engine {
       case .handshakeFailed(let handshake, let error): failed(handshake, error, at: now)
       case .sessionClosed(let session, let info, let reason): closed(session, info, reason, at: now)
       case .exchangeFailed(let exchange, let failure): failed(exchange, failure, at: now)
+      case .checkIn(let payload, let address): receiveCheckIn(payload, from: address, at: now)
       case .groupCounterReserved(let counter): store([GroupRecord.counterStored(counter)])
       case .resumptionChanged(let record):
         peers[record.peer]?.resumption = record
@@ -230,6 +243,7 @@ public struct ControllerEngine: Engine {
     for handle in subscriptions.handles where subscriptions[handle]?.isDue(at: now) == true {
       advanceSubscription(handle, at: now)
     }
+    advanceHeld(at: now)
     schedule(operations.nextDeadline)
     for peer in peers.values { schedule(peer.connecting?.wakeUp) }
     for commissioning in commissionings.values { schedule(commissioning.wakeUp) }

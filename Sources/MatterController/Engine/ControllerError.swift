@@ -21,6 +21,8 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case unacknowledged
   /// The operation's timeout passed.
   case timedOut
+  /// The timeout passed while the node was asleep. It is active again within `longest`.
+  case asleep(longest: Duration)
   /// The device acknowledged the request, but did not answer in time.
   case noResponse
   /// The device, or the controller itself, is busy.
@@ -69,7 +71,8 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   /// Whether the error is due to the state of the network or the device, not to the request.
   var isTransport: Bool {
     switch self {
-    case .unreachable, .handshake, .connectionLost, .unacknowledged, .noResponse, .timedOut, .busy, .notFound: true
+    case .unreachable, .handshake, .connectionLost, .unacknowledged, .noResponse, .timedOut, .asleep, .busy, .notFound:
+      true
     default: false
     }
   }

@@ -35,6 +35,11 @@ public enum ControllerEvent: Sendable {
   /// A node was removed from the fabric. The next effect removes its records from the store.
   case nodeRemoved(NodeID)
 
+  /// The subscription to a node waits until the node is active, which happens within this time.
+  case sleeping(NodeID, activeWithin: Duration)
+  /// A node sent a Check-In message: it is active, and has no subscription of this controller.
+  case checkedIn(NodeID)
+
   /// A session with a node of the fabric was established.
   case sessionOpened(NodeID, SocketAddress)
   /// A session was closed; the node may have others.
@@ -66,6 +71,8 @@ public enum OperationOutcome: Sendable {
   case windowOpened(CommissioningWindow)
   /// The group after a change of its members or its keys.
   case groupChanged(GroupRecord)
+  /// The controller receives the Check-In messages of the node.
+  case registered
   /// The timeout of the discovery passed.
   case discovered
 }

@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
@@ -24,6 +25,7 @@ extension ControllerEngine {
   /// Sends the operation's next request over the node's session; opens the session first if needed.
   mutating func run(_ id: OperationID, at now: Instant) {
     guard let node = operations[id]?.node, !operations.mustWait(id) else { return }
+    guard !isAsleep(node, at: now) else { return hold(id, of: node, at: now) }
     if let session = peers[node]?.session {
       if proceed(id, on: session, isOld: true, at: now) { return }
       peers[node]?.session = nil
@@ -54,6 +56,10 @@ extension ControllerEngine {
       }
       change.hasSent = change.step != .probe
       operations[id]?.task = .changeGroup(change)
+    case .register(let key, _):
+      let fields = IcdManagement.RegisterClientRequest(
+        checkInNodeID: fabric.nodeID, monitoredSubject: fabric.nodeID, key: OctetString(key), clientType: .permanent)
+      request = .invoke([CommandData(IcdManagement.registerClient.path(on: .root), fields: fields.tlv)], timed: nil)
     case .request, .remove, .openWindow, .discover: request = operation.request
     }
     return request.map { begin($0, for: id, on: session, isOld: isOld, at: now) } ?? true
@@ -83,6 +89,9 @@ extension ControllerEngine {
         run(id, at: now)
       case .removed: finishRemoval(id, .confirmed, at: now)
       case .subscribed(let response): try subscribed(id, response, on: session, at: now)
+      case .registered(let key, let counter):
+        if let node = operation.node { registered(node, key: key, counter: counter) }
+        complete(id, .success(.registered), at: now)
       case .groupChanged(let change):
         let (record, changes) = try groupTable.complete(change)
         storeGroups(changes)
@@ -128,7 +137,7 @@ extension ControllerEngine {
       dropTransactions(of: id, at: now)
       // Further addresses of a node that refused a session are tried until the timeout.
       let refusal = commissionings[id] == nil ? operation.node.flatMap { peers[$0]?.connecting?.refusal } : nil
-      return fail(id, refusal ?? .timedOut, at: now)
+      return fail(id, refusal ?? sleepError(id) ?? .timedOut, at: now)
     }
     guard operations[id]?.takeRetry(at: now) == true else { return }
     if commissionings[id] != nil { repeatStep(id, at: now) } else { run(id, at: now) }
@@ -142,7 +151,10 @@ extension ControllerEngine {
     before: (inout Self) -> Void = { _ in }
   ) {
     guard let operation = operations.remove(id) else { return }
-    if let node = operation.node { peers[node]?.waiting.removeAll { $0 == id } }
+    if let node = operation.node {
+      peers[node]?.waiting.removeAll { $0 == id }
+      peers[node]?.held.removeAll { $0 == id }
+    }
     dropTransactions(of: id, at: now)
     if let node = operation.node { stopConnectingIfIdle(node, at: now) }
     switch operation.task {
@@ -156,6 +168,10 @@ extension ControllerEngine {
     if case .changeGroup(let change) = operation.task {
       if case .failure(let error) = result { storeGroups(groupTable.fail(change, error)) }
       runNextGroupChange(change.node, at: now)
+    }
+    // The commissioning succeeds even if the device refuses the registration.
+    if case .register(_, (let commissioning, let result)?) = operation.task {
+      complete(commissioning, .success(.commissioned(result)), at: now)
     }
   }
 
@@ -230,10 +246,29 @@ extension ControllerEngine {
     }
   }
 
+  /// Lets the requests wait that a node with a long idle time did not acknowledge, because it fell asleep too early.
+  /// - Returns: false for another node, or for requests that were repeated before.
+  private mutating func holdUnacknowledged(
+    _ transactions: [Transaction], on session: SessionID, at now: Instant
+  ) -> Bool {
+    guard let node = core.session(session)?.peerNodeID, operatesLong(node), !transactions.isEmpty,
+      transactions.allSatisfy({
+        guard let operation = operations[$0.operation] else { return true }
+        return !operation.wasRepeated && ($0.mayRepeat || operation.isIdempotent)
+      })
+    else { return false }
+    for transaction in transactions where operations[transaction.operation] != nil {
+      operations[transaction.operation]?.wasRepeated = true
+      hold(transaction.operation, of: node, at: now)
+    }
+    return true
+  }
+
   /// Closes a dead session and repeats over a new one the requests that may be repeated.
   /// - Parameter removed: requests on the session that are not in the table.
   mutating func abandon(_ session: SessionID, with removed: [Transaction], at now: Instant) {
     let affected = removed + transactions.removeAll(on: session)
+    if holdUnacknowledged(affected, on: session, at: now) { return }
     core.close(session, notifyingPeer: false, at: now)
     for transaction in affected {
       guard let operation = operations[transaction.operation] else { continue }

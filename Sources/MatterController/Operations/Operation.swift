@@ -13,6 +13,8 @@ struct Operation: Sendable {
     case commission
     case discover(DiscoveryQuery)
     case changeGroup(GroupChange)
+    /// Register for Check-In messages with a key. If it ends a commissioning, its operation completes afterward.
+    case register(key: [UInt8], after: (OperationID, CommissioningResult)?)
   }
 
   /// The continuation after an answer.
@@ -24,6 +26,8 @@ struct Operation: Sendable {
     case removed
     case subscribed(SubscribeResponse)
     case groupChanged(GroupChange)
+    /// The node accepted the registration, with its present counter.
+    case registered(key: [UInt8], counter: UInt32)
   }
 
   let id: OperationID
@@ -54,7 +58,7 @@ struct Operation: Sendable {
       return .invoke(
         [CommandData(OperationalCredentials.removeFabric.path(on: .root), fields: fields.tlv)], timed: nil)
     case .openWindow(_, let command): return .invoke([command], timed: .seconds(10))
-    case .connect, .subscribe, .commission, .discover, .changeGroup: return nil
+    case .connect, .subscribe, .commission, .discover, .changeGroup, .register: return nil
     }
   }
 
@@ -62,7 +66,7 @@ struct Operation: Sendable {
   /// none, decides itself how to continue.
   var isIdempotent: Bool {
     switch task {
-    case .remove, .changeGroup, .commission: true
+    case .remove, .changeGroup, .commission, .register: true
     case .request, .connect, .subscribe, .openWindow, .discover: false
     }
   }
@@ -92,6 +96,9 @@ struct Operation: Sendable {
       try results.checkStatus()
       return .complete(.windowOpened(window))
     case (.subscribe, .subscribed(let response)): return .subscribed(response)
+    case (.register(let key, _), .invoked(let results)):
+      let response = try results.response(as: IcdManagement.RegisterClientResponse.self)
+      return .registered(key: key, counter: response.icdCounter)
     case (.changeGroup(var change), _):
       if try change.handle(reply) { return .groupChanged(change) }
       task = .changeGroup(change)

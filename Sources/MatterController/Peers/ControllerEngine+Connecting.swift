@@ -36,10 +36,24 @@ extension ControllerEngine {
       case .wait(let deadline): return schedule(deadline)
       case .fail(let error):
         stopConnecting(node, at: now)
-        for operation in peers[node]?.takeWaiting() ?? [] { fail(operation, error, at: now) }
+        for operation in peers[node]?.takeWaiting() ?? [] { failConnecting(operation, error, to: node, at: now) }
         return
       }
     }
+  }
+
+  /// Fails an operation that needs a session, or lets it wait if the node is asleep most likely.
+  private mutating func failConnecting(
+    _ operation: OperationID, _ error: ControllerError, to node: NodeID, at now: Instant
+  ) {
+    let isSilent = error == .unreachable || error == .handshake(.timedOut)
+    // An established subscription has a deadline of its own.
+    guard operatesLong(node), isSilent, subscriptions[operation]?.session == nil else {
+      return fail(operation, error, at: now)
+    }
+    peers[node]?.isPresumedAsleep = true
+    if let until = peers[node]?.reachableUntil, until > now { peers[node]?.reachableUntil = now }
+    hold(operation, of: node, at: now)
   }
 
   private mutating func startCASE(with node: NodeID, at address: SocketAddress, now: Instant) {
@@ -83,7 +97,9 @@ extension ControllerEngine {
       // An operation before this one closed the session.
       fail(operation, .connectionLost, at: now)
     }
+    peers[node]?.isPresumedAsleep = false
     if handshake == nil { opened(by: node, session, at: now) }
+    registerIfNeeded(node, at: now)
     leaveDeletedGroups(node, at: now)
   }
 
@@ -114,6 +130,10 @@ extension ControllerEngine {
     subscriptions.dropReports(on: session)
     let node = info.peerNodeID
     guard let peer = peers[node] else { return }
+    if let timing = peer.record.longIdle {
+      let until = info.lastHeard + timing.reachableTime
+      peers[node]?.reachableUntil = max(until, peer.reachableUntil ?? until)
+    }
     if peer.session == session || peer.session == nil {
       let other = core.newestSession(fabric: fabric.index, peer: node)
       peers[node]?.session = other
@@ -132,6 +152,7 @@ extension ControllerEngine {
     stopConnecting(node, at: now)
     for changes in groupTable.remove(node, fabricRemoved: fabricRemoved) { storeGroups(changes) }
     peers[node] = nil
+    removeRegistration(node)
     closeSessions(with: node, notifyingPeer: false, at: now)
     core.forgetResumption(fabric: fabric.index, peer: node)
     guard peer.isStored else { return }

@@ -19,6 +19,16 @@ struct Peer: Sendable {
   /// Operations that need a session, in order.
   var waiting: [OperationID] = []
   var connecting: Connecting?
+  /// Operations that wait until the node is active, in order.
+  var held: [OperationID] = []
+  /// When the node must be active at the latest, while operations wait for it.
+  var expectedBy: Instant?
+  /// Until when the node receives requests, if that does not follow from its session.
+  var reachableUntil: Instant?
+  /// Whether the node is asleep most likely, although the time of its last message is unknown.
+  var isPresumedAsleep = false
+  /// Whether the node reported that it operates with a short idle time.
+  var isShortIdle = false
   private(set) var cache: [ConcreteAttributePath: CachedValue] = [:]
 
   /// Limits the memory that a peer can use.
@@ -46,6 +56,9 @@ struct Peer: Sendable {
     let new = record.tlv
     return isStored && new != old ? [StoreChange(PeerRecord.key(record.nodeID), new)] : []
   }
+
+  /// Sets the time for which a node with a long idle time stays active.
+  mutating func setActiveThreshold(_ threshold: Duration) { record.longIdle?.activeThreshold = threshold }
 
   /// Adds a commissioned device to the nodes of the fabric.
   /// - Returns: the changes of the store.

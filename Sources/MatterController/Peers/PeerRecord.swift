@@ -11,6 +11,8 @@ public struct PeerRecord: Hashable, Sendable {
   public internal(set) var vendorID: VendorID = 0
   /// Assigned by the vendor; 0 if unknown.
   public internal(set) var productID: UInt16 = 0
+  /// The timing of a node that supports a long idle time; nil for others.
+  public internal(set) var longIdle: LongIdleTiming?
   /// Nil if unknown.
   public internal(set) var attestation: DeviceAttestation?
 
@@ -52,6 +54,10 @@ public struct PeerRecord: Hashable, Sendable {
       $0.write(UInt64(vendorID.rawValue), .context(7))
       $0.write(UInt64(productID), .context(8))
       if let attestation { $0.write(attestation.rawValue, .context(9)) }
+      if let longIdle {
+        $0.write(UInt64(clamping: longIdle.idleDuration.components.seconds), .context(10))
+        $0.write(UInt64(clamping: longIdle.activeThreshold.milliseconds), .context(11))
+      }
     }
     return writer.bytes
   }
@@ -79,6 +85,10 @@ public struct PeerRecord: Hashable, Sendable {
     vendorID = VendorID(UInt16(clamping: number(7) ?? 0))
     productID = UInt16(clamping: number(8) ?? 0)
     if case .string(let text)? = element[9]?.value { attestation = DeviceAttestation(rawValue: text) }
+    if let idle = number(10), let threshold = number(11) {
+      longIdle = LongIdleTiming(
+        idleDuration: .seconds(Int64(min(idle, 64_800))), activeThreshold: .milliseconds(Int64(min(threshold, 65_535))))
+    }
   }
 }
 

@@ -151,6 +151,7 @@ extension ControllerEngine {
   mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     subscriptions[handle]?.note(report)
+    noteMode(report, of: node)
     if subscriptions[handle]?.request.isCached == true { peers[node]?.store(report.attributes) }
     emit(.report(handle, report))
     if groupTable.mustLeave(node, at: now) { leaveDeletedGroups(node, at: now) }
@@ -176,7 +177,7 @@ extension ControllerEngine {
     }
   }
 
-  private mutating func requestReplacement(_ handle: SubscriptionHandle, at now: Instant) {
+  mutating func requestReplacement(_ handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node, subscriptions[handle]?.startRenewing() == true else { return }
     operations[handle]?.wasRepeated = false
     peers[node]?.waiting.append(handle)

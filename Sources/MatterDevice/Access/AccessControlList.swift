@@ -24,7 +24,7 @@ struct AccessControlList: Sendable {
   }
 
   /// An empty list matches every subject of the authentication mode.
-  private static func matches(_ subjects: [NodeID]?, _ subject: Subject) -> Bool {
+  static func matches(_ subjects: [NodeID]?, _ subject: Subject) -> Bool {
     guard let subjects, !subjects.isEmpty else { return true }
     return subjects.contains { wanted in
       // An entry holds the bare group number, the subject its node id form.

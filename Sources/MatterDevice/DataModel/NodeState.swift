@@ -22,6 +22,8 @@ struct NodeState: Sendable {
   var utc: UTCClock?
   /// Whether an administrator set the time since the start.
   var isTimeSet = false
+  /// The mode of an intermittently connected device; nil if the device is always connected.
+  var sleep: SleepState?
   /// The numbers of received and sent datagrams.
   var traffic = (received: UInt64(0), sent: UInt64(0))
   /// The number of commands that clients invoked.
@@ -146,9 +148,10 @@ struct NodeState: Sendable {
     return true
   }
 
-  /// Returns whether the cluster's entries must survive a loss of power: access control and group keys.
+  /// Returns whether the cluster's entries must survive a loss of power: access control, group keys, and the keys and
+  /// the counter of Check-In messages.
   static func isDurable(_ cluster: ClusterID) -> Bool {
-    cluster == AccessControl.id || cluster == GroupKeyManagement.id
+    cluster == AccessControl.id || cluster == GroupKeyManagement.id || cluster == IcdManagement.id
   }
 
   /// Reports a change of a computed attribute.

@@ -63,6 +63,9 @@ public struct DeviceConfiguration: Sendable {
   public var servesProvisional = false
   /// Whether subscriptions survive a restart: the device opens a session to each subscriber and sends a report.
   public var resumesSubscriptions = true
+  /// The timing of an intermittently connected device; nil if the device is always connected. Its root endpoint needs
+  /// the server ``IcdManagementServer/make(_:)``.
+  public var sleep: SleepConfiguration?
   /// The limits of sessions and exchanges.
   public var limits = NodeConfiguration()
   /// Replaced decisions, for tests and fault injection.

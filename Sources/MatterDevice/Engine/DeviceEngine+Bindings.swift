@@ -149,6 +149,7 @@ extension DeviceEngine {
     let node = NodeID(nodeID)
     for fabric in core.fabrics where fabric.compressedFabricID == compressedFabricID {
       foundSubscriber(node, of: fabric.index, service)
+      foundClient(node, of: fabric.index, service)
       guard bound.waiting.contains(where: { $0.fabric == fabric.index && $0.node == node }) else { continue }
       let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
       if let handshake = bound.handshakes.first(where: { $1.fabric == fabric.index && $1.node == node })?.key {
@@ -216,11 +217,11 @@ extension DeviceEngine {
     effects.append(.browse(query))
   }
 
-  /// Stops the queries that no command or resumption waits for.
+  /// Stops the queries that no command, resumption or Check-In message waits for.
   mutating func stopBrowsing() {
     let wanted =
       bound.waiting.compactMap { query($0.node, of: $0.fabric) }
-      + resumptions.compactMap { query($0.node, of: $0.fabric) }
+      + resumptions.compactMap { query($0.node, of: $0.fabric) } + checkIns.compactMap { query($0.node, of: $0.fabric) }
     for query in bound.browsing where !wanted.contains(query) { effects.append(.stopBrowsing(query)) }
     bound.browsing.removeAll { !wanted.contains($0) }
   }

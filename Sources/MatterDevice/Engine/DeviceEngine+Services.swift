@@ -127,6 +127,11 @@ extension DeviceEngine {
 
   private func describe(_ service: inout MatterService) {
     service.idleInterval = configuration.parameters.idleInterval
+    if let sleep = context.node.sleep, sleep.configuration.mode == .long {
+      // A device with a long idle time answers at no interval while it is idle.
+      service.isLongIdleTime = sleep.operatesLong
+      if sleep.operatesLong { service.idleInterval = nil }
+    }
     service.activeInterval = configuration.parameters.activeInterval
     service.activeThreshold = configuration.parameters.activeThreshold
   }
@@ -145,6 +150,7 @@ extension DeviceEngine {
     for query in bound.browsing { effects.append(.stopBrowsing(query)) }
     bound = BoundCommands()
     resumptions = []
+    checkIns = []
     for address in joined { effects.append(.leave(address)) }
     joined = []
   }

@@ -24,6 +24,8 @@ public struct DeviceEngine: Engine {
   /// Events below this number have been passed to the subscriptions.
   var distributedEvents: UInt64 = 0
   var bound = BoundCommands()
+  /// The Check-In messages of the current active mode.
+  var checkIns: [PendingCheckIn] = []
   /// Subscriptions of an earlier run that wait for a session.
   var resumptions: [PendingResumption] = []
   /// Requests that a hook delays, in the order of their arrival.
@@ -60,6 +62,7 @@ public struct DeviceEngine: Engine {
     if let software = stored[StoreKey.software].flatMap({ try? InstalledSoftware(tlv: $0) }) {
       (configuration.softwareVersion, configuration.softwareVersionString) = (software.version, software.text)
     }
+    configuration.applySleep()
     hostName = configuration.hostName
     self.endpoints = RootNode.complete(endpoints, configuration)
     var random = random
@@ -79,6 +82,7 @@ public struct DeviceEngine: Engine {
         signatures: signatures,
         at: now))
     context.node.hooks = configuration.hooks
+    context.node.sleep = configuration.sleep.map { SleepState($0, at: now) }
     nextSessionDrop = configuration.hooks.sessionDropInterval.map { now + $0 }
     context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0, at: now) }
     if stored[StoreKey.shutDown] != nil {
@@ -106,6 +110,7 @@ public struct DeviceEngine: Engine {
     advance(to: now)
     switch consume input {
     case .datagram(let bytes, let address):
+      guard !isAsleep(for: bytes, from: address) else { break }
       context.node.traffic.received &+= 1
       core.receive(bytes, from: address, at: now)
     case .serviceConflict(.instance(let kind)): rename(kind)
@@ -121,6 +126,7 @@ public struct DeviceEngine: Engine {
     context.node.now = max(now, context.node.now)
     guard let deadline = nextDeadline, deadline <= now else { return }
     core.advance(to: now)
+    advanceSleep()
     runTimers()
     advanceBoundCommands()
     advanceResumptions()
@@ -135,7 +141,7 @@ public struct DeviceEngine: Engine {
     var result = Instant?.earlier(core.nextDeadline, context.node.commissioning.failSafe?.deadline)
     result = .earlier(result, .earlier(bound.deadline, resumptionDeadline))
     result = .earlier(result, context.node.commissioning.window?.deadline)
-    result = .earlier(result, hookDeadline)
+    result = .earlier(result, .earlier(hookDeadline, sleepDeadline))
     for timer in context.node.timers { result = .earlier(result, timer.deadline) }
     guard context.node.hooks.sendsReports else { return result }
     for subscription in subscriptions { result = .earlier(result, subscription.deadline) }
@@ -197,8 +203,7 @@ public struct DeviceEngine: Engine {
       } else {
         distributeChanges()
         reportToSubscribers()
-        guard let output = core.nextOutput() else { break }
-        react(to: output)
+        if let output = core.nextOutput() { react(to: output) } else if !updateSleep() { break }
       }
     }
   }
@@ -213,9 +218,12 @@ public struct DeviceEngine: Engine {
   private mutating func react(to output: NodeOutput) {
     switch output {
     case .send(let bytes, let address):
+      noteActivity()
       context.node.traffic.sent &+= 1
       effects.append(.send(bytes, to: address))
-    case .message(let message): admit(message)
+    case .message(let message):
+      noteActivity()
+      admit(message)
     case .sessionEstablished(let id, let handshake):
       sessionEstablished(id)
       if let handshake { connected(handshake) }
@@ -240,6 +248,8 @@ public struct DeviceEngine: Engine {
       }
       context.node.changes.append(change)
     case .groupMessage(let message): receive(message)
+    // A device is not a client of others.
+    case .checkIn: break
     case .groupCounterReserved(let counter):
       context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv, isDurable: true))
     case .handshakeFailed(let handshake, let error):

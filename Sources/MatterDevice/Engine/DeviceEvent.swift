@@ -17,6 +17,8 @@ public enum DeviceEvent: Hashable, Sendable {
   case identify(EndpointID, isIdentifying: Bool)
   /// The device is to restart, to run new software.
   case restart
+  /// An intermittently connected device entered active mode or idle mode.
+  case modeChanged(isActive: Bool)
   /// A log message.
   case note(String)
 }

@@ -43,9 +43,7 @@ extension DeviceEngine {
       id: id, session: exchange.session, subject: subject, attributePaths: request.attributePaths,
       eventPaths: request.eventPaths, isFabricFiltered: request.isFabricFiltered,
       minimum: .seconds(Int64(request.minIntervalFloor)),
-      maximumSeconds: max(
-        request.minIntervalFloor, min(request.maxIntervalCeiling, SubscriptionLimits.longestInterval),
-        SubscriptionLimits.shortestInterval),
+      maximumSeconds: maximumInterval(request),
       lastReport: now)
     var job = ReportJob(subscription: id, subject: subject, isFabricFiltered: request.isFabricFiltered)
     job.items =
@@ -58,6 +56,13 @@ extension DeviceEngine {
     subscription.exchange = exchange
     subscriptions.append(subscription)
     proceed(job, on: exchange)
+  }
+
+  /// Selects the maximum reporting interval in seconds. § 8.5.3.2.
+  private func maximumInterval(_ request: SubscribeRequest) -> UInt16 {
+    let ceiling = min(request.maxIntervalCeiling, SubscriptionLimits.longestInterval)
+    if let sleep = configuration.sleep { return sleep.maximumInterval(from: request.minIntervalFloor, to: ceiling) }
+    return max(request.minIntervalFloor, ceiling, SubscriptionLimits.shortestInterval)
   }
 
   private mutating func newSubscriptionID() -> UInt32 {

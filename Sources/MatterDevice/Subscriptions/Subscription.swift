@@ -47,6 +47,9 @@ struct Subscription: Sendable {
     return lastReport + (dirty.isEmpty && !isUrgent ? .seconds(Int64(maximumSeconds)) : minimum)
   }
 
+  /// Whether the minimum interval has passed and no report is in progress.
+  func mayReport(at now: Instant) -> Bool { isActive && exchange == nil && lastReport + minimum <= now }
+
   mutating func note(_ path: ConcreteAttributePath) {
     if attributePaths.contains(where: { $0.matches(path) }) { dirty.insert(path) }
   }

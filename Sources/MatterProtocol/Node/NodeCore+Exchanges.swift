@@ -66,7 +66,8 @@ extension NodeCore {
   }
 
   /// Encodes a message, encrypts it if the session is secured, and sends it once.
-  private mutating func transmit(
+  @discardableResult
+  mutating func transmit(
     _ header: PayloadHeader, on session: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
   ) -> Transmission? {
     let sent: Transmission

@@ -52,6 +52,9 @@ extension NodeCore {
   ) throws(DropReason) {
     guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else { throw .malformedPayloadHeader }
     guard payload.protocolID == .secureChannel else { throw .unsecuredMessage }
+    if payload.opcode == SecureChannelOpcode.checkIn, payload.isFromInitiator {
+      return try receiveCheckIn(bytes, header, payload, from: offset, address, at: now)
+    }
     let id: SessionID
     if let known = unsecured.context(of: header) {
       id = known

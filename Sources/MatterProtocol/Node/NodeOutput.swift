@@ -18,6 +18,8 @@ public enum NodeOutput: Sendable {
   case send([UInt8], to: SocketAddress)
   /// A message for the protocols above; the core handles secure channel messages itself.
   case message(InboundMessage)
+  /// The payload of a ``CheckInMessage``, and the address of its sender. Not authenticated until it is decrypted.
+  case checkIn([UInt8], from: SocketAddress)
   /// A group message, which must not be answered.
   case groupMessage(GroupMessage)
   /// Store the group message counter to continue with after a restart, before any further output is sent.

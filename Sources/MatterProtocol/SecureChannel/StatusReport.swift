@@ -82,4 +82,6 @@ public enum SecureChannelOpcode {
   public static let sigma1: UInt8 = 0x30, sigma2: UInt8 = 0x31, sigma3: UInt8 = 0x32, sigma2Resume: UInt8 = 0x33
   /// See ``StatusReport``.
   public static let statusReport: UInt8 = 0x40
+  /// See ``CheckInMessage``.
+  public static let checkIn: UInt8 = 0x50
 }

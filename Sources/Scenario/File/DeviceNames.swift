@@ -135,6 +135,7 @@ struct DeviceNames: Sendable {
     let names = SimulatedDevice.clusterNames(of: device.kind)
     return names.compactMap { name in ClusterCatalogue.standard.first { $0.name == name } }
       + device.makers.compactMap { ClusterCatalogue.cluster($0.cluster.id) }
+      + (device.sleep == nil ? [] : [IcdManagement.self])
   }
 }
 

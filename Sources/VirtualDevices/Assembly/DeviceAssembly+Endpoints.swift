@@ -11,11 +11,9 @@ extension DeviceAssembly {
   static func endpoints(
     of device: DeviceDefinition, _ numbers: inout EndpointNumbers, _ clock: BehaviorClock = .zero
   ) -> [EndpointDefinition] {
-    let power = powerSource(of: device, clock).map {
-      EndpointDefinition(.root, deviceTypes: [DeviceTypes.powerSource], servers: [$0])
-    }
+    let root = root(of: device, clock)
     guard device.kind == .bridge else {
-      return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) } + (power.map { [$0] } ?? [])
+      return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) } + root
     }
     var aggregator = EndpointDefinition(
       1, deviceTypes: types(device),
@@ -26,7 +24,15 @@ extension DeviceAssembly {
     aggregator.parts = behind.map(\.id).sorted()
     let inner = Set(behind.flatMap(\.parts))
     return [aggregator] + tagged(behind.filter { !inner.contains($0.id) }) + behind.filter { inner.contains($0.id) }
-      + (power.map { [$0] } ?? [])
+      + root
+  }
+
+  /// Returns the root endpoint if it has servers that depend on the definition.
+  private static func root(of device: DeviceDefinition, _ clock: BehaviorClock) -> [EndpointDefinition] {
+    let power = powerSource(of: device, clock)
+    let servers = [power, device.sleep.map { IcdManagementServer.make($0) }].compactMap(\.self)
+    guard !servers.isEmpty else { return [] }
+    return [EndpointDefinition(.root, deviceTypes: power == nil ? [] : [DeviceTypes.powerSource], servers: servers)]
   }
 
   /// Returns the endpoints of a device that is not bridged, or of one of its buttons.

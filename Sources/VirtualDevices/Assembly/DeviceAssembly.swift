@@ -18,6 +18,7 @@ package enum DeviceAssembly {
     configuration.enableKey = device.enableKey
     configuration.servesProvisional = device.servesProvisional
     configuration.resumesSubscriptions = device.resumesSubscriptions
+    configuration.sleep = device.sleep
     if let room = device.room {
       configuration.fixedLabels = [.init(label: "room", value: clipped(room, to: 16))]
     }

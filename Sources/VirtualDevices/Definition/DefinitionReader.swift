@@ -97,11 +97,11 @@ struct DefinitionReader {
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
     "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "images",
-    "clusters",
+    "clusters", "sleepy",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
-    !["passcode", "discriminator", "port", "enableKey", "devices", "resumesSubscriptions"].contains($0)
+    !["passcode", "discriminator", "port", "enableKey", "devices", "resumesSubscriptions", "sleepy"].contains($0)
   }
 
   /// - Parameter isBridged: whether the device is behind a bridge.
@@ -155,6 +155,7 @@ struct DefinitionReader {
     var behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     if let load = fields["load"] { readLoad(load, of: kind, &values, &behaviors) }
     let battery = fields["battery"].flatMap { readBattery($0) }
+    let sleep = fields["sleepy"].flatMap { readSleep($0, of: kind) }
     let faults = fields["faults"].map { readFaults($0, isBridged: isBridged) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let climate = readClimate(fields, of: kind)
@@ -167,7 +168,8 @@ struct DefinitionReader {
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
       enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
-      behaviors: behaviors, battery: battery, faults: faults, labels: labels, makers: makers ?? [], climate: climate,
+      behaviors: behaviors, battery: battery, sleep: sleep, faults: faults, labels: labels, makers: makers ?? [],
+      climate: climate,
       energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
       motors: readMotors(fields, of: kind), images: readImages(fields, of: kind), bridged: parts.bridged,

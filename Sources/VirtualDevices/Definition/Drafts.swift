@@ -34,6 +34,7 @@ struct DeviceDraft: Sendable {
   var initialValues: [InitialValue] = []
   var behaviors: [BehaviorDefinition] = []
   var battery: Battery?
+  var sleep: SleepConfiguration?
   var faults = DeviceFaults()
   var labels: [DeviceLabel] = []
   var makers: [MakersServer] = []

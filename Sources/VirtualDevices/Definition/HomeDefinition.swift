@@ -126,6 +126,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   package var behaviors: [BehaviorDefinition] = []
   /// The battery; nil for mains power, and for the usual battery of kinds that always have one.
   package var battery: Battery?
+  /// The timing of an intermittently connected device; nil for one that is always connected.
+  public var sleep: SleepConfiguration?
   /// The faults that the device has from its start.
   public var faults = DeviceFaults()
   /// The fixed labels of the manufacturer; if there are any, the device also has user labels.

@@ -44,6 +44,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var position: UInt8?
   /// The state or measurement for display: "closed", "21.5 °C"; nil for lights, plugs and switches.
   public var reading: String?
+  /// Whether an intermittently connected device is idle, so that it can't be reached; nil if it is always connected.
+  public var isAsleep: Bool?
   /// The names of its buttons if it has several, in the order of their endpoints.
   public var buttons: [String] = []
   /// The devices behind the bridge.
@@ -77,8 +79,12 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   /// The node IDs on all fabrics; empty before commissioning.
   public var nodeIDs: [String] { fabrics.map(\.nodeID) }
 
-  /// "on", "off", "on 40%", "21.5 °C", "no power"; empty for a device without a state to show.
-  public var state: String { isPowered ? reading ?? stateText(onOff, level, highestLevel, position) : "no power" }
+  /// "on", "off", "on 40%", "21.5 °C", "closed, asleep", "no power"; empty for a device without a state to show.
+  public var state: String {
+    guard isPowered else { return "no power" }
+    let text = reading ?? stateText(onOff, level, highestLevel, position)
+    return isAsleep == true ? text.isEmpty ? "asleep" : "\(text), asleep" : text
+  }
 
   /// `room/name`, or the name alone.
   public var path: String { room.isEmpty ? name : "\(room)/\(name)" }

@@ -352,6 +352,7 @@ package final class VirtualDevice {
           nodeID: StableHash.hexadecimal($0.nodeID.rawValue, digits: 16), label: $0.label)
       }
       status.isCommissionable = engine.isCommissionable
+      status.isAsleep = definition.sleep.map { _ in !engine.isActive }
       (status.onOff, status.level, status.highestLevel, status.position) = Self.values(&engine, on: 1)
       status.reading =
         Self.reading(&engine, on: EndpointID(UInt16(1 + definition.kind.shownPosition)), of: definition.kind)

@@ -33,6 +33,8 @@ struct Administrator {
   /// The status response to reports; nil for none.
   var reportStatus: StatusCode? = .success
   var closed: [SessionID] = []
+  /// The payloads of Check-In messages.
+  var checkIns: [[UInt8]] = []
 
   init(
     number: Int, vendor: VendorID, validity: CertificateValidity = CertificateValidity(notBefore: 1)
@@ -83,6 +85,7 @@ struct Administrator {
             then: report.moreChunkedMessages ? .keepOpen : .close, at: now)
         }
       }
+    case .checkIn(let payload, _): checkIns.append(payload)
     case .handshakeFailed, .paseAttemptFailed, .exchangeFailed, .resumptionChanged, .groupMessage,
       .groupCounterReserved:
       break

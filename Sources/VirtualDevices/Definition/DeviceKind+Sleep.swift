@@ -1,0 +1,11 @@
+extension DeviceKind {
+  /// Whether the device can be intermittently connected: kinds that usually run on batteries.
+  public var maySleep: Bool { Self.sleepy.contains(self) }
+
+  private static let sleepy: [DeviceKind] = [
+    .genericSwitch, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .contactSensor, .waterFreezeDetector,
+    .waterLeakDetector, .rainSensor, .lightSensor, .occupancySensor, .temperatureSensor, .pressureSensor, .flowSensor,
+    .humiditySensor, .airQualitySensor, .smokeAlarm, .coAlarm, .smokeCOAlarm, .doorLock, .thermostat, .waterValve,
+    .windowCovering,
+  ]
+}
