@@ -117,4 +117,6 @@ enum NodeRequest: Sendable {
   case closePASESessions
   /// Closes the sessions of a fabric except one.
   case closeSessions(FabricIndex, except: SessionID?)
+  /// Sends a command to the bindings of an endpoint.
+  case control(CommandData, from: EndpointID)
 }
