@@ -31,6 +31,8 @@ extension DeviceState.Reading {
     source.addCovering()
     source.addFan()
     source.addValve()
+    source.addMode()
+    source.addPlayer()
     return source.readings
   }
 }
@@ -135,6 +137,20 @@ private struct ReadingSource {
     add(ValveConfigurationAndControl.currentState) { $0.wrapped.map { Self.words($0, "valve state") } }
     guard value(ValveConfigurationAndControl.currentState) == .value(.open) else { return }
     add(ValveConfigurationAndControl.currentLevel)
+  }
+
+  mutating func addMode() {
+    let modes = value(ModeSelect.supportedModes) ?? []
+    add(ModeSelect.currentMode) { mode in modes.first { $0.mode == mode }?.label ?? "mode \(mode)" }
+  }
+
+  mutating func addPlayer() {
+    guard value(OnOff.onOff) != false else { return }
+    let speed = value(MediaPlayback.playbackSpeed)
+    add(MediaPlayback.currentState) { MediaPlayback.words($0, speed) }
+    add(Channel.currentChannel) { channel in
+      channel.wrapped.map { $0.name ?? "channel \($0.majorNumber).\($0.minorNumber)" }
+    }
   }
 
   mutating func addFan() {

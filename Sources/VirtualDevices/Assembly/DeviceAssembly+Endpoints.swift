@@ -108,6 +108,8 @@ extension DeviceAssembly {
       units = appliance.units(device.program ?? appliance.program)
     } else if let own = energyUnits(of: device.kind, device.energy) {
       units = own
+    } else if let own = mediaUnits(of: device.kind, device) {
+      units = own
     } else {
       let type = DeviceTypes.named(device.kind.deviceType)
       let servers = servers(of: device)
@@ -269,7 +271,7 @@ extension DeviceDefinition {
   var endpointNames: [String?] {
     if buttons.count > 1 { return buttons }
     return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
-      + DeviceAssembly.energyParts(of: kind)
+      + DeviceAssembly.energyParts(of: kind) + DeviceAssembly.mediaParts(of: kind)
   }
 }
 

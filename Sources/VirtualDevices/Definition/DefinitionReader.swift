@@ -96,7 +96,7 @@ struct DefinitionReader {
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "phases", "modes", "areas", "compartments",
-    "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "clusters",
+    "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "clusters", "media",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -169,7 +169,8 @@ struct DefinitionReader {
       behaviors: behaviors, battery: battery, faults: faults, labels: labels, makers: makers ?? [], climate: climate,
       energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
-      motors: readMotors(fields, of: kind), bridged: parts.bridged,
+      motors: readMotors(fields, of: kind), modes: readModes(fields, of: kind), media: readMedia(fields, of: kind),
+      bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 

@@ -181,7 +181,8 @@ struct DefinitionResolver {
         behaviors: draft.behaviors, battery: draft.battery, faults: draft.faults, labels: draft.labels,
         makers: draft.makers, switchKind: draft.switchKind, climate: draft.climate, energy: draft.energy,
         buttons: draft.buttons, program: draft.program,
-        motors: draft.motors, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
+        motors: draft.motors, modes: draft.modes, media: draft.media,
+        bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }
   }

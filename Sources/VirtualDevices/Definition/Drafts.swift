@@ -43,6 +43,8 @@ struct DeviceDraft: Sendable {
   var buttons: [String] = []
   var program: ApplianceProgram?
   var motors: MotorSettings?
+  var modes: [String]?
+  var media: MediaSettings?
   /// The devices behind a bridge.
   var bridged: [DeviceDraft] = []
   /// The number of devices; nil for one device with the unchanged name.

@@ -144,6 +144,10 @@ public struct DeviceDefinition: Sendable, Hashable {
   package var program: ApplianceProgram?
   /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
   public var motors: MotorSettings?
+  /// The modes of a selector; nil for the default ones, and for other kinds.
+  public var modes: [String]?
+  /// The contents and connections of a video player; nil for the default ones, and for other kinds.
+  public var media: MediaSettings?
   /// Whether the device is added behind its bridge later.
   package var isAbsent = false
   /// The devices behind a bridge; their codes and ports are not used.

@@ -12,6 +12,7 @@ extension Init.Kind {
     case .covers: Self.coversDefinition
     case .water: Self.waterDefinition
     case .energy: Self.energyDefinition
+    case .media: Self.mediaDefinition
     case .maker: Self.makerDefinition
     case .house: Self.houseDefinition
     }

@@ -21,7 +21,7 @@ struct ExampleFilesTests {
   func all() throws {
     let names = [
       "demo", "bridge", "switches", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "energy",
-      "faults", "maker",
+      "media", "faults", "maker",
     ]
     let homes = try names.map { try load("\($0).yaml", simulating: true) }
     let devices = homes.flatMap(\.devices)
