@@ -57,6 +57,24 @@ import Testing
       } == "fan auto, 30%")
   }
 
+  @Test("formats states of players and selectors") func media() {
+    func player(_ isOn: Bool) -> String {
+      text(0x0028) {
+        set(OnOff.onOff, isOn, &$0)
+        set(MediaPlayback.currentState, isOn ? .playing : .notPlaying, &$0)
+        set(MediaPlayback.playbackSpeed, isOn ? -2 : 0, &$0)
+        set(Channel.currentChannel, isOn ? .value(.init(majorNumber: 9, minorNumber: 1)) : .null, &$0)
+      }
+    }
+    #expect(player(true) == "on, playing at -2x, channel 9.1")
+    #expect(player(false) == "off")
+    #expect(
+      text(0x0027) {
+        set(ModeSelect.supportedModes, [.init(label: "Low", mode: 4, semanticTags: [])], &$0)
+        set(ModeSelect.currentMode, 4, &$0)
+      } == "Low")
+  }
+
   @Test("formats states of alarms and running appliances") func alarmsAndAppliances() {
     #expect(text(0x0076) { set(SmokeCoAlarm.expressedState, .coAlarm, &$0) } == "CO alarm")
     #expect(text(0x0076) { set(SmokeCoAlarm.expressedState, .normal, &$0) } == "normal")

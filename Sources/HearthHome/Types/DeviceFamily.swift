@@ -31,7 +31,7 @@ public struct DeviceFamily: Hashable, Sendable {
     "switch",
     [
       DeviceTypes.onOffLightSwitch, DeviceTypes.dimmerSwitch, DeviceTypes.colorDimmerSwitch, DeviceTypes.genericSwitch,
-      DeviceTypes.doorbell,
+      DeviceTypes.doorbell, DeviceTypes.controlBridge, DeviceTypes.modeSelect,
     ])
   /// Sensors. Includes On/Off Sensor because of its name, although it has nothing to read.
   public static let sensor = Self(

@@ -33,6 +33,8 @@ extension DeviceState.Reading {
     source.addFan()
     source.addValve()
     source.addStation()
+    source.addMode()
+    source.addPlayer()
     return source.readings
   }
 }
@@ -147,6 +149,20 @@ private struct ReadingSource {
 
   mutating func addStation() {
     add(EnergyEvse.state) { $0.wrapped.map { Self.words($0, "charging state") } }
+  }
+
+  mutating func addMode() {
+    let modes = value(ModeSelect.supportedModes) ?? []
+    add(ModeSelect.currentMode) { mode in modes.first { $0.mode == mode }?.label ?? "mode \(mode)" }
+  }
+
+  mutating func addPlayer() {
+    guard value(OnOff.onOff) != false else { return }
+    let speed = value(MediaPlayback.playbackSpeed)
+    add(MediaPlayback.currentState) { MediaPlayback.words($0, speed) }
+    add(Channel.currentChannel) { channel in
+      channel.wrapped.map { $0.name ?? "channel \($0.majorNumber).\($0.minorNumber)" }
+    }
   }
 
   mutating func addFan() {

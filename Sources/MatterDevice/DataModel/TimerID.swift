@@ -36,6 +36,8 @@ public enum TimerID: Hashable, Sendable {
   case scheduleTransition
   /// The timeout of an atomic write that its client neither commits nor rolls back.
   case atomicWriteEnd
+  /// The end of the entry of a channel number.
+  case numberEntryEnd
   /// The next change of a power that follows the daylight.
   case daylight
   /// The next change of the water that is drawn from a water heater.

@@ -119,4 +119,6 @@ enum NodeRequest: Sendable {
   case closeSessions(FabricIndex, except: SessionID?)
   /// Sends a command to another node, or requests a file from it.
   case send(BoundCommand)
+  /// Sends a command to the bindings of an endpoint.
+  case control(CommandData, from: EndpointID)
 }

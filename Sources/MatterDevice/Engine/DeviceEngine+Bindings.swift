@@ -53,23 +53,29 @@ extension DeviceEngine {
     _ command: Command<C, Request, Response>, _ request: Request, from endpoint: EndpointID, at now: Instant
   ) -> Int {
     advance(to: now)
-    let targets = (context.value(Binding.binding, on: endpoint) ?? []).filter { $0.cluster ?? C.id == C.id }
+    defer { settle() }
+    return control(CommandData(command, request), from: endpoint)
+  }
+
+  /// Sends a command without an endpoint to all bindings of an endpoint.
+  /// - Returns: The number of bindings for the command's cluster.
+  @discardableResult
+  mutating func control(_ command: CommandData, from endpoint: EndpointID) -> Int {
+    let targets = context.bindings(of: command.path.cluster, on: endpoint)
     for target in targets {
+      var command = command
       if let group = target.group {
-        let path = CommandPath(endpoint: nil, cluster: C.id, command: command.id)
-        let message = InvokeRequest([CommandData(path, fields: request.tlv)], suppressResponse: true)
+        let message = InvokeRequest([command], suppressResponse: true)
         let isSent = core.sendToGroup(
           group, fabric: target.fabricIndex, InvokeRequest.opcode.rawValue, payload: message.encoded)
         if !isSent { abandon("group \(group.rawValue)", "the fabric has no keys for the group") }
       } else if let node = target.node, let endpoint = target.endpoint {
+        command.path.endpoint = endpoint
         deliver(
           BoundCommand(
-            fabric: target.fabricIndex, node: node,
-            content: .command(CommandData(command.path(on: endpoint), fields: request.tlv)),
-            deadline: now + Self.timeout))
+            fabric: target.fabricIndex, node: node, content: .command(command), deadline: now + Self.timeout))
       }
     }
-    settle()
     return targets.count
   }
 
@@ -224,5 +230,30 @@ extension DeviceEngine {
       + resumptions.compactMap { query($0.node, of: $0.fabric) } + checkIns.compactMap { query($0.node, of: $0.fabric) }
     for query in bound.browsing where !wanted.contains(query) { effects.append(.stopBrowsing(query)) }
     bound.browsing.removeAll { !wanted.contains($0) }
+  }
+}
+
+extension CommandData {
+  /// Creates a command for the endpoints of bindings.
+  fileprivate init<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ request: Request
+  ) {
+    self.init(CommandPath(endpoint: nil, cluster: C.id, command: command.id), fields: request.tlv)
+  }
+}
+
+extension ServerContext {
+  /// Returns the bindings of an endpoint for a cluster.
+  mutating func bindings(of cluster: ClusterID, on endpoint: EndpointID) -> [Binding.TargetStruct] {
+    (value(Binding.binding, on: endpoint) ?? []).filter { $0.cluster ?? cluster == cluster }
+  }
+
+  /// Sends a command to all bindings of the handler's own endpoint after the handler returns.
+  /// - Returns: The number of bindings for the command's cluster.
+  mutating func control<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ request: Request
+  ) -> Int {
+    node.requests.append(.control(CommandData(command, request), from: endpoint))
+    return bindings(of: C.id, on: endpoint).count
   }
 }

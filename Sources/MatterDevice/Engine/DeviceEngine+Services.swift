@@ -13,6 +13,7 @@ extension DeviceEngine {
       case .setFabric(let index, let session): core.setFabric(index, of: session)
       case .closeSessions(let index, let kept): core.closeSessions(of: index, except: kept, at: now)
       case .send(let command): deliver(command)
+      case .control(let command, let endpoint): control(command, from: endpoint)
       case .closePASESessions:
         for session in core.sessions where session.kind == .pase && !session.isInitiator {
           if session.id == current {

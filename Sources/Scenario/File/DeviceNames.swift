@@ -46,8 +46,8 @@ struct DeviceNames: Sendable {
 
   /// Returns whether a device is a switch, with buttons or with bindings.
   func hasButtons(_ path: String) -> Bool {
-    let switches: [DeviceKind] = [.genericSwitch, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch]
-    return devices.first { $0.path == path }.map { switches.contains($0.kind) } ?? false
+    let buttons: [DeviceKind] = [.genericSwitch, .doorbell]
+    return devices.first { $0.path == path }.map { buttons.contains($0.kind) || $0.kind.isBoundControl } ?? false
   }
 
   /// Finds a device, ignoring case.

@@ -117,6 +117,8 @@ extension DeviceAssembly {
       ?? climateUnits(of: device.kind, device.climate)
     {
       units = own
+    } else if let own = mediaUnits(of: device.kind, device) {
+      units = own
     } else {
       let type = DeviceTypes.named(device.kind.deviceType)
       let servers = servers(of: device)
@@ -279,6 +281,7 @@ extension DeviceDefinition {
     if buttons.count > 1 { return buttons }
     return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
       + DeviceAssembly.energyParts(of: kind) + DeviceAssembly.climateParts(of: kind)
+      + DeviceAssembly.mediaParts(of: kind)
   }
 }
 

@@ -43,7 +43,7 @@ package enum DeviceAssembly {
   }
 
   /// Returns a locally administered MAC address derived from the unique ID.
-  private static func hardwareAddress(_ device: DeviceDefinition) -> [UInt8] {
+  static func hardwareAddress(_ device: DeviceDefinition) -> [UInt8] {
     let digits = Array(device.uniqueID.utf8.prefix(10))
     return [0x02]
       + stride(from: 0, to: digits.count - 1, by: 2).compactMap {
@@ -73,8 +73,10 @@ package enum DeviceAssembly {
       return [
         IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: (device?.switchKind ?? .full).features),
       ]
-    case .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch:
-      return [IdentifyServer.make(.visibleIndicator)] + bindings
+    case .doorbell: return sensor(SwitchServer.make(features: SwitchKind.release.features))
+    case .onOffLightSwitch: return sensor(BindingServer.make())
+    case .dimmerSwitch, .colorDimmerSwitch, .controlBridge: return sensor(BindingServer.dial())
+    case .onOffSensor: return sensor(BindingServer.detector())
     case .extendedColorLight, .colorTemperatureLight:
       let color = kind == .extendedColorLight ? ColorControlServer.everything : [ColorControl.colortemperature]
       return common + [
@@ -102,7 +104,7 @@ package enum DeviceAssembly {
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers.
       return Appliance.of(kind).map { $0.units($0.program)[0].servers }
-        ?? (energyUnits(of: kind) ?? climateUnits(of: kind)).map { $0[0].servers }
+        ?? (energyUnits(of: kind) ?? climateUnits(of: kind) ?? mediaUnits(of: kind)).map { $0[0].servers }
         ?? alarmServers(of: kind)
         ?? climateServers(of: kind, device?.climate ?? ClimateDefinition()) ?? coverServers(of: kind, device?.motors)
     }
@@ -117,9 +119,6 @@ package enum DeviceAssembly {
   static func sensor(_ server: ClusterServer) -> [ClusterServer] {
     [IdentifyServer.make(.visibleIndicator), server]
   }
-
-  /// The server with the targets of an endpoint's client clusters.
-  private static var bindings: [ClusterServer] { [BindingServer.make()] }
 }
 
 /// Information about the kinds of simulated devices.

@@ -17,7 +17,9 @@ extension DefinitionReader {
     var isChanged = false
     for key in Appliance.Key.allCases {
       guard let node = fields[key.rawValue] else { continue }
-      let kinds = DeviceKind.all.filter { Appliance.of($0)?.keys.contains(key) == true }
+      let kinds = DeviceKind.all.filter {
+        Appliance.of($0)?.keys.contains(key) == true || (key == .modes && $0 == .modeSelect)
+      }
       guard isPlaced(node, key.rawValue, kind, in: kinds), let appliance else { continue }
       isChanged = true
       switch key {
@@ -48,7 +50,7 @@ extension DefinitionReader {
 
   /// Reads a mapping in its order.
   /// - Parameter example: a correct value, for the error.
-  private mutating func entries(
+  mutating func entries(
     _ node: Node, _ range: ClosedRange<Int>, bytes: Int, example: String
   ) -> [(name: String, node: Node)] {
     guard case .mapping(let mapping) = node, range.contains(mapping.count) else {

@@ -84,7 +84,7 @@ public struct DeviceKind: Hashable, Sendable {
       .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
       .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
       .pressureSensor, .flowSensor, .humiditySensor,
-    ] + alarms + appliances + locks + climate + covers + energy + software).sorted {
+    ] + alarms + appliances + locks + climate + covers + energy + software + controls + media).sorted {
       $0.deviceType.rawValue < $1.deviceType.rawValue
     }
 

@@ -45,6 +45,8 @@ struct DeviceDraft: Sendable {
   var program: ApplianceProgram?
   var motors: MotorSettings?
   var images: [ProvidedImage] = []
+  var modes: [String]?
+  var media: MediaSettings?
   /// The devices behind a bridge.
   var bridged: [DeviceDraft] = []
   /// The number of devices; nil for one device with the unchanged name.

@@ -148,6 +148,10 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var motors: MotorSettings?
   /// The images of a provider of software.
   public var images: [ProvidedImage] = []
+  /// The modes of a selector; nil for the default ones, and for other kinds.
+  public var modes: [String]?
+  /// The contents and connections of a video player; nil for the default ones, and for other kinds.
+  public var media: MediaSettings?
   /// Whether the device is added behind its bridge later.
   package var isAbsent = false
   /// The devices behind a bridge; their codes and ports are not used.

@@ -456,6 +456,7 @@ package final class VirtualDevice {
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
       ?? text(FlowMeasurement.measuredValue) ?? position(&engine, on: endpoint) ?? charging(&engine, on: endpoint)
+      ?? media(&engine, on: endpoint)
   }
 
   // MARK: Endpoints

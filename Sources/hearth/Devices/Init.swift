@@ -20,7 +20,7 @@ struct Init: ParsableCommand {
 
   /// The available templates.
   enum Kind: String, CaseIterable, ExpressibleByArgument {
-    case light, bridge, sensors, alarms, appliances, lock, climate, covers, water, energy, software, maker, house
+    case light, bridge, sensors, alarms, appliances, lock, climate, covers, water, energy, media, software, maker, house
 
     static let list = allCases.dropLast().map(\.rawValue).joined(separator: ", ") + " or house"
   }

@@ -13,6 +13,7 @@ extension Init.Kind {
     case .water: Self.waterDefinition
     case .energy: Self.energyDefinition
     case .software: Self.softwareDefinition
+    case .media: Self.mediaDefinition
     case .maker: Self.makerDefinition
     case .house: Self.houseDefinition
     }

@@ -7,15 +7,20 @@ import Testing
 
 /// Commands of a switch that is bound to its administrator's node.
 @Suite struct BoundCommandTests {
-  private static let button = EndpointDefinition(
-    1, deviceTypes: [DeviceTypes.onOffLightSwitch], servers: [BindingServer.make()], clients: [OnOff.id])
+  private static func control(_ server: ClusterServer) -> EndpointDefinition {
+    EndpointDefinition(
+      1, deviceTypes: [DeviceTypes.dimmerSwitch], servers: [server], clients: [OnOff.id, LevelControl.id])
+  }
 
   /// Returns a bound switch after a restart, without sessions.
-  private func bound(_ change: (inout DeviceConfiguration) -> Void = { _ in }) throws -> Lab {
-    var lab = try Lab(endpoints: [Self.button], change)
+  private func bound(
+    _ server: ClusterServer = BindingServer.make(), to cluster: ClusterID = OnOff.id,
+    _ change: (inout DeviceConfiguration) -> Void = { _ in }
+  ) throws -> Lab {
+    var lab = try Lab(endpoints: [Self.control(server)], change)
     try lab.addAdministrator()
     let session = try lab.commission()
-    let targets = [Binding.TargetStruct(node: lab.administrators[0].node, endpoint: 1, cluster: OnOff.id)]
+    let targets = [Binding.TargetStruct(node: lab.administrators[0].node, endpoint: 1, cluster: cluster)]
     #expect(
       try lab.write([AttributeWrite(Binding.binding.path(on: 1), value: targets.tlv)], on: session) == [.success])
     lab.crash()
@@ -79,5 +84,30 @@ import Testing
     lab.device.settle()
     lab.settle()
     #expect(lab.administrators[0].established != nil)
+  }
+
+  @Test(arguments: [
+    ("detector", "active", OnOff.id, BindingServer.detector()),
+    ("detector", "idle", OnOff.id, BindingServer.detector()),
+    ("dial", "40%", LevelControl.id, BindingServer.dial()),
+  ]) func partsControlTheBoundNode(_ part: String, _ state: String, _ cluster: ClusterID, _ server: ClusterServer)
+    throws
+  {
+    let address = SocketAddress(.loopback6, port: 50_000)
+    var lab = try bound(server, to: cluster) { $0.peers = [0x1_0001: address] }
+    try lab.device.act(part: part, state, on: 1, at: lab.now)
+    lab.settle()
+    #expect(lab.administrators[0].established != nil)
+    #expect(lab.device.core.newestSession(fabric: 1, peer: 0x1_0001) != nil)
+  }
+
+  @Test func partsRefuseWithoutBindings() throws {
+    var lab = try bound(BindingServer.dial(), to: OnOff.id)
+    let error = #expect(throws: StatusError.self) { try lab.device.act(part: "dial", "40%", on: 1, at: lab.now) }
+    #expect(error?.status.code == .invalidInState)
+    for text in ["40", "101%", "-1%", "%", ""] {
+      let error = #expect(throws: StatusError.self) { try lab.device.act(part: "dial", text, on: 1, at: lab.now) }
+      #expect(error?.status.code == .constraintError)
+    }
   }
 }

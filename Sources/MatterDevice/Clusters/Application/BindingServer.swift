@@ -19,6 +19,27 @@ public enum BindingServer {
       }
   }
 
+  /// Returns the server of a sensor that turns the bound nodes on while it detects something. Device Library § 7.8.
+  public static func detector() -> ClusterServer {
+    make().onPart("detector", ["idle", "active"]) { context, state throws(StatusError) in
+      let count =
+        state == "active" ? context.control(OnOff.on, NoFields()) : context.control(OnOff.off, NoFields())
+      guard count > 0 else { throw StatusError(.invalidInState) }
+    }
+  }
+
+  /// Returns the server of a switch with a dial, which sets the level of the bound nodes: `hearth sim set Dimmer.dial=40%`.
+  public static func dial() -> ClusterServer {
+    make().onPart("dial", []) { context, text throws(StatusError) in
+      guard text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) else {
+        throw StatusError(.constraintError)
+      }
+      let request = LevelControl.MoveToLevelRequest(
+        level: UInt8(clamping: percent * 254 / 100), transitionTime: .null, optionsMask: [], optionsOverride: [])
+      guard context.control(LevelControl.moveToLevelWithOnOff, request) > 0 else { throw StatusError(.invalidInState) }
+    }
+  }
+
   /// A target is either a group or one endpoint of a node. § 9.6.5.1.
   /// - Parameter clients: The client clusters of the endpoint.
   private static func isValid(_ target: Binding.TargetStruct, _ clients: [ClusterID]) -> Bool {
