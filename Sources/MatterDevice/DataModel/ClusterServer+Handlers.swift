@@ -127,7 +127,9 @@ extension ClusterServer {
   }
 
   /// Runs when the power of a bridged device is cut, before it is unreachable. Attributes keep their values meanwhile.
-  package func onPowerLoss(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self { changed { $0.powerLosses.append(body) } }
+  package func onPowerLoss(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.powerLosses.append(body) }
+  }
 
   /// Runs when a timer that was set with ``ServerContext/schedule(_:at:)`` comes due.
   public func onTimer(_ timer: TimerID, _ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
