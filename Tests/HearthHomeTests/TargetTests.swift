@@ -257,11 +257,25 @@ import Testing
     arguments: ["kitchen", "KITCHEN/*", "group:den", "*"])
   func several(_ text: String) throws {
     let registry = try Samples.registry().with([Self.den])
-    let resolved = failure { () throws(HomeError) in _ = try registry.resolve(text) }
-    let written = failure { () throws(HomeError) in _ = try registry.paths("\(text).onOff.onOff", isForOne: true) }
-    for error in [resolved, written] {
-      #expect(error?.code == .ambiguousTarget && error?.message.contains("one is expected") == true)
-      #expect(error?.candidates.contains("Kitchen/Ceiling") == true)
+    let error = failure { () throws(HomeError) in _ = try registry.resolve(text) }
+    #expect(error?.code == .ambiguousTarget && error?.message.contains("one is expected") == true)
+    #expect(error?.candidates.contains("Kitchen/Ceiling") == true)
+  }
+
+  @Test("parses conditions for each device of a room that has the attributes") func conditions() throws {
+    let registry = try Samples.registry().with([Self.den])
+    func devices(_ texts: [String], _ targets: String...) throws -> [String] {
+      try registry.conditions(texts, of: targets).map { one in
+        one.target.device.id + (one.target.endpoint.map { "/\($0)" } ?? "") + " \(one.conditions.count)"
+      }
+    }
+    #expect(try devices(["onOff=true"], "kitchen", "ceiling") == ["1 1", "2 1"])
+    #expect(try devices(["onOff=true", "connectivity=online"], "group:den") == ["1/1 2", "9/2 2"])
+    #expect(try devices(["currentLevel=40%"], "*").allSatisfy { !$0.hasPrefix("9") })
+    // A named device, or a room without a device that has the attribute, is an error.
+    for targets in [["kitchen", "strip"], ["attic"]] {
+      let error = failure { () throws(HomeError) in _ = try registry.conditions(["currentLevel=40%"], of: targets) }
+      #expect(error?.code == .notFound && error?.device == "Strip")
     }
   }
 

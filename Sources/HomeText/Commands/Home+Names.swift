@@ -3,18 +3,17 @@ package import MatterController
 internal import MatterModel
 
 extension Home {
-  /// Removes devices from the fabric and the home, one after the other.
-  /// - Parameter texts: the devices; neither rooms nor wildcards.
+  /// Removes devices from the fabric and the home, one after the other. A bridged device is removed with its bridge if
+  /// that is a target as well.
+  /// - Parameter texts: the targets; of a room, all devices.
   /// - Returns: each device, and whether it left the fabric itself.
   package func remove(
     _ texts: [String], force: Bool
   ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
-    let registry = HomeRegistry(await state)
-    var devices: [DeviceRecord] = []
-    for text in texts {
-      let device = try registry.resolve(text).device
-      if !devices.contains(where: { $0.id == device.id }) { devices.append(device) }
-    }
+    let targets = try await registry.resolve(all: texts)
+    let all = unique(targets.map(\.device), by: \.id)
+    let nodes = Set(all.filter { !$0.isBridged }.map(\.nodeID))
+    let devices = all.filter { device in !device.entry.sources.allSatisfy { $0.id.isBridged && nodes.contains($0.id.node) } }
     var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
     for device in devices {
       do throws(HomeError) {

@@ -105,15 +105,6 @@ package struct DeviceCondition: Sendable {
 
   // MARK: Checking
 
-  /// Checks conditions on a device.
-  package static func check(
-    _ conditions: [DeviceCondition], of device: String, in session: Home
-  ) async -> [Finding] {
-    let entry = await session.backend.device(device)
-    let state = await session.state
-    return conditions.map { $0.check(entry, state) }
-  }
-
   /// Checks the condition.
   package func check(_ device: HomeDevice?, _ state: HomeState) -> Finding {
     guard let device, device.source != nil else { return Finding(false, "gone") }
@@ -152,5 +143,51 @@ package struct DeviceCondition: Sendable {
         : schema.json(of: value) == schema.json(of: wanted)
       return Finding(holds, texts.actual, wanted: texts.wanted)
     }
+  }
+}
+
+/// The conditions that one device of a command has to meet.
+package struct DeviceConditions: Sendable {
+  package var target: Target
+  package var conditions: [DeviceCondition]
+
+  package var device: DeviceRecord { target.device }
+
+  /// Checks the conditions of several devices on one state of the home.
+  package static func check(_ all: [DeviceConditions], in session: Home) async -> [[DeviceCondition.Finding]] {
+    var devices: [String: HomeDevice] = [:]
+    if all.count == 1, let id = all.first?.device.id {
+      devices[id] = await session.backend.device(id)
+    } else {
+      for device in await session.backend.devices { devices[device.id] = device }
+    }
+    let state = await session.state
+    return all.map { one in one.conditions.map { $0.check(devices[one.device.id], state) } }
+  }
+}
+
+extension HomeRegistry {
+  /// Parses the conditions for each target, without duplicate targets. Of a wildcard, a room or a group, only devices
+  /// that have the attributes are targets.
+  /// - Throws: ``HomeError`` `notFound` if a named device, or each device of a room, lacks an attribute.
+  package func conditions(_ texts: [String], of targets: [String]) throws(HomeError) -> [DeviceConditions] {
+    var all: [DeviceConditions] = []
+    for text in targets {
+      let selection = try select(text)
+      var fitting: [DeviceConditions] = []
+      var failure: HomeError?
+      for target in selection.targets {
+        do throws(HomeError) {
+          let conditions = try texts.map { text throws(HomeError) in try DeviceCondition(parsing: text, of: target) }
+          fitting.append(DeviceConditions(target: target, conditions: conditions))
+        } catch {
+          guard selection.isSeveral, error.code == .notFound else { throw error }
+          failure = failure ?? error
+        }
+      }
+      if fitting.isEmpty, let failure { throw failure }
+      all += fitting
+    }
+    return unique(all) { $0.target }
   }
 }

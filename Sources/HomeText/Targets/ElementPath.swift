@@ -22,23 +22,25 @@ package enum ElementKind: String, Hashable, Sendable {
 }
 
 extension HomeRegistry {
+  /// Returns whether a text has the form of a path to an element: with dots or slashes between its parts.
+  package static func isPath(_ text: String) -> Bool {
+    text.count { $0 == "/" } >= 3 || text.count { $0 == "." } >= 2
+  }
+
   /// Parses a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` is a wildcard; numbers,
   /// decimal or with `0x`, and names can be mixed. A target alone means all of its attributes.
   ///
   /// Without an endpoint, the path is for the first endpoint that has the cluster.
-  /// - Parameter isForOne: whether a target that stands for several devices is an error.
   /// - Returns: a path for each device of the target; for a bridged device, one for each of its endpoints if none is
   ///   named.
-  package func paths(
-    _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
-  ) throws(HomeError) -> [ElementPath] {
+  package func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
     let bySlash = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     let byDot = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if bySlash.count >= 4 || byDot.count >= 3 {
       let (parts, separator, count) = bySlash.count >= 4 ? (bySlash, "/", 3) : (byDot, ".", 2)
       return try paths(
         target: parts.dropLast(count).joined(separator: separator), endpoint: count == 3 ? parts[parts.count - 3] : nil,
-        cluster: parts[parts.count - 2], element: parts[parts.count - 1], kind, isForOne: isForOne)
+        cluster: parts[parts.count - 2], element: parts[parts.count - 1], kind)
     }
     if kind == .attribute {
       do throws(HomeError) {
@@ -89,7 +91,7 @@ extension HomeRegistry {
   }
 
   private func paths(
-    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind, isForOne: Bool
+    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind
   ) throws(HomeError) -> [ElementPath] {
     var endpointID: EndpointID?
     if let endpoint, endpoint != "*" {
@@ -102,7 +104,6 @@ extension HomeRegistry {
     let elementID = try Self.element(element, of: clusterID, kind)
     var result: [ElementPath] = []
     let selection = try select(target)
-    if isForOne, selection.isSeveral { throw oneExpected(target, selection) }
     for target in selection.targets {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)

@@ -6,14 +6,18 @@ import MatterModel
 
 /// `hearth remove`.
 struct Remove: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Remove devices from the home.")
+  static let configuration = CommandConfiguration(
+    abstract: "Remove devices from the home.",
+    discussion: """
+      A room stands for all of its devices; the room itself remains. A bridged device is removed with its bridge only.
+      """)
   @OptionGroup var home: HomeOptions
   @Flag(help: "Remove a device even if it is unreachable or refuses.") var force = false
-  @Argument(help: "The devices.", completion: .device) var targets: [String]
+  @OptionGroup var arguments: TargetArguments
 
   func run() async throws {
     let options = try home.options(timeout: force ? .seconds(4) : .seconds(10))
-    let (targets, force) = (targets, force)
+    let (targets, force) = (arguments.targets, force)
     let results = try await home.withHome(options) { session throws(HomeError) in
       try await session.remove(targets, force: force)
     }

@@ -6,11 +6,13 @@ import MatterModel
 /// `hearth wait`.
 struct Wait: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Wait until a device meets conditions.",
+    abstract: "Wait until devices meet conditions.",
     discussion: """
-      All conditions of --for have to hold at the same time. For example:
+      All conditions of --for have to hold at the same time, on all devices. A room or a group stands for its devices that have \
+      the attributes. For example:
         hearth wait kitchen/lamp --for connectivity=online --for onOff=true --timeout 30s
         hearth wait kitchen/lamp --for levelControl.currentLevel=40%
+        hearth wait kitchen hall/lamp --for onOff=false
       A condition is about an attribute, connectivity (online, offline, partiallyOnline, unknown), settledConnectivity, which \
       ignores outages shorter than the grace time (`hearth home grace`), or locality (peer, local, remote, mixed). Values are \
       written as `hearth read` prints them. A condition about an attribute holds only while the device is online, as the last \
@@ -21,7 +23,7 @@ struct Wait: AsyncParsableCommand {
   @OptionGroup var home: HomeOptions
   @Option(name: .customLong("for"), help: ArgumentHelp("A condition; repeatable.", valueName: "name=value"))
   var conditions: [String]
-  @Argument(help: "The device.", completion: .device) var target: String
+  @OptionGroup var arguments: TargetArguments
 
   func validate() throws {
     if conditions.isEmpty { throw ValidationError("missing condition, such as --for onOff=true") }
@@ -34,46 +36,59 @@ struct Wait: AsyncParsableCommand {
     // The command ends as soon as the conditions hold, which would interrupt deliveries to observers.
     options.following.wakesObservers = false
     try await home.withHomeUntilInterrupted(options) { session in
-      let registry = await session.registry
-      let target = try registry.resolve(target)
-      let conditions = try conditions.map { try DeviceCondition(parsing: $0, of: target) }
+      let waited = try await session.registry.conditions(conditions, of: arguments.targets)
+      try home.check(waited.map(\.device))
       // Created before the first check, so that no change in between is missed.
       let updates = session.updates()
       try await session.follow()
-      let device = target.device
       let notes = WaitingNotes(home.output)
-      let note = notes.begin(
-        "\(device.label): " + conditions.map { "\($0.name) to be \($0.value)" }.joined(separator: ", "))
-      defer { if let note { notes.end(note) } }
-      guard try await waitUntil(conditions, holdFor: device, updates, session) else {
-        let now = await DeviceCondition.check(conditions, of: device.id, in: session)
-        let failed = zip(conditions, now).filter { !$1.holds }.map {
-          "\($0.name) is \($1.actual), not \($1.wanted ?? $0.value)"
-        }
-        throw HomeError(
-          .expectationFailed,
-          failed.isEmpty ? "conditions hold only after the timeout" : failed.joined(separator: "; "),
-          device: device.name)
+      let begun = waited.map { one in
+        notes.begin(
+          "\(one.device.label): " + one.conditions.map { "\($0.name) to be \($0.value)" }.joined(separator: ", "))
       }
-      home.output.result(
-        device.jsonNames.adding(
-          "conditions",
-          .array(conditions.map { ["name": .string($0.name), "value": .string($0.value), "holds": true] })),
-        "\(device.label): " + conditions.map { "\($0.name) is \($0.value)" }.joined(separator: ", "))
+      defer { for case let note? in begun { notes.end(note) } }
+      if try await waitUntil(waited, updates, session) {
+        return try home.report(waited.map { TargetResult(device: $0.device, result: .success(Self.met($0))) })
+      }
+      let findings = await DeviceConditions.check(waited, in: session)
+      let areMet = findings.joined().allSatisfy(\.holds)
+      try home.report(
+        zip(waited, findings).map { one, findings in
+          let failed = zip(one.conditions, findings).filter { !$1.holds }.map {
+            "\($0.name) is \($1.actual), not \($1.wanted ?? $0.value)"
+          }
+          guard !failed.isEmpty || areMet else {
+            return TargetResult(device: one.device, result: .success(Self.met(one)))
+          }
+          let text = areMet ? "conditions hold only after the timeout" : failed.joined(separator: "; ")
+          return TargetResult(
+            device: one.device, result: .failure(HomeError(.expectationFailed, text, device: one.device.name)))
+        }, failingWith: .expectationFailed)
     }
   }
 
-  /// Waits until all conditions hold.
+  /// The result for a device that meets its conditions.
+  private static func met(_ one: DeviceConditions) -> (json: JSON, text: String) {
+    (
+      one.device.jsonNames.adding(
+        "conditions",
+        .array(one.conditions.map { ["name": .string($0.name), "value": .string($0.value), "holds": true] })),
+      "\(one.device.label): " + one.conditions.map { "\($0.name) is \($0.value)" }.joined(separator: ", ")
+    )
+  }
+
+  /// Waits until all conditions of all devices hold.
   /// - Returns: false if the timeout has elapsed.
-  /// - Throws: `notFound` if the device is removed in the meantime.
+  /// - Throws: `notFound` if a device is removed in the meantime.
   private func waitUntil(
-    _ conditions: [DeviceCondition], holdFor device: DeviceRecord, _ updates: HomeEvents, _ session: Home
+    _ waited: [DeviceConditions], _ updates: HomeEvents, _ session: Home
   ) async throws -> Bool {
     @Sendable func hold() async throws -> Bool {
-      guard await session.state.devices[device.id] != nil else {
-        throw HomeError(.notFound, "no longer in the home", device: device.name)
+      let devices = await session.state.devices
+      for one in waited where devices[one.device.id] == nil {
+        throw HomeError(.notFound, "no longer in the home", device: one.device.name)
       }
-      return await DeviceCondition.check(conditions, of: device.id, in: session).allSatisfy(\.holds)
+      return await DeviceConditions.check(waited, in: session).joined().allSatisfy(\.holds)
     }
     return try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {

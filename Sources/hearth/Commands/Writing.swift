@@ -9,8 +9,10 @@ struct Write: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write attributes.",
     discussion: """
-      Takes one or more pairs PATH=VALUE or PATH VALUE. For example:
+      Takes one or more pairs PATH=VALUE or PATH VALUE. The path of a room or a group stands for all of its devices that have \
+      the cluster. For example:
         hearth write kitchen/lamp.levelControl.onLevel=50%
+        hearth write kitchen.levelControl.onLevel=50% hall/lamp.levelControl.onLevel=20%
         hearth write kitchen/lamp.basicInformation.nodeLabel 'Ceiling'
       Values are numbers, names, texts, [lists], {structures: as, in: JSON}, or null; temperatures are degrees (21.5C), levels \
       percentages. A number without a unit is the encoded value. Attributes that are not known by name take typed values:
@@ -25,52 +27,36 @@ struct Write: AsyncParsableCommand {
 
   func run() async throws {
     let registry = try await home.registry()
-    // More than one only if all are behind the same bridge.
-    var devices: [(device: DeviceRecord, count: Int)] = []
-    var values: [WrittenValue] = []
+    var writes: [DeviceWrite] = []
     for (text, value) in try Self.pairs(assignments) {
-      for path in try registry.paths(text, isForOne: true) {
+      for path in try registry.paths(text) {
         guard let cluster = path.cluster, let element = path.element else {
           throw HomeError(.badArguments, "“\(text)”: expected a cluster and an attribute without wildcards")
         }
         let endpoint = path.endpoint ?? path.target.device.mainEndpoint
         let device = registry.part(endpoint, of: path.target.device)
-        guard devices.first.map({ $0.device.nodeID == device.nodeID }) ?? true else {
-          throw HomeError(.badArguments, "attributes of several nodes; write to each of them separately")
-        }
-        if let index = devices.firstIndex(where: { $0.device.id == device.id }) {
-          devices[index].count += 1
-        } else {
-          devices.append((device, 1))
-        }
         let written = WrittenValue(
           name: text, text: value, path: path.attributePath, cluster: cluster, attribute: AttributeID(element))
         // Reports a wrong value before the home is opened.
         _ = try written.write(raw: raw, levels: .standard)
-        values.append(written)
+        if let index = writes.firstIndex(where: { $0.device.source.id == device.source.id }) {
+          writes[index].values.append(written)
+        } else {
+          writes.append(DeviceWrite(device: device, values: [written]))
+        }
       }
     }
-    guard var written = devices.first?.device else {
-      throw HomeError(.badArguments, "nothing to write; expected PATH=VALUE")
-    }
-    written.label = devices.map(\.device.label).joined(separator: ", ")
-    let isTimed =
-      isTimed
-      || values.contains { ElementNames.info($0.attribute, of: $0.cluster)?.quality.contains(.timed) == true }
-    try await home.withHome { [written, values, isTimed, raw] session in
-      let state = await session.state
-      let writes = try values.map { value throws(HomeError) in
+    guard !writes.isEmpty else { throw HomeError(.badArguments, "nothing to write; expected PATH=VALUE") }
+    let (isTimed, raw) = (isTimed, raw)
+    try await home.forEach(items: { [writes] _ in writes.map { ($0.device, $0) } }) { session, write in
+      let (device, state) = (write.device, await session.state)
+      let writes = try write.values.map { value throws(HomeError) in
         try value.write(
-          raw: raw, levels: state.levels(of: written.nodeID, on: value.path.endpoint ?? written.mainEndpoint))
+          raw: raw, levels: state.levels(of: device.nodeID, on: value.path.endpoint ?? device.mainEndpoint))
       }
-      try await session.write(written, writes, isTimed: isTimed)
+      try await session.write(device, writes, isTimed: isTimed || write.needsTimed)
+      return (device.jsonNames.adding("written", .integer(writes.count)), "\(device.label): written")
     }
-    try home.report(
-      devices.map { device, count in
-        let text = "\(device.label): written"
-        return TargetResult(
-          device: device, result: .success((device.jsonNames.adding("written", .integer(count)), text)))
-      })
   }
 
   /// Parses pairs `PATH=VALUE` and `PATH VALUE`.
@@ -118,15 +104,51 @@ private struct WrittenValue: Sendable {
   }
 }
 
+/// The values that `hearth write` writes to one device.
+private struct DeviceWrite: Sendable {
+  var device: DeviceRecord
+  var values: [WrittenValue]
+
+  /// Whether an attribute requires a timed interaction.
+  var needsTimed: Bool {
+    values.contains { ElementNames.info($0.attribute, of: $0.cluster)?.quality.contains(.timed) == true }
+  }
+}
+
+/// A command of `hearth invoke` for one endpoint of a device.
+private struct InvokedCommand: Hashable, Sendable {
+  var device: DeviceRecord
+  var endpoint: EndpointID
+  var cluster: ClusterID
+  var command: CommandID
+
+  var path: CommandPath { CommandPath(endpoint: endpoint, cluster: cluster, command: command) }
+  var info: CommandInfo? { ElementNames.command(path) }
+
+  /// Returns the commands of a path: one, or one for each endpoint with the cluster if the path names none.
+  static func all(_ path: ElementPath, in registry: HomeRegistry, named text: String) throws(HomeError) -> [Self] {
+    guard let cluster = path.cluster, let element = path.element else {
+      throw HomeError(.badArguments, "“\(text)”: expected a cluster and a command without wildcards")
+    }
+    let endpoints = if let named = path.endpoint { [named] } else { try path.target.endpoints(serving: cluster) }
+    return endpoints.map {
+      Self(
+        device: registry.part($0, of: path.target.device), endpoint: $0, cluster: cluster, command: CommandID(element))
+    }
+  }
+}
+
 /// `hearth invoke`.
 struct Invoke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Invoke a command.",
     discussion: """
-      PATH is kitchen/lamp.levelControl.moveToLevel or by numbers 5/1/8/0. Fields are field=value, or one {…} as in JSON; \
-      omitted fields are null, empty or zero where that is allowed. Numbers without a unit are raw values. For example:
+      PATH is kitchen/lamp.levelControl.moveToLevel or by numbers 5/1/8/0; several paths, or that of a room or a group, invoke \
+      the command of all these devices. Fields are field=value, or one {…} as in JSON; omitted fields are null, empty or zero \
+      where that is allowed. Numbers without a unit are raw values. For example:
         hearth invoke kitchen/lamp.levelControl.moveToLevel level=40% transitionTime=2s
         hearth invoke hall/thermostat.thermostat.setpointRaiseLower mode=Heat amount=0.5C
+        hearth invoke kitchen.identify.identify hall/lamp.identify.identify identifyTime=10
       Commands that are not known by name take field numbers with typed values:
         hearth invoke 5/1/0xFFF1FC00/1 0=i16:500 1=str:hello --timed
       \(TypedValue.help)
@@ -136,31 +158,42 @@ struct Invoke: AsyncParsableCommand {
   var isTimed = false
   @Flag(help: "Read numbers as raw values, without units.") var raw = false
   @Argument(help: "The command.") var path: String
-  @Argument(parsing: .remaining, help: ArgumentHelp("The fields.", valueName: "field=value")) var fields: [String] = []
+  @Argument(
+    parsing: .remaining,
+    help: ArgumentHelp("More commands, followed by the fields.", valueName: "path… field=value"))
+  var arguments: [String] = []
 
   func run() async throws {
-    let paths = try await home.registry().paths(path, .command, isForOne: true)
-    guard paths.count == 1, let path = paths.first, let cluster = path.cluster, let element = path.element,
-      let endpoint = path.endpoint
-    else { throw HomeError(.badArguments, "“\(path)”: expected a command of one device, without wildcards") }
-    let commandPath = CommandPath(endpoint: endpoint, cluster: cluster, command: CommandID(element))
-    let info = ElementNames.command(commandPath)
-    // Before the home is opened.
-    _ = try CommandFields.encode(fields, info, of: cluster, raw: raw)
-    let device = path.target.device
-    let isTimed = isTimed
-    try await home.withHome { session in
-      let levels = await session.state.levels(of: device.nodeID, on: endpoint)
-      let encoded = try CommandFields.encode(fields, info, of: cluster, raw: raw, levels: levels)
+    let more = arguments.prefix { !$0.hasPrefix("{") && !$0.contains("=") && HomeRegistry.isPath($0) }
+    let fields = Array(arguments.dropFirst(more.count))
+    let registry = try await home.registry()
+    var commands: [InvokedCommand] = []
+    for text in [path] + more {
+      for path in try registry.paths(text, .command) {
+        for command in try InvokedCommand.all(path, in: registry, named: text) where !commands.contains(command) {
+          // Reports a wrong field before the home is opened.
+          _ = try CommandFields.encode(fields, command.info, of: command.cluster, raw: raw)
+          commands.append(command)
+        }
+      }
+    }
+    let (isTimed, raw, isOne) = (isTimed, raw, commands.count == 1)
+    try await home.forEach(items: { [commands] _ in commands.map { ($0.device, $0) } }) { session, command in
+      let (device, info) = (command.device, command.info)
+      let levels = await session.state.levels(of: device.nodeID, on: command.endpoint)
+      let encoded = try CommandFields.encode(fields, info, of: command.cluster, raw: raw, levels: levels)
       let answer = try await session.invoke(
-        device, CommandData(commandPath, fields: encoded), isTimed: isTimed || info?.quality.contains(.timed) == true)
-      let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(commandPath.command, of: cluster))"
-      let schema = answer.map { ElementNames.response($0.path.command, of: cluster) } ?? .any
-      let json = device.jsonNames.adding("endpoint", .integer(endpoint.rawValue)).adding("command", .string(name))
-        .adding("status", "SUCCESS")
+        device, CommandData(command.path, fields: encoded), isTimed: isTimed || info?.quality.contains(.timed) == true)
+      let name =
+        "\(ElementNames.cluster(command.cluster)).\(ElementNames.command(command.command, of: command.cluster))"
+      let schema = answer.map { ElementNames.response($0.path.command, of: command.cluster) } ?? .any
+      let json = device.jsonNames.adding("endpoint", .integer(command.endpoint.rawValue))
+        .adding("command", .string(name)).adding("status", "SUCCESS")
         .adding("response", answer?.fields.map { .encoded(schema.json(of: $0)) } ?? .null)
-      home.output.result(
-        json, answer?.fields.map { schema.text(of: $0) } ?? "\(device.label): \(name) done")
+      guard let text = answer?.fields.map({ schema.text(of: $0) }) else {
+        return (json, "\(device.label): \(name) done")
+      }
+      return (json, isOne ? text : "\(device.label): \(text)")
     }
   }
 }

@@ -161,20 +161,28 @@ extension HomeOptions {
     _ resolve: (Home) async throws -> [Target],
     _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
   ) async throws {
+    try await forEach(items: { try await resolve($0).map { ($0.device, $0) } }, body)
+  }
+
+  /// The same with each item that `resolve` returns, and its device.
+  func forEach<Item: Sendable>(
+    items resolve: (Home) async throws -> [(device: DeviceRecord, item: Item)],
+    _ body: @escaping @Sendable (Home, Item) async throws -> (json: JSON, text: String)
+  ) async throws {
     let results = try await withHome { session in
-      let targets = try await resolve(session)
-      try check(targets.map(\.device))
+      let items = try await resolve(session)
+      try check(items.map(\.device))
       return await withTaskGroup(of: (Int, TargetResult).self) { group in
-        for (index, target) in targets.enumerated() {
+        for (index, (device, item)) in items.enumerated() {
           group.addTask {
             // Not awaited inside the tuple because of a compiler error; see Reading.swift.
             let result: Result<(json: JSON, text: String), HomeError>
             do {
-              result = .success(try await body(session, target))
+              result = .success(try await body(session, item))
             } catch {
-              result = .failure(HomeError(error).about(target.device))
+              result = .failure(HomeError(error).about(device))
             }
-            return (index, TargetResult(device: target.device, result: result))
+            return (index, TargetResult(device: device, result: result))
           }
         }
         var all: [(Int, TargetResult)] = []
@@ -186,8 +194,9 @@ extension HomeOptions {
   }
 
   /// Prints the results: the object or the error of a single target, or a list for several targets.
+  /// - Parameter whole: the error code if any target failed; nil: the common one of all targets, or exit code 10.
   /// - Throws: the error of a single target; exit code 10 if some of several targets failed.
-  func report(_ results: [TargetResult]) throws {
+  func report(_ results: [TargetResult], failingWith whole: HomeError.Code? = nil) throws {
     if results.count == 1, let only = results.first {
       let success = try only.result.get()
       output.result(success.json, success.text)
@@ -209,7 +218,7 @@ extension HomeOptions {
         if !output.json { output.failure(error) }
       }
     }
-    guard let code = Self.code(of: failures, among: results.count) else {
+    guard let code = failures.isEmpty ? nil : whole ?? Self.code(of: failures, among: results.count) else {
       if output.json { output.result(.array(entries), "") }
       return
     }
