@@ -70,6 +70,38 @@ import Testing
     #expect(world.devices[0].log.count { $0 == "AddNOC" } == 4)
   }
 
+  /// The connection is lost after each number of datagrams of the handshake: PBKDFParamRequest, PBKDFParamResponse, Pake1,
+  /// Pake2, Pake3, the status report, and the acknowledgments between them.
+  @Test("repeats an interrupted passcode handshake", arguments: [false, true])
+  func repeatsInterruptedHandshake(_ reboots: Bool) throws {
+    for count in 2...5 {
+      var world = try World()
+      try world.addDevice()
+      world.loses = { $0 >= count }
+      let id = world.controller.commission(request(world), at: world.now)
+      world.run(for: .seconds(9))
+      #expect(world.completion(of: id) == nil && world.datagramCount > count)
+      if reboots { world.devices[0].reboot() }
+      // The handshake has timed out before the next attempt.
+      world.run(for: .seconds(3))
+      world.loses = { _ in false }
+      guard case .commissioned? = try world.result(of: id)?.get() else {
+        Issue.record("not commissioned after a loss of all from datagram \(count) on")
+        continue
+      }
+      #expect(world.now - .zero < .seconds(60))
+    }
+  }
+
+  @Test("reports a device as unreachable if each passcode handshake is interrupted") func alwaysInterrupted() throws {
+    var world = try World()
+    try world.addDevice()
+    world.loses = { $0 >= 2 }
+    let id = world.controller.commission(request(world), at: world.now)
+    #expect(world.error(of: id) == .commissioningFailed(.connectByPasscode, .unreachable))
+    #expect(world.now - .zero < .seconds(90))
+  }
+
   @Test func failsWhenDeviceStaysBusy() throws {
     var world = try World()
     try world.addDevice()

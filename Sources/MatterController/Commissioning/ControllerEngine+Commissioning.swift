@@ -90,6 +90,17 @@ extension ControllerEngine {
     commissionings[id]?.search?.started(handshake, with: candidate, at: now)
   }
 
+  /// Records which passcode handshakes have been answered, because the core removes a handshake before it reports its
+  /// failure.
+  mutating func noteResponses() {
+    for id in commissionings.keys {
+      guard let attempt = commissionings[id]?.search?.attempt, core.hasReceivedResponse(attempt.handshake) else {
+        continue
+      }
+      commissionings[id]?.search?.noteResponse()
+    }
+  }
+
   mutating func failedPASE(_ id: OperationID, _ error: HandshakeError, at now: Instant) {
     guard commissionings[id]?.search?.attempt != nil else { return }
     commissionings[id]?.search?.failed(error, at: now)

@@ -12,6 +12,8 @@ struct DeviceSearch: Sendable {
     fileprivate(set) var failures = 0
     /// Earliest time of the next attempt.
     fileprivate(set) var notBefore: Instant
+    /// When a handshake was interrupted; nil if none was.
+    fileprivate(set) var interruptedAt: Instant?
   }
 
   /// The next action.
@@ -49,6 +51,13 @@ struct DeviceSearch: Sendable {
   static let maximumFailures = 3
   /// How long a device may answer busy: as long as a failing handshake may occupy its slot. Matter Core § 4.14.1.1.
   static let busyTimeout: Duration = .seconds(60)
+  /// The delay after an interrupted handshake.
+  static let retryDelay: Duration = .seconds(1)
+  /// The delay after a refusal that results from an interrupted handshake.
+  static let refusalDelay: Duration = .seconds(5)
+  /// How long a device may refuse handshakes after an interrupted one. If only its last message was lost, the device has
+  /// a session, which ends with the fail-safe that it has armed for 60 s. Matter Core § 5.5.
+  static let refusalTimeout: Duration = .seconds(70)
   /// Upper bound of the delay that a busy device asks for.
   static let maximumWait: Duration = .seconds(60)
 
@@ -138,10 +147,14 @@ struct DeviceSearch: Sendable {
     attempt = (handshake, candidate, now, hasResponse: false)
   }
 
+  /// Records that the peer of the handshake in progress has answered.
+  mutating func noteResponse() { attempt?.hasResponse = true }
+
   /// Handles the failure of the handshake in progress.
   mutating func failed(_ error: HandshakeError, at now: Instant) {
-    guard var candidate = attempt?.candidate else { return }
-    attempt = nil
+    guard let attempt else { return }
+    var candidate = attempt.candidate
+    self.attempt = nil
     switch error {
     case .wrongPasscode:
       lastError = .wrongPasscode
@@ -154,7 +167,14 @@ struct DeviceSearch: Sendable {
       // Other commissioners may be trying at the same time. A slot becomes free within this time.
       if now - startedAt < Self.busyTimeout { candidate.failures -= 1 }
       requeue(candidate, after: min(wait, Self.maximumWait), at: now)
-    case .timedOut: lastError = lastError ?? .unreachable
+    case .timedOut:
+      lastError = lastError ?? .unreachable
+      // The answers so far don't tell whether the passcode is right. A device without an answer may be restarting.
+      if attempt.hasResponse { candidate.interruptedAt = now }
+      if candidate.interruptedAt != nil { requeue(candidate, after: Self.retryDelay, at: now) }
+    case .refused where candidate.interruptedAt.map { now - $0 < Self.refusalTimeout } == true:
+      candidate.failures -= 1
+      requeue(candidate, after: Self.refusalDelay, at: now)
     default: lastError = .handshake(error)
     }
   }

@@ -114,7 +114,9 @@ public struct ControllerEngine: Engine {
 
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     switch consume input {
-    case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
+    case .datagram(let bytes, let address):
+      core.receive(bytes, from: address, at: now)
+      if !commissionings.isEmpty { noteResponses() }
     case .serviceFound(let service): found(service, at: now)
     case .serviceLost(let service): lost(service)
     // A controller publishes no service.

@@ -126,6 +126,56 @@ import Testing
     #expect(end == .fail(.busy))
   }
 
+  @Test("tries an address again after an interrupted handshake, three times in all") func retriesInterrupted() {
+    var search = search([1])
+    for second in [0.0, 11, 22] {
+      let (actions, _) = advance(&search, to: .at(second))
+      #expect(actions == ["start 1"])
+      // Also if the device does not answer at all in between, as while it restarts.
+      if second != 11 { search.noteResponse() }
+      search.failed(.timedOut, at: .at(second + 10))
+    }
+    let end = advance(&search, to: .at(33)).last
+    #expect(end == .fail(.unreachable))
+  }
+
+  @Test("tries other addresses before that of an interrupted handshake") func interruptedIsLast() {
+    var search = search([1, 2])
+    _ = advance(&search, to: .zero)
+    search.noteResponse()
+    search.failed(.timedOut, at: .at(2))
+    let (actions, _) = advance(&search, to: .at(3))
+    #expect(actions == ["start 2"])
+    search.failed(.wrongPasscode, at: .at(4))
+    let again = advance(&search, to: .at(4)).actions
+    #expect(again == ["start 1"])
+  }
+
+  @Test("waits for the session of an interrupted handshake to end") func waitsAfterInterruption() {
+    let refusal = HandshakeError.refused(.invalidParameter)
+    var search = search([1])
+    _ = advance(&search, to: .zero)
+    search.noteResponse()
+    search.failed(.timedOut, at: .zero)
+    for second in stride(from: 1.0, to: 66, by: 5) {
+      let (actions, _) = advance(&search, to: .at(second))
+      #expect(actions == ["start 1"])
+      search.failed(refusal, at: .at(second))
+      let last = advance(&search, to: .at(second)).last
+      #expect(last == .wait(.at(second + 5)))
+    }
+    _ = advance(&search, to: .at(71))
+    search.failed(refusal, at: .at(71))
+    let end = advance(&search, to: .at(71)).last
+    #expect(end == .fail(.handshake(refusal)))
+    // Without an interruption, a refusal is final.
+    var other = self.search([1])
+    _ = advance(&other, to: .zero)
+    other.failed(refusal, at: .zero)
+    let first = advance(&other, to: .zero).last
+    #expect(first == .fail(.handshake(refusal)))
+  }
+
   @Test func limitsWaitOfBusyDevice() {
     var search = search([1])
     _ = advance(&search, to: .zero)
