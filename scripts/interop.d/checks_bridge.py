@@ -143,7 +143,7 @@ async def identity(home: BridgeHome):
         expect_equal(await home.read("Bridge", part["endpoint"], attributes.VendorID), 0xFFF1, "VendorID")
     expect_equal(names, {"Ceiling", "Spot 1", "Spot 2", "Lamp", "Coffee Machine", "Remote"}, "names")
     expect_equal(len(ids), 6, "number of unique ids")
-    expect_equal(await home.read("Bridge", home.bridged_endpoint("Lamp"), Bridged.Attributes.SerialNumber), "ELM-0042", "serial")
+    expect_equal(await home.read("Bridge", home.bridged_endpoint("Lamp"), Bridged.Attributes.SerialNumber), "ELM-0043", "serial")
 
 
 @bridge_check("a command to a bridged light switches only this light")
@@ -163,7 +163,7 @@ async def physical_action(home: BridgeHome):
     subscription = await home.sdk.a.subscribe(node, [(lamp, OnOff.Attributes.OnOff)], 0, 60)
     try:
         for value in (True, False):
-            await home.sim("set", f"Hall/Lamp.onOff.onOff={str(value).lower()}")
+            await home.sim("set", f"Landing/Lamp.onOff.onOff={str(value).lower()}")
             await subscription.next(lamp, OnOff.Attributes.OnOff, 3, lambda found: found == value)
     finally:
         subscription.close()
@@ -174,13 +174,13 @@ async def reachable(home: BridgeHome):
     lamp = home.bridged_endpoint("Lamp")
     events = await home.events("Bridge", lamp, Bridged)
     try:
-        await home.sim("power", "Hall/Lamp", "off")
+        await home.sim("power", "Landing/Lamp", "off")
         await events.expect(Bridged.Events.ReachableChanged(reachableNewValue=False))
         expect_equal(await home.read("Bridge", lamp, Bridged.Attributes.Reachable), False, "Reachable")
-        await home.sim("power", "Hall/Lamp", "on")
+        await home.sim("power", "Landing/Lamp", "on")
         await events.expect(
             Bridged.Events.ReachableChanged(reachableNewValue=True), Bridged.Events.StartUp(softwareVersion=1))
-        await home.sim("set", "Hall/Lamp.bridgedDeviceBasicInformation.configurationVersion=2")
+        await home.sim("set", "Landing/Lamp.bridgedDeviceBasicInformation.configurationVersion=2")
         expect_equal(await home.read("Bridge", lamp, Bridged.Attributes.ConfigurationVersion), 2, "ConfigurationVersion")
     finally:
         events.close()

@@ -270,11 +270,11 @@ async def bridge(server: Server):
         expect_equal(endpoint.device_info.nodeLabel, part["name"], "NodeLabel")
         expect_equal(endpoint.device_info.reachable, True, "Reachable")
     since = len(server.events)
-    await server.sim("power", "Hall/Lamp", "off")
+    await server.sim("power", "Landing/Lamp", "off")
     await server.event(EventType.ATTRIBUTE_UPDATED, lambda value: value is False, since)
     lamp = next(part["endpoint"] for part in device["bridged"] if part["name"] == "Lamp")
     expect_equal(node.endpoints[lamp].device_info.reachable, False, "Reachable")
-    await server.sim("power", "Hall/Lamp", "on")
+    await server.sim("power", "Landing/Lamp", "on")
 
 
 @client_check("a switch sends its events, with the names of their fields")

@@ -51,7 +51,7 @@ package enum DeviceAssembly {
   }
 
   /// Returns the same address as the host name. Matter Core § 4.3.1.1.
-  private static func hostName(_ device: DeviceDefinition) -> String {
+  static func hostName(_ device: DeviceDefinition) -> String {
     "02" + device.uniqueID.prefix(10).uppercased()
   }
 
