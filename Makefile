@@ -5,7 +5,7 @@ HEARTH = .build/$(BUILD)/hearth
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd remote docs clean
+.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example kubernetes interop dnssd remote docs clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ scenarios: build ## run the scenarios of devices/scenarios and replay their trac
 realtime: build ## run the short scenarios on real sockets (5 min)
 	@HEARTH=$(HEARTH) scripts/realtime
 
+kubernetes: build ## check the Kubernetes jobs of scripts/kubernetes-data, whose containers run as processes
+	@HEARTH=$(HEARTH) scripts/kubernetes
+
 example: ## build and test the example package in Tests/Example
 	@scripts/bootstrap
 	@# With the same build directory, nothing but the example is compiled.
@@ -90,4 +93,4 @@ docs: ## build the documentation of the libraries in .build/docs
 	@SWIFT="$(SWIFT)" scripts/docs
 
 clean: ## remove all build products
-	@rm -rf .build .build-fuzz .venv-interop .venv-interop-client
+	@rm -rf .build .build-fuzz .venv-interop .venv-interop-client .venv-kubernetes
