@@ -178,7 +178,7 @@ package struct ClusterParser {
     let fields = try fields(allowsEffects: isMakers)
     if !fields.isEmpty {
       command.request = Self.request(name)
-      types.append(.init(name: Self.request(name), reference: command.reference, content: .structure(fields)))
+      try add(.init(name: Self.request(name), reference: command.reference, content: .structure(fields)), line)
     }
     while var line = lines.first, line.isIndented {
       lines.removeFirst()
@@ -197,7 +197,7 @@ package struct ClusterParser {
     let name = try line.readName("the name of the response command")
     try line.end("the end of the line or §")
     cluster?.responses[name] = id
-    types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
+    try add(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())), line)
   }
 
   private mutating func event(_ line: inout SourceLine) throws(CatalogueError) {
@@ -215,17 +215,24 @@ package struct ClusterParser {
     let fields = try fields()
     if !fields.isEmpty {
       event.payload = name + "Event"
-      types.append(.init(name: name + "Event", reference: Reference(line, book: book), content: .structure(fields)))
+      try add(.init(name: name + "Event", reference: Reference(line, book: book), content: .structure(fields)), line)
     }
     cluster?.events.append(event)
   }
 
   // MARK: Types
 
+  private mutating func add(_ type: TypeDeclaration, _ line: SourceLine) throws(CatalogueError) {
+    guard !types.contains(where: { $0.name == type.name }) else {
+      throw line.error("\(type.name): two types have this name; expected another name")
+    }
+    types.append(type)
+  }
+
   private mutating func structure(_ line: inout SourceLine) throws(CatalogueError) {
     let name = try line.readName("the name of the structure")
     try line.end("the end of the line or §")
-    types.append(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())))
+    try add(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())), line)
   }
 
   private mutating func fields(allowsEffects: Bool = false) throws(CatalogueError) -> [FieldDeclaration] {
@@ -243,6 +250,9 @@ package struct ClusterParser {
       try line.end("O, nullable, = or //")
       if let last = fields.last, last.id >= id {
         throw line.error("field \(id) after \(last.id); expected fields in the order of their numbers")
+      }
+      guard !fields.contains(where: { $0.name.lowercased() == name.lowercased() }) else {
+        throw line.error("\(name): two fields have this name; expected another name")
       }
       guard id != 254 || type.name == "fabric-idx" else {
         throw line.error("\(name): field 254 is the fabric of an entry; expected the type fabric-idx")
@@ -269,19 +279,23 @@ package struct ClusterParser {
       guard first >= 0, last < (isBitmap ? bits : 1 << bits) else {
         throw line.error("\(name) \(word): out of range; expected a number that fits \(keyword)")
       }
+      guard first <= last else { throw line.error("\(name) \(word): empty; expected the lower bit first") }
       let code = try line.readName("a name")
       let constant = line.skip("as") ? try line.readName("a name in Swift") : Names.camelCase(code)
       guard constant.first?.isNumber == false else {
         throw line.error("\(code): the name begins with a digit; expected “as” and a name in Swift")
       }
       try line.end("as or //")
+      guard !codes.contains(where: { $0.name == code || ($0.number <= last && first <= $0.last) }) else {
+        throw line.error("\(code): its number or name is used twice; expected unique ones")
+      }
       codes.append(.init(number: first, last: last, name: code, constant: constant))
     }
-    types.append(
+    try add(
       .init(
         name: name, reference: Reference(line, book: book),
         content: isBitmap
-          ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes)))
+          ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes)), line)
   }
 
   // MARK: Parts of a line

@@ -49,6 +49,7 @@ extension Catalogue {
       return .text(String(text.dropFirst().dropLast()))
     case "bool" where text == "true" || text == "false": return .boolean(text == "true")
     case "bool", "string": break
+    case "single", "double": if number != nil || Double(text)?.isFinite == true { return .number(text) }
     default: if number != nil || UInt64(text) != nil { return .number(text) }
     }
     throw line.error("“\(text)” is not a \(type.name); expected a value of this type")
@@ -62,6 +63,7 @@ extension Catalogue {
       guard limits.minimum == nil, let maximum = limits.maximum else {
         throw line.error("a list with a minimum is not supported; expected max and a number")
       }
+      guard maximum >= 0 else { throw line.error("max \(maximum): no list is so short; expected 0 or more") }
       return .entries(maximum)
     }
     if type.name == "string" || type.name == "octstr" {

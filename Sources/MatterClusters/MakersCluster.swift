@@ -98,8 +98,37 @@ struct MakersClusterBuilder {
     if let problem = info.initial.flatMap(info.problem) {
       throw line.error("\(attribute.name): the initial value \(problem)")
     }
+    if info.initial == nil, let expected = Self.expectedInsteadOfZero(info) {
+      throw line.error(
+        "\(attribute.name): has no initial value, and may not be zero or empty; expected = and \(expected)")
+    }
+    if info.quality.contains(.atomic) {
+      throw line.error("\(attribute.name): atomic writes are not supported; expected an attribute without atomic")
+    }
+    let isScopedList = attribute.type.isList && catalogue.type(attribute.type.name, in: cluster)?.isFabricScoped == true
+    if info.quality.contains(.fabricScoped), !isScopedList {
+      throw line.error(
+        "\(attribute.name): not a list of entries with a fabric; expected a list of a struct whose last field is "
+          + "254 FabricIndex fabric-idx")
+    }
     attributes[attribute.name] = (info, attribute.type)
     elements.append(.attribute(info))
+  }
+
+  /// Returns the values that an attribute may have if it may not have the value zero, which it has without an initial
+  /// value; nil if it may.
+  private static func expectedInsteadOfZero(_ info: AttributeInfo) -> String? {
+    switch (info.schema, info.constraint) {
+    case (.enumeration(_, let names), _) where !names.isEmpty && names[0] == nil:
+      "one of " + names.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
+    case (.unsigned, .range(let range)) where !range.contains(0), (.signed, .range(let range)) where !range.contains(0),
+      (.enumeration, .range(let range)) where !range.contains(0), (.bitmap, .range(let range)) where !range.contains(0):
+      "a value from \(range.lowerBound) to \(range.upperBound)"
+    case (.string, .length(let range)) where range.lowerBound > 0,
+      (.octets, .length(let range)) where range.lowerBound > 0:
+      "a value of \(range.lowerBound) to \(range.upperBound) bytes"
+    default: nil
+    }
   }
 
   private mutating func add(_ command: CommandDeclaration) throws(CatalogueError) {
@@ -254,15 +283,19 @@ struct MakersClusterBuilder {
       case (.text(let text), _): .string(text)
       case (.code(let number), _), (.named(let number, _), _): UInt64(exactly: number).map { .unsigned($0) }
       case (.number(let text), .signed): SourceLine.number(text[...]).map { .signed(Int64($0)) }
-      case (.number(let text), .float): SourceLine.number(text[...]).map { .float(Float($0)) }
-      case (.number(let text), .double): SourceLine.number(text[...]).map { .double(Double($0)) }
+      case (.number(let text), .float): Self.real(text).map { .float(Float($0)) }
+      case (.number(let text), .double): Self.real(text).map { .double($0) }
       case (.number(let text), _):
         (UInt64(text) ?? SourceLine.number(text[...]).flatMap { UInt64(exactly: $0) }).map { .unsigned($0) }
       }
-    guard let value, schema.problem(of: value) == nil || value == .null else {
-      throw line.error("“\(text)” is out of range; expected \(schema.typeName)")
-    }
+    guard let value, schema.problem(of: value) == nil || value == .null, value != .float(.infinity),
+      value != .float(-.infinity)
+    else { throw line.error("“\(text)” is out of range; expected \(schema.typeName)") }
     return value
+  }
+
+  private static func real(_ text: String) -> Double? {
+    SourceLine.number(text[...]).map { Double($0) } ?? Double(text)
   }
 
   func number<Number: FixedWidthInteger>(

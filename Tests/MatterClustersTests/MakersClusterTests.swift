@@ -91,40 +91,94 @@ import Testing
   }
 
   /// Lines that are appended, with the error of the last one.
-  static let examples: [Example] = [
-    .init("atribute 4 A uint8", "“atribute” is not a declaration; expected feature, attribute"),
-    .init("attribute 4 A uint9", "uint9: no such type; expected one of WindRequest"),
-    .init("attribute 4 A uint8 = 256", "“256” is out of range; expected uint8"),
-    .init("attribute 4 A uint8 max 5 = 6", "A: the initial value is 6; expected 0 to 5"),
-    .init("attribute 4 A uint8 SLW", "conformance “SLW”: the cluster has no SLW"),
-    .init("attribute 0 A uint8", "A: its number or name is used twice; expected unique ones"),
-    .init("attribute 4 speed uint8", "speed: its number or name is used twice"),
-    .init("attribute 0x5000 A uint8", "the id 20480: out of range; expected 0 to 20479"),
-    .init("feature 32 BIG Big", "the bit 32: out of range; expected 0 to 31"),
-    .init("command 4 A -> B", "B: not declared; expected a line response"),
+  static let examples: [Example] =
+    [
+      .init("atribute 4 A uint8", "“atribute” is not a declaration; expected feature, attribute"),
+      .init("attribute 4 A uint9", "uint9: no such type; expected one of WindRequest"),
+      .init("attribute 4 A uint8 = 256", "“256” is out of range; expected uint8"),
+      .init("attribute 4 A uint8 max 5 = 6", "A: the initial value is 6; expected 0 to 5"),
+      .init("attribute 4 A uint8 SLW", "conformance “SLW”: the cluster has no SLW"),
+      .init("attribute 0 A uint8", "A: its number or name is used twice; expected unique ones"),
+      .init("attribute 4 speed uint8", "speed: its number or name is used twice"),
+      .init("attribute 0x5000 A uint8", "the id 20480: out of range; expected 0 to 20479"),
+      .init("feature 32 BIG Big", "the bit 32: out of range; expected 0 to 31"),
+      .init("command 4 A -> B", "B: not declared; expected a line response"),
+      .init(
+        (0...20).map { "struct S\($0)\n  0 A S\($0 + 1)\n  1 B S\($0 + 1)\n" }.joined()
+          + "struct S21\n  0 A bool\nattribute 5 Deep S0", "S0: too large; expected at most 1000 fields"),
+      .init("attribute 5 Title string max 16 = \"Fan", "“\"Fan” is not a string; expected"),
+      .init("command 4 A\n  frobnicate Speed", "“frobnicate” is not an effect; expected set, toggle, add, transition"),
+      .init("command 4 A\n  set Sped = 3", "Sped: no such attribute; expected Label, Log, Mode, Speed"),
+      .init("command 4 A\n  set Speed 3", "“3” is unknown here; expected ="),
+      .init("command 4 A\n  set Speed = field.Turns", "field.Turns: A has no such field; expected a field above"),
+      .init("command 4 A\n  set Speed = 70000", "“70000” is out of range; expected int16"),
+      .init("command 4 A\n  set Speed = attribute.Label", "attribute.Label: is a string; expected a int16"),
+      .init("command 4 A\n  toggle Speed", "Speed: is a int16; expected an attribute of the type bool"),
+      .init("command 4 A\n  add 1 to Label", "Label: is a string; expected an attribute with an integer"),
+      .init("command 4 A\n  transition Speed to 5 over 3", "“3” is not a time; expected a number and its unit"),
+      .init(
+        "command 4 A\n  transition Speed to 5 over attribute.Speed h",
+        "“h” is not a unit; expected ms, tenths, s or min"),
+      .init("command 4 A\n  emit Started", "Started: no such event; expected Stopped"),
+      .init("command 4 A\n  emit Stopped", "Speed: has no value; expected Speed = and a value"),
+      .init("command 4 A\n  emit Stopped Sped = 1", "Sped: no such field; expected Speed"),
+      .init("command 4 A\n  answer Turns = 1", "answer: A has no response; expected ->"),
+      .init("command 4 A -> WindResponse", "A: 0 lines answer; expected one"),
+    ]
+
+  /// Declarations whose values or names contradict each other.
+  static let boundaries: [Example] = [
+    .init("struct WinderEntry\n  0 A bool", "WinderEntry: two types have this name"),
+    .init("response 0x02 WindResponse\n  0 A bool", "WindResponse: two types have this name"),
+    .init("struct S\n  0 A bool\n  1 a bool", "a: two fields have this name"),
+    .init("enum8 Kind\n  0 A\n  0 B", "B: its number or name is used twice"),
+    .init("enum8 Kind\n  0 A\n  1 A", "A: its number or name is used twice"),
+    .init("map8 Bits\n  0-3 A\n  2 B", "B: its number or name is used twice"),
+    .init("map8 Bits\n  3-1 A", "Bits 3-1: empty; expected the lower bit first"),
+    .init("attribute 4 A uint8 5 to 4", "5 to 4: empty; expected a range"),
+    .init("attribute 4 A list[uint8] max -1", "max -1: no list is so short; expected 0 or more"),
     .init(
-      (0...20).map { "struct S\($0)\n  0 A S\($0 + 1)\n  1 B S\($0 + 1)\n" }.joined()
-        + "struct S21\n  0 A bool\nattribute 5 Deep S0", "S0: too large; expected at most 1000 fields"),
-    .init("attribute 5 Title string max 16 = \"Fan", "“\"Fan” is not a string; expected"),
-    .init("command 4 A\n  frobnicate Speed", "“frobnicate” is not an effect; expected set, toggle, add, transition"),
-    .init("command 4 A\n  set Sped = 3", "Sped: no such attribute; expected Label, Log, Mode, Speed"),
-    .init("command 4 A\n  set Speed 3", "“3” is unknown here; expected ="),
-    .init("command 4 A\n  set Speed = field.Turns", "field.Turns: A has no such field; expected a field above"),
-    .init("command 4 A\n  set Speed = 70000", "“70000” is out of range; expected int16"),
-    .init("command 4 A\n  set Speed = attribute.Label", "attribute.Label: is a string; expected a int16"),
-    .init("command 4 A\n  toggle Speed", "Speed: is a int16; expected an attribute of the type bool"),
-    .init("command 4 A\n  add 1 to Label", "Label: is a string; expected an attribute with an integer"),
-    .init("command 4 A\n  transition Speed to 5 over 3", "“3” is not a time; expected a number and its unit"),
+      "attribute 4 A uint8 min 5",
+      "A: has no initial value, and may not be zero or empty; expected = and a value from 5 to 255"),
     .init(
-      "command 4 A\n  transition Speed to 5 over attribute.Speed h", "“h” is not a unit; expected ms, tenths, s or min"),
-    .init("command 4 A\n  emit Started", "Started: no such event; expected Stopped"),
-    .init("command 4 A\n  emit Stopped", "Speed: has no value; expected Speed = and a value"),
-    .init("command 4 A\n  emit Stopped Sped = 1", "Sped: no such field; expected Speed"),
-    .init("command 4 A\n  answer Turns = 1", "answer: A has no response; expected ->"),
-    .init("command 4 A -> WindResponse", "A: 0 lines answer; expected one"),
+      "attribute 4 A int8 -9 to -3", "A: has no initial value, and may not be zero or empty; expected = and a value"),
+    .init(
+      "attribute 4 A string 3 to 5",
+      "A: has no initial value, and may not be zero or empty; expected = and a value of 3"),
+    .init(
+      "enum8 Kind\n  1 X\n  2 Y\nattribute 4 A Kind",
+      "A: has no initial value, and may not be zero or empty; expected = and one of X, Y"),
+    .init("attribute 4 A uint8 atomic write operate", "A: atomic writes are not supported"),
+    .init("attribute 4 A list[uint8] fabric-scoped write operate", "A: not a list of entries with a fabric"),
+    .init("attribute 4 A single = 1e60", "“1e60” is out of range; expected single"),
+    .init("attribute 4 A single = nan", "“nan” is not a single"),
+    .init("attribute 4 A uint64 = 18446744073709551616", "“18446744073709551616” is not a uint64"),
+    .init("attribute 4 A uint8 nullable = 255", "A: the initial value has the value that is reserved for null"),
+    .init("command 4 A\n  add 9223372036854775808 to Speed", "“9223372036854775808” is out of range; expected int64"),
+    .init("command 4 A\n  transition Speed to 5 over 99999999999s", "“99999999999” is out of range; expected uint32"),
   ]
 
-  @Test("names file, line, the error and what was expected", arguments: examples) func reports(_ example: Example) {
+  @Test func acceptsBoundaries() throws {
+    let text =
+      Self.head.replacing("Winder", with: "Edge").replacing("FC30", with: "FC33") + """
+        attribute 4 Ratio single = -1.5
+        attribute 5 Whole uint64 = 18446744073709551615
+        attribute 6 Least int64 = -9223372036854775808
+        attribute 7 None list[uint8] max 0
+        attribute 8 Level uint8 nullable min 5
+        """
+    let cluster = ClusterCatalogue.add(try MakersCluster(text, file: "edge.cluster"))
+    // The macros can't expand calls of static members of an existential type.
+    let (ratio, whole, least) = (cluster.attribute(4), cluster.attribute(5), cluster.attribute(6))
+    let (none, level) = (cluster.attribute(7), cluster.attribute(8))
+    #expect(ratio?.initial == Float(-1.5).tlv)
+    #expect(whole?.initial == UInt64.max.tlv && least?.initial == Int64.min.tlv)
+    #expect(none?.constraint == .entries(0) && level?.constraint == .range(5...255))
+  }
+
+  @Test("names file, line, the error and what was expected", arguments: examples + boundaries) func reports(
+    _ example: Example
+  ) {
     let error = #expect(throws: CatalogueError.self) {
       try MakersCluster(Self.head + example.text, file: "winder.cluster", offset: 10)
     }

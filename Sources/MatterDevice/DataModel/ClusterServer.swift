@@ -228,7 +228,12 @@ struct ServedAttribute: Sendable {
     declaredInitial = info.initial ?? info.schema.zero
   }
 
-  var isList: Bool { if case .list = info.schema { true } else { false } }
+  var isList: Bool {
+    switch info.schema {
+    case .list, .nullable(.list): true
+    default: false
+    }
+  }
 }
 
 /// A part of the physical device, such as a door.

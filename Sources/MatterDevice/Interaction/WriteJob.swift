@@ -109,6 +109,9 @@ struct WriteJob: Sendable {
       guard write.operation == .replaceAll else { throw StatusError(.invalidAction) }
       return write.value
     }
+    if write.operation == .replaceAll, case .nullable = info.schema, Self.isNull(write.value) { return write.value }
+    // An entry that is appended to null is the first one.
+    let old = Self.isNull(old) ? FabricList.encode([]) : old
     do throws(TLVError) {
       let isScoped = info.quality.contains(.fabricScoped)
       let new: [[UInt8]]
@@ -130,6 +133,8 @@ struct WriteJob: Sendable {
       throw error == .invalidTag ? StatusError(.invalidAction) : StatusError(attributeValue: error)
     }
   }
+
+  private static func isNull(_ value: [UInt8]) -> Bool { (try? TLVElement(decoding: value))?.value == .null }
 
   /// Like ``AttributeInfo/check(_:)``, but with the error type of the caller.
   private static func check(_ info: AttributeInfo, _ list: [UInt8]) throws(TLVError) {

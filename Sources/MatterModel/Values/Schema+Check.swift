@@ -81,7 +81,11 @@ extension Schema {
       0...(bits < 64 ? (Int64(1) << Int64(bits)) - 1 : .max)
     case .signed(let bits): (Int64.min >> Int64(64 - bits))...(Int64.max >> Int64(64 - bits))
     case .nullable(let wrapped):
-      wrapped.range.map { wrapped.isSigned ? ($0.lowerBound + 1)...$0.upperBound : $0.lowerBound...($0.upperBound - 1) }
+      wrapped.range.map { range in
+        if wrapped.isSigned { return (range.lowerBound + 1)...range.upperBound }
+        // The largest value of 64 bits is not in the range.
+        return range.upperBound == .max ? range : range.lowerBound...(range.upperBound - 1)
+      }
     default: nil
     }
   }

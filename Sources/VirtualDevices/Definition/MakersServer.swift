@@ -58,7 +58,18 @@ extension DefinitionReader {
       report(node, expected: "a list of clusters such as [AcmeFan]")
       return []
     }
-    return sequence.compactMap { readServer($0, vendor: vendor) }
+    var servers: [MakersServer] = []
+    for entry in sequence {
+      guard let server = readServer(entry, vendor: vendor) else { continue }
+      guard !servers.contains(where: { $0.endpoint == server.endpoint && $0.cluster.id == server.cluster.id }) else {
+        report(
+          at: server.mark, found: "\(server.cluster.name) again on endpoint \(server.endpoint)",
+          expected: "each cluster once, with all of its optional elements")
+        continue
+      }
+      servers.append(server)
+    }
+    return servers
   }
 
   private mutating func readServer(_ node: Node, vendor: UInt16) -> MakersServer? {

@@ -82,6 +82,11 @@ import Testing
     ("clusters: Blower", "homes/home.yaml:5:15: found “Blower”, expected a list of clusters"),
     ("clusters: [Blower TRUB]", "homes/home.yaml:5:16: found “TRUB”, expected a feature, attribute, command or event"),
     ("clusters: [3.Blower]", "homes/home.yaml:5:16: found endpoint 3, expected an endpoint from 1 to 1"),
+    (
+      "clusters: [Blower, Blower TRB]",
+      "homes/home.yaml:5:24: found Blower again on endpoint 1, expected each cluster once"
+    ),
+    ("clusters: [0.Blower]", "homes/home.yaml:5:16: found endpoint 0, expected an endpoint from 1 to 1"),
     ("clusters: [Blower IsTurbo]", "homes/home.yaml:5:16: found Blower, expected features and elements that conform"),
     (
       "vendor: 0xFFF2\n    clusters: [Blower]",

@@ -12,8 +12,9 @@ extension ClusterServer {
       return names.contains(feature.code) || conformance?.requires(ConformanceFacts(features: 0)) == true
     }
     var server = ClusterServer(type, features: features)
-    // Twice: elements may be mandatory with others.
-    for _ in 0..<2 {
+    // Elements may be mandatory with others. Each round but the last adds one.
+    for _ in 0...cluster.elements.count {
+      let before = server.elementCount
       let facts = type.facts(
         about: ServedElements(
           features: server.features, attributes: Set(server.attributes.keys), commands: Set(server.commands.keys),
@@ -29,12 +30,15 @@ extension ClusterServer {
         default: break
         }
       }
+      if server.elementCount == before { break }
     }
     for id in server.attributes.keys {
       server.timers[.transition(id)] = { $0.advanceTransition(of: id) }
     }
     return server
   }
+
+  private var elementCount: Int { attributes.count + commands.count + events.count }
 
   private static func command(_ info: CommandInfo, _ effects: [ClusterEffect]) -> ServedCommand {
     ServedCommand(info: info) { (context, offset, bytes) throws(StatusError) in
@@ -114,12 +118,11 @@ private struct EffectRun {
       guard case .boolean(let value)? = self.value(.attribute(attribute), &context) else { return }
       try set(attribute, .boolean(!value), &context)
     case .add(let attribute, let difference):
-      guard let old = value(.attribute(attribute), &context)?.number,
-        let difference = value(difference, &context)?.number, let range = context.range(of: context.path(attribute))
+      guard let old = value(.attribute(attribute), &context)?.wide,
+        let difference = value(difference, &context)?.wide, let range = context.wideRange(of: attribute)
       else { return }
-      let (sum, isOverflow) = old.addingReportingOverflow(difference)
-      let new = isOverflow ? (difference < 0 ? range.lowerBound : range.upperBound) : sum
-      try set(attribute, .signed(min(max(new, range.lowerBound), range.upperBound)), &context)
+      let sum = min(max(old + difference, range.lowerBound), range.upperBound)
+      try set(attribute, Int64(exactly: sum).map { .signed($0) } ?? .unsigned(UInt64(clamping: sum)), &context)
     case .transition(let attribute, let target, let time, let unit):
       guard let target = value(target, &context) else { return }
       let count = min(value(time, &context)?.number ?? 0, 1 << 32)
@@ -131,8 +134,21 @@ private struct EffectRun {
       transitions.append((attribute, ValueTransition(from: old, to: new, over: unit * count, at: context.now)))
     case .emit(let event, let values):
       guard context.node.clusters[context.current].server.events[event.id] != nil else { return }
-      events.append((event, structure(event.payload, values, &context)))
-    case .answer(let values): answer = structure(info.response?.schema ?? .any, values, &context)
+      let payload = structure(event.payload, values, &context)
+      // A report could not contain the event.
+      var report = ReportDataWriter(subscriptionID: .max, maximumPayload: InteractionLimits.maximumPayload)
+      let path = ConcreteEventPath(context.endpoint, context.cluster, event.id)
+      let longest = EventData(
+        path, number: .max, priority: event.priority, timestamp: .epoch(.max), payload: payload)
+      guard report.append(longest) else { throw StatusError(.resourceExhausted) }
+      events.append((event, payload))
+    case .answer(let values):
+      let fields = structure(info.response?.schema ?? .any, values, &context)
+      var response = InvokeResponseWriter()
+      let path = CommandPath(
+        endpoint: context.endpoint, cluster: context.cluster, command: info.response?.id ?? info.id)
+      guard response.append(path, ref: .max, fields: fields) else { throw StatusError(.resourceExhausted) }
+      answer = fields
     }
   }
 
@@ -189,6 +205,17 @@ extension ServerContext {
     ConcreteAttributePath(endpoint, cluster, attribute)
   }
 
+  /// Returns the range of an integer; the numbers of 64 bits are beyond the range of Int64.
+  fileprivate mutating func wideRange(of attribute: AttributeID) -> ClosedRange<Int128>? {
+    guard let range = range(of: path(attribute)), let info = info(path(attribute)) else { return nil }
+    let (lowest, highest) = (Int128(range.lowerBound), Int128(range.upperBound))
+    switch (info.schema, info.constraint) {
+    case (.unsigned(bits: 64), .none): return lowest...Int128(UInt64.max)
+    case (.nullable(.unsigned(bits: 64)), .none): return lowest...(Int128(UInt64.max) - 1)
+    default: return lowest...highest
+    }
+  }
+
   fileprivate mutating func decoded(_ attribute: AttributeID) -> TLVElement.Value? {
     encoded(path(attribute)).flatMap { try? TLVElement(decoding: $0) }?.value
   }
@@ -218,6 +245,15 @@ extension ServerContext {
 }
 
 extension TLVElement.Value {
+  /// The integer; nil for a value of another type.
+  fileprivate var wide: Int128? {
+    switch self {
+    case .unsigned(let number): Int128(number)
+    case .signed(let number): Int128(number)
+    default: nil
+    }
+  }
+
   /// Returns a number in the representation of the type, if it can be represented.
   fileprivate func converted(to schema: Schema) -> TLVElement.Value {
     switch (self, schema) {
