@@ -149,7 +149,8 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
       tests: [
-        "HearthHome", "Scenario", "Simulation", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio"),
+        "HearthHome", "Scenario", "Simulation", "VirtualDevices", grdb,
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ])
     + module(
       "HearthHome",

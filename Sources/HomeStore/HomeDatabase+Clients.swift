@@ -19,8 +19,7 @@ extension HomeDatabase {
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write(isDurable: true) { database in
       // NOCASE of SQLite compares only ASCII letters case-insensitively.
-      let names = try Row.fetchAll(database, sql: "SELECT name FROM client").map { try $0.text(0) }
-      if let taken = names.first(where: { HomeNames.same($0, name) }) {
+      if let taken = try Self.clientNames(database).first(where: { HomeNames.same($0, name) }) {
         throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
       }
       try database.execute(
@@ -30,27 +29,38 @@ extension HomeDatabase {
     return (client, token)
   }
 
-  /// Returns the invited clients, ordered by name.
+  /// Returns the invited clients, ordered by name, except those whose row is damaged: they have no access.
   package func clients() throws(HomeError) -> [InvitedClient] {
     try read { database in
-      try Row.fetchAll(database, sql: "SELECT name, role, token, created FROM client ORDER BY name").map { row in
-        guard let role = HomeRole(rawValue: try row.text(1)) else { throw DamagedBlob() }
-        return InvitedClient(
-          name: try row.text(0), role: role, created: try row.number(3), tokenHash: try row.optionalBytes(2) ?? [])
-      }
+      try Row.fetchAll(database, sql: "SELECT name, role, token, created FROM client ORDER BY name")
+        .compactMap { try? Self.client($0) }
     }
   }
 
-  /// Revokes a client's invitation.
+  private static func client(_ row: Row) throws -> InvitedClient {
+    guard let role = HomeRole(rawValue: try row.text(1)), let hash = try row.optionalBytes(2),
+      hash.count == InvitedClient.hash("").count
+    else { throw DamagedBlob() }
+    return InvitedClient(name: try row.text(0), role: role, created: try row.number(3), tokenHash: hash)
+  }
+
+  /// Returns the names of all clients, also of those whose row is damaged.
+  private static func clientNames(_ database: Database) throws -> [String] {
+    try Row.fetchAll(database, sql: "SELECT name FROM client ORDER BY name").compactMap { try? $0.text(0) }
+  }
+
+  /// Revokes a client's invitation, also one whose row is damaged.
   /// - Throws: ``HomeError`` `notFound` with similar names.
   package func revoke(_ name: String) throws(HomeError) -> InvitedClient {
-    let known = try clients()
-    guard let client = known.first(where: { HomeNames.same($0.name, name) }) else {
+    let names = try read { try Self.clientNames($0) }
+    guard let known = names.first(where: { HomeNames.same($0, name) }) else {
       throw HomeError(
-        .notFound, "there is no client “\(name)”",
-        candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+        .notFound, "there is no client “\(name)”", candidates: NearestName.suggestions(for: name, in: names))
     }
-    try write(isDurable: true) { try $0.execute(sql: "DELETE FROM client WHERE name = ?", arguments: [client.name]) }
+    let client =
+      try clients().first { $0.name == known }
+      ?? InvitedClient(name: known, role: .guest, created: 0, tokenHash: [])
+    try write(isDurable: true) { try $0.execute(sql: "DELETE FROM client WHERE name = ?", arguments: [known]) }
     return client
   }
 }

@@ -26,7 +26,7 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func web(_ text: String) -> HubAddress? {
-    guard let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme == "wss",
+    guard let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme?.lowercased() == "wss",
       let host = url.encodedHost, !host.isEmpty, url.user == nil, url.password == nil, url.query == nil,
       url.fragment == nil,
       1...65_535 ~= url.port ?? 443
@@ -99,16 +99,12 @@ extension HubRoute {
 extension IPAddress {
   /// Whether the address is not reachable from the internet: loopback, link-local or private. RFC 1918, 4193, 6890.
   package var isPrivate: Bool {
-    let text = "\(self)"
-    let parts = text.split(separator: ".").compactMap { UInt8($0) }
-    if parts.count == 4 {
-      return switch (parts[0], parts[1]) {
-      case (10, _), (127, _), (192, 168), (169, 254): true
-      case (172, let second): (16...31).contains(second)
-      default: false
-      }
+    switch self {
+    case .v4(let bits):
+      bits >> 24 == 10 || bits >> 24 == 127 || bits >> 16 == 0xC0A8 || bits >> 16 == 0xA9FE || bits >> 20 == 0xAC1
+    case .v6(let high, let low, _):
+      // fc00::/7, fe80::/10 and ::1.
+      high >> 57 == 0x7E || high >> 54 == 0x3FA || (high, low) == (0, 1)
     }
-    let lower = text.lowercased()
-    return lower.hasPrefix("fc") || lower.hasPrefix("fd") || lower.hasPrefix("fe80:") || text == "::1"
   }
 }

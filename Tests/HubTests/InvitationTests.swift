@@ -45,7 +45,8 @@ import Testing
       ("hearth://", "https://"), ("//join", "//leave"), ("join/", "join:1/"), ("join/", "join/x"), ("?", "#"),
       ("address=192.168.1.10:5550&", ""), (":5550", ""), (":5550", ":0"), (":5550", ":65536"), (":5550", ":+5"),
       ("192.168.1.10:5550", "https://hub.example"), ("192.168.1.10:5550", "wss://user@hub.example"),
-      ("192.168.1.10:5550", "::1:5550"), ("token=0F", "token=0f"), ("token=0F", "token=F"),
+      ("192.168.1.10:5550", "::1:5550"), ("192.168.1.10:5550", "/tmp/hub.sock"), ("token=0F", "token=0f"),
+      ("token=0F", "token=F"),
       ("token=", "token=0&token="),
       ("fingerprint=5C", "fingerprint="), ("fingerprint=5C", "fingerprint=xy"), ("home=", "house="),
       ("home=A1", "home=G1"), ("name=Ada", "name="), ("role=member", "role=cook"), ("role=member", "role=member&x=1"),
@@ -78,6 +79,7 @@ import Testing
     #expect(try HubAddress("wss://hub.example") == .web(host: "hub.example", port: 443, path: "/ws"))
     #expect(try HubAddress("wss://hub.example:8443/home/ws") == .web(host: "hub.example", port: 8443, path: "/home/ws"))
     #expect(try HubAddress("wss://[::1]/") == .web(host: "::1", port: 443, path: "/ws"))
+    #expect(try HubAddress("WSS://hub.example") == .web(host: "hub.example", port: 443, path: "/ws"))
     #expect(try HubAddress("/run/hub.sock") == .socket("/run/hub.sock"))
     for text in [
       "", "hub", "hub:", ":1", "hub:x", "[::1]", "[::1:5", "a b:1", "ws://hub", "wss://", "wss://a/?b", "a/b:1",
@@ -101,7 +103,11 @@ import Testing
   @Test func choosesLocality() throws {
     let expected = [
       ("/run/hub.sock", "local"), ("192.168.1.10:1", "local"), ("[fe80::1%eth0]:1", "local"), ("hub.local:1", "local"),
-      ("wss://localhost", "local"), ("wss://hub.example", "remote"), ("203.0.113.1:1", "remote"),
+      ("172.31.0.1:1", "local"), ("172.32.0.1:1", "remote"), ("127.0.0.1:1", "local"), ("169.254.1.1:1", "local"),
+      ("[febf::1]:1", "local"), ("[fec0::1]:1", "remote"), ("[fd12::1]:1", "local"), ("[::1]:1", "local"),
+      // 00fc::, not fc00::/7.
+      ("[fc::1]:1", "remote"), ("[2001:db8::1]:1", "remote"), ("wss://localhost", "local"),
+      ("wss://hub.example", "remote"), ("203.0.113.1:1", "remote"),
     ]
     for (text, locality) in expected { #expect("\(HubRoute(try HubAddress(text)).locality)" == locality, "\(text)") }
   }

@@ -33,7 +33,7 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: `HomeError` `badArguments` with the expected text; it does not contain the token.
   public init(_ text: String) throws(HomeError) {
     guard text.utf8.count <= Self.longest,
-      let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme == "hearth",
+      let url = URLComponents(string: text, encodingInvalidCharacters: false), url.scheme?.lowercased() == "hearth",
       url.host == "join", url.port == nil, ["", "/"].contains(url.path), url.user == nil, url.fragment == nil
     else {
       throw HomeError(
@@ -44,7 +44,12 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
     let texts = items.removeValues(of: "address")
     guard !texts.isEmpty else { throw Items.wrong("address", "HOST:PORT or a wss URL") }
     var addresses: [HubAddress] = []
-    for text in texts { addresses.append(try HubAddress(text)) }
+    for text in texts {
+      let address = try HubAddress(text)
+      // A socket of another machine; the one with this path may belong to any user of this machine.
+      if case .socket = address { throw Items.wrong("address", "HOST:PORT or a wss URL") }
+      addresses.append(address)
+    }
     self.addresses = addresses
     token = try items.one("token", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
     home = try items.one("home", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }

@@ -10,16 +10,19 @@ final class HTTPHandler: ChannelInboundHandler {
   private let server: HubServer
   private let kind: HubServer.ListenerKind
   private var head: HTTPRequestHead?
+  /// Whether a request was answered, which closes the connection; further ones are ignored.
+  private var isAnswered = false
 
   init(_ server: HubServer, _ kind: HubServer.ListenerKind) { (self.server, self.kind) = (server, kind) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isAnswered else { return }
     switch unwrapInboundIn(data) {
     case .head(let head): self.head = head
     case .body: break
     case .end:
       guard let head else { return }
-      self.head = nil
+      isAnswered = true
       answer(head, context)
     }
   }

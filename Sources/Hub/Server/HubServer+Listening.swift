@@ -255,8 +255,13 @@ extension HubServer {
     try channel.syncOptions?.setOption(.autoRead, value: true)
   }
 
+  /// Returns the path of a request, whose target may be an absolute URL. RFC 9112 § 3.2.
   static func path(of request: HTTPRequestHead) -> String {
-    String(request.uri.prefix { $0 != "?" })
+    var target = Substring(request.uri)
+    for scheme in ["http://", "https://"] where target.lowercased().hasPrefix(scheme) {
+      target = target.dropFirst(scheme.count).drop { !"/?".contains($0) }
+    }
+    return String(target.prefix { $0 != "?" })
   }
 
   /// Whether the request comes from a program, or from a page of this server. A page of another origin, also one whose

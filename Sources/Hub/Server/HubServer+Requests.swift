@@ -28,6 +28,12 @@ extension HubServer: HomeServer {
       }
       return HubHandshake.Client(name: "client", role: .owner, isSameUser: true)
     }
+    if !areInvitationsKnown {
+      do throws(HomeError) { try await loadInvitations() } catch {
+        logger.error("the invitations can't be read", metadata: ["reason": "\(error)"])
+        throw HomeError(.internalError, "the hub can't read its invitations; see its log")
+      }
+    }
     guard let client = invitations.first(where: { $0.has(token) }) else {
       throw HomeError(.accessDenied, "the hub does not know this token; it may have been revoked")
     }
@@ -55,13 +61,18 @@ extension HubServer: HomeServer {
   /// Loads the invitations, and closes the connections of clients whose invitations were revoked, also during their
   /// handshake.
   package func loadInvitations() async throws(HomeError) {
+    defer { closeInvalid() }
     do throws(HomeError) {
       invitations = try await controller.withDatabase { try $0.clients() }
+      areInvitationsKnown = true
     } catch {
-      // One of them may have been revoked.
-      invitations = []
+      // One of them may have been revoked, so their clients are disconnected. The next client causes another read.
+      (invitations, areInvitationsKnown) = ([], false)
       throw error
     }
+  }
+
+  private func closeInvalid() {
     func isValid(_ client: HubHandshake.Client) -> Bool {
       guard let hash = client.tokenHash else { return true }
       return invitations.contains { $0.tokenHash == hash && $0.role == client.role }
@@ -69,7 +80,10 @@ extension HubServer: HomeServer {
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
       handshake.abort()
     }
-    for connection in connections.values where !isValid(connection.client) { refuse(connection, Self.revoked) }
+    for connection in connections.values where !isValid(connection.client) {
+      // Without the invitations, clients may connect again once they can be read.
+      if areInvitationsKnown { refuse(connection, Self.revoked) } else { connection.close(.unexpectedServerError) }
+    }
   }
 
   private func refuse(_ connection: HubConnection, _ error: HomeError) {
@@ -133,6 +147,10 @@ extension HubServer: HomeServer {
     guard role == .owner || request.request.count <= Limits.items,
       (request.origin ?? "").utf8.count <= Limits.originSize
     else { return refuse(.badArguments, "the request is too large") }
+    // It could not be canceled when the other one ends, nor with the connection.
+    guard connection.running[request.id] == nil else {
+      return refuse(.badArguments, "a request with this id is running")
+    }
     connection.ownOutstanding += 1
     if request.request.isLong {
       let task = controller.options.machine.task { await self.perform(request, of: number) }

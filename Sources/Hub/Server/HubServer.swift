@@ -106,6 +106,8 @@ public actor HubServer {
   var nextConnection = 0
   /// The invitations, as last loaded.
   var invitations: [InvitedClient] = []
+  /// Whether the last attempt to load them succeeded.
+  var areInvitationsKnown = false
   private(set) var isClosed = false
   /// Whether no more requests are started.
   var isEnding = false
