@@ -121,6 +121,7 @@ let package = Package(
       imports: [
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio, tests: nil)
+    + module("OpenMetrics", imports: [.product(name: "NIOHTTP1", package: "swift-nio")] + nio)
     + module(
       "HomeAutomation",
       imports: [
@@ -176,8 +177,8 @@ let package = Package(
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Hub", "Scenario", "Simulation", "HomeText", "HearthHome", "VirtualDevices", "MatterController",
-          "MatterDevice",
+          "Hub", "Scenario", "Simulation", "HomeText", "HearthHome", "VirtualDevices", "OpenMetrics",
+          "MatterController", "MatterDevice",
           "Runtime", "MatterProtocol",
           "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,

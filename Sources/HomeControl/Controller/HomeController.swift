@@ -214,6 +214,13 @@ public actor HomeController {
     return drops.merging(dispatcher.value.host.transport.counters.drops) { $0 + $1 }
   }
 
+  /// The counters of the controller since its start, and its present sessions and subscriptions.
+  package var metrics: NodeMetrics {
+    var metrics = dispatcher.value.perform { engine, _ in engine.metrics }
+    metrics.drops.merge(dispatcher.value.host.transport.counters.drops) { $0.saturatingAdd($1) }
+    return metrics
+  }
+
   package var nodes: [PeerRecord] { dispatcher.value.perform { engine, _ in engine.nodes } }
 
   /// The fabric, and the controller's own node in it.

@@ -13,7 +13,9 @@ extension Home {
     let targets = try await registry.resolve(all: texts)
     let all = unique(targets.map(\.device), by: \.id)
     let nodes = Set(all.filter { !$0.isBridged }.map(\.nodeID))
-    let devices = all.filter { device in !device.entry.sources.allSatisfy { $0.id.isBridged && nodes.contains($0.id.node) } }
+    let devices = all.filter { device in
+      !device.entry.sources.allSatisfy { $0.id.isBridged && nodes.contains($0.id.node) }
+    }
     var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
     for device in devices {
       do throws(HomeError) {

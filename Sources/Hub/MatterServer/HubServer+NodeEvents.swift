@@ -28,7 +28,10 @@ extension HubServer {
         }
         texts[connection.role] = .some(text)
       }
-      if let text { connection.write(text) }
+      if let text {
+        eventsDelivered &+= 1
+        connection.write(text)
+      }
     }
   }
 

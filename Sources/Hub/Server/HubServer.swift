@@ -114,6 +114,8 @@ public actor HubServer {
   /// Continues when no request is running.
   private var idleWaiter: CheckedContinuation<Void, Never>?
   private var heartbeat: RepeatedTask?
+  /// The number of updates and events that were sent to clients.
+  var eventsDelivered: UInt64 = 0
 
   // The additions.
   private var journal: HubJournal
@@ -303,7 +305,10 @@ public actor HubServer {
       let text = texts[connection.role] ?? news(update, contacts, position, connection.role).flatMap { encode($0) }
       texts[connection.role] = text
       connection.position = position
-      if let text { connection.send(text) }
+      if let text {
+        eventsDelivered &+= 1
+        connection.send(text)
+      }
     }
   }
 
@@ -371,7 +376,10 @@ public actor HubServer {
     for (entry, position) in missed {
       guard connection.channel.isWritable else { return }
       connection.position = position
-      if let news = news(entry.update, entry.contacts, position, connection.role) { send(news, to: connection) }
+      if let news = news(entry.update, entry.contacts, position, connection.role) {
+        eventsDelivered &+= 1
+        send(news, to: connection)
+      }
     }
     synchronize(connection)
   }

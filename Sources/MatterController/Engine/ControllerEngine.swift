@@ -37,6 +37,10 @@ public struct ControllerEngine: Engine {
   /// A lower bound of the engine's deadlines.
   var earliestDeadline: Instant?
 
+  /// The numbers of received and sent datagrams.
+  private var traffic = (received: UInt64(0), sent: UInt64(0))
+  /// The number of commands in all invoke operations.
+  var invokes: UInt64 = 0
   private var effects: [Effect<ControllerEvent>] = []
   private var effectsTaken = 0
 
@@ -101,6 +105,14 @@ public struct ControllerEngine: Engine {
   /// Number of dropped messages by reason.
   public var drops: DropCounts { core.drops }
 
+  /// The counters since the start, and the present sessions and subscriptions.
+  public var metrics: NodeMetrics {
+    var metrics = NodeMetrics(drops)
+    (metrics.received, metrics.sent, metrics.invokes) = (traffic.received, traffic.sent, invokes)
+    (metrics.sessions, metrics.subscriptions) = (core.sessions.count, subscriptions.handles.count)
+    return metrics
+  }
+
   /// Returns the node of the last authenticated message, acknowledgments included, since the previous call.
   public mutating func takeLastSender() -> NodeID? { core.takeLastSender() }
 
@@ -115,6 +127,7 @@ public struct ControllerEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     switch consume input {
     case .datagram(let bytes, let address):
+      traffic.received &+= 1
       core.receive(bytes, from: address, at: now)
       if !commissionings.isEmpty { noteResponses() }
     case .serviceFound(let service): found(service, at: now)
@@ -168,7 +181,9 @@ public struct ControllerEngine: Engine {
   private mutating func handleOutputs(at now: Instant) {
     while let output = core.nextOutput() {
       switch output {
-      case .send(let bytes, let address): effects.append(.send(bytes, to: address))
+      case .send(let bytes, let address):
+        traffic.sent &+= 1
+        effects.append(.send(bytes, to: address))
       case .message(let message): receive(message, at: now)
       case .sessionEstablished(let session, let handshake): established(session, handshake, at: now)
       case .handshakeFailed(let handshake, let error): failed(handshake, error, at: now)

@@ -41,6 +41,7 @@ extension ControllerEngine {
     at now: Instant
   ) -> OperationID {
     guard !commands.isEmpty else { return refuse(.invalidRequest("invoke: no commands")) }
+    invokes = invokes.saturatingAdd(UInt64(commands.count))
     return start(.request(.invoke(commands, timed: timed)), node, timeout, at: now)
   }
 

@@ -24,6 +24,8 @@ struct NodeState: Sendable {
   var isTimeSet = false
   /// The numbers of received and sent datagrams.
   var traffic = (received: UInt64(0), sent: UInt64(0))
+  /// The number of commands that clients invoked.
+  var invokes: UInt64 = 0
   var groupTable = GroupTable() { didSet { areGroupsChanged = true } }
   /// Whether groups, keys or their mapping may have changed since they were passed to the messaging core.
   var areGroupsChanged = true

@@ -73,4 +73,13 @@ extension DeviceEngine {
 
   /// The number of dropped messages, by reason.
   public var drops: DropCounts { core.drops }
+
+  /// The counters since the start, and the present sessions and subscriptions.
+  public var metrics: NodeMetrics {
+    var metrics = NodeMetrics(drops)
+    (metrics.received, metrics.sent) = (context.node.traffic.received, context.node.traffic.sent)
+    metrics.invokes = context.node.invokes
+    (metrics.sessions, metrics.subscriptions) = (core.sessions.count, subscriptions.count)
+    return metrics
+  }
 }

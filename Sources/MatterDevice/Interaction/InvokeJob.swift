@@ -144,6 +144,7 @@ struct InvokeJob: Sendable {
       throw StatusError(.unsupportedAccess)
     }
     guard !context.node.isUnreachable(clusterPath) else { throw StatusError(.failure) }
+    context.node.invokes = context.node.invokes.saturatingAdd(1)
     let fields = try context.enter(index) { (context) throws(StatusError) in
       try served.run(&context, command.fieldsRange?.lowerBound, bytes)
     }

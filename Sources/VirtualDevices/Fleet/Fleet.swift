@@ -154,6 +154,19 @@ public final class Fleet: Sendable {
   /// Returns the status of all devices, in the order of the definition.
   public func status() async throws -> FleetStatus { try await board.status().get() }
 
+  /// Returns the metrics of all devices.
+  public func metrics() async throws -> FleetMetrics {
+    var metrics = FleetMetrics()
+    for device in devices {
+      let (node, counts) = try await device.eventLoop.submit { (device.value.metrics, device.value.deviceCounts) }.get()
+      metrics.node = metrics.node + node
+      metrics.devices += counts.all
+      metrics.devicesOnline += counts.online
+    }
+    metrics.discoveryDrops = try await discovery.drops().get()
+    return metrics
+  }
+
   /// Stops all devices gracefully. To be called once.
   public func stop() async {
     interfaceMonitor?.stop()

@@ -62,6 +62,8 @@ package final class VirtualDevice {
   private let assignedPort: UInt16?
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
+  /// The counters until the last loss of power.
+  private var earlierMetrics = NodeMetrics()
   /// The faults of the device and of bridged ones by path; they survive a loss of power.
   var faults: [String: DeviceFaults] = [:]
   /// The hooks of the engine without faults.
@@ -222,6 +224,8 @@ package final class VirtualDevice {
   /// Stops the device without goodbyes, as on a loss of power.
   package func cutPower() {
     guard let host else { return }
+    earlierMetrics = metrics
+    (earlierMetrics.sessions, earlierMetrics.subscriptions) = (0, 0)
     lastStatus = status
     lastStatus?.isPowered = false
     host.stop(silently: true)
@@ -347,6 +351,24 @@ package final class VirtualDevice {
       if engine.refusedCommands > 0 { drops["refusedCommand"] = engine.refusedCommands }
     }
     return drops.merging(host.transport.counters.drops) { $0 + $1 }
+  }
+
+  /// The counters since the start of the process, and the present sessions and subscriptions.
+  var metrics: NodeMetrics { earlierMetrics + present }
+
+  /// The metrics since the device has power.
+  private var present: NodeMetrics {
+    guard let host else { return NodeMetrics() }
+    var metrics = host.perform { engine, _ in engine.metrics }
+    metrics.drops.merge(host.transport.counters.drops) { $0.saturatingAdd($1) }
+    return metrics
+  }
+
+  /// The number of devices, bridged ones included, and of those that have power.
+  var deviceCounts: (all: Int, online: Int) {
+    let bridged = definition.bridged
+    guard host != nil else { return (bridged.count + 1, 0) }
+    return (bridged.count + 1, bridged.count { !withoutPower.contains($0.path) } + 1)
   }
 
   private static func values(

@@ -6,6 +6,7 @@ import Hub
 import Logging
 import MatterModel
 import MatterProtocol
+import OpenMetrics
 
 /// `hearth hub`.
 struct HubCommands: AsyncParsableCommand {
@@ -48,6 +49,7 @@ struct HubCommands: AsyncParsableCommand {
       help: ArgumentHelp("The private key of --certificate (PEM, without a passphrase).", valueName: "file"),
       completion: .file())
     var key: String?
+    @OptionGroup var metrics: MetricsOptions
     @Option(help: ArgumentHelp("A file to write when the hub listens.", valueName: "file"), completion: .file())
     var readyFile: String?
 
@@ -62,11 +64,14 @@ struct HubCommands: AsyncParsableCommand {
       options.version = HearthVersion.text
       options.addresses = try listen.map { try Self.address($0) }
       options.loopback = try websocket.map { try Self.loopback($0) }
+      try metrics.check()
       if let certificate, let key { options.certificate = .init(certificate: certificate, key: key) }
       let stop = StopSignals()
       let signal = try await home.withHome { session in
         let hub = try await HubServer.open(session, options)
+        var server: MetricsServer?
         do {
+          server = try await metrics.open(home.output) { await hub.metrics.families }
           let status = await hub.status
           home.output.result(
             HubReport.json(status),
@@ -75,9 +80,11 @@ struct HubCommands: AsyncParsableCommand {
             if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
           } catch { throw HomeError(.internalError, "the ready file can't be written", cause: error) }
           let signal = await stop.wait()
+          await server?.close()
           await hub.close()
           return signal
         } catch {
+          await server?.close()
           await hub.close()
           throw error
         }
@@ -87,13 +94,8 @@ struct HubCommands: AsyncParsableCommand {
     }
 
     private static func loopback(_ text: String) throws(HomeError) -> HubServer.Loopback {
-      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-      guard let last = parts.last, let port = UInt16(last) else {
-        throw HomeError(
-          .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as 5580 or [::1]:5580")
-      }
-      return HubServer.Loopback(
-        host: parts.count > 1 ? try HostAndPort.split(text, least: 0).host : nil, port: Int(port))
+      let (host, port) = try HostAndPort.splitOptionalHost(text, example: "5580")
+      return HubServer.Loopback(host: host, port: port)
     }
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {

@@ -5,6 +5,7 @@ import Glibc
 import HearthHome
 import NIOCore
 import NIOPosix
+import OpenMetrics
 import Runtime
 import VirtualDevices
 
@@ -53,6 +54,7 @@ struct Run: AsyncParsableCommand {
       valueName: "path"),
     completion: .file())
   var appPipe: String?
+  @OptionGroup var metrics: MetricsOptions
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
@@ -67,6 +69,7 @@ struct Run: AsyncParsableCommand {
   var readyFile: String?
 
   func run() async throws {
+    try metrics.check()
     let whole = try definition()
     var home = whole
     home.devices = whole.devices.enumerated().filter { shard.contains($0.offset) }.map(\.element)
@@ -107,6 +110,13 @@ struct Run: AsyncParsableCommand {
     }
     if let registry { FleetRegistry.add(run: state.run, to: registry) }
     defer { if let registry { FleetRegistry.remove(from: registry) } }
+    let metricsServer: MetricsServer?
+    do {
+      metricsServer = try await metrics.open(options.output) { (try? await fleet.metrics().families) ?? [] }
+    } catch {
+      await fleet.stop()
+      throw error
+    }
     let status = try await fleet.status()
     if options.json {
       options.output.result(VirtualDeviceReport.json(status.devices), "")
@@ -123,6 +133,7 @@ struct Run: AsyncParsableCommand {
       }
     }
     let signal = await stop.wait()
+    await metricsServer?.close()
     await fleet.stop()
     // SIGTERM from a service manager is success; SIGINT has its own exit code.
     if signal == SIGINT { throw ProcessExit.interrupted.error }

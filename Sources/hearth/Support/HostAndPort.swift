@@ -30,6 +30,16 @@ enum HostAndPort {
     }
   }
 
+  /// Splits `[HOST:]PORT`; the port may be 0, to let the system choose one.
+  static func splitOptionalHost(_ text: String, example: String) throws(HomeError) -> (host: String?, port: Int) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard let last = parts.last, let port = UInt16(last) else {
+      throw HomeError(
+        .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as \(example) or [::1]:\(example)")
+    }
+    return (parts.count > 1 ? try split(text, least: 0).host : nil, Int(port))
+  }
+
   /// Returns the address, resolving host names with the system's resolver.
   static func resolve(_ text: String) throws(HomeError) -> MatterProtocol.SocketAddress {
     let (host, port) = try split(text)
