@@ -124,10 +124,10 @@ import Testing
       .init("command 4 A\n  emit Stopped Sped = 1", "Sped: no such field; expected Speed"),
       .init("command 4 A\n  answer Turns = 1", "answer: A has no response; expected ->"),
       .init("command 4 A -> WindResponse", "A: 0 lines answer; expected one"),
-    ] + boundaries
+    ]
 
   /// Declarations whose values or names contradict each other.
-  private static let boundaries: [Example] = [
+  static let boundaries: [Example] = [
     .init("struct WinderEntry\n  0 A bool", "WinderEntry: two types have this name"),
     .init("response 0x02 WindResponse\n  0 A bool", "WindResponse: two types have this name"),
     .init("struct S\n  0 A bool\n  1 a bool", "a: two fields have this name"),
@@ -168,12 +168,17 @@ import Testing
         attribute 8 Level uint8 nullable min 5
         """
     let cluster = ClusterCatalogue.add(try MakersCluster(text, file: "edge.cluster"))
-    #expect(cluster.attribute(4)?.initial == Float(-1.5).tlv)
-    #expect(cluster.attribute(5)?.initial == UInt64.max.tlv && cluster.attribute(6)?.initial == Int64.min.tlv)
-    #expect(cluster.attribute(7)?.constraint == .entries(0) && cluster.attribute(8)?.constraint == .range(5...255))
+    // The macros can't expand calls of static members of an existential type.
+    let (ratio, whole, least) = (cluster.attribute(4), cluster.attribute(5), cluster.attribute(6))
+    let (none, level) = (cluster.attribute(7), cluster.attribute(8))
+    #expect(ratio?.initial == Float(-1.5).tlv)
+    #expect(whole?.initial == UInt64.max.tlv && least?.initial == Int64.min.tlv)
+    #expect(none?.constraint == .entries(0) && level?.constraint == .range(5...255))
   }
 
-  @Test("names file, line, the error and what was expected", arguments: examples) func reports(_ example: Example) {
+  @Test("names file, line, the error and what was expected", arguments: examples + boundaries) func reports(
+    _ example: Example
+  ) {
     let error = #expect(throws: CatalogueError.self) {
       try MakersCluster(Self.head + example.text, file: "winder.cluster", offset: 10)
     }

@@ -78,7 +78,7 @@ import Testing
     let toggled = try await hearth("invoke", "low.onOff.toggle", "low/1.onOff.toggle", "plug.onOff.toggle")
     #expect(toggled.output == "Low: onOff.toggle done\nPlug: onOff.toggle done\n", "\(toggled.errors)")
     let late = try await hearth(
-      "wait", "low", "high", "--for", "onOff=false", "--for", "connectivity=online", "--timeout", "2s")
+      "wait", "low", "high", "--for", "onOff=false", "--for", "connectivity=online", "--timeout", "8s")
     #expect(late.status == 11 && late.errors.contains("High: onOff is true, not false"), "\(late.errors)")
     #expect(late.output == "Low: onOff is false, connectivity is online\n", "\(late.output)")
     let both = try await hearth(

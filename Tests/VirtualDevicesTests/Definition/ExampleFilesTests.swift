@@ -54,11 +54,11 @@ struct ExampleFilesTests {
     let home = try load(Self.names, simulating: true)
     let all = home.devices + home.devices.flatMap(\.bridged)
     expectUnique("the name", all) { $0.path.lowercased() }
-    expectUnique("the unique id", all, \.uniqueID)
-    expectUnique("the serial number", all, \.serialNumber)
-    expectUnique("the discriminator", home.devices, \.discriminator)
-    expectUnique("the passcode", home.devices, \.passcode)
-    expectUnique("the port", home.devices, \.port)
+    expectUnique("the unique id", all) { $0.uniqueID }
+    expectUnique("the serial number", all) { $0.serialNumber }
+    expectUnique("the discriminator", home.devices) { $0.discriminator }
+    expectUnique("the passcode", home.devices) { $0.passcode }
+    expectUnique("the port", home.devices) { $0.port }
     expectUnique("the host name", home.devices) { DeviceAssembly.hostName($0) }
     expectUnique("the manual code", home.devices) { "\($0.passcode) \($0.discriminator >> 8)" }
   }
@@ -69,7 +69,7 @@ struct ExampleFilesTests {
     #expect(Set(homes.map(\.name)).count == homes.count)
     let devices = homes.flatMap(\.devices)
     expectUnique("the name", devices) { $0.path.lowercased() }
-    expectUnique("the unique id", devices + devices.flatMap(\.bridged), \.uniqueID)
+    expectUnique("the unique id", devices + devices.flatMap(\.bridged)) { $0.uniqueID }
     expectUnique("the setup code", devices) { "\($0.passcode) \($0.discriminator)" }
   }
 
