@@ -2,9 +2,9 @@ import MatterClusters
 import MatterDevice
 import MatterModel
 
-// The states of video players, speakers and selectors, for display.
+// The states of video players and selectors, for display.
 extension VirtualDevice {
-  /// Returns what a player plays, the volume of a speaker, or the mode of a selector; nil without one, and while it is off.
+  /// Returns what a player plays, or the mode of a selector; nil without one, and while the player is off.
   static func media(_ engine: inout DeviceEngine, on endpoint: EndpointID) -> String? {
     if let mode = engine.value(ModeSelect.currentMode, on: endpoint) {
       return engine.value(ModeSelect.supportedModes, on: endpoint)?.first { $0.mode == mode }?.label

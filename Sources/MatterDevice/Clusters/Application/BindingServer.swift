@@ -28,7 +28,8 @@ public enum BindingServer {
     }
   }
 
-  /// Returns the server of a switch with a dial, which sets the level of the bound nodes: `hearth sim set Dimmer.dial=40%`.
+  /// Returns the server of a switch with a dial, which sets the level of the bound nodes:
+  /// `hearth sim set Dimmer.dial=40%`.
   public static func dial() -> ClusterServer {
     make().onPart("dial", []) { context, text throws(StatusError) in
       guard text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) else {

@@ -4,8 +4,8 @@ import MatterProtocol
 
 /// The Keypad Input server of a video player. Application Clusters § 6.8.
 ///
-/// Keys have the effect of the commands of the other clusters. As a physical action, `remote` is the remote control of the
-/// player: `hearth sim set TV.remote=ChannelUp`.
+/// Keys have the effect of the commands of the other clusters. As a physical action, `remote` is the remote control of
+/// the player: `hearth sim set TV.remote=ChannelUp`.
 public enum KeypadInputServer {
   private typealias Key = KeypadInput.CECKeyCode
 

@@ -1,8 +1,8 @@
 import MatterClusters
 import MatterProtocol
 
-/// A player of titles, one after the other, and of live channels: a value type without a clock, which is advanced to the
-/// time of its owner.
+/// A player of titles, one after the other, and of live channels: a value type without a clock, which is advanced to
+/// the time of its owner.
 ///
 /// The position is that of a sample, as clients see it: it changes with speed and time from there.
 struct MediaPlayer: Hashable, Sendable {
