@@ -1,5 +1,5 @@
 import MatterClusters
-public import MatterModel
+import MatterModel
 public import MatterProtocol
 
 /// A software image that a provider offers.

@@ -115,7 +115,8 @@ public enum EvseServer {
         guard let state = context[scratch: EvseState.self], state.station.supplyState == .disabled else {
           throw StatusError(.failure)
         }
-        context[scratch: EvseState.self]?.diagnosticsEnd = context.now + diagnosticsTime
+        let end = context.now + diagnosticsTime
+        context[scratch: EvseState.self]?.diagnosticsEnd = end
         update(&context)
       }
   }

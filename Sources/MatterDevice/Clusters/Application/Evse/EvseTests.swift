@@ -44,7 +44,8 @@ extension EvseServer {
       .onTest(0x12, "faultEnd") { set(.noError, &$0) }
       .onTest(0x20, "diagnosticsEnd") { context throws(StatusError) in
         guard context[scratch: EvseState.self]?.diagnosticsEnd != nil else { throw StatusError(.invalidInState) }
-        context[scratch: EvseState.self]?.diagnosticsEnd = context.now
+        let now = context.now
+        context[scratch: EvseState.self]?.diagnosticsEnd = now
         update(&context)
       }
       .onTest(0x21, "timeOfUseEnd") { $0.act(EnergyEvseMode.currentMode, 0) }
