@@ -51,13 +51,13 @@ import Testing
       "type: OTA provider\n    images: [{ version: -1, type: plug }]",
       "home.yaml:4:25: found -1, expected a number from 0"
     ),
-    ("type: OTA provider\n    images: [{ version: 2, type: pluk }]", "home.yaml:4:34: found device type pluk"),
+    ("type: OTA provider\n    images: [{ version: 2, type: pluk }]", "home.yaml:4:34: found device type “pluk”"),
     (
-      "type: OTA provider\n    images: [{ version: 2, type: plug, size: 1e9 }]",
-      "home.yaml:4:46: found 1e9, expected a number of bytes"
+      "type: OTA provider\n    images: [{ version: 2, type: plug, size: -1 }]",
+      "home.yaml:4:46: found -1, expected a number of bytes"
     ),
     ("type: OTA provider\n    images: [{ version: 2, type: plug, text: \"\" }]", "home.yaml:4:46: found"),
-    ("type: bridge\n    devices: [{ name: A, type: OTA provider }]", "home.yaml:4:32: found OTA provider"),
+    ("type: bridge\n    devices: [{ name: A, type: OTA provider }]", "home.yaml:4:32: found “OTA provider”"),
   ]) func reportsWrongImages(_ fields: String, _ message: String) {
     let error = #expect(throws: DefinitionError.self) { try device(fields) }
     let problem = error?.problems.map(\.description).joined(separator: "\n")

@@ -3,7 +3,7 @@ public import HomeModel
 package import HomeStore
 internal import Logging
 internal import MatterController
-internal import MatterModel
+package import MatterModel
 package import MatterProtocol
 internal import NIOCore
 internal import Runtime

@@ -28,12 +28,6 @@ extension ControllerEngine {
     return max(until, peer.reachableUntil ?? until)
   }
 
-  /// When a sleeping node must be active again at the latest; nil if it is active, or never sleeps for long.
-  public func wakeDeadline(of node: NodeID, at now: Instant) -> Instant? {
-    guard isAsleep(node, at: now), let peer = peers[node], let timing = peer.record.longIdle else { return nil }
-    return reachableUntil(peer).map { $0 + timing.longestSilence } ?? peer.expectedBy
-  }
-
   // MARK: Waiting operations
 
   /// Lets an operation wait until its node is active.

@@ -251,7 +251,8 @@ extension ControllerEngine {
   private mutating func holdUnacknowledged(
     _ transactions: [Transaction], on session: SessionID, at now: Instant
   ) -> Bool {
-    guard let node = core.session(session)?.peerNodeID, operatesLong(node), !transactions.isEmpty,
+    guard let node = core.session(session)?.peerNodeID, operatesLong(node), peers[node]?.session == session,
+      !transactions.isEmpty,
       transactions.allSatisfy({
         guard let operation = operations[$0.operation] else { return true }
         return !operation.wasRepeated && ($0.mayRepeat || operation.isIdempotent)

@@ -10,7 +10,7 @@ public import MatterProtocol
 public struct WaterTank: Hashable, Sendable {
   /// In liters, positive. A liter has a mass of one kilogram.
   public var volume: Double
-  /// The temperature of the water that replaces what is drawn, in degrees Celsius.
+  /// The temperature of the water that replaces the drawn water, in degrees Celsius.
   public var cold: Double
   /// In watts per kelvin.
   public var loss: Double

@@ -10,6 +10,7 @@ public struct SleepConfiguration: Hashable, Sendable {
     case long
   }
 
+  /// The kind of idle time, which determines the features of ICD Management.
   public var mode: Mode
   /// The maximum time in idle mode, in whole seconds.
   public var idleDuration: Duration

@@ -3,7 +3,7 @@ internal import MatterModel
 internal import MatterTLV
 
 extension NodeCore {
-  /// Whether any exchange is open, including those that only wait for an acknowledgment.
+  /// Whether any exchange is open, including closing ones that wait for an acknowledgment.
   public var hasExchanges: Bool { !exchanges.isEmpty }
 
   /// Sends the payload of a ``CheckInMessage``. The message belongs to no session, opens no exchange, and is not

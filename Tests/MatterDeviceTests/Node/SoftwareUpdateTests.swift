@@ -261,7 +261,8 @@ private typealias Provider = OtaSoftwareUpdateProvider
       replies = try sender.receive(message)
     }
     #expect(state(&lab) == .idle)
-    let error = try #require(try lab.downloadErrors(on: session).first)
+    let errors = try lab.downloadErrors(on: session)
+    let error = try #require(errors.first)
     #expect((1000...2100).contains(error.bytesDownloaded))
   }
 

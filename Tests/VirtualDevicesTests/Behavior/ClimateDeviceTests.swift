@@ -211,7 +211,6 @@ import Testing
       (
         "type: fan, climate: { loss: 50W/K }",
         "found “climate”, expected this key only in a device of the type “room air conditioner”, “thermostat”, "
-          + "“radiator thermostat” or “heat pump”"
       ),
       (
         "type: thermostat, filters: { hepa: 1h }",

@@ -32,6 +32,7 @@ public struct WaterHeaterSource: Hashable, Sendable {
 
 /// The tank and the heat sources of a water heater.
 public struct WaterHeaterSettings: Hashable, Sendable {
+  /// The tank at the start.
   public var tank: WaterTank
   /// At least one. The first one heats; in an emergency all do.
   public var sources: [WaterHeaterSource]
