@@ -175,7 +175,7 @@ extension ControllerEvent {
       .report(let id, _), .subscriptionLost(let id, _, _), .nodeAdded(let id, _), .serviceFound(let id, _),
       .serviceLost(let id, _):
       id
-    case .nodeRemoved, .sessionOpened, .sessionClosed: nil
+    case .nodeRemoved, .sleeping, .checkedIn, .sessionOpened, .sessionClosed: nil
     }
   }
 }

@@ -8,33 +8,35 @@ import Testing
 @Suite struct CheckInRegistrationTests {
   private static let key = [UInt8](1...16)
 
+  /// Whether each of the counters is accepted, one after the other.
+  private func accepts(_ counters: [UInt32], _ registration: inout CheckInRegistration) -> [Bool] {
+    counters.map { registration.accept(CheckInMessage(counter: $0)) }
+  }
+
   @Test func acceptsEachCounterOnce() {
     var registration = CheckInRegistration(7, key: Self.key, start: 100)
-    #expect(!registration.accept(CheckInMessage(counter: 100)), "the counter of the registration was used before")
-    #expect(registration.accept(CheckInMessage(counter: 101)))
-    #expect(!registration.accept(CheckInMessage(counter: 101)))
-    #expect(registration.accept(CheckInMessage(counter: 110)))
-    #expect(!registration.accept(CheckInMessage(counter: 105)))
+    // The counter of the registration was used before.
+    let accepted = accepts([100, 101, 101, 110, 105], &registration)
+    #expect(accepted == [false, true, false, true, false])
     #expect(!registration.needsNewKey)
   }
 
   @Test func wrapsCounter() {
     var registration = CheckInRegistration(7, key: Self.key, start: .max - 1)
-    #expect(registration.accept(CheckInMessage(counter: .max)))
-    #expect(registration.accept(CheckInMessage(counter: 0)))
-    #expect(!registration.accept(CheckInMessage(counter: .max)))
-    #expect(registration.accept(CheckInMessage(counter: 1)))
+    let accepted = accepts([.max, 0, .max, 1], &registration)
+    #expect(accepted == [true, true, false, true])
   }
 
   @Test func needsNewKeyAfterHalfOfCounters() {
     var registration = CheckInRegistration(7, key: Self.key, start: 5)
-    #expect(registration.accept(CheckInMessage(counter: 0x8000_0005)))
+    let accepted = accepts([0x8000_0005], &registration)
+    #expect(accepted == [true])
     #expect(registration.needsNewKey)
   }
 
   @Test func survivesStorage() throws {
     var registration = CheckInRegistration(0x1234, key: Self.key, start: 5)
-    #expect(registration.accept(CheckInMessage(counter: 9)))
+    _ = accepts([9], &registration)
     let change = registration.stored(isNew: true)
     #expect(change.key == "checkin/0000000000001234" && change.isDurable)
     let bytes = try #require(change.value)

@@ -160,7 +160,7 @@ extension Lab {
   }
 
   @Test func declaresTimingInSessions() throws {
-    var (lab, session) = try sleepyLab(.short)
+    let (lab, session) = try sleepyLab(.short)
     let parameters = lab.administrators[0].core.session(session)?.parameters
     #expect(parameters?.idleInterval == .seconds(3))
     #expect(parameters?.activeThreshold == .seconds(1))

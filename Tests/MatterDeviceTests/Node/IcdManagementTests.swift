@@ -140,7 +140,8 @@ import Testing
     lab.crash()
     // Without a subscription, it checks in at its start.
     #expect(lab.administrators[0].checkIns.count == 0, "it doesn't know the address")
-    let again = try #require(lab.openCASE())
+    let opened = lab.openCASE()
+    let again = try #require(opened)
     #expect(try lab.read(IcdManagement.registeredClients, on: again).count == 1)
     #expect(try lab.read(IcdManagement.operatingMode, on: again) == .lit)
     #expect(try lab.read(IcdManagement.icdCounter, on: again) == counter &+ 1)
