@@ -5,6 +5,7 @@ import HomeControl
 import HomeModel
 import HomeStore
 import MatterController
+import MatterModel
 import Testing
 import WebClient
 

@@ -14,7 +14,8 @@ import Testing
     var values: [String: Double] = [:]
     for line in answer.split(whereSeparator: \.isNewline) where line.hasPrefix("hearth_") {
       let parts = line.split(separator: " ")
-      values[String(parts[0])] = try #require(Double(parts.last ?? ""), "\(line)")
+      let value = try #require(Double(parts.last ?? ""), "\(line)")
+      values[String(parts[0])] = value
     }
     return values
   }

@@ -117,7 +117,7 @@ struct Rejoin {
   /// Commissions the devices of the running fleet.
   private static func pairAll(_ home: Home, _ state: StateDirectory, _ width: Int) async throws {
     let devices = FleetStatus.running(in: state.run).flatMap(\.devices)
-    try await withThrowingTaskGroup { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, device) in devices.enumerated() {
         if index >= width { try await group.next() }
         let request = CommissioningRequest(

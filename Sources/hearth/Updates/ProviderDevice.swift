@@ -4,6 +4,7 @@ import MatterController
 import MatterDevice
 import MatterModel
 import MatterProtocol
+import NIOCore
 import NIOPosix
 import Runtime
 import VirtualDevices
