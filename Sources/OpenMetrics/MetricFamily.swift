@@ -12,6 +12,7 @@ public struct MetricFamily: Hashable, Sendable {
   public struct Sample: Hashable, Sendable {
     /// The names and values of the labels, in the order of the text.
     public var labels: [Label]
+    /// The number, in the unit of the family.
     public var value: Double
 
     public init(_ value: Double, _ labels: [Label] = []) { (self.value, self.labels) = (value, labels) }
@@ -19,7 +20,9 @@ public struct MetricFamily: Hashable, Sendable {
 
   /// A label of a sample.
   public struct Label: Hashable, Sendable {
+    /// A name of letters, digits and underscores.
     public var name: String
+    /// Any text; it is escaped when it is written.
     public var value: String
 
     public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }

@@ -165,7 +165,7 @@ import Testing
         attribute 5 Whole uint64 = 18446744073709551615
         attribute 6 Least int64 = -9223372036854775808
         attribute 7 None list[uint8] max 0
-        attribute 8 Level uint8 nullable min 5
+        attribute 8 Level uint8 min 5 nullable
         """
     let cluster = ClusterCatalogue.add(try MakersCluster(text, file: "edge.cluster"))
     // The macros can't expand calls of static members of an existential type.

@@ -1,7 +1,7 @@
 public import HomeControl
 public import MatterProtocol
 
-/// The metrics of a hub.
+/// The figures of a running hub, for a monitoring system.
 public struct HubMetrics: Sendable, Hashable {
   /// The status with the devices and the connected clients.
   public var status: HubStatus

@@ -63,6 +63,7 @@ public struct ChargingStation: Hashable, Sendable {
   private var sessionEnd: Instant?
   private var now: Instant
 
+  /// Creates an enabled station without a vehicle, whose meter starts at zero.
   public init(_ vehicle: ElectricVehicle, at now: Instant = .zero) {
     self.vehicle = vehicle
     battery = StorageBattery(

@@ -1,8 +1,12 @@
 /// The message types of the Bulk Data Exchange protocol. Matter Core § 11.22.3.1.
 public enum BulkDataOpcode {
+  /// The proposal of a sender, and its acceptance.
   public static let sendInit: UInt8 = 0x01, sendAccept: UInt8 = 0x02
+  /// The proposal of a receiver, and its acceptance.
   public static let receiveInit: UInt8 = 0x04, receiveAccept: UInt8 = 0x05
+  /// Requests, blocks and their acknowledgments.
   public static let blockQuery: UInt8 = 0x10, block: UInt8 = 0x11, blockEOF: UInt8 = 0x12, blockAck: UInt8 = 0x13
+  /// The acknowledgment of the last block, and a request that leaves out bytes.
   public static let blockAckEOF: UInt8 = 0x14, blockQueryWithSkip: UInt8 = 0x15
 }
 
@@ -20,12 +24,16 @@ public enum BulkDataMessage: Hashable, Sendable {
   case blockQuery(UInt32)
   /// The driving receiver skips bytes and requests a block.
   case blockQueryWithSkip(UInt32, bytes: UInt64)
+  /// A block with its counter, which is not the last one.
   case block(UInt32, [UInt8])
   /// The last block, which may be empty.
   case blockEOF(UInt32, [UInt8])
+  /// The acknowledgment of a block.
   case blockAck(UInt32)
+  /// The acknowledgment of the last block.
   case blockAckEOF(UInt32)
 
+  /// The type of the message in the protocol header.
   public var opcode: UInt8 {
     switch self {
     case .sendInit: BulkDataOpcode.sendInit

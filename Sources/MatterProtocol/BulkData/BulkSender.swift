@@ -58,7 +58,8 @@ public struct BulkSender: Sendable {
     sender.end = sender.offset + Int(acceptance.length)
     sender.mode = acceptance.mode
     sender.blockSize = Int(acceptance.maximumBlockSize)
-    return (sender, [.receiveAccept(acceptance)] + (acceptance.mode == .senderDrive ? [sender.nextBlock()] : []))
+    let first = acceptance.mode == .senderDrive ? [sender.nextBlock()] : []
+    return (sender, [.receiveAccept(acceptance)] + first)
   }
 
   private init(_ data: [UInt8], _ state: State) { (self.data, self.state, end) = (data, state, data.count) }

@@ -37,8 +37,11 @@ public enum SoftwareImageError: Error, Hashable, Sendable, CustomStringConvertib
 
 /// The header of a software image. Matter Core § 11.21.2.4.
 public struct SoftwareImageHeader: ModelStruct {
+  /// The manufacturer of the devices that the image is for.
   public var vendorID: UInt16 = 0
+  /// The product that the image is for.
   public var productID: UInt16 = 0
+  /// The version, which increases with each release.
   public var softwareVersion: UInt32 = 0
   /// 1 to 64 bytes.
   public var softwareVersionString = ""
@@ -84,6 +87,7 @@ public struct SoftwareImage: Hashable, Sendable {
   private static let digestSizes: [UInt8: Int] = [1: 32, 2: 16, 3: 15, 4: 12, 5: 8, 6: 4]
 
   public var header: SoftwareImageHeader
+  /// The software itself, in a form that only the device knows.
   public var payload: [UInt8]
 
   /// Creates an image, with the size and the digest of the payload in its header.

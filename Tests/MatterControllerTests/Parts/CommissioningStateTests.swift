@@ -105,7 +105,7 @@ import Testing
     guard case .read(let read)? = commissioning.nextRequest(credentials, random: &random) else {
       throw ControllerError.notFound
     }
-    #expect(read.attributePaths.count == 5)
+    #expect(read.attributePaths.count == 6)
     commissioning.begin(try #require(try commissioning.handle(report())), at: .zero)
     #expect(commissioning.step == .armFailSafe && commissioning.information.endpoints.map(\.id) == [0, 1])
 

@@ -12,7 +12,7 @@ import Testing
     attribute 0x0000 Total  uint64  nonvolatile write operate = 0
     attribute 0x0001 Rest   uint64  nullable write operate = 0
     attribute 0x0002 Signed int8    -100 to 100 write operate = 0
-    attribute 0x0003 Names  list[string]  nullable max 3 write operate = null
+    attribute 0x0003 Names  list[string]  max 3 nullable write operate = null
     attribute 0x0004 Texts  list[TestText]  write operate = empty
     attribute 0x0005 First  bool  O
     attribute 0x0006 Second bool  First

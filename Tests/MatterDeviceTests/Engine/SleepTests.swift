@@ -79,7 +79,7 @@ extension Lab {
     lab.advance(by: .seconds(120))
     #expect(lab.device.value(OnOff.onOff, on: 1) == false)
     #expect(lab.device.lostWhileIdle == Retransmission.maximumTransmissions)
-    lab.advance(by: .seconds(3480))
+    lab.advance(by: .seconds(3477))
     #expect(lab.device.isActive, "idle mode ends")
     #expect(try invokeOn(&lab, session))
     #expect(lab.device.value(OnOff.onOff, on: 1) == true)

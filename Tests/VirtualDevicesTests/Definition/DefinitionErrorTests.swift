@@ -103,8 +103,8 @@ struct DefinitionErrorTests {
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
         + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, climate, filters, "
-        + "phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, "
-        + "vehicle or clusters"
+        + "tank, phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, "
+        + "vehicle, images, media, clusters or sleepy"
     )
   }
 
@@ -268,6 +268,7 @@ struct DefinitionErrorTests {
           "home.yaml:2:5: found 4096 devices behind one bridge, expected at most 250",
           "home.yaml:4:12: found several bridges with the same devices behind them, "
             + "expected an entry of its own for each bridge that has devices",
+          "home.yaml:4:12: found 16781312 devices in all, expected at most 16384, including bridged devices",
         ])
   }
 

@@ -32,6 +32,7 @@ public enum SoftwareProviderServer {
   /// The time after which a busy provider may be asked again, in seconds.
   private static let busyDelay: UInt32 = 120
 
+  /// Creates the server. A query gets the newest image for its product that is newer than its software.
   public static func make(_ images: [ProvidedImage]) -> ClusterServer {
     ClusterServer(Provider.self)
       .answer(Provider.queryImage) { context, request in query(&context, request, images) }

@@ -83,6 +83,7 @@ public enum EvseServer {
         }
       }
       .onPoweredTimer(.tick) { update(&$0) }
+      .onPowerLoss { $0.passLoad(0) }
       .onClockChange { update(&$0) }
       .onChange(Evse.userMaximumChargeCurrent) { update(&$0) }
       .onChange(Evse.circuitCapacity) { update(&$0) }

@@ -4,6 +4,7 @@ public import MatterClusters
 public struct MediaSettings: Hashable, Sendable {
   /// A title, which plays from its start to its end.
   public struct Title: Hashable, Sendable {
+    /// The name for display.
     public var name: String
     /// The duration, at least one second.
     public var duration: Duration
@@ -13,6 +14,7 @@ public struct MediaSettings: Hashable, Sendable {
 
   /// A channel, which is live.
   public struct Station: Hashable, Sendable {
+    /// The name for display.
     public var name: String
     /// The channel number before the dot.
     public var major: UInt16
@@ -39,7 +41,9 @@ public struct MediaSettings: Hashable, Sendable {
 
   /// A physical input.
   public struct Input: Hashable, Sendable {
+    /// The name for display, which clients may change.
     public var name: String
+    /// The kind of connector.
     public var type: MediaInput.InputType
 
     public init(_ name: String, _ type: MediaInput.InputType) { (self.name, self.type) = (name, type) }
@@ -47,7 +51,9 @@ public struct MediaSettings: Hashable, Sendable {
 
   /// An audio output.
   public struct Output: Hashable, Sendable {
+    /// The name for display, which clients may change.
     public var name: String
+    /// The kind of output.
     public var type: AudioOutput.OutputType
 
     public init(_ name: String, _ type: AudioOutput.OutputType) { (self.name, self.type) = (name, type) }
@@ -60,11 +66,15 @@ public struct MediaSettings: Hashable, Sendable {
   ]
   /// The channels in their order.
   public var channels: [Station] = [.init("News", 1), .init("Sports", 2), .init("Music", 3)]
+  /// The physical inputs in their order.
   public var inputs: [Input] = [.init("HDMI 1", .hdmi), .init("HDMI 2", .hdmi), .init("Antenna", .coax)]
+  /// The audio outputs in their order.
   public var outputs: [Output] = [.init("Speakers", .internal), .init("Headphones", .headphone)]
   /// The pages of the user interface.
   public var targets = ["Home", "Settings"]
+  /// The audio tracks of all titles.
   public var audio: [Track] = [.init("en", "English"), .init("es", "Español")]
+  /// The text tracks of all titles.
   public var subtitles: [Track] = [.init("en", "English"), .init("es", "Español")]
 
   /// Creates settings of an ordinary television set.
