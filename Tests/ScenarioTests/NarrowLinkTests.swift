@@ -95,7 +95,8 @@ import Testing
     #expect((300..<1232).contains(greatest), "\(greatest)")
     let enough = try await contact(greatest)
     #expect(enough == (greatest, true, [true], 0), "\(enough)")
-    let less = try await contact(greatest - 1)
+    // A first report has several messages, whose sizes differ by some bytes with each attempt.
+    let less = try await contact(greatest - 64)
     #expect(less == (less.greatest, false, [false], 0), "\(less)")
   }
 

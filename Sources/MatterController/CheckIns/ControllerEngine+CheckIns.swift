@@ -15,7 +15,7 @@ extension ControllerEngine {
 
   /// Whether requests to a node wait until it is active.
   public func isAsleep(_ node: NodeID, at now: Instant) -> Bool {
-    guard operatesLong(node), let peer = peers[node], configuration.hooks.waitsForSleepingNodes else { return false }
+    guard operatesLong(node), let peer = peers[node] else { return false }
     // After a start, the node may be active.
     guard let until = reachableUntil(peer) else { return peer.isPresumedAsleep }
     return until <= now

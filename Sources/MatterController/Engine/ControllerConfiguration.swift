@@ -84,8 +84,6 @@ package struct ControllerHooks: Sendable {
   package var usesStoredAddress = true
   /// Whether announced and received addresses of a node with a known address are used.
   package var followsAddressChanges = true
-  /// Whether requests wait until a node with a long idle time is active.
-  package var waitsForSleepingNodes = true
 }
 
 /// Retry policy of lost subscriptions: attempts at a short interval for a while, then exponential back-off.

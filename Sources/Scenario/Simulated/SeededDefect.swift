@@ -23,8 +23,6 @@ public enum SeededDefect: String, Hashable, Sendable, CaseIterable {
   case staysAtAddress
   /// A controller tries a node at its discovered addresses only.
   case needsDiscovery
-  /// A controller sends requests to a node that sleeps for a long time.
-  case ignoresSleep
 
   /// A home ignores the announcements of devices.
   case ignoresAnnouncements
@@ -55,7 +53,6 @@ public enum SeededDefect: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .staysAtAddress: controller.hooks.followsAddressChanges = false
     case .needsDiscovery: controller.hooks.usesStoredAddress = false
-    case .ignoresSleep: controller.hooks.waitsForSleepingNodes = false
     case .ignoresAnnouncements: home.hooks.handlesAnnouncements = false
     case .trustsSubscriptions: home.hooks.probesSubscriptions = false
     case .ignoresReachable: home.hooks.appliesReachable = false

@@ -121,7 +121,7 @@ extension OTA {
         guard status.isIdle else { continue }
         if hasStarted || count >= limits.start {
           throw HomeError(
-            .refused, hasStarted ? "the update failed; see `hearth watch --since` for its events" : "no update began",
+            .refused, "the update failed or did not begin; see `hearth watch --since` for its events",
             device: device.name)
         }
       }
