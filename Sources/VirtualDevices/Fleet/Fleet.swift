@@ -93,15 +93,14 @@ public final class Fleet: Sendable {
     let board = StatusBoard(discovery, on: group.next())
     let ports = home.ports(from: options.portBase)
     let rooms = Rooms()
-    var starts: [(path: String, EventLoopFuture<NIOLoopBound<VirtualDevice>>)] = []
+    var devices: [NIOLoopBound<VirtualDevice>] = []
     for (index, definition) in home.devices.enumerated() where options.shard.contains(index) {
       let loop = group.next()
       let port = ports[index]
       let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
-      starts.append(
-        (
-          definition.path,
-          loop.submit {
+      do {
+        devices.append(
+          try await loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
             let link = DeviceLink()
             var environment = VirtualDevice.Environment(
@@ -116,18 +115,12 @@ public final class Fleet: Sendable {
             let device = try VirtualDevice(
               definition, port: port, random: random, isFresh: options.isFresh, in: environment)
             return NIOLoopBound(device, eventLoop: loop)
-          }
-        ))
-    }
-    var devices: [NIOLoopBound<VirtualDevice>] = []
-    var failure: FleetError?
-    for (path, start) in starts {
-      do { devices.append(try await start.get()) } catch { failure = failure ?? FleetError(device: path, cause: error) }
-    }
-    if let failure {
-      for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
-      try? await discovery.stop().get()
-      throw failure
+          }.get())
+      } catch {
+        for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
+        try? await discovery.stop().get()
+        throw FleetError(device: definition.path, cause: error)
+      }
     }
     let control: ControlServer
     var pipe: AppPipe?
