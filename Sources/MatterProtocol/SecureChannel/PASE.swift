@@ -18,7 +18,7 @@ public struct PASEParameters: Hashable, Sendable {
     (self.secret, self.salt, self.iterations) = (.verifier(verifier), salt, iterations)
   }
 
-  /// Creates parameters that derive the verifier when a handshake needs it: a device that nobody commissions doesn't.
+  /// Creates parameters that derive the verifier when a handshake requires it, and not before.
   public init(passcode: UInt32, salt: [UInt8], iterations: UInt32) {
     (self.secret, self.salt, self.iterations) = (.passcode(passcode), salt, iterations)
   }

@@ -399,7 +399,7 @@ package final class VirtualDevice {
     return metrics
   }
 
-  /// The number of devices, bridged ones included, and of those that have power.
+  /// The number of devices including bridged ones, and the number of devices that have power.
   var deviceCounts: (all: Int, online: Int) {
     let bridged = definition.bridged
     guard host != nil else { return (bridged.count + 1, 0) }

@@ -3,7 +3,7 @@ import MatterProtocol
 import MatterTLV
 import Testing
 
-/// The images of the SDK's tests, and those that this library writes.
+/// Reads images of the SDK's tests, and images that this library writes.
 @Suite("Software images") struct SoftwareImageTests {
   private static let digest = "813ca5285c28ccee5cab8b10ebda9c908fd6d78ed9dc94cc65ea6cb67a7f13ae"
   private static let complete = hexadecimal(
