@@ -16,7 +16,7 @@ let isFuzzing = Context.environment["HEARTH_FUZZING"] != nil
 let sanitizers = ["-sanitize=fuzzer,address"]
 
 /// The settings of all other targets.
-let strict: [SwiftSetting] = tool + (isFuzzing ? [.unsafeFlags(sanitizers), .define("LIBFUZZER")] : [])
+let strict: [SwiftSetting] = tool + (isFuzzing ? [.unsafeFlags(sanitizers)] : [])
 
 /// A target and its tests. `imports` lists all modules that the target may import; `Tests/RepositoryTests` checks it.
 /// Without `tests`, the tests of another target cover it.
@@ -203,14 +203,19 @@ let package = Package(
           "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
         swiftSettings: strict),
-      .executableTarget(
-        name: "hearth-fuzz",
-        dependencies: [
-          "Hub", "HearthHome", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
-          "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
-          .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-        ],
-        swiftSettings: strict, linkerSettings: isFuzzing ? [.unsafeFlags(sanitizers)] : []),
       .testTarget(name: "RepositoryTests", swiftSettings: strict),
     ]
 )
+
+// Only the fuzzer builds it: linked without sanitizers, it would have no main function.
+if isFuzzing {
+  package.targets.append(
+    .executableTarget(
+      name: "hearth-fuzz",
+      dependencies: [
+        "Hub", "HearthHome", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
+        "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+      ],
+      swiftSettings: strict, linkerSettings: [.unsafeFlags(sanitizers)]))
+}

@@ -1,23 +1,21 @@
 import Foundation
 
-#if LIBFUZZER
-  /// The entry point of libFuzzer, called with the function that processes an input.
-  @_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-  ) -> CInt
+/// The entry point of libFuzzer, called with the function that processes an input.
+@_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
 
-  /// Required by the linker; the driver is passed its own callback.
-  @_cdecl("LLVMFuzzerTestOneInput") public func unused(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt { 0 }
-#endif
+/// Required by the linker; the driver is passed its own callback.
+@_cdecl("LLVMFuzzerTestOneInput") public func unused(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt { 0 }
 
 /// Runs a part of Hearth on hostile input.
 ///
 ///     hearth-fuzz list                      list the targets
 ///     hearth-fuzz seed TARGET DIRECTORY     write initial inputs, recorded from valid exchanges
 ///     hearth-fuzz TARGET FILE…              run the target on these inputs once, to reproduce a finding
-///     hearth-fuzz TARGET -OPTION… DIR…      let libFuzzer generate inputs (only in a build by `make fuzz`)
+///     hearth-fuzz TARGET -OPTION… DIR…      let libFuzzer generate inputs
 @main enum HearthFuzz {
   /// The current target; global, as the driver's callback can't capture context.
   nonisolated(unsafe) private static var target: FuzzTarget?
@@ -29,7 +27,7 @@ import Foundation
     case "seed": seed(Array(arguments.dropFirst()))
     case let name?:
       guard let target = FuzzTarget.all.first(where: { $0.name == name }) else { quit("unknown target \(name)") }
-      run(target, Array(arguments.dropFirst()))
+      run(target)
     case nil: quit("hearth-fuzz list | seed TARGET DIRECTORY | TARGET FILE… | TARGET -OPTION… DIRECTORY…")
     }
   }
@@ -51,26 +49,17 @@ import Foundation
     }
   }
 
-  private static func run(_ target: FuzzTarget, _ arguments: [String]) {
-    #if LIBFUZZER
-      self.target = target
-      // Without the target's name, which libFuzzer would treat as a file.
-      var values = CommandLine.unsafeArgv + 1
-      values[0] = CommandLine.unsafeArgv[0]
-      var count = CommandLine.argc - 1
-      let code = runDriver(&count, &values) { bytes, count in
-        HearthFuzz.target?.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
-        return 0
-      }
-      exit(code)
-    #else
-      for path in arguments {
-        guard !path.hasPrefix("-") else { quit("built without libFuzzer; use make fuzz") }
-        guard let input = FileManager.default.contents(atPath: path) else { quit("can't read \(path)") }
-        target.run([UInt8](input))
-      }
-      print("\(target.name): \(arguments.count) inputs, no finding")
-    #endif
+  private static func run(_ target: FuzzTarget) {
+    self.target = target
+    // Without the target's name, which libFuzzer would treat as a file.
+    var values = CommandLine.unsafeArgv + 1
+    values[0] = CommandLine.unsafeArgv[0]
+    var count = CommandLine.argc - 1
+    let code = runDriver(&count, &values) { bytes, count in
+      HearthFuzz.target?.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
+      return 0
+    }
+    exit(code)
   }
 
   private static func quit(_ message: String) -> Never {
