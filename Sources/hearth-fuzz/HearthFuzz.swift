@@ -79,7 +79,7 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] =
     codecs + [
       .handshake("pase", RecordedHandshake.pase), .handshake("case", RecordedHandshake.certificates),
-      .handshake("resumption", RecordedHandshake.resumption), credentials, datagram, device, controller, hub,
+      .handshake("resumption", RecordedHandshake.resumption), credentials, bulkData, datagram, device, controller, hub,
       invitation, hostileAdmin, hostileNode,
     ]
 

@@ -21,13 +21,16 @@ class Failed(Exception):
 
 
 def known_types(hearth: str) -> dict[str, list[str]]:
-    """Returns the device types that can be simulated with their clusters, and the variants of the generic switch that have
-    a definition file next to the tables."""
+    """Returns the device types that can be simulated with their clusters, and the variants of them that have a definition file
+    next to the tables."""
     answer = subprocess.run([hearth, "types", "--json"], capture_output=True, text=True, timeout=30)
     types = {entry["name"]: entry["clusters"] for entry in json.loads(answer.stdout)["data"]}
+    files = {name.replace("/", "-").replace(" ", "-") + ".yaml" for name in types}
     for name in sorted(os.listdir(os.path.join(SCRIPTS, "conformance-data"))):
-        if name.endswith("-switch.yaml"):
-            types.setdefault(name[:-5].replace("-", " "), types.get("generic switch", []))
+        with open(os.path.join(SCRIPTS, "conformance-data", name)) as file:
+            kind = re.search(r"^home:.*^    type: ([^\n]*)", file.read(), re.M | re.S)
+        if name not in files and kind is not None:
+            types[name[:-5].replace("-", " ")] = types[kind[1]]
     return types
 
 

@@ -32,6 +32,7 @@ extension FuzzTarget {
 
   private static func message(_ input: [UInt8]) {
     _ = StatusReport(decoding: input)
+    _ = CheckInMessage(opening: input, with: Samples.checkInKey)
     guard let (header, end) = try? MessageHeader.decode(input) else { return }
     var bytes: [UInt8] = []
     header.encode(to: &bytes)

@@ -24,9 +24,12 @@ enum Samples {
       + interactions().map { Array($0.dropFirst()) }
   }
 
+  static let checkInKey = [UInt8](repeating: 1, count: CheckInMessage.keyByteCount)
+
   @Sendable static func messages() -> [[UInt8]] {
     RecordedHandshake.pase.steps.map(\.datagram) + RecordedHandshake.certificates.steps.map(\.datagram)
       + [StatusReport(.busy, .busy, data: [0xF4, 1]).encoded]
+      + [try? CheckInMessage(counter: 1).sealed(with: checkInKey)].compactMap(\.self)
   }
 
   /// Messages, each preceded by a byte for its kind.
