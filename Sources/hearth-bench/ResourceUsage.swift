@@ -16,11 +16,3 @@ func residentBytes(of process: String = "self") -> Int {
   let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
   return pages * Int(getpagesize())
 }
-
-/// Raises the limit on open descriptors to the maximum.
-func raiseDescriptorLimit() {
-  var limit = rlimit()
-  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-  limit.rlim_cur = limit.rlim_max
-  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-}

@@ -85,6 +85,11 @@ public final class Fleet: Sendable {
       try DirectoryCheck.check(options.devicesDirectory + "/" + device.uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
+    let count = home.devices.indices.count(where: options.shard.contains)
+    let addresses = interfaces.reduce(0) { $0 + $1.addresses.count }
+    do { try FleetCapacity(devices: count, addresses: addresses).reserve() } catch {
+      throw FleetError(device: home.name, cause: error)
+    }
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
     discoveryOptions.mode = options.discovery
     discoveryOptions.registry = responders

@@ -6,7 +6,9 @@ import Runtime
 /// Measures a fleet of dimmable lights in a process of its own: its start, its memory, its processor time while it is idle,
 /// commissioning, and the delivery of a change to the home of another process.
 func fleetRows(_ report: inout Report, _ options: Options) throws {
-  let many = options.scaled(10_000)
+  // Each light opens two sockets, a directory and a file.
+  let limit = OpenFileLimit.raise(to: .max) ?? .max
+  let many = min(options.scaled(10_000), Int(clamping: limit / 4) - 100)
   let one = try FleetProcess(1)
   let code = one.child.memory
   one.end()

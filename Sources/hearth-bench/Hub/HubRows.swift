@@ -1,9 +1,10 @@
 import HearthHome
 import NIOCore
+import Runtime
 
 /// Measures a hub with clients on a Unix socket: from the report of a device, through the home, to WebSocket frames.
 func hubRows(_ report: inout Report, _ options: Options) throws {
-  raiseDescriptorLimit()
+  OpenFileLimit.raise(to: .max)
   let stored = try StoredDevices(BenchHub.devices)
   defer { stored.remove() }
   let hub = try BenchHub(stored.state)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import HearthHome
 import NIOCore
+import Runtime
 
 /// The memory that a hub in another process needs for clients that receive no events.
 enum IdleClients {
@@ -58,7 +59,7 @@ enum IdleClients {
   static func serve(_ root: String) throws {
     // Limits the lifetime of the process.
     alarm(60)
-    raiseDescriptorLimit()
+    OpenFileLimit.raise(to: .max)
     let hub = try BenchHub(StateDirectory(root), isOnNetwork: true)
     printLine("ready")
     while let line = readLine() { printLine(line == "invite" ? "\(try hub.invitation())" : "\(residentBytes())") }

@@ -176,7 +176,8 @@ extension HomeError {
   init(starting error: any Error) {
     let cause = (error as? FleetError)?.cause ?? error
     switch cause {
-    case NetworkError.unknownInterface, NetworkError.unusableInterface, is ServiceDiscovery.Failure, is AppPipeError:
+    case NetworkError.unknownInterface, NetworkError.unusableInterface, is ServiceDiscovery.Failure, is AppPipeError,
+      is FleetCapacityError:
       self.init(.badArguments, "\(cause)", cause: cause)
     case let store as StoreError where store.code == .inUse: self.init(.badArguments, "\(error)", cause: cause)
     case NetworkError.portInUse:

@@ -29,7 +29,9 @@ public enum IcdManagementServer {
     return server.initial(IcdManagement.clientsSupportedPerFabric, sleep.clientsPerFabric)
       // Check-In messages are sent in each active mode.
       .initial(IcdManagement.maximumCheckInBackOff, UInt32(clamping: sleep.idleDuration.components.seconds))
-      .initial(IcdManagement.userActiveModeTriggerHint, [.powerCycle, .setupButton])
+      .initial(IcdManagement.userActiveModeTriggerHint, [.powerCycle, .setupButtonSeconds])
+      // The seconds for which a user presses the button.
+      .initial(IcdManagement.userActiveModeTriggerInstruction, "1")
   }
 
   /// The button, and the test events of all devices.
