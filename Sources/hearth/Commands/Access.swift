@@ -11,7 +11,7 @@ struct Access: AsyncParsableCommand {
     subcommands: [List.self, Grant.self, Revoke.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the numbered entries.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the numbered entries.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
@@ -29,7 +29,7 @@ struct Access: AsyncParsableCommand {
 
   struct Grant: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Grant a privilege on a device.",
+      commandName: "grant", abstract: "Grant a privilege on a device.",
       discussion: """
         Applies to the whole device unless --endpoint or --cluster is given. For example:
           hearth acl grant kitchen/lamp operate --to hall/switch --endpoint 1
@@ -91,7 +91,7 @@ struct Access: AsyncParsableCommand {
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove an entry from the list.",
+      commandName: "revoke", abstract: "Remove an entry from the list.",
       discussion: "The entry that lets this home administer the device is removed only with --force.")
     @OptionGroup var home: HomeOptions
     @Flag(help: "Remove the entry even if this home loses access to the device.") var force = false

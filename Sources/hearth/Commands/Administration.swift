@@ -7,7 +7,7 @@ import MatterModel
 /// `hearth remove`.
 struct Remove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove devices from the home.",
+    commandName: "remove", abstract: "Remove devices from the home.",
     discussion: """
       A room stands for all of its devices; the room itself remains. A bridged device is removed with its bridge only.
       """)

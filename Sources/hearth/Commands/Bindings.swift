@@ -26,7 +26,7 @@ struct BindingArguments: ParsableArguments {
 /// `hearth bind`.
 struct Bind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Bind a device, such as a switch, to another one that it controls directly.",
+    commandName: "bind", abstract: "Bind a device, such as a switch, to another one that it controls directly.",
     discussion: """
       Writes the bindings of the controlling device and an access control entry on the controlled one, for all clusters \
       that both support or for those of --cluster. Without a second device, lists the bindings of the first.
@@ -62,7 +62,7 @@ struct Bind: AsyncParsableCommand {
 /// `hearth unbind`.
 struct Unbind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove the bindings between two devices.",
+    commandName: "unbind", abstract: "Remove the bindings between two devices.",
     discussion: "Removing the last binding also removes the access control entry on the controlled device.")
   @OptionGroup var home: HomeOptions
   @OptionGroup var arguments: BindingArguments

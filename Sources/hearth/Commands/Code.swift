@@ -7,11 +7,11 @@ import MatterTLV
 /// `hearth code`: setup codes.
 struct Code: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Decode and create setup codes.", subcommands: [Show.self, Make.self])
+    commandName: "code", abstract: "Decode and create setup codes.", subcommands: [Show.self, Make.self])
 
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Decode a setup code.",
+      commandName: "show", abstract: "Decode a setup code.",
       discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
     @OptionGroup var options: GlobalOptions
     @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
@@ -33,7 +33,7 @@ struct Code: ParsableCommand {
 
   struct Make: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Create a setup code.",
+      commandName: "make", abstract: "Create a setup code.",
       discussion: "The passcode and the discriminator are random unless given.")
     @OptionGroup var options: GlobalOptions
     @Option(help: "The passcode: 1 to 99999998, without trivial ones such as 12345678.") var passcode: UInt32?

@@ -4,7 +4,7 @@ import HearthHome
 /// `hearth completion`.
 struct Completion: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the completion script for a shell.",
+    commandName: "completion", abstract: "Print the completion script for a shell.",
     discussion: "For example: hearth completion bash > ~/.local/share/bash-completion/completions/hearth")
   @OptionGroup var options: GlobalOptions
   @Argument(help: "bash, zsh or fish.", completion: .list(CompletionShell.allCases.map(\.rawValue))) var shell: String

@@ -5,7 +5,7 @@ import HearthHome
 /// `hearth decode`.
 struct Decode: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Decode TLV or a whole message.",
+    commandName: "decode", abstract: "Decode TLV or a whole message.",
     discussion: """
       Takes bytes in hexadecimal (blanks, colons and 0x are ignored), a file of hexadecimal digits or of bytes, or - for \
       standard input. Decodes one complete TLV element as TLV, and any other input as a message.

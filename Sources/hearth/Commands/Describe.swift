@@ -9,6 +9,7 @@ import MatterProtocol
 /// `hearth describe`.
 struct Describe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "describe",
     abstract: "Show the details of a device: endpoints, types, clusters, connectivity, fabrics.",
     discussion: """
       With --check, reads all attributes and lists the violations of the standard: missing and surplus elements, wrong values, \

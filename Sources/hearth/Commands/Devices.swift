@@ -7,7 +7,8 @@ import MatterModel
 
 /// `hearth devices`.
 struct Devices: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "List the devices of the home and their state.")
+  static let configuration = CommandConfiguration(
+    commandName: "devices", abstract: "List the devices of the home and their state.")
   @OptionGroup var home: HomeOptions
   @Option(help: "List only devices in this room; `home/room` if several homes have a room of this name.")
   var room: String?

@@ -6,7 +6,7 @@ import MatterProtocol
 /// `hearth discover`.
 struct Discover: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Find devices on the network.",
+    commandName: "discover", abstract: "Find devices on the network.",
     discussion: "Finds commissionable devices by default. Searches for 2 s, or for the time of --timeout.")
   @OptionGroup var home: HomeOptions
   @Flag(help: "Find commissionable devices.") var commissionable = false

@@ -7,7 +7,7 @@ import VirtualDevices
 /// `hearth doctor`.
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check this host and suggest a fix for each problem.",
+    commandName: "doctor", abstract: "Check this host and suggest a fix for each problem.",
     discussion: """
       Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory, the home and the ports. \
       Changes nothing, and sends one datagram on each interface. Exit code 11 if there is a problem.

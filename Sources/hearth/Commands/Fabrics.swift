@@ -5,11 +5,12 @@ import MatterModel
 /// `hearth fabrics`.
 struct Fabrics: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List and remove the fabrics of a device.", subcommands: [List.self, Remove.self],
+    commandName: "fabrics", abstract: "List and remove the fabrics of a device.",
+    subcommands: [List.self, Remove.self],
     defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the fabrics.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the fabrics.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
@@ -29,7 +30,7 @@ struct Fabrics: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a device from another fabric.",
+      commandName: "remove", abstract: "Remove a device from another fabric.",
       discussion: "To remove it from this home's fabric, use `hearth remove`.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The device.", completion: .device) var device: String

@@ -8,7 +8,7 @@ import MatterModel
 /// `hearth group`.
 struct Group: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Manage groups of devices, which receive multicast commands.",
+    commandName: "group", abstract: "Manage groups of devices, which receive multicast commands.",
     discussion: """
       Groups are named by name or number. Members receive the group keys and grant the group the privilege operate. For example:
         hearth group create Den
@@ -19,7 +19,7 @@ struct Group: AsyncParsableCommand {
     subcommands: [List.self, Create.self, Delete.self, Add.self, Remove.self, Invoke.self])
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the groups and their members.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the groups and their members.")
     @OptionGroup var home: HomeOptions
 
     func run() async throws {
@@ -42,7 +42,7 @@ struct Group: AsyncParsableCommand {
   }
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Create a group without members.")
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Create a group without members.")
     @OptionGroup var home: HomeOptions
     @Option(help: ArgumentHelp("The number, 1 to 32767. Default: a free number.", valueName: "number")) var id: UInt16?
     @Argument(help: "The name, at most 16 bytes.") var name: String
@@ -57,7 +57,7 @@ struct Group: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Delete a group.",
+      commandName: "delete", abstract: "Delete a group.",
       discussion: """
         Removes the group's keys, memberships and access control entries from its members. For an unreachable member this is done \
         once it is reachable again; until then the number and the keys are not reused.
@@ -80,7 +80,7 @@ struct Group: AsyncParsableCommand {
   }
 
   struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Add devices to a group.")
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add devices to a group.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
@@ -89,7 +89,7 @@ struct Group: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove devices from a group.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove devices from a group.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
@@ -99,7 +99,7 @@ struct Group: AsyncParsableCommand {
 
   struct Invoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Invoke a command on all members.",
+      commandName: "invoke", abstract: "Invoke a command on all members.",
       discussion: "For example: hearth group invoke Den levelControl.moveToLevel level=128 transitionTime=10")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String

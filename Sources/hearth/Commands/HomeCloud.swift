@@ -7,7 +7,7 @@ import Runtime
 extension HomeCommands {
   struct Cloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Manage accounts of vendor clouds, whose devices are part of the home.",
+      commandName: "cloud", abstract: "Manage accounts of vendor clouds, whose devices are part of the home.",
       discussion: """
         Uses the cloud-to-cloud protocol of Google's smart home (SYNC, QUERY, EXECUTE). Devices of an account have the \
         locality remote. A device that is also paired over Matter remains one device, and the cloud is used while Matter is \
@@ -22,7 +22,7 @@ extension HomeCommands {
 extension HomeCommands.Cloud {
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Add an account, or change its address and token.",
+      commandName: "add", abstract: "Add an account, or change its address and token.",
       discussion: """
         Queries the devices of the account at once; a process that follows the devices, such as a hub, queries them \
         periodically. The token is stored in the home's database, which only the current user can read, and is sent only to \
@@ -72,7 +72,8 @@ extension HomeCommands.Cloud {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the accounts and their state, without tokens.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the accounts and their state, without tokens.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -94,7 +95,7 @@ extension HomeCommands.Cloud {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove an account from the home.",
+      commandName: "remove", abstract: "Remove an account from the home.",
       discussion: "Also removes its devices, except those paired over Matter.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "The account.") var name: String

@@ -8,7 +8,7 @@ extension HomeCommands {
   /// `hearth home clusters`.
   struct Clusters: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Manage the stored clusters of manufacturers.",
+      commandName: "clusters", abstract: "Manage the stored clusters of manufacturers.",
       discussion: """
         A file declares one cluster, in the language of docs/catalogue.md. Commands and hubs with the same state \
         directory accept and print the names of its elements; running processes load them at their next start. Without a subcommand, the clusters are listed. For example:

@@ -18,7 +18,7 @@ struct HomeCommands: AsyncParsableCommand {
 
   struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print the home as the response to a cloud-to-cloud SYNC request.",
+      commandName: "sync", abstract: "Print the home as the response to a cloud-to-cloud SYNC request.",
       discussion: """
         Uses the stored state and queries no device. The plain output is the response itself; with --json it is on one \
         line, under "data" as with all commands.

@@ -5,7 +5,8 @@ import MatterProtocol
 // `hearth home list|add|rename|remove|primary|grace|trust|interface`.
 extension HomeCommands {
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the homes with their rooms and devices.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the homes with their rooms and devices.")
     @OptionGroup var options: NamesOptions
 
     func run() async throws {
@@ -33,7 +34,8 @@ extension HomeCommands {
   }
 
   struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Add a home; the first one is the primary home.")
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Add a home; the first one is the primary home.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The name.") var name: String
 
@@ -50,7 +52,7 @@ extension HomeCommands {
   }
 
   struct Rename: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Rename a home.")
+    static let configuration = CommandConfiguration(commandName: "rename", abstract: "Rename a home.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The home.") var home: String
     @Argument(help: "The new name.") var name: String
@@ -72,7 +74,7 @@ extension HomeCommands {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a home without devices, and its rooms.",
+      commandName: "remove", abstract: "Remove a home without devices, and its rooms.",
       discussion: "If it was the primary home, the first remaining home becomes the primary home.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The home.") var home: String
@@ -96,7 +98,7 @@ extension HomeCommands {
 
   struct Primary: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show or set the primary home.")
+      commandName: "primary", abstract: "Show or set the primary home.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The new primary home. Default: show the current one.") var home: String?
 
@@ -120,7 +122,7 @@ extension HomeCommands {
 extension HomeCommands {
   struct Grace: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show or set the grace time before an offline device counts as settled.",
+      commandName: "grace", abstract: "Show or set the grace time before an offline device counts as settled.",
       discussion: """
         The settled connectivity ignores shorter outages: settledConnectivityState of `hearth devices --json`, and \
         `hearth wait … --for settledConnectivity=offline`. A device that returns is settled as online at once. The grace time \
@@ -148,7 +150,7 @@ extension HomeCommands {
 
   struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show or set whether devices with public test certificates may be paired.",
+      commandName: "trust", abstract: "Show or set whether devices with public test certificates may be paired.",
       discussion: """
         The private keys of the test roots are published, so a certificate of a test root does not prove the vendor of a device. \
         test (or all) accepts such devices and is the default; production refuses them. Paired devices are not affected.
@@ -169,7 +171,7 @@ extension HomeCommands {
 extension HomeCommands {
   struct Interface: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show or set the network interfaces of the home.",
+      commandName: "interface", abstract: "Show or set the network interfaces of the home.",
       discussion: """
         Commands use these interfaces unless --interface or HEARTH_INTERFACE is given. The first `hearth pair` with such an \
         option sets them. none clears them, which leaves loopback only.

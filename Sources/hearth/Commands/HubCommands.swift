@@ -26,7 +26,7 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Follow the devices and serve the home until interrupted.",
+      commandName: "run", abstract: "Follow the devices and serve the home until interrupted.",
       discussion: "Listens on a socket in the state directory.")
     @OptionGroup var home: OwnerOptions
     @Option(
@@ -107,6 +107,7 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "status",
       abstract: "Show the state of the hub and its connected clients. Exit code 13 if no hub is running.")
     @OptionGroup var options: GlobalOptions
 
@@ -117,7 +118,7 @@ struct HubCommands: AsyncParsableCommand {
   }
 
   struct Clients: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the invited clients.")
+    static let configuration = CommandConfiguration(commandName: "clients", abstract: "List the invited clients.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -134,7 +135,7 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Revoke an invitation and disconnect its client.")
+      commandName: "revoke", abstract: "Revoke an invitation and disconnect its client.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "The client.") var name: String
 

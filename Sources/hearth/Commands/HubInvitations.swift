@@ -8,6 +8,7 @@ import Runtime
 extension HubCommands {
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "invite",
       abstract: "Invite a client and print its invitation, which is not stored and not shown again.",
       discussion: """
         The client joins with `hearth hub join`. The invitation contains a token, which grants the role until the invitation is \
@@ -94,7 +95,7 @@ extension HubCommands {
 
   struct Join: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Join a hub with an invitation.",
+      commandName: "join", abstract: "Join a hub with an invitation.",
       discussion: """
         Connects once, and stores the invitation in the state directory. Later commands with this state directory use the home \
         through the hub without further options.
@@ -129,7 +130,7 @@ extension HubCommands {
 
   struct Leave: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Forget the hub that was joined.",
+      commandName: "leave", abstract: "Forget the hub that was joined.",
       discussion: "The invitation remains valid until `hearth hub revoke` on the machine of the hub.")
     @OptionGroup var options: GlobalOptions
 

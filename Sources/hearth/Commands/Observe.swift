@@ -5,7 +5,7 @@ import MatterModel
 /// `hearth observe`.
 struct Observe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run commands or notify web addresses when the home changes.",
+    commandName: "observe", abstract: "Run commands or notify web addresses when the home changes.",
     discussion: """
       Observers are stored in the home and triggered by a process that follows it: `hearth hub run`, `hearth watch` or \
       `hearth devices --watch`. Changes that occur while no such process runs are delivered when one starts. For example:
@@ -24,7 +24,7 @@ struct Observe: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Add an observer of changes from now on.",
+      commandName: "add", abstract: "Add an observer of changes from now on.",
       discussion: "--run is the last option: all arguments after it belong to the command.")
     @OptionGroup var options: GlobalOptions
     @Flag(help: "The type of change.") var type: ObservedType
@@ -66,7 +66,8 @@ struct Observe: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the observers and their state.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the observers and their state.")
     @OptionGroup var options: GlobalOptions
 
     func run() async throws {
@@ -81,7 +82,7 @@ struct Observe: AsyncParsableCommand {
 
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Resume an observer after failures, and deliver the missed changes at once.")
+      commandName: "resume", abstract: "Resume an observer after failures, and deliver the missed changes at once.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "The id of the observer.") var id: Int64
 
@@ -94,7 +95,7 @@ struct Observe: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove an observer.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove an observer.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "The id of the observer.") var id: Int64
 

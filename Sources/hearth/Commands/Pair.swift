@@ -8,7 +8,7 @@ import Synchronization
 /// `hearth pair`.
 struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Commission a device into the home.",
+    commandName: "pair", abstract: "Commission a device into the home.",
     discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
   @OptionGroup var home: HomeOptions
   @Option(help: "The passcode, instead of a setup code.") var passcode: UInt32?

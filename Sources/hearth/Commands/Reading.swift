@@ -7,7 +7,7 @@ import MatterProtocol
 /// `hearth read`.
 struct Read: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read attributes.",
+    commandName: "read", abstract: "Read attributes.",
     discussion: """
       A path is kitchen/lamp.levelControl.currentLevel, or NODE/ENDPOINT/CLUSTER/ATTRIBUTE with numbers, such as 5/1/8/0. \
       * is a wildcard. A target alone reads all its attributes.

@@ -4,7 +4,7 @@ import HomeText
 
 /// `hearth rooms`.
 struct Rooms: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "List the rooms and their devices.")
+  static let configuration = CommandConfiguration(commandName: "rooms", abstract: "List the rooms and their devices.")
   @OptionGroup var names: NamesOptions
 
   func run() async throws {
@@ -79,10 +79,10 @@ extension HomeNames {
 /// `hearth room`.
 struct Room: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Manage rooms.", subcommands: [Add.self, Rename.self, Remove.self, Assign.self])
+    commandName: "room", abstract: "Manage rooms.", subcommands: [Add.self, Rename.self, Remove.self, Assign.self])
 
   struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Add a room.")
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a room.")
     @OptionGroup var options: NamesOptions
     @Option(help: "The home of the room. Default: the primary home.") var home: String?
     @Argument(help: "The name.") var name: String
@@ -100,7 +100,7 @@ struct Room: AsyncParsableCommand {
   }
 
   struct Rename: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Rename a room.")
+    static let configuration = CommandConfiguration(commandName: "rename", abstract: "Rename a room.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The room.") var room: String
     @Argument(help: "The new name.") var name: String
@@ -118,7 +118,8 @@ struct Room: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove a room, but not its devices.")
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Remove a room, but not its devices.")
     @OptionGroup var options: NamesOptions
     @Argument(help: "The room.") var room: String
 
@@ -133,7 +134,7 @@ struct Room: AsyncParsableCommand {
   }
 
   struct Assign: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Move devices to a room.")
+    static let configuration = CommandConfiguration(commandName: "assign", abstract: "Move devices to a room.")
     @OptionGroup var options: NamesOptions
     @Flag(help: "Remove the devices from their rooms.") var none = false
     @Argument(help: ArgumentHelp("The devices, followed by the room.", valueName: "device… room"))
@@ -166,7 +167,7 @@ struct Room: AsyncParsableCommand {
 
 /// `hearth rename`.
 struct Rename: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Rename a device.")
+  static let configuration = CommandConfiguration(commandName: "rename", abstract: "Rename a device.")
   @OptionGroup var options: NamesOptions
   @Argument(help: "The device.") var device: String
   @Argument(help: "The new name.") var name: String

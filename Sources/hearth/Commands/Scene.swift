@@ -8,7 +8,7 @@ import MatterProtocol
 /// `hearth scene`.
 struct Scene: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Store and recall scenes.",
+    commandName: "scene", abstract: "Store and recall scenes.",
     discussion: """
       A scene is the state of one or more devices under a name of at most 16 bytes. The devices store it themselves, so a \
       recall is one short command for each device. For example:
@@ -19,7 +19,8 @@ struct Scene: AsyncParsableCommand {
     subcommands: [Store.self, Recall.self, List.self, Remove.self])
 
   struct Store: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Store the current state of devices as a scene.")
+    static let configuration = CommandConfiguration(
+      commandName: "store", abstract: "Store the current state of devices as a scene.")
     @OptionGroup var home: HomeOptions
     @Option(help: ArgumentHelp("The transition time of a recall, such as 2s.", valueName: "time")) var over: TimeSpan?
     @Argument(help: "The name of the scene.") var name: String
@@ -41,7 +42,7 @@ struct Scene: AsyncParsableCommand {
   }
 
   struct Recall: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Recall a scene.")
+    static let configuration = CommandConfiguration(commandName: "recall", abstract: "Recall a scene.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The name or number of the scene.") var name: String
     @Argument(help: "The devices. Default: all that have the scene.", completion: .device) var targets: [String] = []
@@ -55,7 +56,7 @@ struct Scene: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the scenes of devices.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the scenes of devices.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The devices.", completion: .device) var targets: [String] = []
 
@@ -79,7 +80,7 @@ struct Scene: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove a scene from devices.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a scene from devices.")
     @OptionGroup var home: HomeOptions
     @Argument(help: "The name or number of the scene.") var name: String
     @Argument(help: "The devices. Default: all that have the scene.", completion: .device) var targets: [String] = []

@@ -7,7 +7,7 @@ import MatterModel
 /// `hearth share`.
 struct Share: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Open a commissioning window for another controller and print its codes.",
+    commandName: "share", abstract: "Open a commissioning window for another controller and print its codes.",
     discussion: """
       An enhanced window has its own passcode, which is invalid once the window is closed. A basic window (--basic) uses the \
       passcode on the device's label.

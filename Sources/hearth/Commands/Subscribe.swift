@@ -9,7 +9,7 @@ import Synchronization
 /// `hearth subscribe`.
 struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Subscribe to attributes; print the initial values, then each change.",
+    commandName: "subscribe", abstract: "Subscribe to attributes; print the initial values, then each change.",
     discussion: """
       Runs until interrupted, or until the limit of --for or --count. Paths are those of `hearth read`.
 

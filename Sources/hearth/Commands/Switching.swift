@@ -15,7 +15,7 @@ struct TargetArguments: ParsableArguments {
 
 /// `hearth on`.
 struct On: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Switch devices on.")
+  static let configuration = CommandConfiguration(commandName: "on", abstract: "Switch devices on.")
   @OptionGroup var home: HomeOptions
   @OptionGroup var arguments: TargetArguments
   func run() async throws { try await home.turn(arguments.targets, .on) }
@@ -23,7 +23,7 @@ struct On: AsyncParsableCommand {
 
 /// `hearth off`.
 struct Off: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Switch devices off.")
+  static let configuration = CommandConfiguration(commandName: "off", abstract: "Switch devices off.")
   @OptionGroup var home: HomeOptions
   @OptionGroup var arguments: TargetArguments
   func run() async throws { try await home.turn(arguments.targets, .off) }
@@ -31,7 +31,7 @@ struct Off: AsyncParsableCommand {
 
 /// `hearth toggle`.
 struct Toggle: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Toggle devices.")
+  static let configuration = CommandConfiguration(commandName: "toggle", abstract: "Toggle devices.")
   @OptionGroup var home: HomeOptions
   @OptionGroup var arguments: TargetArguments
   func run() async throws { try await home.turn(arguments.targets, .toggle) }
@@ -58,7 +58,7 @@ extension HomeOptions {
 /// `hearth level`.
 struct Level: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Set the level of devices, and switch them on or off accordingly.",
+    commandName: "level", abstract: "Set the level of devices, and switch them on or off accordingly.",
     discussion: """
       The last argument is the level: a percentage of the device's MaxLevel, such as 40%, or 0 to 254 with --raw.
       """)
@@ -93,7 +93,7 @@ struct Level: AsyncParsableCommand {
 /// `hearth color`.
 struct Color: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Set the color or color temperature of lights.",
+    commandName: "color", abstract: "Set the color or color temperature of lights.",
     discussion: """
       The last argument is the color: red, green and blue such as '#ff8800' (quoted, because # starts a comment), or a color \
       temperature such as 2700K. The brightness does not change. A light that is off uses the color when it is switched on.

@@ -6,7 +6,7 @@ import MatterModel
 /// `hearth wait`.
 struct Wait: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Wait until devices meet conditions.",
+    commandName: "wait", abstract: "Wait until devices meet conditions.",
     discussion: """
       All conditions of --for have to hold at the same time, on all devices. A room or a group stands for its devices that have \
       the attributes. For example:

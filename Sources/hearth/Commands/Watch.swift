@@ -7,7 +7,7 @@ import MatterProtocol
 /// `hearth watch`.
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Stream changes of the home, one line or JSON object each.",
+    commandName: "watch", abstract: "Stream changes of the home, one line or JSON object each.",
     discussion: """
       Prints values, events, connectivity with its reason, and devices, rooms and names that are added, changed or removed. Each \
       line has the time and an anchor, which is a position in the home's log: --since continues after it, without loss or \

@@ -7,7 +7,7 @@ import MatterProtocol
 /// `hearth write`.
 struct Write: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write attributes.",
+    commandName: "write", abstract: "Write attributes.",
     discussion: """
       Takes one or more pairs PATH=VALUE or PATH VALUE. The path of a room or a group stands for all of its devices that have \
       the cluster. For example:
@@ -141,7 +141,7 @@ private struct InvokedCommand: Hashable, Sendable {
 /// `hearth invoke`.
 struct Invoke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Invoke a command.",
+    commandName: "invoke", abstract: "Invoke a command.",
     discussion: """
       PATH is kitchen/lamp.levelControl.moveToLevel or by numbers 5/1/8/0; several paths, or that of a room or a group, invoke \
       the command of all these devices. Fields are field=value, or one {…} as in JSON; omitted fields are null, empty or zero \

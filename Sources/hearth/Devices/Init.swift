@@ -6,7 +6,7 @@ import HearthHome
 /// `hearth init`.
 struct Init: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print or write a definition file to start from.",
+    commandName: "init", abstract: "Print or write a definition file to start from.",
     discussion: """
       Without a file name it is printed. An existing file is not overwritten. For example:
         hearth init house home.yaml

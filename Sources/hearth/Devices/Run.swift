@@ -12,7 +12,7 @@ import VirtualDevices
 /// `hearth run`.
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run virtual devices until interrupted.",
+    commandName: "run", abstract: "Run virtual devices until interrupted.",
     discussion: "The state of the devices (fabrics, settings) is kept between runs unless --fresh is given.")
 
   @OptionGroup var options: GlobalOptions

@@ -5,7 +5,7 @@ import VirtualDevices
 /// `hearth sim`: access to running virtual devices outside the Matter protocol.
 struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Inspect and control running virtual devices.",
+    commandName: "sim", abstract: "Inspect and control running virtual devices.",
     subcommands: [
       List.self, SimSet.self, SimGet.self, SimPress.self, SimTrigger.self, SimPower.self, SimNet.self, SimFault.self,
       SimAdd.self, SimRemove.self, SimDrops.self,
@@ -26,7 +26,7 @@ struct Sim: ParsableCommand {
 /// `hearth types`.
 struct Types: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the device types that can be simulated, with their clusters.")
+    commandName: "types", abstract: "List the device types that can be simulated, with their clusters.")
   @OptionGroup var options: GlobalOptions
 
   func run() {

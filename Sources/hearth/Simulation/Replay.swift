@@ -8,7 +8,7 @@ import VirtualDevices
 /// `hearth replay`.
 struct Replay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Replay a recorded trace and compare every byte.",
+    commandName: "replay", abstract: "Replay a recorded trace and compare every byte.",
     discussion: """
       A trace contains the scenario and its files. If the run differs, prints the first different byte and ends with exit code \
       11: either the code under test has changed since, or it depends on something other than the seed.

@@ -10,7 +10,7 @@ import VirtualDevices
 /// `hearth test`.
 struct Test: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run scenarios: virtual devices, events, and expected results.",
+    commandName: "test", abstract: "Run scenarios: virtual devices, events, and expected results.",
     discussion: """
       Scenarios run on virtual time and a simulated network: an hour takes a moment, and a seed reproduces a run byte by byte. \
       With --realtime they run on real sockets on the loopback interface. For example:

@@ -14,7 +14,7 @@ struct OTA: AsyncParsableCommand {
   /// `hearth ota create`.
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write a software image.",
+      commandName: "create", abstract: "Write a software image.",
       discussion: """
         A virtual device reports the version of the image after the update; the payload is not used. For example:
           hearth ota create lamp-2.ota --vendor 0xFFF1 --product 0x8001 --number 2
@@ -56,7 +56,8 @@ struct OTA: AsyncParsableCommand {
 
   /// `hearth ota show`.
   struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the header of a software image, and check it.")
+    static let configuration = CommandConfiguration(
+      commandName: "show", abstract: "Show the header of a software image, and check it.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: ArgumentHelp("The image.", valueName: "file"), completion: .file(extensions: ["ota"]))
     var file: String

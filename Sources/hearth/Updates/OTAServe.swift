@@ -18,7 +18,7 @@ extension OTA {
   /// `hearth ota serve`.
   struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Provide software images to the devices of the home until interrupted.",
+      commandName: "serve", abstract: "Provide software images to the devices of the home until interrupted.",
       discussion: """
         Runs a virtual device “Software Provider”, which becomes a device of the home, and announces it to all devices that \
         an image is for, or to those of --to. Uses the loopback interface only unless --interface is given.
@@ -59,7 +59,7 @@ extension OTA {
   /// `hearth ota update`.
   struct Update: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Update the software of a device with an image.",
+      commandName: "update", abstract: "Update the software of a device with an image.",
       discussion: """
         Runs a provider like `hearth ota serve`, announces it to the device, and waits until the device has restarted with the \
         version of the image. Uses the loopback interface only unless --interface is given.
