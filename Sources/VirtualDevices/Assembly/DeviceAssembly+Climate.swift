@@ -55,7 +55,13 @@ extension DeviceAssembly {
       ]
     case .heatPump:
       [
-        Unit(type: DeviceTypes.heatPump, servers: [IdentifyServer.make(.visibleIndicator)]),
+        Unit(
+          type: DeviceTypes.heatPump,
+          servers: [
+            IdentifyServer.make(.visibleIndicator),
+            HeatPumpEnergy.management(upTo: climate.withPowers(of: kind).highestElectricalPower),
+            EnergyManagementModeServer.make(),
+          ], utilities: [DeviceTypes.deviceEnergyManagement]),
         Unit(
           type: DeviceTypes.thermostat,
           // The Device Library requires the labels here. Device Library § 14.5.6.

@@ -25,14 +25,14 @@ extension ClusterServer {
     let heat: @Sendable (inout ServerContext) -> Void = { context in
       let relays = context[Thermostat.thermostatRunningState]
       // The opening of a radiator's valve.
-      let share = context[scratch: BlockedValve.self]?.share ?? context.value(Thermostat.piHeatingDemand)
-      let heatingPower = share.map { heating * Int($0) / 100 } ?? (relays.contains(.heat) ? heating : 0)
+      let opening = context[scratch: BlockedValve.self]?.share ?? context.value(Thermostat.piHeatingDemand)
+      let heatingPower = opening.map { heating * Int($0) / 100 } ?? (relays.contains(.heat) ? heating : 0)
       let (now, power) = (context.now, relays.contains(.cool) ? -cooling : heatingPower)
-      let outdoor = rooms.withAir(of: room) { air in
-        air?.setPower(power, of: name, at: now)
-        return air?.outdoor
+      var share = 1.0
+      if isHeatPump, let outdoor = rooms.withAir(of: room, { $0?.outdoor }) {
+        share = HeatPumpEnergy.take(climate.electricalPower(for: power, outdoor: outdoor), in: &context)
       }
-      if isHeatPump, let outdoor { context.passLoad(climate.electricalPower(for: power, outdoor: outdoor)) }
+      rooms.withAir(of: room) { $0?.setPower(Int(Double(power) * share), of: name, at: now) }
     }
     let measure: @Sendable (inout ServerContext) -> Void = { context in
       let now = context.now
@@ -55,14 +55,18 @@ extension ClusterServer {
       heat(&context)
       context.schedule(Self.measuring, at: now + Self.measuringInterval)
     }
-    let server =
-      device.kind == .radiatorThermostat
-      ? onChange(Thermostat.piHeatingDemand, heat)
+    let server: ClusterServer
+    switch device.kind {
+    case .radiatorThermostat:
+      server = onChange(Thermostat.piHeatingDemand, heat)
         .onPart("valve", ["free", "blocked"]) { context, state in
           let demand = context[Thermostat.piHeatingDemand]
           context[scratch: BlockedValve.self] = state == "blocked" ? BlockedValve(share: demand) : nil
           heat(&context)
-        } : self
+        }
+    case .heatPump: server = HeatPumpEnergy.adjusting(self, heat)
+    default: server = self
+    }
     return
       server
       .onStart { context in

@@ -31,6 +31,9 @@ package struct ClimateDefinition: Hashable, Sendable {
     return climate
   }
 
+  /// The electrical power of a heat pump in the worst weather, in milliwatts.
+  var highestElectricalPower: Int64 { Int64(max(heating ?? 0, cooling ?? 0)) * 1000 }
+
   /// Returns the electrical power of a heat pump in milliwatts.
   /// - Parameters:
   ///   - power: The heat in watts, negative for cooling.

@@ -1,6 +1,7 @@
 import MatterClusters
 import MatterModel
 import MatterProtocol
+import Synchronization
 import Testing
 
 @testable import MatterDevice
@@ -365,5 +366,27 @@ import Testing
     #expect(try node.payloads(of: DEM.powerAdjustEnd).map(\.energyUse) == [-83_333])
     #expect(throws: StatusError(.constraintError)) { try adjust(node, -5_000_001, 60) }
     #expect(throws: StatusError(.constraintError)) { try adjust(node, 1, 60) }
+  }
+
+  @Test("limits a heat pump, which then heats less") func limitsHeatPump() throws {
+    typealias Power = ElectricalPowerMeasurement
+    let shares = Mutex<[Double]>([])
+    let thermostat = HeatPumpEnergy.adjusting(ThermostatServer.make(heats: true, cools: false)) { context in
+      let wanted: Int64 = context[Thermostat.systemMode] == .off ? 0 : 2_000_000
+      let share = HeatPumpEnergy.take(wanted, in: &context)
+      shares.withLock { $0.append(share) }
+    }
+    .onTest(0xFF, "run") { context in _ = HeatPumpEnergy.take(2_000_000, in: &context) }
+    let node = TestNode([HeatPumpEnergy.management(upTo: 3_000_000), ElectricalPowerServer.make(), thermostat])
+    #expect(node[DEM.esaType] == .spaceHeating && node[DEM.absMaxPower] == 3_000_000)
+    #expect(throws: StatusError(.constraintError)) { try adjust(node, 1_000_000, 600) }
+    try node.cause(0x0201_0000_0000_00FF)
+    #expect(node[Power.activePower] == .value(2_000_000))
+    try adjust(node, 1_000_000, 600)
+    #expect(node[Power.activePower] == .value(1_000_000) && shares.withLock { $0.last } == 0.5)
+    #expect(throws: StatusError(.constraintError)) { try adjust(node, 500_000, 600) }
+    node.wait(600_000)
+    #expect(node[Power.activePower] == .value(2_000_000) && shares.withLock { $0.last } == 1)
+    #expect(try node.payloads(of: DEM.powerAdjustEnd).map(\.energyUse) == [166_666])
   }
 }

@@ -44,6 +44,9 @@ import Testing
     var pump = try engine(pump(inside: "16C", outdoor: "7C", "heating: 6000W, performance: 4"))
     #expect(pump.value(Thermostat.thermostatRunningState, on: 2) == .heat)
     #expect(power(&pump) == 1_500_000)
+    #expect(
+      pump.value(DeviceEnergyManagement.powerAdjustmentCapability, on: 1)?.wrapped?.powerAdjustCapability
+        == .value([.init(minPower: 450_000, maxPower: 1_500_000, minDuration: 60, maxDuration: 86_400)]))
     // 20 °C colder: half of the performance.
     try pump.act(set: Thermostat.outdoorTemperature, .value(-1300), on: 2, at: at(1))
     advance(&pump, to: at(2))
@@ -74,7 +77,7 @@ import Testing
     let endpoints = DeviceAssembly.endpoints(of: device)
     #expect(
       endpoints.map { $0.deviceTypes.map(\.id) } == [
-        [DeviceTypes.heatPump.id], [DeviceTypes.thermostat.id],
+        [DeviceTypes.heatPump.id, DeviceTypes.deviceEnergyManagement.id], [DeviceTypes.thermostat.id],
         [DeviceTypes.electricalSensor.id, DeviceTypes.powerSource.id],
       ])
     #expect(endpoints[1].servers.contains { $0.id == UserLabel.id })
