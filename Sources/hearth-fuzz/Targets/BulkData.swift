@@ -23,7 +23,8 @@ extension FuzzTarget {
   private static func image(_ bytes: [UInt8]) {
     guard let image = try? SoftwareImage(decoding: bytes) else { return }
     try? image.verify()
-    guard let again = try? SoftwareImage(decoding: image.encoded), again == image else {
+    // A header without its mandatory fields gets longer, and may exceed the limit.
+    if let again = try? SoftwareImage(decoding: image.encoded), again != image {
       finding("an image changes when it is written again")
     }
   }
