@@ -24,7 +24,7 @@ package struct ClimateDefinition: Hashable, Sendable {
   /// The water that is drawn from a water heater in liters per minute; nil for none.
   var draw: Behavior.Course?
 
-  /// Returns the definition with the default powers of a kind for those that are missing.
+  /// Returns a copy in which missing powers have the defaults of the kind.
   func withPowers(of kind: DeviceKind) -> Self {
     var climate = self
     (climate.heating, climate.cooling) = (heating ?? kind.heating, cooling ?? kind.cooling)
