@@ -8,6 +8,7 @@
 #include <avahi-common/strlst.h>
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
@@ -88,3 +89,6 @@ static inline int hearth_clock_synchronized(long *error) {
   *error = state.maxerror;
   return result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
+
+/// Returns freed memory to the operating system.
+static inline void hearth_release_freed_memory(void) { malloc_trim(0); }

@@ -23,9 +23,7 @@ enum Nodes {
       vendorName: "Hearth", vendorID: 0xFFF1, productName: "Bench Light", productID: 0x8000, serialNumber: "B1",
       uniqueID: "bench-1", discriminator: 0xF00,
       passcode: PASEParameters(verifier: verifier, salt: salt, iterations: 1_000),
-      attestation: AttestationCredentials(
-        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
-        intermediateCertificate: attestation.pai.der, certificationDeclaration: attestation.certificationDeclaration),
+      attestation: .credentials(AttestationCredentials(attestation)),
       port: port, hostName: "0242AC110002")
   }
 

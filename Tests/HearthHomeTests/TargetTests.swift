@@ -120,6 +120,7 @@ import Testing
     #expect(error?.code == .notFound)
     #expect(error?.candidates == ["Ceiling"])
     #expect(failure { () throws(HomeError) in _ = try registry.resolve("9/7") }?.code == .notFound)
+    #expect(failure { () throws(HomeError) in _ = try registry.resolve("") }?.code == .badArguments)
     #expect(failure { () throws(HomeError) in _ = try registry.resolve("12345") }?.code == .notFound)
     #expect(failure { () throws(HomeError) in _ = try HomeRegistry().resolve("x") }?.message.contains("pair") == true)
   }

@@ -5,7 +5,7 @@ extension HomeRegistry {
   /// Resolves a text to a device with its active source, or with the named one: `room/name`, an unambiguous name, a
   /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2`.
   ///
-  /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches.
+  /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches; `badArguments` for an empty text.
   package func resolve(_ text: String) throws(HomeError) -> Target {
     if let device = try exact(text) { return Target(device) }
     // The part after the last slash may be an endpoint.
@@ -24,6 +24,7 @@ extension HomeRegistry {
       return Target(device, endpoint: endpoint)
     }
     if let several = try several(text) { throw oneExpected(text, several) }
+    guard !text.isEmpty else { throw HomeError(.badArguments, "the target is empty; name a device, a room or a group") }
     let prefix = text.lowercased()
     let matches = devices.filter { device in
       [device.name, device.fullName].contains { $0.lowercased().hasPrefix(prefix) }

@@ -18,24 +18,16 @@ public struct ClusterServer: Sendable {
   /// The FeatureMap.
   public let features: UInt32
 
-  private(set) var attributes: [AttributeID: ServedAttribute] = [:]
-  /// The ids of `attributes`, sorted.
-  private(set) var attributeIDs: [AttributeID] = []
+  /// Shared by copies, of which a device has dozens.
+  private var storage: Storage
   /// Initial values that differ from those of the declarations. They are kept apart, so that devices with different
   /// values share the elements and handlers.
   private var initials: [AttributeID: [UInt8]] = [:]
-  var commands: [CommandID: ServedCommand] = [:]
-  var events: [EventID: EventInfo] = [:]
-  var testEvents: [UInt32: ServedTestEvent] = [:]
-  var starts: [ContextHandler] = []
-  var powerLosses: [ContextHandler] = []
-  var timers: [TimerID: ContextHandler] = [:]
-  var clockChanges: [ContextHandler] = []
-  var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
-  var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
-  var parts: [String: ServedPart] = [:]
-  /// Returns the file with a name, or nil if there is none.
-  var files: (@Sendable (inout ServerContext, [UInt8]) -> [UInt8]?)?
+
+  private final class Storage: Sendable {
+    let elements: ServerElements
+    init(_ elements: ServerElements) { self.elements = elements }
+  }
 
   /// Creates a server with the elements that are mandatory with the features.
   public init<C: Cluster>(_ cluster: C.Type, features: [Feature] = []) {
@@ -44,13 +36,15 @@ public struct ClusterServer: Sendable {
     let mask = features.reduce(0) { $0 | $1.mask }
     self.features = mask
     let facts = ConformanceFacts(features: mask)
+    var elements = ServerElements()
     for element in cluster.elements {
       switch element.info {
-      case .attribute(let info) where info.conformance.requires(facts): serve(info)
-      case .event(let info) where info.conformance.requires(facts): events[info.id] = info
+      case .attribute(let info) where info.conformance.requires(facts): elements.serve(info)
+      case .event(let info) where info.conformance.requires(facts): elements.events[info.id] = info
       default: break
       }
     }
+    storage = Storage(elements)
   }
 
   /// Returns the server of these features, which `build` completes when it is first needed; later devices share it.
@@ -87,10 +81,7 @@ public struct ClusterServer: Sendable {
 
   /// Serves the attribute, and sets its value for a device without a stored one.
   public func initial<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) -> Self {
-    changed { server in
-      server.serve(attribute.details)
-      server.initials[attribute.id] = value.tlv
-    }
+    serving(attribute.details, initial: value.tlv)
   }
 
   /// Persists the attribute's value, though the standard does not require it.
@@ -105,10 +96,13 @@ public struct ClusterServer: Sendable {
   public func initial(encoded value: [UInt8], for attribute: AttributeID) -> Self {
     guard accepts(initial: value, for: attribute), let info = cluster.attributes.first(where: { $0.id == attribute })
     else { return self }
-    return changed { server in
-      server.serve(info)
-      server.initials[attribute] = value
-    }
+    return serving(info, initial: value)
+  }
+
+  private func serving(_ info: AttributeInfo, initial value: [UInt8]) -> Self {
+    var server = serves(info.id) ? self : changed { $0.serve(info) }
+    server.initials[info.id] = value
+    return server
   }
 
   /// Returns the encoded initial value; nil if the attribute is not served.
@@ -149,23 +143,23 @@ public struct ClusterServer: Sendable {
 
   /// Limits an enumeration to some of its values, for changes from any source.
   func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Value>, to values: [Value]) -> Self {
-    changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
+    changed { $0.limit(attribute.id) { $0.values = Set(values.map { UInt64($0.rawValue) }) } }
   }
 
   /// The same for an enumeration that may be null.
   func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Nullable<Value>>, to values: [Value]) -> Self {
-    changed { $0.attributes[attribute.id]?.limits.values = Set(values.map { UInt64($0.rawValue) }) }
+    changed { $0.limit(attribute.id) { $0.values = Set(values.map { UInt64($0.rawValue) }) } }
   }
 
   /// Limits a number that may be null, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, to range: ClosedRange<Int64>) -> Self {
-    changed { $0.attributes[attribute.id]?.limits.range = range }
+    changed { $0.limit(attribute.id) { $0.range = range } }
   }
 
   /// Limits a bitmap to the bits of another attribute of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, toBitsOf supported: Attribute<C, Value>
-  ) -> Self { changed { $0.attributes[attribute.id]?.limits.bits = supported.id } }
+  ) -> Self { changed { $0.limit(attribute.id) { $0.bits = supported.id } } }
 
   /// Limits a number by other attributes of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(
@@ -173,16 +167,59 @@ public struct ClusterServer: Sendable {
     isHighestExcluded: Bool = false
   ) -> Self {
     changed {
-      $0.attributes[attribute.id]?.limits = AttributeLimits(
-        lowest: lowest?.id, highest: highest?.id, isHighestExcluded: isHighestExcluded)
+      $0.limit(attribute.id) {
+        $0 = AttributeLimits(lowest: lowest?.id, highest: highest?.id, isHighestExcluded: isHighestExcluded)
+      }
     }
   }
 
-  func changed(_ change: (inout Self) -> Void) -> Self {
-    var copy = self
-    change(&copy)
+  func changed(_ change: (inout ServerElements) -> Void) -> Self {
+    var (copy, elements) = (self, storage.elements)
+    change(&elements)
+    copy.storage = Storage(elements)
     return copy
   }
+
+  var attributes: [AttributeID: ServedAttribute] { storage.elements.attributes }
+  var attributeIDs: [AttributeID] { storage.elements.attributeIDs }
+  var commands: [CommandID: ServedCommand] { storage.elements.commands }
+  var events: [EventID: EventInfo] { storage.elements.events }
+  var testEvents: [UInt32: ServedTestEvent] { storage.elements.testEvents }
+  var starts: [ContextHandler] { storage.elements.starts }
+  var powerLosses: [ContextHandler] { storage.elements.powerLosses }
+  var timers: [TimerID: ContextHandler] { storage.elements.timers }
+  var clockChanges: [ContextHandler] { storage.elements.clockChanges }
+  var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] { storage.elements.fabricRemovals }
+  var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] { storage.elements.hooks }
+  var parts: [String: ServedPart] { storage.elements.parts }
+  var files: (@Sendable (inout ServerContext, [UInt8]) -> [UInt8]?)? { storage.elements.files }
+
+  /// The differences between the served elements and the conformance of the cluster.
+  public var violations: [ClusterViolation] {
+    cluster.violations(
+      of: ServedElements(
+        features: features, attributes: Set(attributes.keys), commands: Set(commands.keys), events: Set(events.keys),
+        values: attributes.reduce(into: [:]) { $0[$1.key] = initial(of: $1.key) }))
+  }
+}
+
+/// The served elements and the handlers of a server.
+struct ServerElements: Sendable {
+  private(set) var attributes: [AttributeID: ServedAttribute] = [:]
+  /// The ids of `attributes`, sorted.
+  private(set) var attributeIDs: [AttributeID] = []
+  var commands: [CommandID: ServedCommand] = [:]
+  var events: [EventID: EventInfo] = [:]
+  var testEvents: [UInt32: ServedTestEvent] = [:]
+  var starts: [ContextHandler] = []
+  var powerLosses: [ContextHandler] = []
+  var timers: [TimerID: ContextHandler] = [:]
+  var clockChanges: [ContextHandler] = []
+  var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
+  var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
+  var parts: [String: ServedPart] = [:]
+  /// Returns the file with a name, or nil if there is none.
+  var files: (@Sendable (inout ServerContext, [UInt8]) -> [UInt8]?)?
 
   mutating func serve(_ info: AttributeInfo) {
     guard attributes[info.id] == nil else { return }
@@ -196,12 +233,9 @@ public struct ClusterServer: Sendable {
     change(&attributes[info.id, default: ServedAttribute(info)])
   }
 
-  /// The differences between the served elements and the conformance of the cluster.
-  public var violations: [ClusterViolation] {
-    cluster.violations(
-      of: ServedElements(
-        features: features, attributes: Set(attributes.keys), commands: Set(commands.keys), events: Set(events.keys),
-        values: attributes.reduce(into: [:]) { $0[$1.key] = initial(of: $1.key) }))
+  /// Changes the limits of a served attribute.
+  mutating func limit(_ attribute: AttributeID, _ change: (inout AttributeLimits) -> Void) {
+    if let index = attributes.index(forKey: attribute) { change(&attributes.values[index].limits) }
   }
 }
 

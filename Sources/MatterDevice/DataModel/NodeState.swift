@@ -7,7 +7,6 @@ internal import MatterProtocol
 struct NodeState: Sendable {
   /// Sorted by endpoint and cluster.
   var clusters: [ClusterState] = []
-  private(set) var indices: [ClusterPath: Int] = [:]
   private(set) var endpoints: [EndpointDefinition] = []
   var configuration: DeviceConfiguration
 
@@ -32,6 +31,8 @@ struct NodeState: Sendable {
   /// Whether groups, keys or their mapping may have changed since they were passed to the messaging core.
   var areGroupsChanged = true
   var commissioning: CommissioningState
+  /// The credentials for device attestation; nil until they are created.
+  var attestation: AttestationCredentials?
   /// Whether to open the commissioning window for the first administrator as soon as no fail-safe is armed.
   var wantsWindow = false
   /// The session of the message that is being handled.
@@ -67,6 +68,10 @@ struct NodeState: Sendable {
     self.configuration = configuration
     self.signatures = signatures
     (self.now, startedAt, self.random, self.commissioning) = (now, now, random, commissioning)
+    attestation =
+      if case .credentials(let credentials) = configuration.attestation { credentials } else {
+        AttestationCredentials(in: stored)
+      }
     setEndpoints(endpoints) { _, _ in nil }
     load(stored)
   }
@@ -76,13 +81,13 @@ struct NodeState: Sendable {
   mutating func setEndpoints(
     _ definitions: [EndpointDefinition], _ known: (ClusterPath, ClusterServer) -> ClusterState?
   ) {
-    (endpoints, clusters, indices) = ([], [], [:])
+    (endpoints, clusters) = ([], [])
+    clusters.reserveCapacity(definitions.reduce(0) { $0 + $1.servers.count })
     for endpoint in definitions.sorted(by: { $0.id < $1.id }) where endpoints.last?.id != endpoint.id {
       endpoints.append(endpoint)
       for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
         let path = ClusterPath(endpoint.id, server.id)
-        guard indices[path] == nil else { continue }
-        indices[path] = clusters.count
+        guard clusters.last?.path != path else { continue }
         clusters.append(
           known(path, server)
             ?? ClusterState(path, server, dataVersion: UInt32(truncatingIfNeeded: random.next())))
@@ -105,7 +110,7 @@ struct NodeState: Sendable {
       }
     }
     for (key, value) in stored {
-      guard key.hasPrefix("server/"), let (path, name) = StoreKey.parse(server: key), let index = indices[path] else {
+      guard key.hasPrefix("server/"), let (path, name) = StoreKey.parse(server: key), let index = index(path) else {
         continue
       }
       clusters[index].stored[name] = value
@@ -115,7 +120,7 @@ struct NodeState: Sendable {
     guard let bytes = stored[StoreKey.eventNumber], let number = try? UInt64(tlv: bytes) else { return }
     let records = stored.filter { $0.key.hasPrefix(StoreKey.events) }.compactMap { _, value in
       EventRecord(stored: value) { path in
-        indices[ClusterPath(path.endpoint, path.cluster)].flatMap { clusters[$0].server.events[path.event] }
+        index(ClusterPath(path.endpoint, path.cluster)).flatMap { clusters[$0].server.events[path.event] }
       }
     }
     events.resume(at: number, records)
@@ -123,7 +128,14 @@ struct NodeState: Sendable {
 
   // MARK: Lookup
 
-  func index(_ path: ClusterPath) -> Int? { indices[path] }
+  func index(_ path: ClusterPath) -> Int? {
+    var (low, high) = (0, clusters.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if clusters[middle].path < path { low = middle + 1 } else { high = middle }
+    }
+    return low < clusters.count && clusters[low].path == path ? low : nil
+  }
   func endpoint(_ id: EndpointID) -> EndpointDefinition? { endpoints.first { $0.id == id } }
 
   // MARK: Changes
@@ -156,7 +168,7 @@ struct NodeState: Sendable {
 
   /// Reports a change of a computed attribute.
   mutating func markChanged(_ path: ConcreteAttributePath) {
-    guard let index = indices[ClusterPath(path.endpoint, path.cluster)],
+    guard let index = index(ClusterPath(path.endpoint, path.cluster)),
       let served = clusters[index].server.attributes[path.attribute]
     else { return }
     clusters[index].dataVersion &+= 1
@@ -202,6 +214,8 @@ enum StoreKey {
     failSafe = "failsafe"
   /// The software that an update installed. Not among `prefixes`, because it survives a factory reset.
   static let software = "software"
+  /// The attestation that was created on demand. Not among `prefixes` for the same reason.
+  static let attestation = "attestation"
   static let events = "event/record/", composition = "composition", subscriptions = "subscription/"
   /// Present between an orderly shutdown and the next start.
   static let shutDown = "shutdown"

@@ -1,5 +1,4 @@
 public import MatterClusters
-public import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
@@ -37,7 +36,7 @@ public struct DeviceConfiguration: Sendable {
   public var isCommissionable = true
 
   /// The credentials for device attestation.
-  public var attestation: AttestationCredentials
+  public var attestation: Attestation
 
   // Network.
   /// The advertised UDP port.
@@ -74,7 +73,7 @@ public struct DeviceConfiguration: Sendable {
   public init(
     vendorName: String, vendorID: VendorID, productName: String, productID: UInt16, nodeLabel: String = "",
     serialNumber: String, uniqueID: String, discriminator: UInt16, passcode: PASEParameters,
-    attestation: AttestationCredentials, port: UInt16, hostName: String
+    attestation: Attestation, port: UInt16, hostName: String
   ) {
     self.vendorName = vendorName
     self.vendorID = vendorID
@@ -88,27 +87,5 @@ public struct DeviceConfiguration: Sendable {
     self.attestation = attestation
     self.port = port
     self.hostName = hostName
-  }
-}
-
-/// The credentials for device attestation. Matter Core § 6.2.
-public struct AttestationCredentials: Sendable {
-  /// The private key of the device attestation certificate.
-  public var dacKey: P256PrivateKey
-  /// X.509, DER.
-  public var deviceCertificate: [UInt8]
-  /// X.509, DER.
-  public var intermediateCertificate: [UInt8]
-  /// CMS, DER.
-  public var certificationDeclaration: [UInt8]
-
-  public init(
-    dacKey: P256PrivateKey, deviceCertificate: [UInt8], intermediateCertificate: [UInt8],
-    certificationDeclaration: [UInt8]
-  ) {
-    self.dacKey = dacKey
-    self.deviceCertificate = deviceCertificate
-    self.intermediateCertificate = intermediateCertificate
-    self.certificationDeclaration = certificationDeclaration
   }
 }

@@ -11,7 +11,7 @@ extension DeviceEngine {
     guard digest != last else { return }
     context.node.changes.append(StoreChange(StoreKey.composition, digest))
     let path = BasicInformation.configurationVersion.path(on: .root)
-    guard last != nil, let index = context.node.indices[ClusterPath(path.endpoint, path.cluster)],
+    guard last != nil, let index = context.node.index(ClusterPath(path.endpoint, path.cluster)),
       let value = context.node.clusters[index][path.attribute], let version = try? UInt32(tlv: value)
     else { return }
     _ = context.node.set(index, path.attribute, (version &+ 1 == 0 ? 1 : version &+ 1).tlv, reporting: .now)

@@ -42,18 +42,18 @@ extension NodeState {
 
   /// Replaces the endpoints and their clusters.
   mutating func replaceEndpoints(_ definitions: [EndpointDefinition]) -> Moves {
-    let (old, positions) = (clusters, indices)
+    let old = self
     let known = Set(endpoints.map(\.id))
     var moves = Moves()
     moves.removed = known.subtracting(definitions.map(\.id)).sorted()
     let fresh = Set(definitions.map(\.id)).subtracting(known)
     setEndpoints(definitions) { path, server in
-      guard known.contains(path.endpoint), let position = positions[path] else { return nil }
+      guard known.contains(path.endpoint), let position = old.index(path) else { return nil }
       // Lists of parts and tags depend on other endpoints.
-      guard path.cluster == Descriptor.id else { return old[position] }
-      return ClusterState(path, server, dataVersion: old[position].dataVersion)
+      guard path.cluster == Descriptor.id else { return old.clusters[position] }
+      return ClusterState(path, server, dataVersion: old.clusters[position].dataVersion)
     }
-    for (position, state) in old.enumerated() {
+    for (position, state) in old.clusters.enumerated() {
       guard let index = index(state.path) else { continue }
       moves.moved[position] = index
       for attribute in Set(state.attributeIDs + clusters[index].attributeIDs).sorted()

@@ -33,6 +33,8 @@ public struct DNSMessage: Hashable, Sendable {
 
   /// Whether this is a response (QR).
   public var isResponse: Bool { flags & Self.responseFlag != 0 }
+  /// Returns whether an encoded message is a response.
+  public static func isResponse(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[2] & 0x80 != 0 }
   /// Whether more known answers follow in other packets (TC in a query). RFC 6762 § 7.2.
   public var isTruncated: Bool { flags & Self.truncatedFlag != 0 }
   /// Whether opcode and response code are both 0; receivers ignore other messages. RFC 6762 § 18.3, § 18.11.

@@ -48,9 +48,9 @@ public struct DNSResponder: Sendable {
     let host: DNSName
     let pointers: [DNSName]
     let text: [[UInt8]]
-    var phase: Phase
-    /// The time at which the next step of the phase is due.
-    var nextStep: Instant
+    var phase = Phase.initial
+    /// The time of the next announcement; nil if none is pending.
+    var nextStep: Instant?
     /// The time at which the instance name was last defended.
     var lastDefense = Instant(nanoseconds: .min / 2)
 
@@ -67,6 +67,14 @@ public struct DNSResponder: Sendable {
     case announcing(left: Int)
 
     static let initial = Self.announcing(left: 2)
+  }
+
+  /// An announcement of a service at a time.
+  struct Step: Comparable, Sendable {
+    let time: Instant
+    let sequence: UInt64
+
+    static func < (left: Step, right: Step) -> Bool { left.time < right.time }
   }
 
   /// The index entry of a name. Sequence numbers increase monotonically, so each list is sorted.
@@ -91,10 +99,8 @@ public struct DNSResponder: Sendable {
   /// The addresses before the last change, so that a delayed announcement of this responder is not taken for a
   /// conflict.
   private(set) var previousAddresses: Set<IPAddress> = []
-  /// The services with a pending announcement.
-  var unannounced: Set<UInt64> = []
-  /// A lower bound of the times at which pending announcements are due.
-  var earliestStep: Instant?
+  /// The pending announcements. Entries whose time is not the service's next step are stale.
+  var steps = EventHeap<Step>()
   private var lastSequence: UInt64 = 0
   /// The time of the last announcement, or the time until which announcements are delayed. Services published in quick
   /// succession are thus announced together.
@@ -149,8 +155,7 @@ public struct DNSResponder: Sendable {
       forget(old)
     }
     services[sequence] = Published(
-      service: service, instance: instance, host: host, pointers: new, text: service.textStrings,
-      phase: .initial, nextStep: max(now, lastStep + Self.stepPause))
+      service: service, instance: instance, host: host, pointers: new, text: service.textStrings)
     for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
     index[instance, default: NameEntry()].instance = sequence
     index[host, default: NameEntry()].hosted.append(sequence)
@@ -220,7 +225,7 @@ public struct DNSResponder: Sendable {
 
   /// The time at which `advance(to:)` is due; nil if no timer is running.
   public var nextDeadline: Instant? {
-    var earliest = earliestStep
+    var earliest = steps.first?.time
     for due in pending.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
     for due in deferred.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
     return earliest
@@ -242,9 +247,11 @@ public struct DNSResponder: Sendable {
   /// Schedules the next announcement of a service.
   mutating func schedule(_ sequence: UInt64, at instant: Instant) {
     services[sequence]?.nextStep = instant
-    unannounced.insert(sequence)
-    earliestStep = min(earliestStep ?? instant, instant)
+    steps.insert(Step(time: instant, sequence: sequence))
   }
+
+  /// Whether an announcement of a service is pending.
+  func isUnannounced(_ sequence: UInt64) -> Bool { services[sequence]?.nextStep != nil }
 
   /// Returns the host of a service if no other service runs on it.
   private func soleHost(of sequence: UInt64) -> [Published] {
@@ -254,7 +261,6 @@ public struct DNSResponder: Sendable {
 
   private mutating func forget(_ sequence: UInt64) {
     guard let service = services.removeValue(forKey: sequence) else { return }
-    unannounced.remove(sequence)
     for pointer in service.pointers { update(pointer) { $0.pointers.removeSorted(sequence) } }
     update(service.instance) { $0.instance = nil }
     update(service.host) { $0.hosted.removeSorted(sequence) }

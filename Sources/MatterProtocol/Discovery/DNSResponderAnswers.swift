@@ -149,27 +149,25 @@ extension DNSResponder {
 
   /// Sends the announcements that are due.
   mutating func step(to now: Instant) {
-    guard let earliest = earliestStep, earliest <= now else { return }
-    defer {
-      earliestStep = nil
-      for sequence in unannounced {
-        if let step = services[sequence]?.nextStep { earliestStep = min(earliestStep ?? step, step) }
-      }
+    var due: [UInt64] = []
+    // Stale entries are removed until one that is valid comes first.
+    while let step = steps.first {
+      let isValid = services[step.sequence]?.nextStep == step.time
+      if isValid, step.time > now { break }
+      _ = steps.removeFirst()
+      guard isValid else { continue }
+      services[step.sequence]?.nextStep = nil
+      due.append(step.sequence)
     }
-    let due = unannounced.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
     if due.isEmpty { return }
     lastStep = max(lastStep, now)
     var announced: [(reference: RecordReference, service: UInt64?)] = []
-    for sequence in due {
-      guard let service = services[sequence] else {
-        unannounced.remove(sequence)
-        continue
-      }
-      let left = if case .announcing(let left) = service.phase { left } else { 2 }
+    for sequence in due.sorted() {
+      guard let phase = services[sequence]?.phase else { continue }
+      let left = if case .announcing(let left) = phase { left } else { 2 }
       announced += announcement(of: sequence).map { ($0, sequence) }
       services[sequence]?.phase = .announcing(left: max(0, left - 1))
-      services[sequence]?.nextStep = now + .seconds(1)
-      if left <= 1 { unannounced.remove(sequence) }
+      if left > 1 { schedule(sequence, at: now + .seconds(1)) }
     }
     for channel in channels where !announced.isEmpty {
       merge(announced, interface: channel.interface, isIPv6: channel.isIPv6, due: now, at: now)
@@ -233,13 +231,11 @@ extension DNSResponder {
   /// resolves two services of a packet and drops the others.
   private mutating func pack(_ answers: inout PendingAnswers, at now: Instant) {
     let legacy = answers.unicast?.legacyQuestions
-    var message = DNSMessage(
-      id: answers.unicast?.id ?? 0, flags: Self.responseFlags, questions: legacy ?? [])
     var writer = DNSWriter(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil)
-    message.questions = message.questions.filter { writer.append($0) }
-    while let (service, references) = answers.first, message.answers.isEmpty {
+    let questions = (legacy ?? []).count { writer.append($0) }
+    var (main, beside) = (0, 0)
+    while let (service, references) = answers.first, main == 0 {
       var included: [RecordReference] = []
-      var (main, beside): ([DNSRecord], [DNSRecord]) = ([], [])
       // Whether the whole group is in the packet. A group that doesn't fit gets packets of its own, each as full as
       // possible.
       var isComplete = true
@@ -254,7 +250,7 @@ extension DNSResponder {
             break
           }
           if !group.isEmpty { included.append(reference) }
-          main += group
+          main += group.count
         }
         taken += 1
       }
@@ -269,19 +265,17 @@ extension DNSResponder {
             break additionals
           }
           included.append(extra)
-          beside += group
+          beside += group.count
         }
       }
       // A record that is too large for any packet is dropped.
       answers.removeFirst(isComplete ? references.count : max(1, taken))
-      message.answers = main
-      message.additionals = beside
       for reference in included {
-        answers.sent.insert(reference)
+        if reference.sequence == 0 { answers.sent.insert(reference) }
         if answers.unicast == nil { history.note(reference, answers, at: now) }
       }
     }
-    if message.answers.isEmpty { return }
+    if main == 0 { return }
     let destination: DNSOutput.Destination =
       if let unicast = answers.unicast {
         .unicast(unicast.destination, interface: answers.interface)
@@ -290,7 +284,9 @@ extension DNSResponder {
       }
     outbox.append(
       DNSOutput(
-        bytes: message.encoded(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil),
+        bytes: writer.finish(
+          id: answers.unicast?.id ?? 0, flags: Self.responseFlags,
+          counts: [questions, main, 0, beside].map(UInt16.init(clamping:))),
         destination: destination))
   }
 

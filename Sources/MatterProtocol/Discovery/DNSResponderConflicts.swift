@@ -41,8 +41,8 @@ extension DNSResponder {
     for record in message.authorities {
       guard let entry = index[record.name], !isOurs(record) else { continue }
       if let sequence = entry.instance, let service = services[sequence] {
-        if unannounced.contains(sequence) { note(.conflict(service.service.kind)) }
-      } else if entry.hosted.allSatisfy(unannounced.contains) {
+        if isUnannounced(sequence) { note(.conflict(service.service.kind)) }
+      } else if entry.hosted.allSatisfy(isUnannounced) {
         releaseHost(of: entry.hosted.filter { services[$0]?.isOurs == true }, at: now)
       }
     }
@@ -72,7 +72,7 @@ extension DNSResponder {
   /// Announces a service again, at a limited rate because the other host may do the same.
   private mutating func defend(_ sequence: UInt64, _ kind: MatterService.Kind, at now: Instant) {
     note(.conflict(kind))
-    guard let service = services[sequence], service.isOurs, !unannounced.contains(sequence),
+    guard let service = services[sequence], service.isOurs, !isUnannounced(sequence),
       now - service.lastDefense >= options.conflictPause
     else { return }
     services[sequence]?.phase = .announcing(left: 1)

@@ -45,7 +45,7 @@ struct PendingAnswers: Sendable {
   private var firstGroup = 0
   /// The number of answers of the first group that are sent.
   private var sentOfFirst = 0
-  /// The answers and additional records that are sent.
+  /// The answers and additional records without a service that are sent.
   var sent: Set<RecordReference> = []
 
   init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant, requestedAt: Instant) {
@@ -106,9 +106,14 @@ struct Goodbye: Sendable {
 /// a query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
   private struct Key: Hashable {
+    /// The hash of the record, which takes a quarter of the memory. Another record with the same hash would be delayed.
+    let record: Int
     let interface: InterfaceID
     let isIPv6: Bool
-    let record: RecordReference
+
+    init(_ record: RecordReference, _ interface: InterfaceID, isIPv6: Bool) {
+      (self.record, self.interface, self.isIPv6) = (record.hashValue, interface, isIPv6)
+    }
   }
 
   static let pause = Duration.seconds(1)
@@ -121,7 +126,7 @@ struct MulticastHistory: Sendable {
 
   /// Returns the time of the last multicast of a record; nil if there was none recently.
   func last(_ record: RecordReference, _ pending: PendingAnswers) -> Instant? {
-    let key = Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)
+    let key = Key(record, pending.interface, isIPv6: pending.isIPv6)
     return current[key] ?? previous[key]
   }
 
@@ -132,7 +137,7 @@ struct MulticastHistory: Sendable {
       current = [:]
       rotated = now
     }
-    current[Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)] = now
+    current[Key(record, pending.interface, isIPv6: pending.isIPv6)] = now
   }
 
   /// Removes the records of a host, so that they can be multicast at once after a goodbye.
@@ -140,7 +145,7 @@ struct MulticastHistory: Sendable {
     for interface in interfaces {
       for isIPv6 in [false, true] {
         for type in [DNSType.a, .aaaa, .nsec] {
-          let key = Key(interface: interface, isIPv6: isIPv6, record: RecordReference(name, type))
+          let key = Key(RecordReference(name, type), interface, isIPv6: isIPv6)
           current[key] = nil
           previous[key] = nil
         }

@@ -9,9 +9,19 @@ struct DNSWriter {
   private let limit: Int
   private let compressingTargets: Bool
   private let compressing: Bool
-  /// The offsets of the name suffixes in lower case, and their order of insertion for a rollback.
-  private var offsets: [ArraySlice<UInt8>: Int] = [:]
-  private var suffixes: [ArraySlice<UInt8>] = []
+  /// The offsets of the name suffixes, and their order of insertion for a rollback.
+  private var offsets: [Suffix: Int] = [:]
+  private var suffixes: [Suffix] = []
+
+  /// The labels at the end of a name, in lower case.
+  private struct Suffix: Hashable {
+    let key: ArraySlice<UInt8>
+
+    func hash(into hasher: inout Hasher) {
+      // Hashes all bytes at once; the slice's own implementation hashes each byte.
+      key.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+  }
 
   /// - Parameters:
   ///   - compressingTargets: Whether the targets of SRV records may also be compressed.
@@ -108,7 +118,7 @@ struct DNSWriter {
     let compressed = compressed && compressing
     var position = 0
     while compressed && position < name.wire.count {
-      let suffix = name.key[position...]
+      let suffix = Suffix(key: name.key[position...])
       if let offset = offsets[suffix] {
         uint16(0xC000 | UInt16(offset))
         return

@@ -268,9 +268,10 @@ final class BuiltinDiscovery: DiscoveryProvider {
   /// is shared, and a unicast response could arrive at any of its sockets (RFC 6762 § 15.1). At an ephemeral port it is
   /// certain to arrive, and at once: responders must not delay it (§ 6.7). Such a query must not contain known answers.
   private static func withoutUnicastResponse(_ bytes: [UInt8]) -> (bytes: [UInt8], wantsUnicast: Bool) {
+    if DNSMessage.isResponse(bytes) { return (bytes, false) }
     do throws(DNSError) {
       var message = try DNSMessage(bytes)
-      guard !message.isResponse, message.questions.contains(where: \.wantsUnicast) else { return (bytes, false) }
+      guard message.questions.contains(where: \.wantsUnicast) else { return (bytes, false) }
       for index in message.questions.indices { message.questions[index].wantsUnicast = false }
       return (message.encoded(limit: DNSMessage.maximumSize), message.answers.isEmpty && !message.isTruncated)
     } catch {

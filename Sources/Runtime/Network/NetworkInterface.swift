@@ -1,5 +1,6 @@
 internal import Glibc
 public import MatterProtocol
+internal import Synchronization
 
 /// A network interface of the host.
 public struct NetworkInterface: Hashable, Sendable {
@@ -108,9 +109,17 @@ public enum NetworkInterfaces {
     return byIndex.values.sorted { $0.index < $1.index }
   }
 
+  /// The loopback interface, whose addresses do not change.
+  private static let loopback = Mutex<[NetworkInterface]>([])
+
   /// Returns the selected interfaces, all of them up and with an address.
   public static func select(_ selection: InterfaceSelection) throws(NetworkError) -> [NetworkInterface] {
-    try select(selection, from: try all())
+    guard selection == .loopback else { return try select(selection, from: try all()) }
+    let known = loopback.withLock { $0 }
+    if !known.isEmpty { return known }
+    let found = try select(selection, from: try all())
+    loopback.withLock { $0 = found }
+    return found
   }
 
   /// Returns the selected interfaces that are usable at present, possibly none, for callers that follow interface

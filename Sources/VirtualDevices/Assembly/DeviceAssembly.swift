@@ -1,4 +1,5 @@
 import MatterClusters
+import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
@@ -6,7 +7,8 @@ import MatterProtocol
 /// Assembles the configuration, the endpoints and the cluster servers of a device from its definition.
 package enum DeviceAssembly {
   static func configuration(
-    of device: DeviceDefinition, identity: DeviceIdentity, port: UInt16, addresses: [IPAddress] = []
+    of device: DeviceDefinition, identity: DeviceIdentity, signatures: any SignatureScheme = OpenSSLSignatures(),
+    port: UInt16, addresses: [IPAddress] = []
   ) -> DeviceConfiguration {
     var configuration = DeviceConfiguration(
       vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
@@ -14,7 +16,8 @@ package enum DeviceAssembly {
       uniqueID: device.uniqueID, discriminator: device.discriminator,
       passcode: PASEParameters(
         passcode: device.passcode, salt: identity.salt, iterations: DeviceIdentity.iterations),
-      attestation: identity.attestation, port: port, hostName: hostName(device))
+      attestation: DeviceIdentity.attestation(of: device, signatures: signatures), port: port,
+      hostName: hostName(device))
     configuration.enableKey = device.enableKey
     configuration.servesProvisional = device.servesProvisional
     configuration.resumesSubscriptions = device.resumesSubscriptions

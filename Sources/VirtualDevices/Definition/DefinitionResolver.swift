@@ -216,7 +216,10 @@ struct DefinitionResolver {
     if taken.count >= discriminatorCount { taken.removeAll(keepingCapacity: true) }
     // The last free one is used in any case.
     let avoided = taken.count < discriminatorCount - 1 ? WellKnown.discriminator : nil
-    for _ in 0..<discriminatorCount where taken.contains(value) || value == avoided { value = (value + 1) & 0xFFF }
+    for _ in 0..<discriminatorCount {
+      guard taken.contains(value) || value == avoided else { break }
+      value = (value + 1) & 0xFFF
+    }
     taken.insert(value)
     return value
   }

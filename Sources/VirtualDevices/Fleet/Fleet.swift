@@ -96,36 +96,12 @@ public final class Fleet: Sendable {
     let discovery = try ServiceDiscovery(discoveryOptions, on: group.next(), logger: logger)
 
     let board = StatusBoard(discovery, on: group.next())
-    let ports = home.ports(from: options.portBase)
-    let rooms = Rooms()
-    var devices: [NIOLoopBound<VirtualDevice>] = []
-    for (index, definition) in home.devices.enumerated() where options.shard.contains(index) {
-      let loop = group.next()
-      let port = ports[index]
-      let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
-      do {
-        devices.append(
-          try await loop.submit {
-            let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
-            let link = DeviceLink()
-            var environment = VirtualDevice.Environment(
-              machine: ImpairedMachine(host: HostMachine(), link), discovery: ImpairedDiscovery(discovery, link),
-              loop: loop, interfaces: options.interfaces,
-              directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
-              onChange: { board.changed() })
-            environment.peers = options.peers
-            environment.resumesSubscriptions = options.resumesSubscriptions
-            environment.link = link
-            environment.rooms = rooms
-            let device = try VirtualDevice(
-              definition, port: port, random: random, isFresh: options.isFresh, in: environment)
-            return NIOLoopBound(device, eventLoop: loop)
-          }.get())
-      } catch {
-        for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
-        try? await discovery.stop().get()
-        throw FleetError(device: definition.path, cause: error)
-      }
+    let devices: [NIOLoopBound<VirtualDevice>]
+    do {
+      devices = try await startDevices(of: home, options, discovery, on: group, logger: logger) { board.changed() }
+    } catch {
+      try? await discovery.stop().get()
+      throw error
     }
     let control: ControlServer
     var pipe: AppPipe?
@@ -154,6 +130,68 @@ public final class Fleet: Sendable {
         EventLoopFuture.andAllComplete(done, on: loop).whenComplete { _ in discovery.follow(interfaces) }
       }
     return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
+  }
+
+  /// Starts the devices, one at a time on each loop.
+  /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
+  private static func startDevices(
+    of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
+    on group: MultiThreadedEventLoopGroup, logger: Logger, onChange: @escaping @Sendable () -> Void
+  ) async throws(FleetError) -> [NIOLoopBound<VirtualDevice>] {
+    let ports = home.ports(from: options.portBase)
+    let rooms = Rooms()
+    @Sendable func start(_ index: Int, on loop: any EventLoop) async -> Result<NIOLoopBound<VirtualDevice>, FleetError> {
+      let definition = home.devices[index]
+      let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
+      do {
+        let device = try await loop.submit {
+          let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
+          let link = DeviceLink()
+          var environment = VirtualDevice.Environment(
+            machine: ImpairedMachine(host: HostMachine(), link), discovery: ImpairedDiscovery(discovery, link),
+            loop: loop, interfaces: options.interfaces,
+            directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger, onChange: onChange)
+          environment.peers = options.peers
+          environment.resumesSubscriptions = options.resumesSubscriptions
+          environment.link = link
+          environment.rooms = rooms
+          let device = try VirtualDevice(
+            definition, port: ports[index], random: random, isFresh: options.isFresh, in: environment)
+          return NIOLoopBound(device, eventLoop: loop)
+        }.get()
+        return .success(device)
+      } catch {
+        return .failure(FleetError(device: definition.path, cause: error))
+      }
+    }
+
+    let indices = home.devices.indices.filter(options.shard.contains)
+    let loops = Array(group.makeIterator())
+    var started: [Int: NIOLoopBound<VirtualDevice>] = [:]
+    var failure: (index: Int, error: FleetError)?
+    await withTaskGroup(of: (Int, Result<NIOLoopBound<VirtualDevice>, FleetError>).self) { tasks in
+      var next = 0
+      func add() {
+        guard next < indices.count, failure == nil else { return }
+        let (index, loop) = (indices[next], loops[next % loops.count])
+        next += 1
+        tasks.addTask { (index, await start(index, on: loop)) }
+      }
+      for _ in loops { add() }
+      while let (index, result) = await tasks.next() {
+        switch result {
+        case .success(let device): started[index] = device
+        case .failure(let error): if failure.map({ index < $0.index }) ?? true { failure = (index, error) }
+        }
+        add()
+      }
+    }
+    let devices = indices.compactMap { started[$0] }
+    // Starting a device takes more memory for a moment than the running device.
+    HostMemory.releaseFreed()
+    guard let failure else { return devices }
+    for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
+    throw failure.error
   }
 
   /// Returns the status of all devices, in the order of the definition.

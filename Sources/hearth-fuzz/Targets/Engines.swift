@@ -156,9 +156,7 @@ struct DeviceStage {
     var configuration = DeviceConfiguration(
       vendorName: "Hearth", vendorID: 0xFFF1, productName: "Fuzzed Light", productID: 0x8000, serialNumber: "F1",
       uniqueID: "fuzz-1", discriminator: 0xF00, passcode: pase,
-      attestation: AttestationCredentials(
-        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
-        intermediateCertificate: attestation.pai.der, certificationDeclaration: attestation.certificationDeclaration),
+      attestation: .credentials(AttestationCredentials(attestation)),
       port: 5540, hostName: "0242AC110002")
     configuration.enableKey = [UInt8](repeating: 1, count: 16)
     return configuration

@@ -32,10 +32,11 @@ extension Lab {
   let challenge = try #require(lab.administrators[0].core.session(session)).attestationChallenge
   let chain = OperationalCredentials.certificateChainRequest
   let dac = try lab.call(chain, .init(certificateType: .dacCertificate), on: session).certificate.bytes
-  #expect(dac == lab.configuration.attestation.deviceCertificate)
+  let credentials = try #require(lab.device.context.node.attestation)
+  #expect(dac == credentials.deviceCertificate)
   #expect(
     try lab.call(chain, .init(certificateType: .paiCertificate), on: session).certificate.bytes
-      == lab.configuration.attestation.intermediateCertificate)
+      == credentials.intermediateCertificate)
   #expect(try lab.status(chain, .init(certificateType: .init(3)), on: session) == Status(.invalidCommand))
   let request = OperationalCredentials.attestationRequest
   let answer = try lab.call(request, .init(attestationNonce: nonce), on: session)
@@ -45,6 +46,33 @@ extension Lab {
       key: try X509Certificate(der: dac).publicKey))
   #expect(try AttestationElements(tlv: answer.attestationElements.bytes).nonce == nonce.bytes)
   #expect(try lab.status(request, .init(attestationNonce: [1]), on: session) == Status(.invalidCommand))
+}
+
+@Test func createsAttestationOnceOnDemand() throws {
+  var lab = try Lab {
+    $0.attestation = .onDemand { random in
+      AttestationCredentials(
+        try TestAttestation(vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random))
+    }
+  }
+  try lab.addAdministrator()
+  #expect(lab.store[StoreKey.attestation] == nil)
+  func certificate() throws -> [UInt8] {
+    let opened = lab.openPASE()
+    return try lab.call(
+      OperationalCredentials.certificateChainRequest, .init(certificateType: .dacCertificate),
+      on: try #require(opened)
+    ).certificate.bytes
+  }
+  let first = try certificate()
+  #expect(lab.store[StoreKey.attestation] != nil)
+  #expect(try certificate() == first)
+  lab.crash()
+  #expect(try certificate() == first)
+  lab.device.factoryReset(at: lab.now)
+  lab.settle()
+  lab.crash()
+  #expect(try certificate() == first)
 }
 
 @Test func rejectsStepsOutOfOrder() throws {

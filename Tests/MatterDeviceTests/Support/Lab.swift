@@ -61,10 +61,7 @@ struct Lab {
       passcode: PASEParameters(
         verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: Self.salt, iterations: 1000), salt: Self.salt,
         iterations: 1000),
-      attestation: AttestationCredentials(
-        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
-        intermediateCertificate: attestation.pai.der,
-        certificationDeclaration: attestation.certificationDeclaration),
+      attestation: .credentials(AttestationCredentials(attestation)),
       port: 5540, hostName: "B6A1F0C3D2E4")
   }
 

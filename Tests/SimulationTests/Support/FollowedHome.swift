@@ -57,10 +57,7 @@ final class FollowedHome {
       var configuration = DeviceConfiguration(
         vendorName: "Hearth", vendorID: 0xFFF1, productName: name, productID: 0x8000, nodeLabel: name,
         serialNumber: "S\(number)", uniqueID: "U\(number)", discriminator: 3000 + number, passcode: material.passcode,
-        attestation: AttestationCredentials(
-          dacKey: material.attestation.dacKey, deviceCertificate: material.attestation.dac.der,
-          intermediateCertificate: material.attestation.pai.der,
-          certificationDeclaration: material.attestation.certificationDeclaration),
+        attestation: .credentials(AttestationCredentials(material.attestation)),
         port: 5540, hostName: "00112233445\(number)")
       // Without resumption, the home has to notice restarts by itself.
       configuration.resumesSubscriptions = false

@@ -47,10 +47,7 @@ final class SimulatedHome {
     var configuration = DeviceConfiguration(
       vendorName: "Hearth", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8000, nodeLabel: "Lamp",
       serialNumber: "S1", uniqueID: "U1", discriminator: Self.discriminator, passcode: material.passcode,
-      attestation: AttestationCredentials(
-        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
-        intermediateCertificate: attestation.pai.der,
-        certificationDeclaration: attestation.certificationDeclaration),
+      attestation: .credentials(AttestationCredentials(attestation)),
       port: 5540, hostName: "001122334455")
     device(&configuration)
     let endpoint = EndpointDefinition(

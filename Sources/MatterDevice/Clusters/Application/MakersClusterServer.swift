@@ -19,23 +19,26 @@ extension ClusterServer {
         about: ServedElements(
           features: server.features, attributes: Set(server.attributes.keys), commands: Set(server.commands.keys),
           events: Set(server.events.keys)))
-      for element in cluster.elements {
-        switch element {
-        case .attribute(let info) where names.contains(info.name) || info.conformance.requires(facts):
-          server.serve(info)
-        case .event(let info) where names.contains(info.name) || info.conformance.requires(facts):
-          server.events[info.id] = info
-        case .command(let info) where names.contains(info.name) || info.conformance.requires(facts):
-          server.commands[info.id] = command(info, cluster.effects[info.id] ?? [])
-        default: break
+      server = server.changed { server in
+        for element in cluster.elements {
+          switch element {
+          case .attribute(let info) where names.contains(info.name) || info.conformance.requires(facts):
+            server.serve(info)
+          case .event(let info) where names.contains(info.name) || info.conformance.requires(facts):
+            server.events[info.id] = info
+          case .command(let info) where names.contains(info.name) || info.conformance.requires(facts):
+            server.commands[info.id] = command(info, cluster.effects[info.id] ?? [])
+          default: break
+          }
         }
       }
       if server.elementCount == before { break }
     }
-    for id in server.attributes.keys {
-      server.timers[.transition(id)] = { $0.advanceTransition(of: id) }
+    return server.changed { server in
+      for id in server.attributes.keys {
+        server.timers[.transition(id)] = { $0.advanceTransition(of: id) }
+      }
     }
-    return server
   }
 
   private var elementCount: Int { attributes.count + commands.count + events.count }

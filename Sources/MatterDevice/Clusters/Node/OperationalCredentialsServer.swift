@@ -11,7 +11,7 @@ extension RootNode {
       guard request.attestationNonce.bytes.count == 32, let session = context.node.session else {
         throw StatusError(.invalidCommand)
       }
-      let credentials = attestation(context)
+      let credentials = try attestation(&context)
       let elements = AttestationElements(
         certificationDeclaration: credentials.certificationDeclaration, nonce: request.attestationNonce.bytes,
         timestamp: 0
@@ -21,7 +21,7 @@ extension RootNode {
         attestationSignature: OctetString(try sign(context, elements, session, credentials)))
     }
     .answer(OperationalCredentials.certificateChainRequest) { context, request throws(StatusError) in
-      let credentials = attestation(context)
+      let credentials = try attestation(&context)
       switch request.certificateType {
       case .dacCertificate: return .init(certificate: OctetString(credentials.deviceCertificate))
       case .paiCertificate: return .init(certificate: OctetString(credentials.intermediateCertificate))
@@ -29,7 +29,7 @@ extension RootNode {
       }
     }
     .answer(OperationalCredentials.csrRequest) { context, request throws(StatusError) in
-      try csr(&context, request, attestation(context))
+      try csr(&context, request)
     }
     .on(OperationalCredentials.addTrustedRootCertificate) { context, request throws(StatusError) in
       try addRoot(&context, request.rootCACertificate.bytes)
@@ -91,8 +91,15 @@ extension RootNode {
       }
   }
 
-  private static func attestation(_ context: ServerContext) -> AttestationCredentials {
-    context.node.hooks.attestation ?? context.node.configuration.attestation
+  /// Returns the credentials for device attestation, and creates them when they are first needed.
+  private static func attestation(_ context: inout ServerContext) throws(StatusError) -> AttestationCredentials {
+    if let known = context.node.hooks.attestation ?? context.node.attestation { return known }
+    guard case .onDemand(let make) = context.node.configuration.attestation,
+      let made = try? make(&context.node.random)
+    else { throw StatusError(.failure) }
+    context.node.attestation = made
+    context.node.changes.append(made.change)
+    return made
   }
 
   private static func sign(
@@ -116,7 +123,7 @@ extension RootNode {
 
   /// Matter Core § 11.18.6.5.
   private static func csr(
-    _ context: inout ServerContext, _ request: OperationalCredentials.CSRRequest, _ credentials: AttestationCredentials
+    _ context: inout ServerContext, _ request: OperationalCredentials.CSRRequest
   ) throws(StatusError) -> OperationalCredentials.CSRResponse {
     let isForUpdate = request.isForUpdateNOC ?? false
     guard request.csrNonce.bytes.count == 32, let session = context.node.session else {
@@ -125,6 +132,7 @@ extension RootNode {
     guard !isForUpdate || context.subject.kind == .case else { throw StatusError(.invalidCommand) }
     var failSafe = try failSafe(context)
     guard !failSafe.hasNOC else { throw StatusError(.constraintError) }
+    let credentials = try attestation(&context)
     let key = makeKey(&context)
     let signingRequest: [UInt8]
     do {
