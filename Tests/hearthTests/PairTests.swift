@@ -43,14 +43,14 @@ import Testing
     await home.close()
   }
 
-  /// The certificates of the device, made at its first start, are for another product than it reports now.
+  /// The code is for another product than the device reports, and its certificates are for another vendor.
   @Test(.timeLimit(.minutes(10))) func rejectsDeviceOfOtherProduct() async throws {
     let hearth = Hearth()
     let lines = "type: on/off light, discriminator: 1003, passcode: 20240003, serial: P1"
     let first = try await Fleet(hearth, unadvertised: "{ name: Odd, \(lines), product: 0x8001 }")
     let oldCode = first.code
     await first.stop()
-    let fleet = try await Fleet(hearth, unadvertised: "{ name: Odd, \(lines), product: 0x8002 }")
+    let fleet = try await Fleet(hearth, unadvertised: "{ name: Odd, \(lines), product: 0x8002, faults: { attestation: vendor } }")
     #expect(oldCode != fleet.code)
 
     // The old code does not match the product.

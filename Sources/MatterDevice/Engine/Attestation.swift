@@ -5,6 +5,7 @@ internal import MatterProtocol
 
 /// The source of the credentials for device attestation. Matter Core § 6.2.
 public enum Attestation: Sendable {
+  /// Credentials that exist already.
   case credentials(AttestationCredentials)
   /// Creates the credentials when a commissioner first asks for them. The device stores them; they survive a factory
   /// reset.
