@@ -50,7 +50,8 @@ import Testing
     let first = try await Fleet(hearth, unadvertised: "{ name: Odd, \(lines), product: 0x8001 }")
     let oldCode = first.code
     await first.stop()
-    let fleet = try await Fleet(hearth, unadvertised: "{ name: Odd, \(lines), product: 0x8002, faults: { attestation: vendor } }")
+    let fleet = try await Fleet(
+      hearth, unadvertised: "{ name: Odd, \(lines), product: 0x8002, faults: { attestation: vendor } }")
     #expect(oldCode != fleet.code)
 
     // The old code does not match the product.

@@ -7,7 +7,7 @@ extension HomeReducer {
     guard isRestored else { return entry }
     var entry = entry
     for index in entry.sources.indices where !seen.contains(entry.sources[index].id.node) {
-      entry.sources[index].status = SourceStatus(.unknown, lastContact: entry.sources[index].status.lastContact)
+      entry.sources[index].status = entry.sources[index].status.unconfirmed
     }
     return entry
   }
@@ -16,8 +16,9 @@ extension HomeReducer {
   package func shown(_ state: HomeState) -> HomeState {
     guard isRestored else { return state }
     var result = state
-    for source in state.devices.values.flatMap({ shown($0).sources }) {
-      result.apply(.connectivity(source.id, source.status))
+    // Called for each change: the devices that were reached are not copied.
+    for source in state.devices.values.lazy.flatMap(\.sources) where !seen.contains(source.id.node) {
+      result.apply(.connectivity(source.id, source.status.unconfirmed))
     }
     return result
   }
@@ -48,6 +49,11 @@ extension HomeReducer {
     if source.status.reason == .bridgeSaysUnreachable { return Contact() }
     return contacts[source.id.node] ?? Contact()
   }
+}
+
+extension SourceStatus {
+  /// The status until the source is reached after a restart.
+  fileprivate var unconfirmed: SourceStatus { SourceStatus(.unknown, lastContact: lastContact) }
 }
 
 extension HomeInput {

@@ -140,7 +140,8 @@ public final class Fleet: Sendable {
   ) async throws(FleetError) -> [NIOLoopBound<VirtualDevice>] {
     let ports = home.ports(from: options.portBase)
     let rooms = Rooms()
-    @Sendable func start(_ index: Int, on loop: any EventLoop) async -> Result<NIOLoopBound<VirtualDevice>, FleetError> {
+    @Sendable func start(_ index: Int, on loop: any EventLoop) async -> Result<NIOLoopBound<VirtualDevice>, FleetError>
+    {
       let definition = home.devices[index]
       let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
       do {

@@ -95,7 +95,8 @@ struct Rejoin {
     let fleet = FleetStatus.running(in: state.run).first
     while let line = readLine() {
       guard let number = Int(line), let fleet, !fleet.devices.isEmpty else { break }
-      level = level % 254 + 1
+      // Never the level that a new light has, which would be no change.
+      level = 2 + level % 252
       let change = ControlRequest.set(
         device: fleet.devices[number % fleet.devices.count].path, endpoint: nil, cluster: LevelControl.id.rawValue,
         attribute: LevelControl.currentLevel.id.rawValue, value: level.tlv)
