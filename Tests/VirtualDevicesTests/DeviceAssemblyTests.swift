@@ -34,7 +34,7 @@ import Testing
     let device = try definition(kind, more: hasOnOff ? "    attributes: { onOff.onOff: true\(startUp) }\n" : "")
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let store = MemoryStore()
-    let identity = try DeviceIdentity(in: store, [:], random: &random)
+    let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)
     var engine = DeviceEngine(
       DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
       endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
@@ -44,7 +44,22 @@ import Testing
     #expect(engine.isCommissionable)
 
     // The identity is created once: the second start loads it.
-    #expect(try DeviceIdentity(in: store, try store.load(), random: &random).salt == identity.salt)
+    let again = try DeviceIdentity(of: device, in: store, try store.load(), random: &random)
+    #expect(again.salt == identity.salt)
+  }
+
+  @Test func createsTheSameCertificatesFromASeed() throws {
+    let device = try definition(#require(DeviceKind.all.first))
+    func certificate(seed: UInt64) throws -> [UInt8]? {
+      var random: any RandomSource = SeededRandomSource(seed: seed)
+      let identity = try DeviceIdentity(
+        of: device, in: MemoryStore(), [:], signatures: DeterministicSignatures(), random: &random)
+      guard case .onDemand(let make) = identity.attestation else { return nil }
+      return try make().deviceCertificate
+    }
+    let first = try #require(try certificate(seed: 1))
+    #expect(try certificate(seed: 1) == first)
+    #expect(try certificate(seed: 2) != first)
   }
 
   @Test func rejectsValuesOfMissingAttributes() {

@@ -12,7 +12,7 @@ extension DeviceEngine {
     _ device: DeviceDefinition, stored: StoredState = [:], epoch: Int64? = nil, _ clock: BehaviorClock = .zero
   ) throws {
     var random: any RandomSource = SeededRandomSource(seed: 1)
-    let identity = try DeviceIdentity(in: MemoryStore(), [:], random: &random)
+    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
     var configuration = DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
     configuration.isCommissionable = false
     configuration.epoch = epoch.map { $0 * 1000 }

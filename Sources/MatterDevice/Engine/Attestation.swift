@@ -9,7 +9,7 @@ public enum Attestation: Sendable {
   case credentials(AttestationCredentials)
   /// Creates the credentials when a commissioner first asks for them. The device stores them; they survive a factory
   /// reset.
-  case onDemand(@Sendable (inout any RandomSource) throws -> AttestationCredentials)
+  case onDemand(@Sendable () throws -> AttestationCredentials)
 }
 
 /// The credentials for device attestation. Matter Core § 6.2.

@@ -1,5 +1,4 @@
 import MatterClusters
-import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
@@ -7,8 +6,7 @@ import MatterProtocol
 /// Assembles the configuration, the endpoints and the cluster servers of a device from its definition.
 package enum DeviceAssembly {
   static func configuration(
-    of device: DeviceDefinition, identity: DeviceIdentity, signatures: any SignatureScheme = OpenSSLSignatures(),
-    port: UInt16, addresses: [IPAddress] = []
+    of device: DeviceDefinition, identity: DeviceIdentity, port: UInt16, addresses: [IPAddress] = []
   ) -> DeviceConfiguration {
     var configuration = DeviceConfiguration(
       vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
@@ -16,8 +14,7 @@ package enum DeviceAssembly {
       uniqueID: device.uniqueID, discriminator: device.discriminator,
       passcode: PASEParameters(
         passcode: device.passcode, salt: identity.salt, iterations: DeviceIdentity.iterations),
-      attestation: DeviceIdentity.attestation(of: device, signatures: signatures), port: port,
-      hostName: hostName(device))
+      attestation: identity.attestation, port: port, hostName: hostName(device))
     configuration.enableKey = device.enableKey
     configuration.servesProvisional = device.servesProvisional
     configuration.resumesSubscriptions = device.resumesSubscriptions

@@ -5,9 +5,11 @@ import MatterModel
 import MatterProtocol
 import Runtime
 
-/// What a virtual device gets at its first start, as a real one does in the factory. Stored in the device's store,
-/// beside the engine's state.
+/// What a virtual device gets at its first start, as a real one does in the factory.
 struct DeviceIdentity: Sendable {
+  /// The device attestation, which is created when it is first needed: its signatures take longer than the rest of the
+  /// start.
+  let attestation: Attestation
   /// The salt of the passcode's verifier.
   let salt: [UInt8]
 
@@ -17,7 +19,20 @@ struct DeviceIdentity: Sendable {
   private static let saltKey = "identity/salt"
 
   /// Loads the identity from the store, or creates and stores one.
-  init(in store: any NodeStore, _ state: StoredState, random: inout any RandomSource) throws {
+  /// - Parameter random: a seeded source gives the same keys, whatever happens before they are needed.
+  init(
+    of device: DeviceDefinition, in store: any NodeStore, _ state: StoredState,
+    signatures: any SignatureScheme = OpenSSLSignatures(),
+    random: inout any RandomSource
+  ) throws {
+    // Only what is needed, because the definition takes much memory.
+    let (vendorID, productID) = (device.vendorID, device.productID)
+    let (type, name) = (device.kind.deviceType.rawValue, device.serialNumber)
+    let source = random.fork()
+    attestation = .onDemand {
+      var random = source
+      return try Self.credentials(vendorID, productID, type, name, signatures: signatures, random: &random)
+    }
     if let salt = state[Self.saltKey] {
       self.salt = salt
       return
@@ -28,20 +43,10 @@ struct DeviceIdentity: Sendable {
     try store.commit([StoreChange(Self.saltKey, salt)])
   }
 
-  /// Returns the attestation of a device, which is created when it is first needed: signatures take longer than the rest
-  /// of the start.
-  static func attestation(of device: DeviceDefinition, signatures: any SignatureScheme) -> Attestation {
-    // Without the definition, which would take more memory.
-    let (vendorID, productID) = (device.vendorID, device.productID)
-    let (type, name) = (device.kind.deviceType.rawValue, device.serialNumber)
-    return .onDemand { random in
-      try credentials(vendorID, productID, type, name, signatures: signatures, random: &random)
-    }
-  }
-
-  /// Creates attestation credentials with a flaw.
-  static func flawedAttestation(
-    of device: DeviceDefinition, _ flaw: TestAttestation.Flaw?, signatures: any SignatureScheme,
+  /// Creates attestation credentials.
+  /// - Parameter flaw: a flaw of the attestation; nil for a valid one.
+  static func attestation(
+    of device: DeviceDefinition, flaw: TestAttestation.Flaw?, signatures: any SignatureScheme,
     random: inout any RandomSource
   ) throws(CertificateError) -> AttestationCredentials {
     try credentials(

@@ -109,14 +109,13 @@ package final class VirtualDevice {
       state = [:]
     }
     let transport = try openTransport(state, store)
-    let identity = try DeviceIdentity(in: store, state, random: &random)
+    let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
     numbers = EndpointNumbers(state)
     let now = environment.now
     let endpoints = DeviceAssembly.endpoints(of: definition, &numbers, clock(at: now))
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = DeviceAssembly.configuration(
-      of: definition, identity: identity, signatures: machine.signatures, port: port ?? 0,
-      addresses: transport.addresses.map(\.ip))
+      of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     if let name = environment.hostName { configuration.hostName = name }
     configuration.peers = environment.peers
     if !environment.resumesSubscriptions { configuration.resumesSubscriptions = false }
@@ -189,8 +188,8 @@ package final class VirtualDevice {
 
   /// Creates attestation credentials with a flaw.
   func flawedAttestation(_ flaw: TestAttestation.Flaw) throws(CertificateError) -> AttestationCredentials {
-    try DeviceIdentity.flawedAttestation(
-      of: definition, flaw, signatures: environment.machine.signatures, random: &random)
+    try DeviceIdentity.attestation(
+      of: definition, flaw: flaw, signatures: environment.machine.signatures, random: &random)
   }
 
   // MARK: Bridged devices

@@ -50,7 +50,7 @@ extension Lab {
 
 @Test func createsAttestationOnceOnDemand() throws {
   var lab = try Lab {
-    $0.attestation = .onDemand { _ in
+    $0.attestation = .onDemand {
       // Other credentials each time.
       var random = SystemRandomSource()
       return AttestationCredentials(

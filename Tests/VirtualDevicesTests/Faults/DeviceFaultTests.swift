@@ -98,8 +98,8 @@ import Testing
       try HomeDefinition.load(simulating: [("home.yaml", "devices:\n  - { name: A, type: plug }\n")]).devices.first)
     var random: any RandomSource = SeededRandomSource(seed: 1)
     func verify(_ flaw: TestAttestation.Flaw?) throws {
-      let made = try DeviceIdentity.flawedAttestation(
-        of: definition, flaw, signatures: DeterministicSignatures(), random: &random)
+      let made = try DeviceIdentity.attestation(
+        of: definition, flaw: flaw, signatures: DeterministicSignatures(), random: &random)
       let (nonce, challenge) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 16))
       let elements = AttestationElements(
         certificationDeclaration: made.certificationDeclaration, nonce: nonce, timestamp: 0

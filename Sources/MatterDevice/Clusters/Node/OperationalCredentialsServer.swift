@@ -94,9 +94,9 @@ extension RootNode {
   /// Returns the credentials for device attestation, and creates them when they are first needed.
   private static func attestation(_ context: inout ServerContext) throws(StatusError) -> AttestationCredentials {
     if let known = context.node.hooks.attestation ?? context.node.attestation { return known }
-    guard case .onDemand(let make) = context.node.configuration.attestation,
-      let made = try? make(&context.node.random)
-    else { throw StatusError(.failure) }
+    guard case .onDemand(let make) = context.node.configuration.attestation, let made = try? make() else {
+      throw StatusError(.failure)
+    }
     context.node.attestation = made
     context.node.changes.append(made.change)
     return made
