@@ -41,6 +41,8 @@ async def killed(target):
 @check("a device that was killed resumes its subscription", limit=90, once=True)
 async def subscription_resumed(target):
     port = target.current()["port"]
+    # Otherwise setting it to true would be no change.
+    await target.send(OnOff.Commands.Off())
     # The maximum interval, so that only a change causes a report during the check.
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 60)
     try:
@@ -85,6 +87,8 @@ async def subscription_again(target):
         subscription.close()
         target.processes.stop()
         target.processes.start()
+        # The device does not know the sessions from before, and the SDK does not notice.
+        target.a.controller.ExpireSessions(target.node)
 
 
 @check("many interactions at once")
