@@ -18,7 +18,7 @@ public struct ClusterServer: Sendable {
   /// The FeatureMap.
   public let features: UInt32
 
-  /// Shared by copies, of which a device has dozens.
+  /// The elements and handlers. Copies of a server share one object, because each device has dozens of copies.
   private var storage: Storage
   /// Initial values that differ from those of the declarations. They are kept apart, so that devices with different
   /// values share the elements and handlers.

@@ -106,7 +106,8 @@ struct Goodbye: Sendable {
 /// a query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
   private struct Key: Hashable {
-    /// The hash of the record, which takes a quarter of the memory. Another record with the same hash would be delayed.
+    /// The hash of the record, which takes less memory than the record. Two records with the same hash would have the
+    /// same time, so that one could be sent a second later or not at all.
     let record: Int
     let interface: InterfaceID
     let isIPv6: Bool

@@ -109,7 +109,7 @@ public enum NetworkInterfaces {
     return byIndex.values.sorted { $0.index < $1.index }
   }
 
-  /// The loopback interface, whose addresses do not change.
+  /// The loopback interface after its first selection, since its addresses do not change.
   private static let loopback = Mutex<[NetworkInterface]>([])
 
   /// Returns the selected interfaces, all of them up and with an address.

@@ -5,7 +5,7 @@ import MatterModel
 import MatterProtocol
 import Runtime
 
-/// What a virtual device gets at its first start, as a real one does in the factory.
+/// The attestation and the salt of a virtual device. They are created once, as in the factory of a real device.
 struct DeviceIdentity: Sendable {
   /// The device attestation, which is created when it is first needed: its signatures take longer than the rest of the
   /// start.
@@ -25,7 +25,7 @@ struct DeviceIdentity: Sendable {
     signatures: any SignatureScheme = OpenSSLSignatures(),
     random: inout any RandomSource
   ) throws {
-    // Only what is needed, because the definition takes much memory.
+    // The closure captures these values instead of the definition, which is larger.
     let (vendorID, productID) = (device.vendorID, device.productID)
     let (type, name) = (device.kind.deviceType.rawValue, device.serialNumber)
     let source = random.fork()

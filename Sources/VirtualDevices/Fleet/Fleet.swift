@@ -132,7 +132,7 @@ public final class Fleet: Sendable {
     return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
   }
 
-  /// Starts the devices, one at a time on each loop.
+  /// Starts the devices, at any time as many as there are event loops.
   /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
   private static func startDevices(
     of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
