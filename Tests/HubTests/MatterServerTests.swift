@@ -479,5 +479,5 @@ extension HubServer {
   fileprivate var outstanding: Int { connections.values.reduce(0) { $0 + $1.outstanding } }
 
   /// Delays the next operation with exclusive access to the fabric.
-  fileprivate func delayExclusive(until end: EventLoopFuture<Void>) { lastExclusive = end }
+  fileprivate func delayExclusive(until end: EventLoopFuture<Void>) { lastExclusive[.fabric] = end }
 }

@@ -29,8 +29,14 @@ class Hub:
         self.process = None
 
     async def start(self):
+        updates = os.path.join(self.directory, "updates")
+        os.makedirs(updates, exist_ok=True)
+        subprocess.run(
+            [self.hearth, "ota", "create", os.path.join(updates, "light-2.ota"), "--vendor", "0xFFF1", "--product", "0x8001",
+             "--number", "2", "--notes", "https://example.org/2"], check=True, capture_output=True)
         self.process = await asyncio.create_subprocess_exec(
             self.hearth, "hub", "run", "--websocket", "0", "--json", "--interface", "veth-b", "--mdns", "builtin",
+            "--updates", updates,
             "--state", os.path.join(self.directory, "home"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         line = (await asyncio.wait_for(self.process.stdout.readline(), 20)).decode()
         addresses = [address for address in json.loads(line)["data"]["addresses"] if address.startswith("ws:")]

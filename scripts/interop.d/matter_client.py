@@ -17,8 +17,9 @@ import traceback
 import aiohttp
 from chip.clusters import Objects as Clusters
 from matter_server.client import MatterClient
-from matter_server.common.errors import InvalidArguments, InvalidCommand, MatterError, NodeCommissionFailed, NodeNotExists
-from matter_server.common.models import EventType
+from matter_server.common.errors import (
+    InvalidArguments, InvalidCommand, MatterError, NodeCommissionFailed, NodeNotExists, UpdateError)
+from matter_server.common.models import EventType, UpdateSource
 
 from harness import Failed, expect, expect_equal, reason_of
 
@@ -304,6 +305,29 @@ async def availability(server: Server):
     await server.event(EventType.NODE_UPDATED, lambda entry: entry.node_id == node.node_id and entry.available, since,
                        seconds=30)
     await server.client.send_device_command(node.node_id, 1, Clusters.OnOff.Commands.On())
+
+
+@client_check("a node is updated, and reports the state of the update", limit=120)
+async def updated(server: Server):
+    node = await server.light()
+    found = await server.client.check_node_update(node.node_id)
+    expect(found is not None, "no update is found")
+    expect_equal((found.vid, found.pid, found.software_version, found.software_version_string, found.release_notes_url,
+                  found.update_source), (0xFFF1, 0x8001, 2, "2.0", "https://example.org/2", UpdateSource.LOCAL), "update")
+    await error_of(UpdateError, server.client.update_node(node.node_id, 3))
+    states = []
+    unsubscribe = server.client.subscribe_events(
+        lambda _, state: states.append(state), event_filter=EventType.ATTRIBUTE_UPDATED, node_filter=node.node_id,
+        attr_path_filter="0/42/2")
+    await server.client.update_node(node.node_id, 2)
+    unsubscribe()
+    # Downloading and Applying.
+    expect(4 in states and 5 in states, f"the states are {states}")
+    version = Clusters.BasicInformation.Attributes.SoftwareVersion
+    async with asyncio.timeout(30):
+        while node.get_attribute_value(0, None, version) != 2:
+            await asyncio.sleep(0.1)
+    expect_equal(await server.client.check_node_update(node.node_id), None, "another update")
 
 
 @client_check("a removed node is announced, and can be commissioned again", limit=60)

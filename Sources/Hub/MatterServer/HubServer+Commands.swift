@@ -137,12 +137,8 @@ extension HubServer {
     case "get_network_topology": return topology
     case "get_thread_border_routers": return []
     case "get_thread_diagnostics": return arguments("ext_pan_id") == nil ? [] : .null
-    case "check_node_update":
-      _ = try known(try arguments.nodeID())
-      return .null
-    case "update_node":
-      _ = try known(try arguments.nodeID())
-      throw MatterServerError(.updateError, "no update is available")
+    case "check_node_update": return try checkUpdate(arguments)
+    case "update_node": return try await update(arguments)
     case "initiate_ota_upload": throw MatterServerError(.otaUploadError, "OTA is disabled")
     case "register_icd", "unregister_icd", "resync_icd":
       _ = try known(try arguments.nodeID())

@@ -111,13 +111,16 @@ extension HubServer {
 
   // MARK: One at a time
 
-  /// Performs an operation that needs exclusive access to the fabric, after all earlier ones.
+  /// What operations use one at a time.
+  enum ExclusiveResource { case fabric, softwareProvider }
+
+  /// Performs an operation that needs exclusive access to a resource, after all earlier ones.
   func exclusively<R: Sendable>(
-    _ body: () async throws(HomeError) -> R
+    using resource: ExclusiveResource = .fabric, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
-    let before = lastExclusive
+    let before = lastExclusive[resource]
     let end = eventLoop.makePromise(of: Void.self)
-    lastExclusive = end.futureResult
+    lastExclusive[resource] = end.futureResult
     defer { end.succeed() }
     try? await before?.get()
     return try await body()

@@ -34,6 +34,8 @@ public actor HubServer {
     /// The time without progress in sending to a client, or without an answer to pings, after which its connection is
     /// closed.
     public var timeout: Duration = .seconds(60)
+    /// The software images that clients can install; nil: none.
+    package var updates: SoftwareUpdates?
     /// The maximum number of clients.
     package var clients = 1024
     /// The time for the upgrade of a connection.
@@ -137,8 +139,12 @@ public actor HubServer {
   var interviews: [NodeID: Int64] = [:]
   /// The last events of nodes.
   var recentEvents: [(node: NodeID, data: EventData)] = []
-  /// The end of the last operation with exclusive access to the fabric.
-  var lastExclusive: EventLoopFuture<Void>?
+  /// The ends of the last exclusive operations.
+  var lastExclusive: [ExclusiveResource: EventLoopFuture<Void>] = [:]
+  /// The nodes that are updated or wait for it.
+  var updatingNodes: Set<NodeID> = []
+  /// The running software update.
+  var updateTask: Task<HomeError?, Never>?
   /// Callers that wait until a node is announced or removed.
   var waiters: [Int: (node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
   var nextWaiter = 0
@@ -215,6 +221,7 @@ public actor HubServer {
   public func close() async {
     guard !isEnding else { return }
     isEnding = true
+    updateTask?.cancel()
     for case .socket(let path) in [.socket(path)] + options.addresses where addresses.contains(path) { unlink(path) }
     for listener in listeners { try? await listener.close().get() }
     await waitForRequests()

@@ -49,6 +49,11 @@ struct HubCommands: AsyncParsableCommand {
       help: ArgumentHelp("The private key of --certificate (PEM, without a passphrase).", valueName: "file"),
       completion: .file())
     var key: String?
+    @Option(
+      help: ArgumentHelp(
+        "A folder with software images (.ota) that clients of --websocket can install.", valueName: "folder"),
+      completion: .directory)
+    var updates: String?
     @OptionGroup var metrics: MetricsOptions
     @Option(help: ArgumentHelp("A file to write when the hub listens.", valueName: "file"), completion: .file())
     var readyFile: String?
@@ -66,8 +71,10 @@ struct HubCommands: AsyncParsableCommand {
       options.loopback = try websocket.map { try Self.loopback($0) }
       try metrics.check()
       if let certificate, let key { options.certificate = .init(certificate: certificate, key: key) }
+      let folder = try updates.map { try SoftwareFolder($0) }
       let stop = StopSignals()
       let signal = try await home.withHome { session in
+        options.updates = folder?.updates(home, in: session)
         let hub = try await HubServer.open(session, options)
         var server: MetricsServer?
         do {

@@ -87,45 +87,13 @@ extension OTA {
             "\(file) has version \(header.softwareVersion) and does not update version \(before.version)",
             device: device.name)
         }
-        try await ProviderDevice.run([image], fault: fault, home, in: session) { provider in
-          try await session.announce(provider, to: device)
-          let after = try await Self.follow(device, to: header.softwareVersion, session, home.output)
-          home.output.result(
-            device.jsonNames.adding("previousVersion", .integer(before.version))
-              .adding("softwareVersion", .integer(after.version))
-              .adding("softwareVersionString", .string(after.text)),
-            "\(device.label): updated from version \(before.version) to \(after.version) (\(after.text))")
-        }
+        let after = try await ProviderDevice.update(device, with: image, fault: fault, home, in: session)
+        home.output.result(
+          device.jsonNames.adding("previousVersion", .integer(before.version))
+            .adding("softwareVersion", .integer(after.version))
+            .adding("softwareVersionString", .string(after.text)),
+          "\(device.label): updated from version \(before.version) to \(after.version) (\(after.text))")
       }
-    }
-
-    private static let interval = Duration.milliseconds(500)
-    /// The numbers of intervals in which an update must begin, and end.
-    private static let limits = (start: 20, end: 1200)
-
-    /// Waits until the device has the version.
-    /// - Throws: `refused` if the update fails, `timedOut` if it does not end.
-    private static func follow(
-      _ device: DeviceRecord, to version: UInt32, _ session: Home, _ output: Output
-    ) async throws -> SoftwareStatus {
-      var (last, hasStarted) = ("", false)
-      for count in 0..<limits.end {
-        try await Task.sleep(for: interval)
-        // The device does not answer while it restarts.
-        guard let status = try? await session.softwareStatus(of: device) else { continue }
-        if status.version == version { return status }
-        let text = status.state + (status.progress.map { " \($0)%" } ?? "")
-        if text != last, !status.isIdle { output.progress("  \(text)") }
-        last = text
-        hasStarted = hasStarted || !status.isIdle
-        guard status.isIdle else { continue }
-        if hasStarted || count >= limits.start {
-          throw HomeError(
-            .refused, "the update failed or did not begin; see `hearth watch --since` for its events",
-            device: device.name)
-        }
-      }
-      throw HomeError(.timedOut, "the update did not end", device: device.name)
     }
   }
 }

@@ -17,7 +17,7 @@ struct ProviderDevice {
 
   /// Runs the body with a provider, which is commissioned into the home first unless it is one of its devices already.
   static func run<R>(
-    _ images: [SoftwareImage], fault: String?, _ options: HomeOptions, in session: Home,
+    _ images: [SoftwareImage], fault: String?, _ options: some HomeOpening, in session: Home,
     _ body: (DeviceRecord) async throws -> R
   ) async throws -> R {
     var definition = try HomeDefinition.load(
@@ -55,6 +55,46 @@ struct ProviderDevice {
       await fleet.stop()
       throw error
     }
+  }
+
+  /// Updates a device with an image from a provider that runs until the device has the version of the image.
+  /// - Throws: `refused` if the update fails, `timedOut` if it does not end.
+  static func update(
+    _ device: DeviceRecord, with image: SoftwareImage, fault: String? = nil, _ options: some HomeOpening,
+    in session: Home
+  ) async throws -> SoftwareStatus {
+    try await run([image], fault: fault, options, in: session) { provider in
+      try await session.announce(provider, to: device)
+      return try await follow(device, to: image.header.softwareVersion, session, options.output)
+    }
+  }
+
+  private static let interval = Duration.milliseconds(500)
+  /// The numbers of intervals in which an update must begin, and end.
+  private static let limits = (start: 20, end: 1200)
+
+  /// Waits until the device has the version.
+  private static func follow(
+    _ device: DeviceRecord, to version: UInt32, _ session: Home, _ output: Output
+  ) async throws -> SoftwareStatus {
+    var (last, hasStarted) = ("", false)
+    for count in 0..<limits.end {
+      try await Task.sleep(for: interval)
+      // The device does not answer while it restarts.
+      guard let status = try? await session.softwareStatus(of: device) else { continue }
+      if status.version == version { return status }
+      let text = status.state + (status.progress.map { " \($0)%" } ?? "")
+      if text != last, !status.isIdle { output.progress("  \(text)") }
+      last = text
+      hasStarted = hasStarted || !status.isIdle
+      guard status.isIdle else { continue }
+      if hasStarted || count >= limits.start {
+        throw HomeError(
+          .refused, "the update failed or did not begin; see `hearth watch --since` for its events",
+          device: device.name)
+      }
+    }
+    throw HomeError(.timedOut, "the update did not end", device: device.name)
   }
 
   /// Returns the provider as a device of the home.
