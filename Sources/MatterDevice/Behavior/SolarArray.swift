@@ -88,6 +88,7 @@ extension ClusterServer {
       var report = EnergyReport()
       report.power = max(power, context[scratch: Curtailment.self]?.power ?? power)
       if power < 0 { report.capability = [.init(minPower: power, maxPower: 0, minDuration: 1, maxDuration: 86_400)] }
+      if context.node.utc != nil { report.forecast = array.forecast(at: time / 1000) }
       context.call(ElectricalPowerServer.load, report.power)
       context.schedule(.daylight, at: now + .milliseconds(SolarArray.step * 1000 - time % (SolarArray.step * 1000)))
       context.call(EnergyManagementServer.report, report, on: context.parent)
@@ -106,13 +107,48 @@ extension ClusterServer {
 }
 
 extension SolarArray {
+  /// The duration of a slot of the forecast in seconds.
+  private static let slot: Int64 = 3600
+  /// The number of slots; a forecast has at most ten.
+  private static let slots: Int64 = 10
+  /// The seconds from the start of Unix time to that of Matter.
+  private static let epoch: Int64 = 946_684_800
+
+  /// Returns the power of each of the coming hours, the present one included. The forecast knows the daylight, and the
+  /// mean density of the clouds.
+  /// - Parameter time: In seconds of Unix time.
+  func forecast(at time: Int64) -> DeviceEnergyManagement.ForecastStruct {
+    let time = min(max(time, 0), Self.latest)
+    let start = time.quotient(Self.slot) * Self.slot
+    let slots = (0..<Self.slots).map { index in
+      let begin = start + index * Self.slot
+      let light = stride(from: begin + 300, to: begin + Self.slot, by: 600)
+      let mean = light.reduce(0) { $0 + irradiance(at: $1) } / 6
+      func power(_ density: Double) -> Int64 {
+        -Int64((Double(peak) * min(max(mean * (1 - clouds * density), 0), 1)).rounded())
+      }
+      let elapsed = UInt32(clamping: index == 0 ? time - start : 0)
+      let seconds = UInt32(clamping: Self.slot)
+      return DeviceEnergyManagement.SlotStruct(
+        minDuration: seconds, maxDuration: seconds, defaultDuration: seconds, elapsedSlotTime: elapsed,
+        remainingSlotTime: seconds.saturatingSubtract(elapsed), nominalPower: power(0.5), minPower: power(0),
+        maxPower: power(1), nominalEnergy: power(0.5))
+    }
+    func epoch(_ time: Int64) -> UInt32 { UInt32(clamping: time - Self.epoch) }
+    return .init(
+      forecastID: 0, activeSlotNumber: .value(0), startTime: epoch(start),
+      endTime: epoch(start + Self.slots * Self.slot), isPausable: false, slots: slots,
+      forecastUpdateReason: .internalOptimization)
+  }
+
   /// Limits the power that is generated; nil ends that.
   fileprivate static let curtail = ServerHook<ElectricalPowerMeasurement, Int64?>("curtail")
 
   /// Returns the Device Energy Management server, for the endpoint that the inverter is a part of.
   public func energyManagement() -> ClusterServer {
     let appliance = EnergyAppliance(
-      .solarPV, -max(peak, 0)...0, features: [DeviceEnergyManagement.powerAdjustment])
+      .solarPV, -max(peak, 0)...0,
+      features: [DeviceEnergyManagement.powerAdjustment, DeviceEnergyManagement.powerForecastReporting])
     return EnergyManagementServer.make(appliance) { context, demand in
       for endpoint in context.family { context.call(Self.curtail, demand.power, on: endpoint) }
     }

@@ -274,7 +274,7 @@ import Testing
       reported.nominalPower != nil && reported.minPower != nil && reported.maxPower != nil
         && reported.nominalEnergy != nil && reported.manufacturerESAState == nil)
     try cause(0x10, node)
-    #expect(throws: StatusError(.invalidCommand)) { try cause(0x0A, node) }
+    #expect(throws: StatusError(.invalidCommand)) { try cause(0x11, node) }
   }
 
   @Test("pauses the charge") func pausesCharge() throws {

@@ -15,6 +15,8 @@ public enum StorageServer {
   public static let voltage: ClosedRange<UInt32> = 44_000...54_000
   private static let nominalVoltage: Int64 = 48_000
 
+  private typealias DEM = DeviceEnergyManagement
+
   /// Returns the Power Source server of the battery.
   public static func make(_ battery: StorageBattery) -> ClusterServer {
     ClusterServer(PowerSource.self, features: [PowerSource.battery, PowerSource.rechargeable])
@@ -40,7 +42,7 @@ public enum StorageServer {
         battery.start(stored: stored, at: context.now)
         // A behavior of the power may have started earlier.
         battery.request(context[scratch: Request.self]?.power ?? 0, at: context.now)
-        context[scratch: Adjustment.self] = nil
+        (context[scratch: Adjustment.self], context[scratch: Flow.self]) = (nil, nil)
         context[scratch: StorageBattery.self] = battery
         update(&context)
       }
@@ -64,9 +66,13 @@ public enum StorageServer {
   /// Returns the Device Energy Management server, for the endpoint that the battery is a part of.
   public static func energyManagement(_ battery: StorageBattery) -> ClusterServer {
     let appliance = EnergyAppliance(
-      .batteryStorage, -battery.discharging...battery.charging, features: [DeviceEnergyManagement.powerAdjustment])
+      .batteryStorage, -battery.discharging...battery.charging,
+      features: [
+        DEM.powerAdjustment, DEM.powerForecastReporting, DEM.forecastAdjustment, DEM.constraintBasedAdjustment,
+      ])
     return EnergyManagementServer.make(appliance) { context, demand in
-      for endpoint in context.family { context.call(adjust, demand.power, on: endpoint) }
+      let power = demand.isPaused ? 0 : demand.power
+      for endpoint in context.family { context.call(adjust, power, on: endpoint) }
     }
   }
 
@@ -79,7 +85,58 @@ public enum StorageServer {
         .init(minPower: range.lowest, maxPower: range.highest, minDuration: 1, maxDuration: 86_400)
       ]
     }
+    report.forecast = forecast(battery, &context)
     context.call(EnergyManagementServer.report, report, on: context.parent)
+  }
+
+  /// The lowest power of an adjusted forecast, as a part of the highest one.
+  private static let lowestPart: Int64 = 10
+
+  /// Returns the forecast: the present power until the battery is full or empty, in one slot; nil without a power or a
+  /// known time.
+  private static func forecast(
+    _ battery: StorageBattery, _ context: inout ServerContext
+  ) -> DeviceEnergyManagement.ForecastStruct? {
+    let (now, power) = (context.now, battery.power)
+    guard let time = battery.timeToEnd else {
+      context[scratch: Flow.self] = nil
+      return nil
+    }
+    var flow = context[scratch: Flow.self] ?? Flow(power: power, start: now, end: now + time)
+    if flow.power != power { flow = Flow(power: power, start: now, end: now + time) }
+    // Rounding moves the end by nanoseconds, a charge that is set moves it further.
+    if abs((now + time - flow.end).milliseconds) > 1000 { flow.end = now + time }
+    context[scratch: Flow.self] = flow
+    guard let start = context.epochSeconds(at: flow.start), let end = context.epochSeconds(at: flow.end),
+      let present = context.epochSeconds
+    else { return nil }
+    let highest = power > 0 ? battery.charging : -battery.discharging
+    let lowest = highest / lowestPart
+    let (elapsed, remaining) = (present.saturatingSubtract(start), end.saturatingSubtract(present))
+    let total = elapsed.saturatingAdd(remaining)
+    // The durations of the whole slot, so that its progress does not change them.
+    func seconds(_ other: Int64) -> UInt32 {
+      other == 0 ? total : UInt32(clamping: Int128(total) * Int128(power) / Int128(other))
+    }
+    let (shortest, longest) = (min(seconds(highest), total), max(seconds(lowest), total))
+    let powers = (lowest: min(lowest, highest), highest: max(lowest, highest))
+    let slot = DeviceEnergyManagement.SlotStruct(
+      minDuration: shortest, maxDuration: longest, defaultDuration: total, elapsedSlotTime: elapsed,
+      remainingSlotTime: remaining, slotIsPausable: false, nominalPower: power, minPower: min(powers.lowest, power),
+      maxPower: max(powers.highest, power),
+      nominalEnergy: Int64(clamping: Int128(total) * Int128(power) / 3600), minPowerAdjustment: powers.lowest,
+      maxPowerAdjustment: powers.highest, minDurationAdjustment: 1, maxDurationAdjustment: longest)
+    return .init(
+      forecastID: 0, activeSlotNumber: .value(0), startTime: start, endTime: end, earliestStartTime: .value(start),
+      latestEndTime: start.saturatingAdd(longest), isPausable: false, slots: [slot],
+      forecastUpdateReason: .internalOptimization)
+  }
+
+  /// A constant power until the battery is full or empty.
+  private struct Flow: Sendable {
+    let power: Int64
+    let start: Instant
+    var end: Instant
   }
 
   /// Returns the Power Source server of a connection to the grid.

@@ -63,15 +63,8 @@ extension EnergyManagementServer {
         }
         update(&context, isUrgent: true) { $0.shift = (request.cause, request.requestedStartTime) }
       }
-      .on(DEM.cancelRequest) { context, _ throws(StatusError) in
-        guard let state = context[scratch: EnergyManagement.self], state.shownForecast != nil else {
-          throw StatusError(.failure)
-        }
-        guard state.shift != nil else { throw StatusError(.invalidInState) }
-        update(&context, isUrgent: true) { $0.shift = nil }
-      }
-      .onTest(0x05, "startTimeAdjustment") { test(isActive: false, &$0) }
-      .onTest(0x06, "startTimeAdjustmentEnd") { endTest(&$0) }
+      .onTest(0x05, "startTimeAdjustment") { testForecast(startsIn: 60, &$0) }
+      .onTest(0x06, "startTimeAdjustmentEnd") { endForecastTest(&$0) }
   }
 
   // MARK: Pauses
@@ -96,51 +89,10 @@ extension EnergyManagementServer {
         endPause(.cancelled, &context)
         update(&context, isUrgent: true)
       }
-      .onTest(0x07, "pausable") { test(isActive: true, &$0) }
+      .onTest(0x07, "pausable") { testForecast(&$0) }
       .onTest(0x08, "pausableNextSlot") { context in
         update(&context) { $0.testForecast?.activeSlotNumber = .value(1) }
       }
-      .onTest(0x09, "pausableEnd") { endTest(&$0) }
-  }
-
-  // MARK: Forecasts for tests
-
-  static func forecastTests(_ server: ClusterServer) -> ClusterServer {
-    server
-      .onTest(0x0F, "forecast") { test(isActive: true, &$0) }
-      .onTest(0x10, "forecastEnd") { endTest(&$0) }
-  }
-
-  /// Replaces the forecast by one of two slots, of which the first one may be paused.
-  private static func test(isActive: Bool, _ context: inout ServerContext) {
-    // Without a known time, the time since the start.
-    let now =
-      context.epochSeconds ?? UInt32(clamping: (context.now - context.startedAt).milliseconds / 1000)
-    let reportsPower = context.has(DEM.powerForecastReporting)
-    func slot(_ seconds: UInt32, isPausable: Bool) -> DeviceEnergyManagement.SlotStruct {
-      .init(
-        minDuration: seconds, maxDuration: 2 * seconds, defaultDuration: seconds, elapsedSlotTime: 0,
-        remainingSlotTime: seconds, slotIsPausable: isPausable, minPauseDuration: 10, maxPauseDuration: 60,
-        manufacturerESAState: reportsPower ? nil : 1, nominalPower: reportsPower ? 2_500_000 : nil,
-        minPower: reportsPower ? 1_200_000 : nil, maxPower: reportsPower ? 7_600_000 : nil,
-        nominalEnergy: reportsPower ? Int64(2_500_000) * Int64(seconds) / 3600 : nil)
-    }
-    let slots = [slot(1800, isPausable: true), slot(3600, isPausable: false)]
-    let start = isActive ? now : now.saturatingAdd(60)
-    let end = start.saturatingAdd(slots.reduce(0) { $0.saturatingAdd($1.defaultDuration) })
-    let forecast = DeviceEnergyManagement.ForecastStruct(
-      forecastID: 0, activeSlotNumber: isActive ? .value(0) : .null, startTime: start, endTime: end,
-      earliestStartTime: .value(now), latestEndTime: end.saturatingAdd(60), isPausable: true, slots: slots,
-      forecastUpdateReason: .internalOptimization)
-    update(&context, isUrgent: true) { state in
-      (state.testForecast, state.shift) = (forecast, nil)
-    }
-  }
-
-  private static func endTest(_ context: inout ServerContext) {
-    endPause(.cancelled, &context)
-    update(&context, isUrgent: true) { state in
-      (state.testForecast, state.shift) = (nil, nil)
-    }
+      .onTest(0x09, "pausableEnd") { endForecastTest(&$0) }
   }
 }

@@ -2,8 +2,8 @@ public import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The Device Energy Management server of an energy smart appliance: power adjustments, pauses, another start, and the
-/// user's opt-out. The appliance reports its operation after each change, and follows the demand.
+/// The Device Energy Management server of an energy smart appliance: power adjustments, pauses, changes of the forecast,
+/// and the user's opt-out. The appliance reports its operation after each change, and follows the demand.
 /// Application Clusters § 9.2.
 ///
 ///     let server = EnergyManagementServer.make(appliance) { context, demand in context.call(Boiler.demand, demand) }
@@ -43,8 +43,11 @@ public enum EnergyManagementServer {
         update(&context) { state in
           state.report = report
           state.measure(at: now)
-          // A shift belongs to the forecast that it shifted.
-          if state.shownForecast == nil { state.shift = nil }
+          // A shift and adjusted slots belong to their forecast.
+          if state.shownForecast == nil {
+            state.shift = nil
+            if state.plan?.adjustments.isEmpty == false { state.plan = nil }
+          }
         }
       }
     return adjusting(server, appliance.features)
@@ -58,8 +61,11 @@ public enum EnergyManagementServer {
     if has(DEM.startTimeAdjustment) { server = startAdjustments(server) }
     if has(DEM.pausable) { server = pauses(server) }
     if has(DEM.powerForecastReporting) || has(DEM.stateForecastReporting) { server = forecastTests(server) }
-    guard has(DEM.powerAdjustment) || has(DEM.startTimeAdjustment) || has(DEM.pausable) else { return server }
-    return optOuts(server)
+    if has(DEM.forecastAdjustment) { server = forecastAdjustments(server) }
+    if has(DEM.constraintBasedAdjustment) { server = constraints(server) }
+    let changes = [DEM.startTimeAdjustment, DEM.forecastAdjustment, DEM.constraintBasedAdjustment]
+    if changes.contains(where: has) { server = cancellations(server) }
+    return (changes + [DEM.powerAdjustment, DEM.pausable]).contains(where: has) ? optOuts(server) : server
   }
 
   // MARK: Opt-out
@@ -82,6 +88,7 @@ public enum EnergyManagementServer {
     if let cause = state.pause?.cause, !choice.allows(cause) { endPause(.userOptOut, &context) }
     update(&context, isUrgent: true) { state in
       if let cause = state.shift?.cause, !choice.allows(cause) { state.shift = nil }
+      if let cause = state.plan?.cause, !choice.allows(cause) { state.plan = nil }
     }
   }
 
@@ -128,14 +135,17 @@ public enum EnergyManagementServer {
     }
     if let end = changed.adjustment?.end, end <= now { endAdjustment(.normalCompletion, &context) }
     if let end = changed.pause?.end, end <= now { endPause(.normalCompletion, &context) }
+    if let plan = changed.plan, plan.isOver(at: now) { context[scratch: EnergyManagement.self]?.plan = nil }
     show(&context, isUrgent: isUrgent)
     guard var state = context[scratch: EnergyManagement.self] else { return }
     context.cancel(.tick)
-    if let next = Instant?.earlier(state.adjustment?.end, state.pause?.end) { context.schedule(.tick, at: next) }
-    guard state.demand != state.followed else { return }
-    state.followed = state.demand
+    let next = Instant?.earlier(state.adjustment?.end, state.pause?.end)
+    if let next = Instant?.earlier(next, state.plan?.nextChange(after: now)) { context.schedule(.tick, at: next) }
+    let demand = state.demand(at: now)
+    guard demand != state.followed else { return }
+    state.followed = demand
     context[scratch: EnergyManagement.self] = state
-    state.follow(&context, state.demand)
+    state.follow(&context, demand)
   }
 
   private static func show(_ context: inout ServerContext, isUrgent: Bool) {
@@ -174,6 +184,28 @@ struct EnergyManagement: Sendable {
     let capability: [DeviceEnergyManagement.PowerAdjustStruct]
   }
 
+  /// A time with a limited power.
+  struct Window: Sendable {
+    let start: Instant
+    let end: Instant
+    /// In milliwatts; nil pauses the appliance.
+    let power: Int64?
+  }
+
+  /// A change of the forecast by a client.
+  struct Plan: Sendable {
+    let cause: DeviceEnergyManagement.AdjustmentCause
+    let windows: [Window]
+    /// The adjusted slots; empty for constraints.
+    var adjustments: [DeviceEnergyManagement.SlotAdjustmentStruct] = []
+
+    func isOver(at now: Instant) -> Bool { !windows.isEmpty && windows.allSatisfy { $0.end <= now } }
+
+    func nextChange(after now: Instant) -> Instant? {
+      windows.flatMap { [$0.start, $0.end] }.filter { $0 > now }.min()
+    }
+  }
+
   let follow: @Sendable (inout ServerContext, EnergyDemand) -> Void
   /// The demand that the appliance follows.
   var followed = EnergyDemand()
@@ -186,6 +218,7 @@ struct EnergyManagement: Sendable {
   var adjustment: Adjustment?
   var pause: (cause: DeviceEnergyManagement.AdjustmentCause, end: Instant)?
   var shift: (cause: DeviceEnergyManagement.AdjustmentCause, start: UInt32)?
+  var plan: Plan?
   /// The energy since the start of the adjustment.
   var meter: EnergyMeter
   /// The number of the last forecast.
@@ -201,10 +234,16 @@ struct EnergyManagement: Sendable {
   }
 
   /// The demand of the requests. Tests do not reach the appliance.
-  var demand: EnergyDemand {
+  func demand(at now: Instant) -> EnergyDemand {
     var demand = EnergyDemand()
-    if testCapability == nil { demand.power = adjustment?.power }
-    if testForecast == nil { (demand.isPaused, demand.start) = (pause != nil, shift?.start) }
+    if testForecast == nil {
+      (demand.isPaused, demand.start) = (pause != nil, shift?.start)
+      if let window = plan?.windows.first(where: { $0.start <= now && now < $0.end }) {
+        demand.power = window.power
+        demand.isPaused = demand.isPaused || window.power == nil
+      }
+    }
+    if testCapability == nil, let power = adjustment?.power { demand.power = power }
     return demand
   }
 
@@ -235,7 +274,8 @@ struct EnergyManagement: Sendable {
       forecast.endTime = start.saturatingAdd(forecast.endTime.saturatingSubtract(forecast.startTime))
       forecast.startTime = start
     }
-    let cause = pause?.cause ?? shift?.cause
+    forecast.adjust(plan?.adjustments ?? [])
+    let cause = pause?.cause ?? shift?.cause ?? plan?.cause
     forecast.forecastUpdateReason =
       cause == nil ? .internalOptimization : cause == .localOptimization ? .localOptimization : .gridOptimization
     return forecast
@@ -243,6 +283,27 @@ struct EnergyManagement: Sendable {
 }
 
 extension DeviceEnergyManagement.ForecastStruct {
+  /// Returns the start of a slot in seconds since 2000.
+  func start(of index: Int) -> UInt32 {
+    slots.prefix(index).reduce(startTime) { $0.saturatingAdd($1.defaultDuration) }
+  }
+
+  /// Changes the slots that have not begun. The appliance itself reports the changed active slot.
+  fileprivate mutating func adjust(_ adjustments: [DeviceEnergyManagement.SlotAdjustmentStruct]) {
+    let first = activeSlotNumber.wrapped.map { Int($0) + 1 } ?? 0
+    for adjustment in adjustments where slots.indices.contains(Int(adjustment.slotIndex)) {
+      let index = Int(adjustment.slotIndex)
+      guard index >= first else { continue }
+      let before = slots[index].defaultDuration
+      (slots[index].defaultDuration, slots[index].remainingSlotTime) = (adjustment.duration, adjustment.duration)
+      if let power = adjustment.nominalPower {
+        slots[index].nominalPower = power
+        slots[index].nominalEnergy = Int64(clamping: Int128(power) * Int128(adjustment.duration) / 3600)
+      }
+      endTime = endTime.saturatingSubtract(before).saturatingAdd(adjustment.duration)
+    }
+  }
+
   /// The forecast without its number and the progress of its slots.
   fileprivate var withoutProgress: Self {
     var forecast = self

@@ -12,7 +12,10 @@ extension EvseServer {
     typealias DEM = DeviceEnergyManagement
     let appliance = EnergyAppliance(
       .evse, ChargingStation.power(of: ChargingStation.minimumCurrent)...ChargingStation.power(of: circuitCapacity),
-      features: [DEM.powerAdjustment, DEM.powerForecastReporting, DEM.startTimeAdjustment, DEM.pausable])
+      features: [
+        DEM.powerAdjustment, DEM.powerForecastReporting, DEM.startTimeAdjustment, DEM.pausable, DEM.forecastAdjustment,
+        DEM.constraintBasedAdjustment,
+      ])
     return EnergyManagementServer.make(appliance) { context, demand in context.call(EvseServer.demand, demand) }
   }
 
@@ -56,12 +59,14 @@ extension EvseServer {
     let start = isActive ? state.transferTime.flatMap { context.epochSeconds(at: $0) } ?? now : followed?.start ?? now
     let (elapsed, remaining) = (isActive ? now.saturatingSubtract(start) : 0, seconds(power))
     let end = start.saturatingAdd(elapsed).saturatingAdd(remaining)
+    let shortest = elapsed.saturatingAdd(seconds(station.availablePower))
+    let longest = elapsed.saturatingAdd(seconds(lowest))
     let slot = DeviceEnergyManagement.SlotStruct(
-      minDuration: elapsed.saturatingAdd(seconds(station.availablePower)),
-      maxDuration: elapsed.saturatingAdd(seconds(lowest)), defaultDuration: elapsed.saturatingAdd(remaining),
+      minDuration: shortest, maxDuration: longest, defaultDuration: elapsed.saturatingAdd(remaining),
       elapsedSlotTime: elapsed, remainingSlotTime: remaining, slotIsPausable: true, minPauseDuration: pause.lowerBound,
       maxPauseDuration: pause.upperBound, nominalPower: power, minPower: lowest, maxPower: station.availablePower,
-      nominalEnergy: energy)
+      nominalEnergy: energy, minPowerAdjustment: lowest, maxPowerAdjustment: station.availablePower,
+      minDurationAdjustment: shortest, maxDurationAdjustment: longest)
     return .init(
       forecastID: 0, activeSlotNumber: isActive ? .value(0) : .null, startTime: start, endTime: end,
       earliestStartTime: isActive ? .value(start) : .null, latestEndTime: max(end, followed?.target ?? end),
