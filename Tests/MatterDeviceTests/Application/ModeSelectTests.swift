@@ -49,7 +49,7 @@ import Testing
     let node = TestNode(SpeakerServers.make())
     for server in SpeakerServers.make() { expectConformance(of: server) }
     #expect(node[OnOff.onOff])
-    #expect(node[LevelControl.currentLevel] == .value(50))
+    #expect(node[LevelControl.currentLevel] == .value(127))
     try node.invoke(OnOff.off)
     let request = LevelControl.MoveToLevelRequest(
       level: 0, transitionTime: .value(0), optionsMask: [], optionsOverride: [])
@@ -61,6 +61,6 @@ import Testing
     #expect(node[LevelControl.currentLevel] == .value(0))
     try node.invoke(
       LevelControl.moveToLevel, .init(level: 254, transitionTime: .value(0), optionsMask: [], optionsOverride: []))
-    #expect(node[LevelControl.currentLevel] == .value(100))
+    #expect(node[LevelControl.currentLevel] == .value(254))
   }
 }

@@ -2,14 +2,12 @@ import MatterClusters
 
 /// The servers of a speaker. Device Library § 10.4.
 public enum SpeakerServers {
-  /// Returns On/Off, which is off while the speaker is muted, and Level Control, whose level is the volume in percent.
+  /// Returns On/Off, which is off while the speaker is muted, and Level Control, whose level is the volume, 254 the highest.
   /// The two are independent: a command for the level of a muted speaker sets the volume that it has later.
   public static func make() -> [ClusterServer] {
     [
       OnOffServer.make(features: [], isOn: true),
-      LevelControlServer.make(features: [], level: 50)
-        .initial(LevelControl.minLevel, 0)
-        .initial(LevelControl.maxLevel, 100),
+      LevelControlServer.make(features: [], level: 127).initial(LevelControl.minLevel, 0),
     ]
   }
 }

@@ -111,8 +111,9 @@ public enum KeypadInputServer {
     case .muteFunction: try context.invoke(OnOff.off, NoFields(), on: speaker)
     case .restoreVolumeFunction: try context.invoke(OnOff.on, NoFields(), on: speaker)
     default:
+      // A twentieth of the range.
       let step = LevelControl.StepRequest(
-        stepMode: key == .volumeUp ? .up : .down, stepSize: 5, transitionTime: .value(0), optionsMask: [],
+        stepMode: key == .volumeUp ? .up : .down, stepSize: 13, transitionTime: .value(0), optionsMask: [],
         optionsOverride: [])
       try context.invoke(LevelControl.step, step, on: speaker)
     }
