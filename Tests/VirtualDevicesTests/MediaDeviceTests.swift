@@ -86,6 +86,9 @@ import Testing
     #expect(player.value(LevelControl.currentLevel, on: 2) == .value(140))
     try player.act(part: "remote", "Mute", on: 1, at: at(1))
     #expect(player.value(OnOff.onOff, on: 2) == false)
+    // The keys also change the volume while the speaker is muted.
+    try player.act(part: "remote", "VolumeDown", on: 1, at: at(2))
+    #expect(player.value(LevelControl.currentLevel, on: 2) == .value(127))
     #expect(player.value(OnOff.onOff, on: 1) == true)
   }
 

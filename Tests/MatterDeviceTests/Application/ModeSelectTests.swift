@@ -51,8 +51,11 @@ import Testing
     #expect(node[OnOff.onOff])
     #expect(node[LevelControl.currentLevel] == .value(127))
     try node.invoke(OnOff.off)
-    let request = LevelControl.MoveToLevelRequest(
+    var request = LevelControl.MoveToLevelRequest(
       level: 0, transitionTime: .value(0), optionsMask: [], optionsOverride: [])
+    try node.invoke(LevelControl.moveToLevel, request)
+    #expect(node[LevelControl.currentLevel] == .value(127))
+    (request.optionsMask, request.optionsOverride) = (.executeIfOff, .executeIfOff)
     try node.invoke(LevelControl.moveToLevel, request)
     #expect(node[LevelControl.currentLevel] == .value(0))
     #expect(!node[OnOff.onOff])

@@ -113,8 +113,8 @@ public enum KeypadInputServer {
     default:
       // A twentieth of the range.
       let step = LevelControl.StepRequest(
-        stepMode: key == .volumeUp ? .up : .down, stepSize: 13, transitionTime: .value(0), optionsMask: [],
-        optionsOverride: [])
+        stepMode: key == .volumeUp ? .up : .down, stepSize: 13, transitionTime: .value(0), optionsMask: .executeIfOff,
+        optionsOverride: .executeIfOff)
       try context.invoke(LevelControl.step, step, on: speaker)
     }
     return true
