@@ -60,8 +60,10 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
             name = facts.names.get(suite.cluster or "", suite.cluster)
             jobs.append(Job(suite.name, suite.path, "-", reason or f"none of our devices serves {name}"))
         limit = suite.config.get("timeout", 90) + 600
-        jobs += [Job(suite.name, suite.path, device, too_slow(suite, device, endpoint, known), endpoint, limit)
-                 for device, endpoint in targets]
+        for device, endpoint in targets:
+            name = f"{suite.name} {target_name(device, endpoint)}"
+            jobs.append(Job(suite.name, suite.path, device,
+                            matching(name, skips) or too_slow(suite, device, endpoint, known), endpoint, limit))
     if not wanted_types:
         jobs.append(Job("all suites of the root node", "", OTHERS, known.table["root"]["reason"]))
         jobs += [Job("all suites of its clusters", "", device, reason, endpoint)
