@@ -32,6 +32,14 @@ import Testing
     #expect(clusters == [Identify.id, Descriptor.id, ValveConfigurationAndControl.id])
   }
 
+  /// The device type does not have the Identify cluster, like other utility types.
+  @Test("an electrical sensor does not identify itself") func electricalSensor() throws {
+    let clusters = Set(
+      try values("  - { name: Meter, type: electrical sensor }\n").keys.filter { $0.endpoint == 1 }.map(\.cluster))
+    #expect(
+      clusters == [Descriptor.id, PowerTopology.id, ElectricalPowerMeasurement.id, ElectricalEnergyMeasurement.id])
+  }
+
   @Test(arguments: DeviceKind.all) func conforms(_ kind: DeviceKind) throws {
     let behind = kind == .bridge ? ", devices: [{ name: Behind, type: plug }]" : ""
     #expect(try findings("  - { name: Thing, room: Hall, type: \(kind.name)\(behind) }\n") == [])

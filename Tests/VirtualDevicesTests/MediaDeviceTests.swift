@@ -69,8 +69,8 @@ import Testing
     ("type: TV\n    media: { audio: { e_n: E } }", "home.yaml:4:23: found “e_n”, expected a language tag"),
     ("type: TV\n    media: { audio: [en] }", "home.yaml:4:21: found a list, expected at most 16 languages"),
     (
-      "type: speaker\n    attributes: { levelControl.currentLevel: 101 }",
-      "home.yaml:4:46: found 101, expected a number"
+      "type: speaker\n    attributes: { levelControl.currentLevel: 255 }",
+      "home.yaml:4:46: found 255, expected a number"
     ),
   ]) func reportsWrongKeys(_ fields: String, _ message: String) {
     let problem = problem(fields)
@@ -83,9 +83,12 @@ import Testing
     var player = try engine("type: TV\n    attributes: { onOff.onOff: true }")
     #expect(player.nowPlaying(on: 1) == "Documentary")
     try player.act(part: "remote", "VolumeUp", on: 1, at: at(1))
-    #expect(player.value(LevelControl.currentLevel, on: 2) == .value(55))
+    #expect(player.value(LevelControl.currentLevel, on: 2) == .value(140))
     try player.act(part: "remote", "Mute", on: 1, at: at(1))
     #expect(player.value(OnOff.onOff, on: 2) == false)
+    // The keys also change the volume while the speaker is muted.
+    try player.act(part: "remote", "VolumeDown", on: 1, at: at(2))
+    #expect(player.value(LevelControl.currentLevel, on: 2) == .value(127))
     #expect(player.value(OnOff.onOff, on: 1) == true)
   }
 

@@ -127,7 +127,7 @@ class Bench:
             file.write(text)
         self.start()
 
-    def start(self, seconds: float = 20):
+    def start(self, seconds: float = 60):  # for a busy machine
         ready = os.path.join(self.directory, "ready")
         if os.path.exists(ready):
             os.remove(ready)

@@ -38,6 +38,7 @@ logging.basicConfig(level=logging.INFO, format="%(asctime)s.%(msecs)03d %(name)s
 import chip.native  # noqa: E402
 from chip import CertificateAuthority, ChipStack  # noqa: E402
 from chip.discovery import DiscoveryType  # noqa: E402
+from matter.yamltests import constraints  # noqa: E402
 from matter.yamltests.definitions import SpecDefinitionsFromPaths  # noqa: E402
 from matter.yamltests.hooks import TestRunnerHooks  # noqa: E402
 from matter.yamltests.parser import TestParser, TestParserConfig  # noqa: E402
@@ -68,6 +69,19 @@ async def request_action(name: str):
     answer = json.loads(await next_line())
     if "error" in answer:
         raise RuntimeError(answer["error"])
+
+
+# Types with the names of the standard in some suites, and the names that the SDK's check knows.
+TYPES = {"epoch-s": "epoch_s", "energy-mWh": "int64s"}
+check_type = constraints._ConstraintType.check_response
+
+
+def check_named_type(self, value, type_name):
+    self._type = TYPES.get(self._type, self._type)
+    return check_type(self, value, type_name)
+
+
+constraints._ConstraintType.check_response = check_named_type
 
 
 class Steps(TestRunnerHooks):

@@ -60,8 +60,10 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
             name = facts.names.get(suite.cluster or "", suite.cluster)
             jobs.append(Job(suite.name, suite.path, "-", reason or f"none of our devices serves {name}"))
         limit = suite.config.get("timeout", 90) + 600
-        jobs += [Job(suite.name, suite.path, device, too_slow(suite, device, endpoint, known), endpoint, limit)
-                 for device, endpoint in targets]
+        for device, endpoint in targets:
+            name = f"{suite.name} {target_name(device, endpoint)}"
+            jobs.append(Job(suite.name, suite.path, device,
+                            matching(name, skips) or too_slow(suite, device, endpoint, known), endpoint, limit))
     if not wanted_types:
         jobs.append(Job("all suites of the root node", "", OTHERS, known.table["root"]["reason"]))
         jobs += [Job("all suites of its clusters", "", device, reason, endpoint)
@@ -100,6 +102,7 @@ class Session:
     def __init__(self, bench: Bench, checkout: Checkout, directory: str):
         self.bench = bench
         home = os.path.join(directory, f"yaml {bench.name}".replace(" ", "-"))
+        self.home = home
         data, temporary = os.path.join(home, "data"), os.path.join(home, "tmp")
         os.makedirs(data, exist_ok=True)
         os.makedirs(temporary, exist_ok=True)
@@ -147,10 +150,24 @@ class Session:
                 self.write({})
             except Failed as error:
                 self.write({"error": str(error)})
-        over = time.monotonic() >= end
-        self.close()
-        return {"outcome": "fail", "reason": f"not over after {limit:.0f} s" if over else
-                f"the SDK's controller ended unexpectedly (status {self.process.returncode})"}
+        if time.monotonic() >= end:
+            self.close()
+            return {"outcome": "fail", "reason": f"not over after {limit:.0f} s"}
+        try:
+            # Its output ends a moment before the process does.
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.close()
+        return {"outcome": "fail", "reason": f"the SDK's controller ended unexpectedly (status {self.process.returncode}): "
+                + self.last_words(job["folder"])}
+
+    def last_words(self, folder: str) -> str:
+        """Returns the last line of the log of a suite, or of the session if it ended before the suite began."""
+        for path in (os.path.join(folder, "suite.log"), os.path.join(self.home, "session.log")):
+            if os.path.exists(path) and os.path.getsize(path) > 0:
+                with open(path, errors="replace") as file:
+                    return [line.strip() for line in file if line.strip()][-1]
+        return "it wrote no log"
 
 
 _sessions: dict[str, Session] = {}

@@ -28,9 +28,7 @@ extension DeviceAssembly {
       return [
         Unit(
           type: DeviceTypes.electricalSensor,
-          servers: [
-            identify, PowerTopologyServer.make(), ElectricalPowerServer.make(), ElectricalEnergyServer.make(directions),
-          ])
+          servers: [PowerTopologyServer.make(), ElectricalPowerServer.make(), ElectricalEnergyServer.make(directions)])
       ]
     case .solarPower:
       return [

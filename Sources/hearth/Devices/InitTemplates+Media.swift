@@ -29,11 +29,11 @@ extension Init.Kind {
           audio: { en: English, es: Español }
           subtitles: { en: English, es: Español }
 
-      # On is not muted. The volume is the level, in percent.
+      # On is not muted. The level is the volume, at most 254.
       - name: Radio
         room: Kitchen
         type: speaker
-        attributes: { levelControl.currentLevel: 30 }
+        attributes: { levelControl.currentLevel: 76 }
 
     """
 }

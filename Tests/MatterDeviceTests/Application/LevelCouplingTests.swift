@@ -115,8 +115,9 @@ struct LevelCouplingTests {
     try node.moveTo(1, withOnOff: true)
     try node.invoke(OnOff.off)
     #expect(!node.isOn)
+    // ExecuteIfOff is not set.
     try node.moveTo(50)
-    #expect(node.level == 50)
+    #expect(node.level == 1)
     #expect(!node.serves(LevelControl.remainingTime))
   }
 

@@ -49,10 +49,13 @@ import Testing
     let node = TestNode(SpeakerServers.make())
     for server in SpeakerServers.make() { expectConformance(of: server) }
     #expect(node[OnOff.onOff])
-    #expect(node[LevelControl.currentLevel] == .value(50))
+    #expect(node[LevelControl.currentLevel] == .value(127))
     try node.invoke(OnOff.off)
-    let request = LevelControl.MoveToLevelRequest(
+    var request = LevelControl.MoveToLevelRequest(
       level: 0, transitionTime: .value(0), optionsMask: [], optionsOverride: [])
+    try node.invoke(LevelControl.moveToLevel, request)
+    #expect(node[LevelControl.currentLevel] == .value(127))
+    (request.optionsMask, request.optionsOverride) = (.executeIfOff, .executeIfOff)
     try node.invoke(LevelControl.moveToLevel, request)
     #expect(node[LevelControl.currentLevel] == .value(0))
     #expect(!node[OnOff.onOff])
@@ -61,6 +64,6 @@ import Testing
     #expect(node[LevelControl.currentLevel] == .value(0))
     try node.invoke(
       LevelControl.moveToLevel, .init(level: 254, transitionTime: .value(0), optionsMask: [], optionsOverride: []))
-    #expect(node[LevelControl.currentLevel] == .value(100))
+    #expect(node[LevelControl.currentLevel] == .value(254))
   }
 }

@@ -38,11 +38,12 @@ enum LevelCommands {
     context[LevelControl.options].subtracting(mask).union(override.intersection(mask))
   }
 
-  /// Returns whether a command without On/Off coupling takes effect: the light is on, or ExecuteIfOff is set.
+  /// Returns whether a command without On/Off coupling takes effect: the device is on, or ExecuteIfOff is set. This
+  /// doesn't depend on the feature On/Off. § 1.6.6.9.
   private static func mayExecute(
     _ mask: LevelControl.Options, _ override: LevelControl.Options, _ context: inout ServerContext
   ) -> Bool {
-    guard context.has(LevelControl.onOff), context.serves(OnOff.self), !context[OnOff.onOff] else { return true }
+    guard context.serves(OnOff.self), !context[OnOff.onOff] else { return true }
     return options(mask, override, &context).contains(.executeIfOff)
   }
 

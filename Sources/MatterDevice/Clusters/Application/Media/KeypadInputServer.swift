@@ -111,9 +111,10 @@ public enum KeypadInputServer {
     case .muteFunction: try context.invoke(OnOff.off, NoFields(), on: speaker)
     case .restoreVolumeFunction: try context.invoke(OnOff.on, NoFields(), on: speaker)
     default:
+      // A twentieth of the range.
       let step = LevelControl.StepRequest(
-        stepMode: key == .volumeUp ? .up : .down, stepSize: 5, transitionTime: .value(0), optionsMask: [],
-        optionsOverride: [])
+        stepMode: key == .volumeUp ? .up : .down, stepSize: 13, transitionTime: .value(0), optionsMask: .executeIfOff,
+        optionsOverride: .executeIfOff)
       try context.invoke(LevelControl.step, step, on: speaker)
     }
     return true
