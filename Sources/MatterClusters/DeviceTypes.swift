@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// The device types of the Device Library 1.4.2 and Doorbell, with the clusters that their endpoints must serve.
+/// The device types of the Device Library 1.4.2, and some of 1.5, with the clusters that their endpoints must serve.
 /// Clusters/DeviceTypes.devices declares them.
 public enum DeviceTypes {
   /// Returns the device type with this id; nil if it is unknown.

@@ -101,6 +101,7 @@ package enum ValueUnit: Hashable, Sendable {
     add(WaterHeaterManagement.self, .milliwattHours, "EstimatedHeatRequired")
     add(HepaFilterMonitoring.self, .percent, "Condition")
     add(ActivatedCarbonFilterMonitoring.self, .percent, "Condition")
+    add(SoilMeasurement.self, .percent, "SoilMoistureMeasuredValue")
     add(FanControl.self, .percent, "PercentSetting", "PercentCurrent")
     add(
       TemperatureControl.self, .hundredthsOfDegree, "TemperatureSetpoint", "MinTemperature", "MaxTemperature", "Step",

@@ -120,6 +120,6 @@ struct CatalogueTests {
     #expect(
       DeviceTypes.dimmableLight.servers == [Identify.id, Groups.id, ScenesManagement.id, OnOff.id, LevelControl.id])
     #expect(DeviceTypes.rootNode.servers.contains(GeneralDiagnostics.id))
-    #expect(DeviceTypes.named("doorbell")?.id == 0x0148 && DeviceTypes.doorbell.clients == [0x0556])
+    #expect(DeviceTypes.named("doorbell")?.id == 0x0148 && DeviceTypes.doorbell.clients == [Chime.id])
   }
 }

@@ -34,6 +34,7 @@ import VirtualDevices
     Sensor(kind: .lightSensor, attribute: "illuminanceMeasurement.measuredValue", values: ("20lx", "1000lx")),
     Sensor(kind: .temperatureSensor, attribute: "temperatureMeasurement.measuredValue", values: ("-5.5C", "21C")),
     Sensor(kind: .humiditySensor, attribute: "relativeHumidityMeasurement.measuredValue", values: ("40%", "61.25%")),
+    Sensor(kind: .soilSensor, attribute: "soilMeasurement.soilMoistureMeasuredValue", values: ("15%", "60%")),
     Sensor(kind: .pressureSensor, attribute: "pressureMeasurement.measuredValue", values: ("990hPa", "1013hPa")),
     Sensor(kind: .airQualitySensor, attribute: "airQuality.airQuality", values: ("Poor", "Good")),
     Sensor(

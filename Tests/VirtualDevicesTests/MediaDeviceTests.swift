@@ -56,6 +56,8 @@ import Testing
     ("type: plug\n    media: {}", "home.yaml:4:12: found “media”, expected this key only in"),
     ("type: plug\n    modes: [A]", "home.yaml:4:12: found “modes”, expected this key only in"),
     ("type: mode select\n    phases: { A: 3m }", "home.yaml:4:13: found “phases”, expected this key only in"),
+    ("type: plug\n    sounds: [A]", "home.yaml:4:13: found “sounds”, expected this key only in"),
+    ("type: chime\n    sounds: []", "home.yaml:4:13: found a list, expected a list of 1 to 32 names"),
     ("type: mode select\n    modes: []", "home.yaml:4:12: found a list, expected a list of 1 to 32 names"),
     ("type: mode select\n    modes: [A, a]", "home.yaml:4:16: found “a”, expected a name of 1 to 64 bytes"),
     ("type: TV\n    media: { title: {} }", "home.yaml:4:14: found key “title”, expected a key of the media"),
@@ -139,6 +141,17 @@ import Testing
     #expect(VirtualDevice.media(&selector, on: 1) == "High")
     try selector.act(set: ModeSelect.currentMode, 1, on: 1, at: at(0))
     #expect(VirtualDevice.media(&selector, on: 1) == "Low")
+  }
+
+  @Test func chimePlaysItsSounds() throws {
+    var chime = try engine("type: chime\n    sounds: [Bell, Gong]\n    attributes: { chime.selectedChime: 1 }")
+    #expect(chime.value(Chime.installedChimeSounds, on: 1)?.map(\.name) == ["Bell", "Gong"])
+    #expect(VirtualDevice.media(&chime, on: 1) == "Gong")
+    try chime.act(set: Chime.selectedChime, 0, on: 1, at: at(0))
+    #expect(VirtualDevice.media(&chime, on: 1) == "Bell")
+    try chime.act(set: Chime.enabled, false, on: 1, at: at(0))
+    #expect(VirtualDevice.media(&chime, on: 1) == "disabled")
+    #expect(throws: (any Error).self) { try chime.act(set: Chime.selectedChime, 2, on: 1, at: at(0)) }
   }
 
   @Test func doorbellIsAGenericSwitchWithReleases() throws {

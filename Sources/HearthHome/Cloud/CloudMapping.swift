@@ -8,7 +8,9 @@ internal import WebClient
 // Omitted, because they have no counterpart:
 // - the utility types, Aggregator, and the types that only command other devices (light switches, controllers, remote
 //   controls), which have no state to query; Generic Switch and Doorbell have only events;
-// - On/Off Sensor, Light Sensor, Pressure Sensor, Flow Sensor, Water Freeze Detector: no trait has their measurement;
+// - On/Off Sensor, Light Sensor, Pressure Sensor, Flow Sensor, Soil Sensor, Water Freeze Detector: no trait has
+//   their measurement;
+// - Chime and closures;
 // - Identify, Groups, Scenes Management (a scene is a device in the cloud), Binding and the administrative clusters;
 // - the types and clusters of manufacturers.
 

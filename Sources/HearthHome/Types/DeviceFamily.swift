@@ -40,7 +40,7 @@ public struct DeviceFamily: Hashable, Sendable {
       DeviceTypes.contactSensor, DeviceTypes.lightSensor, DeviceTypes.occupancySensor, DeviceTypes.temperatureSensor,
       DeviceTypes.pressureSensor, DeviceTypes.flowSensor, DeviceTypes.humiditySensor, DeviceTypes.onOffSensor,
       DeviceTypes.smokeCoAlarm, DeviceTypes.airQualitySensor, DeviceTypes.waterFreezeDetector,
-      DeviceTypes.waterLeakDetector, DeviceTypes.rainSensor,
+      DeviceTypes.waterLeakDetector, DeviceTypes.rainSensor, DeviceTypes.soilSensor,
     ])
   public static let lock = Self("lock", [DeviceTypes.doorLock])
   /// Blinds, shades and curtains.

@@ -87,6 +87,7 @@ private struct ReadingSource {
   mutating func addSensors() {
     add(TemperatureMeasurement.measuredValue)
     add(RelativeHumidityMeasurement.measuredValue, suffix: " humidity")
+    add(SoilMeasurement.soilMoistureMeasuredValue, suffix: " soil moisture")
     add(IlluminanceMeasurement.measuredValue)
     add(PressureMeasurement.measuredValue)
     add(FlowMeasurement.measuredValue)
@@ -152,6 +153,9 @@ private struct ReadingSource {
   }
 
   mutating func addMode() {
+    let sounds = value(Chime.installedChimeSounds) ?? []
+    add(Chime.selectedChime) { chime in sounds.first { $0.chimeID == chime }?.name ?? "sound \(chime)" }
+    add(Chime.enabled) { $0 ? nil : "disabled" }
     let modes = value(ModeSelect.supportedModes) ?? []
     add(ModeSelect.currentMode) { mode in modes.first { $0.mode == mode }?.label ?? "mode \(mode)" }
   }

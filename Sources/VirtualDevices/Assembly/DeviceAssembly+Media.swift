@@ -1,16 +1,20 @@
 import MatterClusters
 import MatterDevice
 
-// Selectors, speakers and video players.
+// Selectors, chimes, speakers and video players.
 extension DeviceAssembly {
   /// The modes of a selector whose definition names none.
   static let usualModes = ["Low", "Medium", "High"]
+  /// The sounds of a chime whose definition names none.
+  static let usualSounds = ["Ding Dong", "Westminster", "Buzzer"]
 
-  /// Returns the application endpoints of a media device or a selector; nil for other kinds.
+  /// Returns the application endpoints of a media device, a chime or a selector; nil for other kinds.
   static func mediaUnits(of kind: DeviceKind, _ device: DeviceDefinition? = nil) -> [Unit]? {
     switch kind {
     case .modeSelect:
       return [Unit(type: DeviceTypes.modeSelect, servers: [ModeSelectServer.make(device?.modes ?? usualModes)])]
+    case .chime:
+      return [Unit(type: DeviceTypes.chime, servers: sensor(ChimeServer.make(device?.sounds ?? usualSounds)))]
     case .speaker:
       return [Unit(type: DeviceTypes.speaker, servers: SpeakerServers.make())]
     case .basicVideoPlayer:

@@ -99,6 +99,7 @@ package enum DeviceAssembly {
     case .humiditySensor: return sensor(SensorServers.humidity())
     case .pressureSensor: return sensor(SensorServers.pressure())
     case .flowSensor: return sensor(SensorServers.flow())
+    case .soilSensor: return sensor(SensorServers.soilMoisture())
     case .doorLock: return doorLock
     case .otaProvider: return [SoftwareProviderServer.make(device?.images ?? [])]
     default:

@@ -50,6 +50,7 @@ struct PipeCommand: Sendable, Hashable {
   private static let commands: [(name: String, read: Read)] = [
     ("SetOccupancy", setting(OccupancySensing.occupancy, to: "Occupancy")),
     ("SetAirQuality", setting(AirQuality.airQuality, to: "NewValue")),
+    ("SetSimulatedSoilMoisture", setting(SoilMeasurement.soilMoistureMeasuredValue, to: "SoilMoistureValue")),
     ("SimulateLatchPosition", setting(Switch.currentPosition, to: "PositionId")),
     ("SwitchLatched", setting(Switch.currentPosition, to: "NewPosition")),
     ("InitialPress", setting(Switch.currentPosition, to: "NewPosition")),

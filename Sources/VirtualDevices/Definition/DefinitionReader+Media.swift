@@ -3,7 +3,7 @@ internal import MatterDevice
 internal import MatterModel
 internal import Yams
 
-// The key `media` of video players, and `modes` of selectors.
+// The key `media` of video players, `modes` of selectors, and `sounds` of chimes.
 extension DefinitionReader {
   /// The longest duration of a title.
   private static let longestTitle = Duration.seconds(24 * 3600)
@@ -13,6 +13,12 @@ extension DefinitionReader {
     // Other kinds have a program, see `readProgram`.
     guard kind == .modeSelect, let node = fields["modes"] else { return nil }
     return names(node, 1...32, bytes: 64, example: "[Low, High]")
+  }
+
+  /// Returns the sounds of a chime; nil without the key.
+  mutating func readSounds(_ fields: [String: Node], of kind: DeviceKind?) -> [String]? {
+    guard let node = fields["sounds"], isPlaced(node, "sounds", kind, in: [.chime]) else { return nil }
+    return names(node, 1...32, bytes: 48, example: "[Ding Dong, Westminster]")
   }
 
   /// Returns the contents and connections of a video player; nil without the key.

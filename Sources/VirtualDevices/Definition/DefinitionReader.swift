@@ -97,7 +97,7 @@ struct DefinitionReader {
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
     "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "images",
-    "media", "clusters", "sleepy",
+    "media", "clusters", "sleepy", "sounds",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -173,7 +173,7 @@ struct DefinitionReader {
       energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
       motors: readMotors(fields, of: kind), images: readImages(fields, of: kind), modes: readModes(fields, of: kind),
-      media: readMedia(fields, of: kind), bridged: parts.bridged,
+      sounds: readSounds(fields, of: kind), media: readMedia(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 

@@ -6,6 +6,9 @@ extension DeviceKind {
   public static let doorbell = DeviceKind(
     name: "doorbell", aliases: ["door bell", "bell push"], deviceType: 0x000F, productID: 0x8090,
     summary: "a button at a door that reports presses")
+  public static let chime = DeviceKind(
+    name: "chime", aliases: ["door chime", "gong"], deviceType: 0x0146, productID: 0x8096,
+    summary: "a chime that plays one of several sounds")
   public static let modeSelect = DeviceKind(
     name: "mode select", aliases: ["mode selector", "selector"], deviceType: 0x0027, productID: 0x8091,
     summary: "a selector of one of several modes")
@@ -23,7 +26,7 @@ extension DeviceKind {
     productID: 0x8095, summary: "a television set with titles, channels, inputs and a speaker")
 
   static let controls: [DeviceKind] = [.doorbell, .controlBridge, .onOffSensor]
-  static let media: [DeviceKind] = [.speaker, .modeSelect, .basicVideoPlayer]
+  static let media: [DeviceKind] = [.speaker, .chime, .modeSelect, .basicVideoPlayer]
 
   /// Whether the device sends commands to the nodes that it is bound to when it is pressed.
   package var isBoundControl: Bool {

@@ -6,6 +6,6 @@ extension DeviceKind {
     .genericSwitch, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .contactSensor, .waterFreezeDetector,
     .waterLeakDetector, .rainSensor, .lightSensor, .occupancySensor, .temperatureSensor, .pressureSensor, .flowSensor,
     .humiditySensor, .airQualitySensor, .smokeAlarm, .coAlarm, .smokeCOAlarm, .doorLock, .thermostat, .waterValve,
-    .windowCovering,
+    .windowCovering, .soilSensor,
   ]
 }

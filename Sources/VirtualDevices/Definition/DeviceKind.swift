@@ -76,6 +76,9 @@ public struct DeviceKind: Hashable, Sendable {
   public static let humiditySensor = DeviceKind(
     name: "humidity sensor", aliases: ["hygrometer"], deviceType: 0x0307, productID: 0x8014,
     summary: "a sensor that measures the relative humidity")
+  public static let soilSensor = DeviceKind(
+    name: "soil sensor", aliases: ["soil moisture sensor"], deviceType: 0x0045, productID: 0x8015,
+    summary: "a sensor that measures the moisture of soil")
 
   /// Every kind, in the order of the device type IDs.
   public static let all: [DeviceKind] =
@@ -83,7 +86,7 @@ public struct DeviceKind: Hashable, Sendable {
       .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
       .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
       .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
-      .pressureSensor, .flowSensor, .humiditySensor,
+      .pressureSensor, .flowSensor, .humiditySensor, .soilSensor,
     ] + alarms + appliances + locks + climate + covers + energy + software + controls + media).sorted {
       $0.deviceType.rawValue < $1.deviceType.rawValue
     }

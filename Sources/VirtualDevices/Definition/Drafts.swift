@@ -46,6 +46,7 @@ struct DeviceDraft: Sendable {
   var motors: MotorSettings?
   var images: [ProvidedImage] = []
   var modes: [String]?
+  var sounds: [String]?
   var media: MediaSettings?
   /// The devices behind a bridge.
   var bridged: [DeviceDraft] = []

@@ -150,6 +150,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var images: [ProvidedImage] = []
   /// The modes of a selector; nil for the default ones, and for other kinds.
   public var modes: [String]?
+  /// The sounds of a chime; nil for the default ones, and for other kinds.
+  public var sounds: [String]?
   /// The contents and connections of a video player; nil for the default ones, and for other kinds.
   public var media: MediaSettings?
   /// Whether the device is added behind its bridge later.

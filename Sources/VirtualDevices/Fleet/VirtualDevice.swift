@@ -455,7 +455,8 @@ package final class VirtualDevice {
     }
     return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
       ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
-      ?? text(FlowMeasurement.measuredValue) ?? position(&engine, on: endpoint) ?? charging(&engine, on: endpoint)
+      ?? text(FlowMeasurement.measuredValue) ?? text(SoilMeasurement.soilMoistureMeasuredValue)
+      ?? position(&engine, on: endpoint) ?? charging(&engine, on: endpoint)
       ?? media(&engine, on: endpoint)
   }
 

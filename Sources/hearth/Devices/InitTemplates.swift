@@ -114,6 +114,11 @@ extension Init.Kind {
           relativeHumidityMeasurement.measuredValue:
             walk: { from: 40%, to: 60%, step: 1%, every: 1m }
 
+      - name: Flower Bed
+        type: soil sensor
+        behave:
+          soilMeasurement.soilMoistureMeasuredValue: { steps: [60% for 12h, 40% for 12h, 20% for 12h] }
+
       - name: Leak
         type: water leak detector
         behave:

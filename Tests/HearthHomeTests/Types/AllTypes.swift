@@ -25,6 +25,8 @@ enum AllTypes {
     NetworkInfrastructureManagerDeviceType.self, JointFabricAdministratorDeviceType.self, WindowCoveringDeviceType.self,
     WindowCoveringControllerDeviceType.self, ThermostatDeviceType.self, HeatPumpDeviceType.self,
     ThermostatControllerDeviceType.self, EnergyEvseDeviceType.self, WaterHeaterDeviceType.self,
+    ChimeDeviceType.self, SoilSensorDeviceType.self, ClosureDeviceType.self, ClosurePanelDeviceType.self,
+    ClosureControllerDeviceType.self,
   ]
 
   static func traits(of traits: MatterTraits) -> [AnyTrait?] {

@@ -11,7 +11,7 @@ import Testing
   private static let servers: [ClusterServer] = [
     SensorServers.booleanState(false), SensorServers.booleanState(true), SensorServers.occupancySensing(),
     SensorServers.temperature(), SensorServers.humidity(), SensorServers.illuminance(), SensorServers.pressure(),
-    SensorServers.flow(),
+    SensorServers.flow(), SensorServers.soilMoisture(),
   ]
 
   @Test func servesMandatoryElementsWithValidValues() throws {

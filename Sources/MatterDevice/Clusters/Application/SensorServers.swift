@@ -92,6 +92,18 @@ public enum SensorServers {
     ).initial(FlowMeasurement.tolerance, 1)
   }
 
+  /// Returns a server for the moisture of soil. Application Clusters, Soil Measurement.
+  public static func soilMoisture() -> ClusterServer {
+    ClusterServer(SoilMeasurement.self)
+      .initial(SoilMeasurement.soilMoistureMeasuredValue, .value(40))
+      .initial(
+        SoilMeasurement.soilMoistureMeasurementLimits,
+        .init(
+          measurementType: .soilMoisture, measured: true, minMeasuredValue: 0, maxMeasuredValue: 100,
+          // A tenth of a percent.
+          accuracyRanges: [.init(rangeMin: 0, rangeMax: 100, percentMax: 10)]))
+  }
+
   private static func measurement<C: Cluster, Value: ModelValue>(
     _ measured: Attribute<C, Nullable<Value>>, _ initial: Value, from lowest: Attribute<C, Nullable<Value>>,
     _ low: Value, to highest: Attribute<C, Nullable<Value>>, _ high: Value
