@@ -5,6 +5,8 @@ public struct InterfaceID: Hashable, Comparable, Sendable, RawRepresentable, Cus
   public init(_ index: UInt32) { rawValue = index }
   public static func < (left: InterfaceID, right: InterfaceID) -> Bool { left.rawValue < right.rawValue }
   public var description: String { "interface \(rawValue)" }
+  /// The pseudo interface of the processes of this host that query each other directly.
+  package static let direct = InterfaceID(UInt32.max)
 }
 
 /// A packet for the driver to send.

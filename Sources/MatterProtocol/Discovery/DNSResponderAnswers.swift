@@ -65,7 +65,11 @@ extension DNSResponder {
     for question in message.questions where asked.insert(question).inserted {
       if isProbe && isOurs(question.name, in: message.authorities, on: interface) { continue }
       for reference in references(answering: question, on: interface) {
-        if !known.isEmpty && isKnown(reference, known, on: interface, isLegacy: isLegacy) { continue }
+        if !known.isEmpty
+          && isKnown(reference, known, on: interface, longest: isLegacy ? legacyTTL(on: interface) : .max)
+        {
+          continue
+        }
         if isLegacy || question.wantsUnicast && (isProbe || isFresh(reference, unicast, at: now)) {
           unicast.append(reference)
         } else if reference.type == .ptr {
@@ -100,13 +104,13 @@ extension DNSResponder {
 
   /// Whether the querier has the record with at least half of its TTL left. RFC 6762 § 7.1.
   private func isKnown(
-    _ reference: RecordReference, _ known: [DNSRecord: UInt32], on interface: InterfaceID, isLegacy: Bool
+    _ reference: RecordReference, _ known: [DNSRecord: UInt32], on interface: InterfaceID, longest: UInt32
   ) -> Bool {
     let records = records(reference, on: interface)
     return !records.isEmpty
       && records.allSatisfy { record in
         guard let ttl = known[record.identity] else { return false }
-        return ttl >= (isLegacy ? min(record.ttl, Self.legacyTTL) : record.ttl) / 2
+        return ttl >= min(record.ttl, longest) / 2
       }
   }
 
@@ -231,6 +235,7 @@ extension DNSResponder {
   /// resolves two services of a packet and drops the others.
   private mutating func pack(_ answers: inout PendingAnswers, at now: Instant) {
     let legacy = answers.unicast?.legacyQuestions
+    let longest = legacy == nil ? nil : legacyTTL(on: answers.interface)
     var writer = DNSWriter(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil)
     let questions = (legacy ?? []).count { writer.append($0) }
     var (main, beside) = (0, 0)
@@ -242,7 +247,9 @@ extension DNSResponder {
       var taken = 0
       for reference in references {
         if isDue(reference, of: service, in: answers, at: now) {
-          let group = records(reference, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
+          let group = records(reference, on: answers.interface).map { record in
+            longest.map(record.legacy(longest:)) ?? record
+          }
           let mark = writer.mark
           isComplete = group.allSatisfy { writer.append($0) }
           if !isComplete {
@@ -257,7 +264,9 @@ extension DNSResponder {
       let answered = included.count
       additionals: for reference in included.prefix(answered) {
         for extra in additionals(to: reference) where !included.contains(extra) {
-          let group = records(extra, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
+          let group = records(extra, on: answers.interface).map { record in
+            longest.map(record.legacy(longest:)) ?? record
+          }
           let mark = writer.mark
           guard group.allSatisfy({ writer.append($0) }) else {
             writer.rewind(to: mark)
@@ -320,18 +329,23 @@ extension DNSResponder {
     return false
   }
 
-  /// Returns a record as sent to a plain DNS resolver: with a short TTL and without the cache-flush bit. RFC 6762 §
-  /// 6.7.
-  private func adapted(_ record: DNSRecord, legacy: Bool) -> DNSRecord {
-    guard legacy else { return record }
-    var record = record
-    record.ttl = min(record.ttl, Self.legacyTTL)
-    record.cacheFlush = false
-    return record
+  /// The maximum TTL for a querier with a port of its own. On the direct interface all of them are browsers that refresh their
+  /// records, which takes much of the time of a large fleet if they expire within seconds.
+  private func legacyTTL(on interface: InterfaceID) -> UInt32 {
+    interface == .direct ? Self.hostTTL : Self.legacyTTL
   }
 }
 
 extension DNSRecord {
+  /// Returns the record as sent to a plain DNS resolver: with a short TTL and without the cache-flush bit. RFC 6762 §
+  /// 6.7.
+  fileprivate func legacy(longest: UInt32) -> DNSRecord {
+    var record = self
+    record.ttl = min(ttl, longest)
+    record.cacheFlush = false
+    return record
+  }
+
   /// The record without TTL and cache-flush bit, which differ between copies.
   var identity: DNSRecord { DNSRecord(name, data, ttl: 0, recordClass: recordClass) }
 }

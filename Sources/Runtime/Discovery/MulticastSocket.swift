@@ -1,11 +1,6 @@
 internal import Glibc
 internal import MatterProtocol
 
-extension InterfaceID {
-  /// The pseudo interface of the processes in the registry.
-  static let direct = InterfaceID(UInt32.max)
-}
-
 extension BoundSocket {
   /// Opens a multicast DNS socket for one interface and one family, sharing port 5353.
   ///

@@ -156,6 +156,29 @@ private func sendQuery(
   #expect(legacy[0].output.bytes.indices.contains { legacy[0].output.bytes[$0...].starts(with: target) })
 }
 
+/// Browsers of other processes query from ports of their own, and would otherwise query again every eight seconds.
+@Test func answersOtherProcessesWithTheTTLOfHosts() throws {
+  var responder = responder([.lamp()])
+  responder.setInterfaces([.direct: [.v4(0x7F00_0001)]], at: later)
+  let query = DNSMessage(questions: [DNSQuestion(MatterServiceNames.commissionable, .ptr)])
+  let process = SocketAddress(.v4(0x7F00_0001), port: 40_000)
+  // After the announcements on the new interface.
+  let now = later + .seconds(10)
+  _ = drain(&responder, from: later)
+  responder.handle(packet: query.encoded(), from: process, on: .direct, at: now)
+  let answers = try drain(&responder, from: now).map { try DNSMessage($0.output.bytes) }
+  #expect(answers.count == 1)
+  #expect(answers.flatMap { $0.answers + $0.additionals }.allSatisfy { $0.ttl == 120 && !$0.cacheFlush })
+  // An answer with more than half of that left is known.
+  var again = query
+  again.answers = (answers.first?.answers ?? []).map { record in DNSRecord(record.name, record.data, ttl: 70) }
+  responder.handle(packet: again.encoded(), from: process, on: .direct, at: now + .seconds(5))
+  #expect(drain(&responder, from: now + .seconds(5)).isEmpty)
+  again.answers = again.answers.map { record in DNSRecord(record.name, record.data, ttl: 50) }
+  responder.handle(packet: again.encoded(), from: process, on: .direct, at: now + .seconds(6))
+  #expect(drain(&responder, from: now + .seconds(6)).count == 1)
+}
+
 /// A query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4.
 @Test func multicastsRecordsNotSentRecently() throws {
   let instance = MatterService.lamp().kind.instanceName
