@@ -32,15 +32,14 @@ final class StatusBoard: Sendable {
       state.value.home = home
       state.value.devices = devices
       state.value.directory = directory
-      // Thousands of drops may occur, so they are polled.
-      state.value.watch = eventLoop.scheduleRepeatedTask(
-        initialDelay: Self.dropsInterval, delay: Self.dropsInterval
-      ) { [self] _ in _ = writeDrops() }
+      // Thousands of drops may occur, so they are polled, at most 50 devices in a second: each takes two system calls.
+      let interval = TimeAmount.milliseconds(max(2000, 20 * Int64(devices.count)))
+      state.value.watch = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [self] _ in
+        _ = writeDrops()
+      }
       return write()
     }
   }
-
-  private static let dropsInterval = TimeAmount.seconds(2)
 
   /// Writes the file if the drops have changed.
   private func writeDrops() -> EventLoopFuture<Void> {
