@@ -81,7 +81,7 @@ extension HubServer {
       "min_applicable_software_version": .int(image.minimumApplicableVersion ?? 0),
       // An image is for older versions only.
       "max_applicable_software_version": .int(
-        image.maximumApplicableVersion ?? image.softwareVersion - min(image.softwareVersion, 1)),
+        image.maximumApplicableVersion ?? image.softwareVersion.saturatingSubtract(1)),
       "release_notes_url": .optional(image.releaseNotesURL), "update_source": "local",
     ]
   }

@@ -111,8 +111,6 @@ extension SolarArray {
   private static let slot: Int64 = 3600
   /// The number of slots; a forecast has at most ten.
   private static let slots: Int64 = 10
-  /// The seconds from the start of Unix time to that of Matter.
-  private static let epoch: Int64 = 946_684_800
 
   /// Returns the power of each of the coming hours, the present one included. The forecast knows the daylight, and the
   /// mean density of the clouds.
@@ -134,7 +132,7 @@ extension SolarArray {
         remainingSlotTime: seconds.saturatingSubtract(elapsed), nominalPower: power(0.5), minPower: power(0),
         maxPower: power(1), nominalEnergy: power(0.5))
     }
-    func epoch(_ time: Int64) -> UInt32 { UInt32(clamping: time - Self.epoch) }
+    func epoch(_ time: Int64) -> UInt32 { UInt32(clamping: time - Int64(UTCClock.matterEpoch)) }
     return .init(
       forecastID: 0, activeSlotNumber: .value(0), startTime: epoch(start),
       endTime: epoch(start + Self.slots * Self.slot), isPausable: false, slots: slots,

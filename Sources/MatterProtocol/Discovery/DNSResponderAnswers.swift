@@ -57,6 +57,7 @@ extension DNSResponder {
         destination: source, id: message.id, legacyQuestions: isLegacy ? Array(message.questions.prefix(64)) : nil),
       due: now, requestedAt: now)
     var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now, requestedAt: now)
+    let longest = isLegacy ? legacyTTL(on: interface) : .max
     let isProbe = !message.authorities.isEmpty
     unique.ignoresHistory = isProbe
     var shared: [RecordReference] = []
@@ -65,11 +66,7 @@ extension DNSResponder {
     for question in message.questions where asked.insert(question).inserted {
       if isProbe && isOurs(question.name, in: message.authorities, on: interface) { continue }
       for reference in references(answering: question, on: interface) {
-        if !known.isEmpty
-          && isKnown(reference, known, on: interface, longest: isLegacy ? legacyTTL(on: interface) : .max)
-        {
-          continue
-        }
+        if !known.isEmpty && isKnown(reference, known, on: interface, longest: longest) { continue }
         if isLegacy || question.wantsUnicast && (isProbe || isFresh(reference, unicast, at: now)) {
           unicast.append(reference)
         } else if reference.type == .ptr {
@@ -235,7 +232,6 @@ extension DNSResponder {
   /// resolves two services of a packet and drops the others.
   private mutating func pack(_ answers: inout PendingAnswers, at now: Instant) {
     let legacy = answers.unicast?.legacyQuestions
-    let longest = legacy == nil ? nil : legacyTTL(on: answers.interface)
     var writer = DNSWriter(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil)
     let questions = (legacy ?? []).count { writer.append($0) }
     var (main, beside) = (0, 0)
@@ -247,9 +243,7 @@ extension DNSResponder {
       var taken = 0
       for reference in references {
         if isDue(reference, of: service, in: answers, at: now) {
-          let group = records(reference, on: answers.interface).map { record in
-            longest.map(record.legacy(longest:)) ?? record
-          }
+          let group = records(reference, for: answers)
           let mark = writer.mark
           isComplete = group.allSatisfy { writer.append($0) }
           if !isComplete {
@@ -264,9 +258,7 @@ extension DNSResponder {
       let answered = included.count
       additionals: for reference in included.prefix(answered) {
         for extra in additionals(to: reference) where !included.contains(extra) {
-          let group = records(extra, on: answers.interface).map { record in
-            longest.map(record.legacy(longest:)) ?? record
-          }
+          let group = records(extra, for: answers)
           let mark = writer.mark
           guard group.allSatisfy({ writer.append($0) }) else {
             writer.rewind(to: mark)
@@ -329,8 +321,15 @@ extension DNSResponder {
     return false
   }
 
-  /// The maximum TTL for a querier with a port of its own. On the direct interface all of them are browsers that refresh their
-  /// records, which takes much of the time of a large fleet if they expire within seconds.
+  /// Returns the records of a reference as they are sent to the receivers of the answers.
+  private func records(_ reference: RecordReference, for answers: PendingAnswers) -> [DNSRecord] {
+    let records = records(reference, on: answers.interface)
+    if answers.unicast?.legacyQuestions == nil { return records }
+    return records.map { $0.legacy(longest: legacyTTL(on: answers.interface)) }
+  }
+
+  /// The maximum TTL for a querier that uses another port than 5353. On the direct interface, all queriers are browsers of
+  /// other processes: they refresh records before these expire, which would keep a large fleet busy with a TTL of seconds.
   private func legacyTTL(on interface: InterfaceID) -> UInt32 {
     interface == .direct ? Self.hostTTL : Self.legacyTTL
   }
