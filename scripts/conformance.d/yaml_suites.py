@@ -77,7 +77,7 @@ class Suite:
         return None
 
     def settings(self, endpoint: int, groups: list[int], device: dict) -> dict:
-        """Returns the settings that replace those of the file: endpoints and setup codes."""
+        """Returns the settings that replace those of the file: endpoints, setup codes, and values that suit the device."""
         chosen = {key: device[key] for key in ("vendorId", "productId", "deviceType")}
         if self.endpoint != 0:
             chosen["endpoint"] = endpoint
@@ -101,6 +101,7 @@ class Suite:
             # It opens a window with another passcode.
             chosen["payload"] = device["windowCode"]
             del chosen["discriminator"]
+        chosen |= device["values"]
         return {key: value for key, value in chosen.items() if key in self.config}
 
 

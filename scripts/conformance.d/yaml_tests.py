@@ -182,7 +182,9 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     session = _sessions.get(bench.name)
     if session is None or not session.is_alive:
         session = _sessions[bench.name] = Session(bench, checkout, directory)
-    answer = session.run({"suite": job.path, "endpoint": job.endpoint, "folder": folder, **described(bench)}, job.limit)
+    values = load("suites.yaml")["values"].get(job.name, {}).get(job.device, {})
+    answer = session.run({"suite": job.path, "endpoint": job.endpoint, "folder": folder, "values": values, **described(bench)},
+                         job.limit)
     if answer["outcome"] == "pass" and bench.has_crashed:
         answer = {"outcome": "fail", "reason": "the device's process ended"}
     if answer["outcome"] == "fail":
