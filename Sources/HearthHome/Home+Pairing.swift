@@ -49,9 +49,14 @@ extension Home {
     guard case .paired(let entry, let room, let result) = reply, let device = DeviceRecord(entry, room: room) else {
       throw .unexpectedReply
     }
-    let known = await registry.device(result.nodeID)
-    return PairedDevice(
-      device: known ?? device.with { $0.id == SourceID(result.nodeID) } ?? device, result: result)
+    // Not with the registry, which names all devices of the home.
+    let state = await state
+    var paired = device.with { $0.id == SourceID(result.nodeID) } ?? device
+    let name = paired.name.lowercased()
+    if state.devices.values.contains(where: { $0.id != paired.id && $0.name.lowercased() == name }) {
+      paired.label = paired.fullName
+    }
+    return PairedDevice(device: paired, result: result)
   }
 
   /// Returns the result of the device's attestation at its pairing; nil if unknown.

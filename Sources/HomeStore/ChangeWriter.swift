@@ -52,7 +52,7 @@ struct ChangeWriter {
         row.name = try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([row.subject])
       }
       try log(row, update, batch: batch)
-      try apply(change)
+      try apply(change, at: update.time)
     }
     for (node, versions) in update.versions {
       for (path, version) in versions {
@@ -174,7 +174,7 @@ struct ChangeWriter {
 
   // MARK: The home
 
-  private mutating func apply(_ change: HomeChange) throws {
+  private mutating func apply(_ change: HomeChange, at time: Int64) throws {
     switch change {
     case .structureAdded(let structure):
       try execute(
@@ -208,10 +208,10 @@ struct ChangeWriter {
       directories[source.node] = nil
       try execute(
         """
-        INSERT INTO source (node, endpoint, device)
-        SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
+        INSERT INTO source (node, endpoint, device, added)
+        SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
         ON CONFLICT (node, endpoint) DO UPDATE SET device = excluded.device
-        """, Self.key(source) + [device, device])
+        """, Self.key(source) + [device, time, device])
     case .sourceRemoved(let source): try removeSource(source)
     case .topology(let source, let endpoints, let identity):
       directories[source.node] = nil

@@ -103,6 +103,16 @@ extension HomeDatabase {
     return state
   }
 
+  /// Returns the times when the nodes were added, in microseconds since 1970.
+  package func additionTimes() throws(HomeError) -> [NodeID: Int64] {
+    try read { database in
+      var times: [NodeID: Int64] = [:]
+      let rows = try database.rows("SELECT node, added FROM source WHERE endpoint = 0")
+      while let row = try rows.next() { times[Self.node(try row.number(0))] = try row.number(1) }
+      return times
+    }
+  }
+
   /// Decodes the endpoints of a source; nil if they are not known yet.
   package static func endpoints(_ row: Row, _ index: Int) throws -> [DeviceEndpoint]? {
     guard let bytes = try row.optionalBytes(index) else { return nil }

@@ -7,7 +7,7 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 6
+  private static let version: Int32 = 7
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
   /// - Parameter checksLog: whether the log is also checked, which takes long for a large file.
@@ -125,7 +125,7 @@ enum HomeSchema {
       id TEXT PRIMARY KEY, name TEXT NOT NULL, room TEXT, structure TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE source (
-      node INTEGER NOT NULL, endpoint INTEGER NOT NULL, device TEXT NOT NULL,
+      node INTEGER NOT NULL, endpoint INTEGER NOT NULL, device TEXT NOT NULL, added INTEGER NOT NULL,
       endpoints BLOB, identity BLOB, status BLOB,
       PRIMARY KEY (node, endpoint)
     ) WITHOUT ROWID;

@@ -79,6 +79,21 @@ struct MatterServerTests {
     #expect(await client.event("server_shutdown") == [:])
   }
 
+  @Test func remembersWhenNodesWereAdded() async throws {
+    func date(_ home: ServedHome) async throws -> JSONValue {
+      let client = try await RawWebSocket(try #require(try await home.webSocketURL))
+      return try #require(await client.result("get_node", #"{"node_id":5}"#)?["result"]?["date_commissioned"])
+    }
+    let served = try await Served()
+    let first = try await date(served.home)
+    await served.close()
+    let reopened = try await ServedHome(served.home.scratch, isEmpty: true) {
+      $0.loopback = .init(host: "127.0.0.1", port: 0)
+    }
+    #expect(try await date(reopened) == first)
+    await reopened.close()
+  }
+
   @Test func sendsAvailability() async throws {
     let served = try await Served()
     let client = try await served.client()

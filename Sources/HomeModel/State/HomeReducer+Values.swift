@@ -16,9 +16,11 @@ extension HomeReducer {
   package func shown(_ state: HomeState) -> HomeState {
     guard isRestored else { return state }
     var result = state
-    // Called for each change: the devices that were reached are not copied.
-    for source in state.devices.values.lazy.flatMap(\.sources) where !seen.contains(source.id.node) {
-      result.apply(.connectivity(source.id, source.status.unconfirmed))
+    // Called for each change, so it visits only devices that were not reached, and copies the state only if it must.
+    for node in nodes.keys where !seen.contains(node) {
+      for source in state.sources(of: node) where source.status != source.status.unconfirmed {
+        result.apply(.connectivity(source.id, source.status.unconfirmed))
+      }
     }
     return result
   }

@@ -9,7 +9,7 @@ package struct HomeReducer: Sendable {
   /// The times of contact, by node; not part of the state, because they change with each message.
   package private(set) var contacts: [NodeID: Contact]
   /// The status of each node; that of its bridged devices may be worse.
-  private var nodes: [NodeID: SourceStatus] = [:]
+  private(set) var nodes: [NodeID: SourceStatus] = [:]
   /// The node that is being added, with the requested name and room.
   private var pairing: (node: NodeID, placement: DevicePlacement)?
   package var debouncer: ConnectivityDebouncer

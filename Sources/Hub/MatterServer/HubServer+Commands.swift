@@ -224,14 +224,6 @@ extension HubServer {
     MatterServerError(.nodeNotExists, "node \(id.rawValue) does not exist")
   }
 
-  /// Stores when nodes were first known.
-  func noteCommissioned(_ nodes: [NodeID]) {
-    let new = nodes.filter { settings.commissioned[$0.rawValue] == nil }
-    guard !new.isEmpty else { return }
-    for node in new { settings.commissioned[node.rawValue] = now }
-    storeSettings()
-  }
-
   private var topology: JSONValue {
     let nodes = projection.nodes.sorted { $0.key < $1.key }.map { id, node -> JSONValue in
       let values = state.values[id]

@@ -72,8 +72,6 @@ extension HubServer {
       }
     } catch { throw MatterServerError(error) }
     await wait(for: node, isPresent: false, within: .seconds(30))
-    settings.commissioned[node.rawValue] = nil
-    storeSettings()
     return .null
   }
 

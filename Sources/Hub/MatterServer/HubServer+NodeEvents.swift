@@ -62,7 +62,6 @@ extension HubServer {
       switch event {
       case .added(let node):
         interviews[node] = now
-        noteCommissioned([node])
         enqueue("node_added") { nodeObject(node, state, $0) }
       case .updated(let node): enqueue("node_updated") { nodeObject(node, state, $0) }
       case .removed(let node):
@@ -140,7 +139,7 @@ extension HubServer {
   /// Returns a node as clients with this visibility see it; nil if it is not in the fabric.
   func nodeObject(_ node: NodeID, _ state: HomeState, _ visibility: RoleVisibility) -> JSONValue? {
     projection.nodes[node].map { known in
-      let commissioned = settings.commissioned[node.rawValue] ?? now
+      let commissioned = additionTimes[node] ?? now
       return NodeObject.make(
         node, known, state, visibility, commissioned: commissioned, interviewed: interviews[node] ?? commissioned)
     }

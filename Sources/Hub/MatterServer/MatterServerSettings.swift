@@ -5,7 +5,7 @@ internal import HomeStore
 internal import Logging
 internal import Runtime
 
-/// The settings of the clients, and the times when nodes were first seen. Stored in the database of the home.
+/// The settings of the clients. Stored in the database of the home.
 struct MatterServerSettings: Codable, Hashable {
   /// The credentials of a Wi-Fi network, which are stored for clients and not used.
   struct WiFi: Codable, Hashable {
@@ -21,8 +21,6 @@ struct MatterServerSettings: Codable, Hashable {
   var wifi: [String: WiFi] = [:]
   /// The operational datasets in hexadecimal, by id.
   var thread: [String: String] = [:]
-  /// When nodes were first known here, in microseconds since 1970.
-  var commissioned: [UInt64: Int64] = [:]
 
   static func load(from database: HomeDatabase) throws(HomeError) -> MatterServerSettings {
     guard let text = try database.setting(key) else { return MatterServerSettings() }

@@ -135,6 +135,8 @@ public actor HubServer {
   var testNodes = TestNodes()
   /// The connection of the client that has set the label of the fabric.
   var labelOwner: Int?
+  /// The times when the nodes were added to the home, in microseconds since 1970.
+  var additionTimes: [NodeID: Int64] = [:]
   /// The times when all attributes of nodes were read last, in microseconds since 1970.
   var interviews: [NodeID: Int64] = [:]
   /// The last events of nodes.
@@ -203,11 +205,11 @@ public actor HubServer {
     sentContacts = view.reducer.contacts
     sentGrace = view.reducer.grace
     projection = NodeProjection(state)
-    noteCommissioned(projection.sortedIDs)
     view.stream.addListener { [weak self] event in
       guard let self else { return false }
       return assumeIsolated { $0.handle(event) }
     }
+    additionTimes.merge(try await controller.withDatabase { try $0.additionTimes() }) { later, _ in later }
     let interval = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
     heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
       self?.assumeIsolated { $0.sendHeartbeat() }
@@ -270,6 +272,9 @@ public actor HubServer {
     case .update(let update, let reducer):
       let (update, state) = (reducer.shown(update), reducer.shown(reducer.state))
       sendUpdate(update, reducer)
+      for case .sourceAdded(let source, _) in update.changes where source.endpoint == .root {
+        additionTimes[source.node] = update.time
+      }
       sendNodeEvents(update, state)
     case .reloaded(let reducer, _, _):
       let state = reducer.shown(reducer.state)

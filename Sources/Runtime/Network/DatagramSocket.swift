@@ -22,8 +22,10 @@ final class DatagramSocket {
   private(set) var unknownSources = 0
   /// The maximum number of datagrams per system call. NIO allocates 600 bytes for each, for every socket.
   private static let batch = 4
-  /// The value of `overflows` at the time of closing.
+  /// The last value of `overflows`.
   private var lastOverflows = 0
+  /// Whether a datagram was received after that. Without one there are no drops, because a full buffer is read.
+  private var hasReceived = true
 
   /// Takes ownership of the socket. To be called on the event loop.
   /// - Parameters:
@@ -83,15 +85,17 @@ final class DatagramSocket {
 
   /// The number of datagrams that the system dropped because the receive buffer was full.
   var overflows: Int {
-    guard descriptor >= 0 else { return lastOverflows }
+    guard descriptor >= 0, hasReceived else { return lastOverflows }
     // SO_MEMINFO returns nine numbers; the last one counts the drops.
     var numbers = [UInt32](repeating: 0, count: 9)
     var length = socklen_t(9 * MemoryLayout<UInt32>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SystemNumber.memoryInformation, &numbers, &length) == 0 else { return 0 }
-    return Int(numbers[8])
+    (lastOverflows, hasReceived) = (Int(numbers[8]), false)
+    return lastOverflows
   }
 
   func close() {
+    hasReceived = true
     lastOverflows = overflows
     onDatagram = nil
     isClosed = true
@@ -109,6 +113,7 @@ final class DatagramSocket {
 
   @inline(__always)
   fileprivate func received(_ envelope: AddressedEnvelope<ByteBuffer>) {
+    hasReceived = true
     guard let source = MatterProtocol.SocketAddress(envelope.remoteAddress) else {
       unknownSources += 1
       return
