@@ -235,7 +235,7 @@ import Testing
       ("type: metering plug, load: 200kW", "a power such as 60W"),
       ("type: metering plug, load: { steps: [on for 1h] }", "a number"),
       ("type: solar power, load: 60W", "this key only in a device of the type"),
-      ("type: plug, load: 60W", "“battery storage”, “metering plug” or “electrical sensor”"),
+      ("type: plug, load: 60W", "“metering plug”, “electrical sensor” or “electrical utility meter”"),
       (
         "type: electrical sensor, load: 60W, attributes: { electricalPowerMeasurement.activePower: 1W }",
         "only one of this key and 1.electricalPowerMeasurement.activePower"

@@ -46,7 +46,8 @@ class Targets:
         for where, reason in options.get("left_out", {}).items():
             reasons |= {kind: reason for kind in self.groups.get(where, [where])}
         if "serving" not in options:
-            chosen = self.listed(options)
+            chosen = [(kind, endpoint) for kind, endpoint in self.listed(options)
+                      if target_name(kind, endpoint) not in reasons and kind not in reasons]
             if {kind for kind, _ in chosen} < set(self.types) and "devices" in options["own"]:
                 reasons.setdefault(OTHERS, options["reason"])
             return chosen, reasons

@@ -33,6 +33,7 @@ extension DeviceState.Reading {
     source.addFan()
     source.addValve()
     source.addStation()
+    source.addTariff()
     source.addMode()
     source.addPlayer()
     return source.readings
@@ -150,6 +151,11 @@ private struct ReadingSource {
 
   mutating func addStation() {
     add(EnergyEvse.state) { $0.wrapped.map { Self.words($0, "charging state") } }
+  }
+
+  mutating func addTariff() {
+    let currency = value(CommodityPrice.currency)?.wrapped
+    add(CommodityPrice.currentPrice) { $0.wrapped?.text(in: currency) }
   }
 
   mutating func addMode() {

@@ -113,7 +113,7 @@ extension DeviceAssembly {
     if let appliance = Appliance.of(device.kind) {
       units = appliance.units(device.program ?? appliance.program)
     } else if let own = energyUnits(
-      of: device.kind, device.energy, isProvisional: device.servesProvisional)
+      of: device.kind, device.energy, isProvisional: device.servesProvisional, serialNumber: device.serialNumber)
       ?? climateUnits(of: device.kind, device.climate)
     {
       units = own

@@ -9,9 +9,12 @@ extension DeviceAssembly {
   ]
 
   /// Returns the application endpoints of a device with electrical sensors; nil for other kinds.
-  /// - Parameter isProvisional: whether the device serves provisional features.
+  /// - Parameters:
+  ///   - isProvisional: whether the device serves provisional features.
+  ///   - serialNumber: the serial number of the device.
   static func energyUnits(
-    of kind: DeviceKind, _ energy: EnergyDefinition = EnergyDefinition(), isProvisional: Bool = false
+    of kind: DeviceKind, _ energy: EnergyDefinition = EnergyDefinition(), isProvisional: Bool = false,
+    serialNumber: String = ""
   ) -> [Unit]? {
     let identify = IdentifyServer.make(.visibleIndicator)
     switch kind {
@@ -67,8 +70,39 @@ extension DeviceAssembly {
           1, StorageServer.wired("Grid"), EvseServer.power(ElectricalPowerServer.make()),
           ElectricalEnergyServer.make()),
       ]
+    case .utilityMeter: return meterUnits(energy.tariff, serialNumber)
     default: return nil
     }
+  }
+
+  /// Returns the endpoints of a utility meter: the meter point, its tariff, and the meter of power and energy.
+  private static func meterUnits(_ tariff: EnergyTariff, _ serialNumber: String) -> [Unit] {
+    [
+      Unit(
+        type: DeviceTypes.electricalUtilityMeter,
+        servers: [
+          IdentifyServer.make(.visibleIndicator),
+          MeterIdentificationServer.make(serialNumber: serialNumber, limit: tariff.limit),
+        ]),
+      Unit(
+        type: DeviceTypes.electricalEnergyTariff,
+        servers: [
+          CommodityTariffServer.make(tariff), CommodityPriceServer.make(tariff),
+          GridConditionsServer.make(tariff.carbon),
+        ], tags: tariffTags, isPart: true),
+      Unit(
+        type: DeviceTypes.electricalMeter,
+        servers: [
+          PowerTopologyServer.ofParent(), ElectricalPowerServer.make(), ElectricalEnergyServer.make(directions),
+        ],
+        utilities: [DeviceTypes.electricalSensor], isPart: true),
+    ]
+  }
+
+  /// The current tariff, for electrical energy, for imports: tags of the standard namespaces “Commodity Tariff
+  /// Chronology”, “Commodity Tariff Commodity” and “Commodity Tariff Flow”.
+  private static let tariffTags = [0x0B, 0x0D, 0x13].map {
+    SemanticTagStruct(mfgCode: .null, namespaceID: $0, tag: 0)
   }
 
   /// Returns a part of a device: a power source with an electrical sensor.
@@ -88,6 +122,7 @@ extension DeviceAssembly {
     case .meteringPlug, .evse: ["Meter"]
     case .solarPower: ["Inverter"]
     case .batteryStorage: ["Grid", "Battery"]
+    case .utilityMeter: ["Tariff", "Meter"]
     default: []
     }
   }
@@ -97,6 +132,7 @@ extension DeviceAssembly {
     switch kind {
     case .meteringPlug, .batteryStorage: 2
     case .electricalSensor: 1
+    case .utilityMeter: 3
     default: nil
     }
   }

@@ -92,7 +92,8 @@ package enum DeviceAssembly {
     case .dimmablePlugInUnit:
       return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make(), LevelControlServer.make()]
     case .contactSensor: return sensor(SensorServers.booleanState(true))
-    case .waterFreezeDetector, .waterLeakDetector, .rainSensor: return sensor(SensorServers.booleanState(false))
+    case .waterFreezeDetector, .waterLeakDetector, .rainSensor:
+      return sensor(SensorServers.booleanState(false)) + [SensorAlarmServer.make()]
     case .occupancySensor: return sensor(SensorServers.occupancySensing())
     case .lightSensor: return sensor(SensorServers.illuminance())
     case .temperatureSensor: return sensor(SensorServers.temperature())

@@ -3,7 +3,7 @@ internal import MatterDevice
 internal import MatterModel
 internal import Yams
 
-/// The keys `solar`, `storage` and `vehicle`.
+/// The keys `solar`, `storage`, `vehicle` and `tariff`.
 package struct EnergyDefinition: Hashable, Sendable {
   /// The solar array.
   var solar = SolarArray()
@@ -11,9 +11,11 @@ package struct EnergyDefinition: Hashable, Sendable {
   var storage = StorageBattery()
   /// The vehicle of a charging station.
   var vehicle = ElectricVehicle()
+  /// The tariff of a utility meter.
+  var tariff = EnergyTariff()
 }
 
-// The keys `load`, `solar`, `storage` and `vehicle` of devices that measure, generate and store electrical energy.
+// The keys `load`, `solar`, `storage`, `vehicle` and `tariff` of devices that measure, generate and store energy.
 extension DefinitionReader {
   /// Reads the keys of solar arrays, battery storages and charging stations, and reports them at other devices.
   mutating func readEnergy(_ fields: [String: Node], of kind: DeviceKind?) -> EnergyDefinition {
@@ -48,6 +50,7 @@ extension DefinitionReader {
     if let node = fields["vehicle"], isPlaced(node, "vehicle", kind, in: [.evse]) {
       energy.vehicle = readVehicle(node)
     }
+    if let node = fields["tariff"], let tariff = readTariff(node, of: kind) { energy.tariff = tariff }
     return energy
   }
 

@@ -97,7 +97,7 @@ struct DefinitionReader {
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
     "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "images",
-    "media", "clusters", "sleepy", "sounds",
+    "media", "clusters", "sleepy", "sounds", "tariff",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {

@@ -17,6 +17,11 @@ extension DeviceKind {
   public static let evse = DeviceKind(
     name: "EVSE", aliases: ["energy EVSE", "wallbox", "charging station", "EV charger"], deviceType: 0x050C,
     productID: 0x8064, summary: "a charging station for an electric vehicle")
+  public static let utilityMeter = DeviceKind(
+    name: "electrical utility meter", aliases: ["utility meter", "smart meter", "electricity meter"],
+    deviceType: 0x0511, productID: 0x8065, summary: "a utility meter with a tariff whose prices depend on the time")
 
-  static let energy: [DeviceKind] = [.meteringPlug, .electricalSensor, .solarPower, .batteryStorage, .evse]
+  static let energy: [DeviceKind] = [
+    .meteringPlug, .electricalSensor, .solarPower, .batteryStorage, .evse, .utilityMeter,
+  ]
 }

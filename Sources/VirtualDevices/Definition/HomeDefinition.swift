@@ -138,7 +138,7 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var switchKind: SwitchKind?
   /// The room, the powers and the filters of a device that heats, cools or cleans the air.
   package var climate = ClimateDefinition()
-  /// The solar array, the battery of a battery storage, or the vehicle of a charging station.
+  /// The solar array, the battery of a battery storage, the vehicle of a charging station, or the tariff of a meter.
   package var energy = EnergyDefinition()
   /// The names of the buttons of a generic switch with several; otherwise empty.
   public var buttons: [String] = []

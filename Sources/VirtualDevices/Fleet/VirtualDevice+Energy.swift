@@ -12,11 +12,17 @@ extension VirtualDevice {
     return [state.wrapped?.words, power(&engine, on: parts)].compactMap { $0 }.joined(separator: ", ")
   }
 
-  /// Returns the power that the first of the endpoints with an electrical sensor measures; nil without one.
+  /// Returns the power that the first of the endpoints with an electrical sensor measures, and the price of energy that
+  /// one of them has; nil without any.
   static func power(_ engine: inout DeviceEngine, on endpoints: [EndpointID]) -> String? {
+    var price: String?
     for endpoint in endpoints {
+      if let present = engine.value(CommodityPrice.currentPrice, on: endpoint)?.wrapped {
+        price = present.text(in: engine.value(CommodityPrice.currency, on: endpoint)?.wrapped)
+      }
       guard let power = engine.value(ElectricalPowerMeasurement.activePower, on: endpoint) else { continue }
-      return power.wrapped.map { ValueUnit.milliwatts.text($0) ?? "\($0)" } ?? "unknown"
+      let text = power.wrapped.map { ValueUnit.milliwatts.text($0) ?? "\($0)" } ?? "unknown"
+      return [text, price].compactMap { $0 }.joined(separator: ", ")
     }
     return nil
   }

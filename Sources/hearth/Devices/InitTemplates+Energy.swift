@@ -33,5 +33,14 @@ extension Init.Kind {
         type: EVSE
         vehicle: { capacity: 60kWh, charge: 45%, charging: 7.4kW, trip: 9kWh }
 
+      # A utility meter. The price of a kWh depends on the time of the day.
+      - name: Grid Meter
+        type: electrical utility meter
+        load: { walk: { from: -2kW, to: 4kW, step: 300W, every: 1m } }
+        tariff:
+          prices: { Peak: 0.38, Off-peak: 0.24 }
+          day: [Off-peak, Peak from 6:00, Off-peak from 22:00]
+          weekend: [Off-peak]
+
     """
 }

@@ -26,7 +26,8 @@ enum AllTypes {
     WindowCoveringControllerDeviceType.self, ThermostatDeviceType.self, HeatPumpDeviceType.self,
     ThermostatControllerDeviceType.self, EnergyEvseDeviceType.self, WaterHeaterDeviceType.self,
     ChimeDeviceType.self, SoilSensorDeviceType.self, ClosureDeviceType.self, ClosurePanelDeviceType.self,
-    ClosureControllerDeviceType.self,
+    ClosureControllerDeviceType.self, ElectricalUtilityMeterDeviceType.self, MeterReferencePointDeviceType.self,
+    ElectricalEnergyTariffDeviceType.self, ElectricalMeterDeviceType.self,
   ]
 
   static func traits(of traits: MatterTraits) -> [AnyTrait?] {

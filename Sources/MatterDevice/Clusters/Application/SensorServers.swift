@@ -14,6 +14,7 @@ public enum SensorServers {
       .serving(BooleanState.stateChange)
       .onChange(BooleanState.stateValue) { context in
         context.emit(BooleanState.stateChange, .init(stateValue: context[BooleanState.stateValue]))
+        context.call(SensorAlarmServer.stateChanged, ())
       }
   }
 
