@@ -51,6 +51,21 @@ import Testing
     #expect(text(0x0202) { set(WindowCovering.currentPositionLiftPercent100ths, .value(4000), &$0) } == "40% closed")
     #expect(text(0x0202) { set(WindowCovering.currentPositionLiftPercentage, .value(100), &$0) } == "closed")
     #expect(
+      text(0x0230) {
+        set(
+          ClosureControl.overallCurrentState,
+          .value(.init(position: .value(.fullyClosed), latch: .value(true), secureState: .value(true))), &$0)
+        set(ClosureControl.mainState, .stopped, &$0)
+      } == "fully closed, latched")
+    #expect(
+      text(0x0230) {
+        set(
+          ClosureControl.overallCurrentState, .value(.init(position: .value(.partiallyOpened), secureState: .null)), &$0
+        )
+        set(ClosureControl.mainState, .error, &$0)
+        set(ClosureControl.currentErrorList, [.physicallyBlocked], &$0)
+      } == "partially opened, error: physically blocked")
+    #expect(
       text(0x002B) {
         set(FanControl.fanMode, .auto, &$0)
         set(FanControl.percentCurrent, 30, &$0)

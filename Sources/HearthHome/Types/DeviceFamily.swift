@@ -43,8 +43,8 @@ public struct DeviceFamily: Hashable, Sendable {
       DeviceTypes.waterLeakDetector, DeviceTypes.rainSensor, DeviceTypes.soilSensor,
     ])
   public static let lock = Self("lock", [DeviceTypes.doorLock])
-  /// Blinds, shades and curtains.
-  public static let covering = Self("covering", [DeviceTypes.windowCovering])
+  /// Blinds, shades and curtains, and closures such as garage doors.
+  public static let covering = Self("covering", [DeviceTypes.windowCovering, DeviceTypes.closure])
   /// Devices that heat, cool or clean air or water.
   public static let climate = Self(
     "climate",

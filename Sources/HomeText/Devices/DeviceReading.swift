@@ -30,6 +30,7 @@ extension DeviceState.Reading {
     source.addThermostat()
     source.addWaterHeater()
     source.addCovering()
+    source.addClosure()
     source.addFan()
     source.addValve()
     source.addStation()
@@ -141,6 +142,12 @@ private struct ReadingSource {
     } else {
       add(coarse) { $0.wrapped.map { text(Double($0)) } }
     }
+  }
+
+  mutating func addClosure() {
+    add(ClosureControl.overallCurrentState) { $0.wrapped.map(ClosureControl.words) }
+    let errors = value(ClosureControl.currentErrorList) ?? []
+    add(ClosureControl.mainState) { ClosureControl.words($0, errors) }
   }
 
   mutating func addValve() {

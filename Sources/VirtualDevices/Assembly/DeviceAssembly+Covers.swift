@@ -1,11 +1,15 @@
 import MatterClusters
 import MatterDevice
 
-// Window coverings, valves and pumps.
+// Window coverings, closures, valves and pumps.
 extension DeviceAssembly {
   /// Returns the motors of a kind without the keys `travel` and `encoder`.
   static func motors(of kind: DeviceKind) -> MotorSettings {
-    kind == .waterValve ? MotorSettings(lift: .seconds(3)) : MotorSettings()
+    switch kind {
+    case .waterValve: MotorSettings(lift: .seconds(3))
+    case .closure: MotorSettings(lift: ClosureSettings().travel)
+    default: MotorSettings()
+    }
   }
 
   /// Returns the cluster servers; none for other kinds.

@@ -117,7 +117,7 @@ extension DeviceAssembly {
       ?? climateUnits(of: device.kind, device.climate)
     {
       units = own
-    } else if let own = mediaUnits(of: device.kind, device) {
+    } else if let own = mediaUnits(of: device.kind, device) ?? closureUnits(of: device.kind, device) {
       units = own
     } else {
       let type = DeviceTypes.named(device.kind.deviceType)
@@ -281,7 +281,7 @@ extension DeviceDefinition {
     if buttons.count > 1 { return buttons }
     return [nil] + (Appliance.of(kind).map { (program ?? $0.program).cabinets.map(\.name) } ?? [])
       + DeviceAssembly.energyParts(of: kind) + DeviceAssembly.climateParts(of: kind)
-      + DeviceAssembly.mediaParts(of: kind)
+      + DeviceAssembly.mediaParts(of: kind) + DeviceAssembly.closureParts(of: self)
   }
 }
 

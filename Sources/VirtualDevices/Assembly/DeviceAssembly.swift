@@ -106,7 +106,9 @@ package enum DeviceAssembly {
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers.
       return Appliance.of(kind).map { $0.units($0.program)[0].servers }
-        ?? (energyUnits(of: kind) ?? climateUnits(of: kind) ?? mediaUnits(of: kind)).map { $0[0].servers }
+        ?? (energyUnits(of: kind) ?? climateUnits(of: kind) ?? mediaUnits(of: kind) ?? closureUnits(of: kind)).map {
+          $0[0].servers
+        }
         ?? alarmServers(of: kind)
         ?? climateServers(of: kind, device?.climate ?? ClimateDefinition()) ?? coverServers(of: kind, device?.motors)
     }

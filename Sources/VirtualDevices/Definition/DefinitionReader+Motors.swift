@@ -1,15 +1,15 @@
 internal import MatterDevice
 internal import Yams
 
-// The keys `travel` and `encoder` of window coverings and valves.
+// The keys `travel` and `encoder` of window coverings, closures and valves.
 extension DefinitionReader {
   /// The longest time of a full travel.
   private static let longestTravel = Duration.seconds(3600)
 
-  /// Returns the motors of a window covering or a valve; nil without these keys.
+  /// Returns the motors of a window covering, a closure or a valve; nil without these keys.
   mutating func readMotors(_ fields: [String: Node], of kind: DeviceKind?) -> MotorSettings? {
     let keys = ["travel", "encoder"].filter { key in
-      fields[key].map { isPlaced($0, key, kind, in: [.windowCovering, .waterValve]) } ?? false
+      fields[key].map { isPlaced($0, key, kind, in: [.windowCovering, .closure, .waterValve]) } ?? false
     }
     guard !keys.isEmpty else { return nil }
     var motors = DeviceAssembly.motors(of: kind ?? .windowCovering)
@@ -28,7 +28,7 @@ extension DefinitionReader {
     return motors
   }
 
-  private mutating func readTravel(_ node: Node, at parent: Node) -> Duration? {
+  mutating func readTravel(_ node: Node, at parent: Node) -> Duration? {
     guard let time = readTime(node, at: parent, "travel") else { return nil }
     guard time <= Self.longestTravel else {
       report(node, expected: "a time of at most 1h")

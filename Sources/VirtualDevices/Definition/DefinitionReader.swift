@@ -97,7 +97,7 @@ struct DefinitionReader {
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
     "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
     "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "images",
-    "media", "clusters", "sleepy", "sounds", "tariff",
+    "media", "clusters", "sleepy", "sounds", "tariff", "closure",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
@@ -172,7 +172,8 @@ struct DefinitionReader {
       climate: climate,
       energy: readEnergy(fields, of: kind),
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
-      motors: readMotors(fields, of: kind), images: readImages(fields, of: kind), modes: readModes(fields, of: kind),
+      motors: readMotors(fields, of: kind), closure: readClosure(fields, of: kind),
+      images: readImages(fields, of: kind), modes: readModes(fields, of: kind),
       sounds: readSounds(fields, of: kind), media: readMedia(fields, of: kind), bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }

@@ -182,7 +182,7 @@ struct DefinitionResolver {
         labels: draft.labels,
         makers: draft.makers, switchKind: draft.switchKind, climate: draft.climate, energy: draft.energy,
         buttons: draft.buttons, program: draft.program,
-        motors: draft.motors, images: draft.images, modes: draft.modes, sounds: draft.sounds,
+        motors: draft.motors, closure: draft.closure, images: draft.images, modes: draft.modes, sounds: draft.sounds,
         media: draft.media,
         bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }

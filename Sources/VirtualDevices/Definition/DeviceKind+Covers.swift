@@ -12,6 +12,10 @@ extension DeviceKind {
     name: "pump", aliases: ["circulation pump", "water pump"], deviceType: 0x0303, productID: 0x802A,
     summary: "a pump with control modes and a set point")
 
-  /// Window coverings, valves and pumps.
-  static let covers = [windowCovering, waterValve, pump]
+  public static let closure = DeviceKind(
+    name: "closure", aliases: ["garage door"], deviceType: 0x0230, productID: 0x802B,
+    summary: "a garage door, gate or awning with panels that move, and a latch")
+
+  /// Window coverings, closures, valves and pumps.
+  static let covers = [windowCovering, closure, waterValve, pump]
 }

@@ -44,6 +44,7 @@ struct DeviceDraft: Sendable {
   var buttons: [String] = []
   var program: ApplianceProgram?
   var motors: MotorSettings?
+  var closure: ClosureDefinition?
   var images: [ProvidedImage] = []
   var modes: [String]?
   var sounds: [String]?

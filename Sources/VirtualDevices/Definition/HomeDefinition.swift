@@ -146,6 +146,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   package var program: ApplianceProgram?
   /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
   public var motors: MotorSettings?
+  /// The panels, latch and positions of a closure; nil for the default ones, and for other kinds.
+  package var closure: ClosureDefinition?
   /// The images of a provider of software.
   public var images: [ProvidedImage] = []
   /// The modes of a selector; nil for the default ones, and for other kinds.

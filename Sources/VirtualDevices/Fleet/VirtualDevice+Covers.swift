@@ -2,15 +2,21 @@ import MatterClusters
 import MatterDevice
 import MatterModel
 
-// The states of window coverings and valves, for display.
+// The states of window coverings, closures and valves, for display.
 extension VirtualDevice {
-  /// Returns the position of a window covering or a valve as text; nil without one.
+  /// Returns the position of a window covering, a closure or a valve as text; nil without one.
   static func position(_ engine: inout DeviceEngine, on endpoint: EndpointID) -> String? {
     if let status = engine.value(WindowCovering.operationalStatus, on: endpoint) {
       let lift = engine.value(WindowCovering.currentPositionLiftPercentage, on: endpoint).map(text)
       let tilt = engine.value(WindowCovering.currentPositionTiltPercentage, on: endpoint).map { "tilt " + text($0) }
       let movement = status.contains(.init(rawValue: 1)) ? "opening" : status.isEmpty ? nil : "closing"
       return [lift, tilt, movement].compactMap { $0 }.joined(separator: ", ")
+    }
+    if let state = engine.value(ClosureControl.mainState, on: endpoint) {
+      let current = engine.value(ClosureControl.overallCurrentState, on: endpoint)?.wrapped
+      let errors = engine.value(ClosureControl.currentErrorList, on: endpoint) ?? []
+      return [current.map(ClosureControl.words), ClosureControl.words(state, errors)].compactMap { $0 }
+        .joined(separator: ", ")
     }
     guard let state = engine.value(ValveConfigurationAndControl.currentState, on: endpoint) else { return nil }
     guard let state = state.wrapped else { return "unknown" }

@@ -1,12 +1,14 @@
 extension Init.Kind {
   static let coversDefinition = """
-    # Window coverings.
+    # Window coverings, and a closure.
     #
     #   hearth run FILE              start them; Ctrl-C stops them
     #   hearth pair CODE             for each covering, with the code that `hearth run` prints
     #   hearth invoke shade.windowCovering.goToLiftPercentage liftPercent100thsValue=50%
     #   hearth sim set Shade.windowCovering.safetyStatus=ObstacleDetected       something is in the way
     #   hearth sim set Curtain.windowCovering.currentPositionLiftPercent100ths=30%       moved by hand
+    #   hearth invoke garage.closureControl.moveTo position=MoveToFullyOpen
+    #   hearth sim set Garage.way=blocked                                                something is in the way
 
     home: My coverings
 
@@ -25,6 +27,12 @@ extension Init.Kind {
         type: window covering
         travel: 8s
         encoder: false
+
+      # A garage door with a latch and one panel, which is endpoint 2.
+      - name: Garage
+        type: closure
+        travel: 15s
+        closure: { kind: garage door, panels: { Door: { moves: upward, range: [0mm, 2100mm] } } }
 
     """
 

@@ -7,7 +7,8 @@ import MatterProtocol
 
 /// A node on virtual time without sessions: its servers, a clock, and the reports to subscribers.
 ///
-/// Endpoint 1 is a dimmable light, endpoint 2 an on/off plug. Fabrics 1 to 3 have keys for the groups 1 to 20.
+/// Endpoint 1 is a dimmable light, endpoint 2 an on/off plug, those from 3 on are parts of endpoint 1. Fabrics 1 to 3
+/// have keys for the groups 1 to 20.
 final class TestNode {
   struct Report {
     let milliseconds: Int64
@@ -34,7 +35,9 @@ final class TestNode {
     do { return try Lab.makeConfiguration() } catch { preconditionFailure("\(error)") }
   }()
 
-  init(_ light: [ClusterServer] = TestNode.dimmableLight(), stored: StoredState = [:]) {
+  init(
+    _ light: [ClusterServer] = TestNode.dimmableLight(), parts: [[ClusterServer]] = [], stored: StoredState = [:]
+  ) {
     let map = (1...3 as ClosedRange<UInt8>).flatMap { fabric in
       (1...20 as ClosedRange<UInt16>).map { group in
         GroupKeyManagement.GroupKeyMapStruct(
@@ -44,15 +47,18 @@ final class TestNode {
     let keys = ClusterServer(GroupKeyManagement.self).initial(GroupKeyManagement.groupKeyMap, map)
       .onRead(GroupKeyManagement.groupTable) { _ in [] }
     let plug = [GroupsServer.make(), ScenesManagementServer.make(), OnOffServer.make()]
+    let parts = parts.enumerated().map { index, servers in
+      EndpointDefinition(EndpointID(UInt16(index + 3)), deviceTypes: [], servers: servers)
+    }
     self.stored = stored
     context = ServerContext(
       NodeState(
         Self.configuration,
         endpoints: [
           EndpointDefinition(0, deviceTypes: [DeviceTypes.rootNode], servers: [keys]),
-          EndpointDefinition(1, deviceTypes: [DeviceTypes.dimmableLight], servers: light),
+          EndpointDefinition(1, deviceTypes: [DeviceTypes.dimmableLight], servers: light, parts: parts.map(\.id)),
           EndpointDefinition(Self.plug, deviceTypes: [DeviceTypes.onOffPlugInUnit], servers: plug),
-        ], stored: stored, commissioning: CommissioningState(), random: SeededRandomSource(seed: 1),
+        ] + parts, stored: stored, commissioning: CommissioningState(), random: SeededRandomSource(seed: 1),
         signatures: DeterministicSignatures(), at: .zero))
     for index in context.node.clusters.indices {
       for start in context.node.clusters[index].server.starts { context.enterQuietly(index, start) }
@@ -163,10 +169,12 @@ final class TestNode {
   }
 
   /// Sets an attribute as the physical device does, and throws if it refuses.
-  func press<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) throws(StatusError) {
+  func press<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID = 1
+  ) throws(StatusError) {
     context.subject = .device
     defer { settle() }
-    try context.act(set: attribute.path(on: 1), encoded: value.tlv)
+    try context.act(set: attribute.path(on: endpoint), encoded: value.tlv)
   }
 
   /// Moves a part of the physical device on endpoint 1.

@@ -180,13 +180,13 @@ extension ApplianceServers {
 
 extension ServerContext {
   /// The endpoints that the handler's own endpoint consists of.
-  fileprivate var parts: [EndpointID] {
+  var parts: [EndpointID] {
     let endpoint = endpoint
     return node.endpoint(endpoint)?.parts ?? []
   }
 
-  /// The endpoint of the appliance that the handler's own endpoint is a part of; nil if there is none.
-  fileprivate var whole: EndpointID? {
+  /// The endpoint of the device that the handler's own endpoint is a part of; nil if there is none.
+  var whole: EndpointID? {
     let endpoint = endpoint
     // An aggregator also lists the parts of its devices.
     return node.endpoints.last { $0.id != .root && $0.parts.contains(endpoint) }?.id

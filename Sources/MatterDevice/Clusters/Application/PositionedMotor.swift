@@ -75,6 +75,12 @@ struct PositionedMotor: Hashable, Sendable {
     isObstructed = true
   }
 
+  /// Changes the duration of a travel through the whole range. A present movement continues at the new speed.
+  mutating func setTime(_ time: Duration, at now: Instant) {
+    advance(to: now)
+    motor.setTime(time, at: now)
+  }
+
   mutating func removeObstacle() { (obstacle, isObstructed) = (nil, false) }
   mutating func clearFailure() { hasFailed = false }
 

@@ -8,7 +8,7 @@ import MatterProtocol
 struct TravelMotor: Hashable, Sendable {
   let range: ClosedRange<Int64>
   /// The duration of a travel through the whole range.
-  let time: Duration
+  private(set) var time: Duration
   /// The position at the time of the last advance.
   private(set) var position: Int64
   /// The end of the present travel; nil at rest.
@@ -35,6 +35,14 @@ struct TravelMotor: Hashable, Sendable {
   mutating func stop(at now: Instant) {
     advance(to: now)
     target = nil
+  }
+
+  /// Changes the duration of a travel through the whole range. A present travel continues at the new speed.
+  mutating func setTime(_ time: Duration, at now: Instant) {
+    let target = target
+    stop(at: now)
+    self.time = time
+    if let target { start(to: target, at: now) }
   }
 
   /// Moves the position by other means than the motor, which stops.
