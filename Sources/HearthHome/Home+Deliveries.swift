@@ -1,6 +1,3 @@
-public import HomeAutomation
-public import HomeModel
-public import HomeStore
 
 // Background deliveries, with HealthKit's names. See the article “Receiving changes”, “Background delivery”.
 extension Home {

@@ -1,5 +1,3 @@
-internal import HomeControl
-internal import HomeModel
 
 extension Home {
   /// The settings of the home.

@@ -1,5 +1,3 @@
-internal import HomeControl
-public import HomeModel
 
 /// Edits of the rooms of a home, as a caller of ``Home`` or as a client with a ``HomeManager``.
 public protocol HomeEditing: Sendable {

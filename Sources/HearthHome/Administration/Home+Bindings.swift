@@ -1,4 +1,3 @@
-package import HomeModel
 package import MatterClusters
 internal import MatterController
 package import MatterModel

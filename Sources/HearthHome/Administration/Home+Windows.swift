@@ -1,5 +1,3 @@
-internal import HomeControl
-package import HomeModel
 package import MatterClusters
 package import MatterController
 package import MatterModel

@@ -1,7 +1,5 @@
-internal import HomeModel
 internal import MatterClusters
 internal import MatterModel
-internal import WebClient
 
 // The table of Matter's device types and clusters and their counterparts in Google's cloud-to-cloud schemas.
 //

@@ -1,5 +1,3 @@
-internal import CloudLink
-internal import HomeModel
 
 // The accounts at manufacturers' clouds.
 extension Home {

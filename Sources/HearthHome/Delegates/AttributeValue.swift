@@ -1,4 +1,3 @@
-internal import HomeModel
 public import MatterModel
 public import MatterTLV
 

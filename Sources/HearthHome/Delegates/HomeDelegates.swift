@@ -1,4 +1,3 @@
-public import HomeModel
 
 // HomeKit's contract. See the article “The home model”, “Delegates”.
 //

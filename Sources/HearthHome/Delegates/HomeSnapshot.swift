@@ -1,5 +1,3 @@
-internal import HomeControl
-internal import HomeModel
 internal import MatterModel
 
 /// A queued message to a delegate.

@@ -1,5 +1,3 @@
-public import HomeControl
-package import HomeModel
 internal import MatterModel
 internal import Runtime
 

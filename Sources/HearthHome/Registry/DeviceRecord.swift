@@ -1,4 +1,3 @@
-package import HomeModel
 package import MatterModel
 
 /// A device of the home with its names for users, and one of its sources.

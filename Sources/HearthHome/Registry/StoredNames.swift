@@ -1,6 +1,4 @@
 internal import Glibc
-package import HomeModel
-package import HomeStore
 internal import MatterController
 
 /// Access to the names of a home without its controller.

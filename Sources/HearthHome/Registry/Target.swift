@@ -1,4 +1,3 @@
-package import HomeModel
 package import MatterModel
 
 /// A resolved target: a device, and the endpoint if one was named.

@@ -1,4 +1,3 @@
-public import HomeModel
 package import MatterModel
 
 extension HomeDevice {

@@ -1,4 +1,3 @@
-internal import HomeModel
 internal import MatterClusters
 public import MatterModel
 

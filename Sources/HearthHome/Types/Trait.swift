@@ -1,4 +1,3 @@
-public import HomeModel
 internal import MatterClusters
 public import MatterModel
 

@@ -1,4 +1,3 @@
-package import HomeModel
 public import MatterModel
 
 /// A snapshot of the traits of a device, or of one of its endpoints, in the order of endpoints and clusters.

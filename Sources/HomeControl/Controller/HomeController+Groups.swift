@@ -1,5 +1,4 @@
 package import HomeModel
-internal import HomeStore
 internal import Logging
 package import MatterController
 package import MatterModel

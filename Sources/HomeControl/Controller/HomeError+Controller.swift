@@ -1,5 +1,4 @@
 public import HomeModel
-internal import MatterCertificates
 package import MatterController
 public import MatterModel
 internal import MatterProtocol

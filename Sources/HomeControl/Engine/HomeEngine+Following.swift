@@ -1,5 +1,4 @@
 internal import HomeModel
-internal import MatterClusters
 package import MatterController
 package import MatterModel
 package import MatterProtocol

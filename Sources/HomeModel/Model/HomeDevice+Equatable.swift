@@ -1,4 +1,3 @@
-internal import MatterModel
 
 extension HomeDevice: Equatable {
   /// Compares the metadata, which changes for exactly five reasons: connectivity, name, room, the set of traits, the set of

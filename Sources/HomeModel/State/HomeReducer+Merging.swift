@@ -1,4 +1,3 @@
-internal import MatterModel
 
 // Merging of a device with several sources: names and rooms that a user selected are kept, regardless of when the
 // sources turn out to be one device.

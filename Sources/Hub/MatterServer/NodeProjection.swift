@@ -1,5 +1,4 @@
 internal import HomeModel
-internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
