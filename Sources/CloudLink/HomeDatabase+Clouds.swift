@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 package import HomeModel
 package import HomeStore
-package import MatterModel
 internal import WebClient
 
 // The cloud accounts. Tokens are stored in plain text, because requests contain them; only the user can read the file.

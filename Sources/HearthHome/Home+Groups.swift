@@ -1,6 +1,5 @@
 internal import MatterClusters
 package import MatterController
-package import MatterModel
 
 extension Home {
   /// The groups, by number.

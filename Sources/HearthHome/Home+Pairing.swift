@@ -1,5 +1,4 @@
 public import MatterController
-internal import MatterModel
 public import MatterProtocol
 
 /// The result of pairing a device.

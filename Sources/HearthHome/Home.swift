@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-public import MatterModel
 package import MatterProtocol
 internal import Runtime
 

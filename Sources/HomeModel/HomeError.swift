@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 public import MatterProtocol
 
 /// An error of a home: a code of a closed list, a message with the remedy, and the cause.

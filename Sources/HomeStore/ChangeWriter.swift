@@ -1,7 +1,6 @@
 internal import Foundation
 internal import GRDB
 internal import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 
 /// Writes changes within one transaction: each to the log, and its effect to the tables of the home. Has the same

@@ -1,6 +1,5 @@
 package import GRDB
 package import HomeModel
-package import MatterModel
 package import MatterProtocol
 
 /// Progress of the log.

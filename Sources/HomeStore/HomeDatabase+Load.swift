@@ -1,7 +1,6 @@
 internal import Foundation
 package import GRDB
 public import HomeModel
-public import MatterModel
 
 /// A home as loaded from the database.
 public struct StoredHome: Sendable, Codable {

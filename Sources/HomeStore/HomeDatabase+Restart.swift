@@ -1,6 +1,5 @@
 internal import GRDB
 package import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 
 extension HomeDatabase {

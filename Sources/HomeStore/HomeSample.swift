@@ -1,6 +1,5 @@
 public import Foundation
 public import HomeModel
-public import MatterModel
 public import MatterProtocol
 
 /// One change of a home in the log: an observer reads each exactly once, in order.

@@ -1,6 +1,5 @@
 package import MatterClusters
 internal import MatterController
-package import MatterModel
 
 /// A binding of an endpoint to a target.
 package struct BindingEntry: Hashable, Sendable {

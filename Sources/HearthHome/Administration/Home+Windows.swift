@@ -1,6 +1,5 @@
 package import MatterClusters
 package import MatterController
-package import MatterModel
 internal import MatterProtocol
 
 /// The state of a device's commissioning window.

@@ -1,5 +1,4 @@
 internal import MatterClusters
-internal import MatterModel
 
 // The table of Matter's device types and clusters and their counterparts in Google's cloud-to-cloud schemas.
 //

@@ -1,5 +1,4 @@
 internal import MatterClusters
-internal import MatterModel
 
 /// The response to a cloud-to-cloud SYNC request: the devices of a home with their identity, so that a device seen
 /// through the cloud and through Matter can be matched. See <doc:TheHomeModel>, “Objects”.

@@ -1,4 +1,3 @@
-public import MatterModel
 public import MatterTLV
 
 /// The value of an attribute of a device, as reported to an ``AccessoryDelegate``.

@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 internal import MatterTLV
 

@@ -1,4 +1,3 @@
-internal import MatterModel
 internal import Runtime
 
 /// The current state of a part of a device, and its state after each report that changes it. See ``HomeUpdates`` for

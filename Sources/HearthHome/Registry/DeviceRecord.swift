@@ -1,5 +1,3 @@
-package import MatterModel
-
 /// A device of the home with its names for users, and one of its sources.
 package struct DeviceRecord: Hashable, Sendable {
   package var entry: DeviceEntry

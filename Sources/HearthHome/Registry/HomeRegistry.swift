@@ -1,5 +1,4 @@
 package import MatterController
-package import MatterModel
 
 /// A snapshot of the names of a home, for resolving texts. Names keep their case and are compared without it.
 package struct HomeRegistry: Hashable, Sendable {

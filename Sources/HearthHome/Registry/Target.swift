@@ -1,5 +1,3 @@
-package import MatterModel
-
 /// A resolved target: a device, and the endpoint if one was named.
 package struct Target: Hashable, Sendable {
   package var device: DeviceRecord

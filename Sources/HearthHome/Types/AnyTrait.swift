@@ -1,5 +1,4 @@
 internal import MatterClusters
-public import MatterModel
 public import MatterProtocol
 
 /// The id of a trait in a home: device, endpoint and cluster.

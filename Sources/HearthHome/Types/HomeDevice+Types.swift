@@ -1,5 +1,3 @@
-package import MatterModel
-
 extension HomeDevice {
   /// The device types, in the order of endpoints.
   public var types: DeviceTypeCollection { DeviceTypeCollection(device: self) }

@@ -1,5 +1,4 @@
 internal import MatterClusters
-public import MatterModel
 
 /// A Swift type of a trait, for queries of devices and device types.
 ///

@@ -2,7 +2,6 @@ package import HomeAutomation
 package import HomeModel
 package import HomeStore
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 package import NIOCore
 package import Runtime

@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 
 /// The attributes and events that a role may read, by its privilege in the standard. Undeclared ones require Administer,

@@ -1,7 +1,6 @@
 package import CloudLink
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

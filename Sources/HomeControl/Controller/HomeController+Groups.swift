@@ -1,7 +1,6 @@
 package import HomeModel
 internal import Logging
 package import MatterController
-package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

@@ -4,7 +4,6 @@ internal import HomeAutomation
 package import HomeModel
 internal import HomeStore
 internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

@@ -2,7 +2,6 @@ package import HomeModel
 internal import HomeStore
 internal import MatterCertificates
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 internal import NIOCore
 

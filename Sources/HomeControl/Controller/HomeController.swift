@@ -5,7 +5,6 @@ public import HomeStore
 public import Logging
 internal import MatterCertificates
 package import MatterController
-public import MatterModel
 public import MatterProtocol
 public import NIOCore
 public import Runtime

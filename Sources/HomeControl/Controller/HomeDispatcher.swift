@@ -2,7 +2,6 @@ internal import CloudLink
 package import HomeModel
 package import HomeStore
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 package import NIOCore
 package import Runtime

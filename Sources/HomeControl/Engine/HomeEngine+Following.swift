@@ -1,6 +1,5 @@
-internal import HomeModel
+package import HomeModel
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 
 /// The subscription state of a node, kept after the subscription has ended.

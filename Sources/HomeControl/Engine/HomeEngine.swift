@@ -1,7 +1,6 @@
 package import HomeModel
 internal import MatterClusters
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 
 /// Options for following the devices of a home.

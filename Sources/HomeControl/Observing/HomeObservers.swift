@@ -1,5 +1,4 @@
 package import HomeModel
-internal import MatterModel
 
 /// The observers of the collections and devices of a home. Confined to the event loop.
 ///

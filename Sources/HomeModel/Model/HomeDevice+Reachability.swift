@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 extension HomeDevice {
   /// The reachability and locality, aggregated over all traits.

@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 
 /// The status of a source of a device.
 public struct SourceStatus: Hashable, Sendable, Codable {

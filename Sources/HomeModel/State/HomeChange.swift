@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 public import MatterProtocol
 
 /// A change of a home: produced by the reducer, stored in the log, and delivered to observers.

@@ -1,5 +1,4 @@
 package import MatterCrypto
-internal import MatterModel
 
 /// The rules for names in a home. Names keep their case and are compared without it.
 package enum HomeNames {

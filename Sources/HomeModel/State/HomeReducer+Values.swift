@@ -1,5 +1,3 @@
-package import MatterModel
-
 // Devices as presented to users.
 extension HomeReducer {
   /// Returns the device with its stored connectivity replaced by unknown, unless it was confirmed since the restart.

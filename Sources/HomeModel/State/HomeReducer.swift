@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 internal import MatterProtocol
 
 /// Reduces inputs to changes of a home. The only writer of connectivity and locality; a value without I/O and clock,

@@ -1,4 +1,3 @@
-public import MatterModel
 internal import MatterProtocol
 
 /// A snapshot of a whole home: names, rooms, devices, their descriptions and last values.

@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 /// The devices that a node consists of, from its Descriptor clusters: the node itself, and one device for each bridged
 /// node. Matter Core § 9.2 and § 9.12.

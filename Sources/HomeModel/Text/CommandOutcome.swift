@@ -1,4 +1,3 @@
-package import MatterModel
 package import MatterProtocol
 internal import MatterTLV
 

@@ -1,6 +1,5 @@
 package import HearthHome
 internal import MatterClusters
-package import MatterModel
 
 /// A path to attributes, a command or an event of one device, parsed from names or numbers.
 package struct ElementPath: Hashable, Sendable {

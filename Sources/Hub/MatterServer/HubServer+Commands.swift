@@ -1,7 +1,6 @@
 internal import HomeControl
 internal import HomeModel
 internal import Logging
-internal import MatterModel
 internal import NIOCore
 internal import Runtime
 internal import WebClient

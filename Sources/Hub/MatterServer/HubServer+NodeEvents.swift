@@ -1,6 +1,5 @@
 internal import HomeControl
 internal import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

@@ -1,6 +1,5 @@
 package import HomeControl
 package import HomeModel
-package import MatterModel
 
 /// The version of the commands and events with the prefix `hearth_`. A hub rejects clients of another version.
 package let hubVersion = 6
