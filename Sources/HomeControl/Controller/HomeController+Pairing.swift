@@ -68,8 +68,6 @@ extension HomeError {
     guard [.refused, .accessDenied, .unreachable, .timedOut].contains(code), !message.contains("--force") else {
       return self
     }
-    var copy = self
-    copy.message += "; --force removes the device anyway"
-    return copy
+    return modified(self) { $0.message += "; --force removes the device anyway" }
   }
 }

@@ -26,11 +26,7 @@ extension HomeDevice {
   }
 
   /// Returns the same value, which sends its requests through another connection.
-  package func asked(through home: any HomeAccess) -> HomeDevice {
-    var copy = self
-    copy.home = home
-    return copy
-  }
+  package func asked(through home: any HomeAccess) -> HomeDevice { modified(self) { $0.home = home } }
 }
 
 extension DeviceEntry {

@@ -83,9 +83,7 @@ extension HomeRegistry {
     guard path.endpoint == nil, device.isBridged, !device.endpoints.isEmpty else { return [path] }
     let serving = device.endpoints.filter { endpoint in path.cluster.map(endpoint.servers.contains) ?? true }
     return (serving.isEmpty ? device.endpoints : serving).map { endpoint in
-      var path = path
-      path.endpoint = endpoint.id
-      return path
+      modified(path) { $0.endpoint = endpoint.id }
     }
   }
 
