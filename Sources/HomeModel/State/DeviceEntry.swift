@@ -32,6 +32,10 @@ public struct DeviceSource: Hashable, Sendable, Codable {
 
   public init(_ id: SourceID) { self.id = id }
 
+  init(_ id: SourceID, _ endpoints: [DeviceEndpoint], _ identity: DeviceIdentity) {
+    (self.id, self.endpoints, self.identity) = (id, endpoints, identity)
+  }
+
   /// The endpoint of the device that has its name and identity.
   public var mainEndpoint: EndpointID { id.endpoint }
 

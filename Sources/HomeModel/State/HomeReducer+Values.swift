@@ -58,8 +58,8 @@ extension HomeInput {
   /// The node whose reachability is known from this input.
   package var showing: NodeID? {
     switch self {
-    case .established(let node, _), .asleep(let node, _), .answered(let node), .lost(let node, _): node
-    case .report(let report): report.isOfEstablished ? report.node : nil
+    case .established, .asleep, .answered, .lost: node
+    case .report(let report): report.isOfEstablished ? node : nil
     case .commissioned, .nodeRemoved, .started, .heard, .update, .route: nil
     }
   }
