@@ -1,4 +1,3 @@
-
 /// The options of a home that apply to all processes that have it open.
 public struct HomeSettings: Hashable, Sendable, Codable {
   /// See ``Home/graceTime``.
