@@ -53,7 +53,7 @@ package struct HubWelcome: Hashable, Sendable, Codable {
 }
 
 /// The data of the event `hearth_update`.
-package struct HubUpdate: Hashable, Sendable, Codable {
+package struct HubUpdate: Equatable, Sendable, Codable {
   var update: HomeUpdate
   /// The times of contact of the nodes of the update.
   var contacts: [NodeID: Contact]
