@@ -1,4 +1,3 @@
-
 // The clients of the home in other processes.
 extension Home {
   /// The invited clients, by name.

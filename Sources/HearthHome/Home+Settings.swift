@@ -1,4 +1,3 @@
-
 extension Home {
   /// The settings of the home.
   public var settings: HomeSettings {

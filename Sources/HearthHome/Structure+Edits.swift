@@ -1,4 +1,3 @@
-
 // Edits as methods of a structure or room from a query or a ``HomeManager``, as in the Google Home APIs.
 
 extension Structure {

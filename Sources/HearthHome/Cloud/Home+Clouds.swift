@@ -1,4 +1,3 @@
-
 // The accounts at manufacturers' clouds.
 extension Home {
   /// The home's cloud accounts, by name, without their tokens.

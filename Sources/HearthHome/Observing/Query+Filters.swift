@@ -1,4 +1,3 @@
-
 // Filters of queries. The filters of one query can be combined.
 
 extension Query where Item == HomeDevice {

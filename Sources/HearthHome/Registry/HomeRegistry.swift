@@ -20,8 +20,7 @@ package struct HomeRegistry: Hashable, Sendable {
     devices = records
     rooms = state.rooms.map { room in
       RoomTarget(
-        name: room.name, fullName: "\(state.structure(room.structureID)?.name ?? room.structureID)/\(room.name)",
-        devices: records.filter { $0.entry.roomID == room.id })
+        name: room.name, fullName: state.fullName(of: room), devices: records.filter { $0.entry.roomID == room.id })
     }
   }
 
