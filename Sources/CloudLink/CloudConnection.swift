@@ -2,7 +2,6 @@ internal import Foundation
 package import HomeModel
 package import Logging
 internal import MatterCrypto
-package import MatterModel
 package import MatterProtocol
 package import NIOCore
 package import Runtime

@@ -1,5 +1,4 @@
 package import HomeModel
-internal import MatterModel
 internal import NIOCore
 package import WebClient
 

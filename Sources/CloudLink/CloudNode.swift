@@ -1,6 +1,5 @@
-internal import HomeModel
+package import HomeModel
 internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 package import WebClient
 

@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 internal import WebClient
 

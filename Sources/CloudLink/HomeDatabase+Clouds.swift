@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 package import HomeModel
 package import HomeStore
-package import MatterModel
 internal import WebClient
 
 // The cloud accounts. Tokens are stored in plain text, because requests contain them; only the user can read the file.
@@ -45,9 +44,9 @@ extension HomeDatabase {
 
   private func cloudAccounts(_ database: Database) throws -> [StoredCloudAccount] {
     var accounts: [StoredCloudAccount] = []
-    let rows = try database.rows(
-      "SELECT name, address, token, revision, contact, failure FROM cloud_account ORDER BY name")
-    while let row = try rows.next() {
+    try database.rows(
+      "SELECT name, address, token, revision, contact, failure FROM cloud_account ORDER BY name"
+    ).forEach { row in
       var account = CloudAccount(
         name: try row.text(0), address: try row.text(1), lastContact: try row.optionalNumber(4),
         failure: try row.optionalText(5))
@@ -96,8 +95,7 @@ extension HomeDatabase {
 
   private func cloudNodes(_ database: Database) throws -> [String: [NodeID: CloudNode]] {
     var accounts: [String: [NodeID: CloudNode]] = [:]
-    let rows = try database.rows("SELECT account, node, endpoint, device, description FROM cloud_device")
-    while let row = try rows.next() {
+    try database.rows("SELECT account, node, endpoint, device, description FROM cloud_device").forEach { row in
       let node = Self.node(try row.number(1))
       let device = try? CloudDevice(JSONParser.parse(row.optionalBytes(4) ?? []))
       let endpoint = EndpointID(try row.number(2))

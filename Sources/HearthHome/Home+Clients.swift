@@ -1,6 +1,3 @@
-internal import HomeControl
-internal import HomeModel
-
 // The clients of the home in other processes.
 extension Home {
   /// The invited clients, by name.

@@ -1,7 +1,3 @@
-public import HomeAutomation
-public import HomeModel
-public import HomeStore
-
 // Background deliveries, with HealthKit's names. See the article “Receiving changes”, “Background delivery”.
 extension Home {
   /// The background deliveries, in the order in which they were enabled.
@@ -23,8 +19,7 @@ extension Home {
     for type: SampleType, predicate: SampleFilter? = nil, frequency: BackgroundDelivery.Frequency,
     target: BackgroundDelivery.Target, after anchor: Anchor? = nil
   ) async throws(HomeError) -> BackgroundDelivery {
-    var filter = predicate ?? .all
-    filter.type = type
+    let filter = modified(predicate ?? .all) { $0.type = type }
     return try await backend.request(.addDelivery(filter: filter, frequency: frequency, target: target, after: anchor))
     {
       if case .delivery(let delivery) = $0 { delivery } else { nil }

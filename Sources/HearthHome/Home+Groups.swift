@@ -1,8 +1,5 @@
-internal import HomeControl
-package import HomeModel
 internal import MatterClusters
 package import MatterController
-package import MatterModel
 
 extension Home {
   /// The groups, by number.

@@ -1,6 +1,3 @@
-public import HomeModel
-public import Hub
-
 extension Home {
   /// Opens a home that is served by another process, on this machine or another one. It is used like any other home
   /// within the permissions of the role: other calls throw `HomeError` `accessDenied`.

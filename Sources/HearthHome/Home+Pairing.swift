@@ -1,11 +1,5 @@
-internal import CloudLink
-public import HomeControl
-public import HomeModel
-internal import MatterClusters
 public import MatterController
-internal import MatterModel
 public import MatterProtocol
-internal import Runtime
 
 /// The result of pairing a device.
 public struct PairedDevice: Sendable {

@@ -1,6 +1,3 @@
-internal import HomeControl
-internal import HomeModel
-
 extension Home {
   /// The settings of the home.
   public var settings: HomeSettings {

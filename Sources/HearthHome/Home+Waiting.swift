@@ -1,5 +1,3 @@
-internal import HomeControl
-internal import HomeModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

@@ -1,10 +1,5 @@
 internal import Foundation
 internal import Glibc
-public import HomeControl
-public import HomeModel
-internal import HomeStore
-package import Hub
-public import MatterModel
 package import MatterProtocol
 internal import Runtime
 

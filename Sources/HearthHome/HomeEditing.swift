@@ -1,6 +1,3 @@
-internal import HomeControl
-public import HomeModel
-
 /// Edits of the rooms of a home, as a caller of ``Home`` or as a client with a ``HomeManager``.
 public protocol HomeEditing: Sendable {
   /// Performs several edits in one step: all of them or, if it throws, none.

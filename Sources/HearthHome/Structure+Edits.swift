@@ -1,6 +1,3 @@
-internal import HomeControl
-public import HomeModel
-
 // Edits as methods of a structure or room from a query or a ``HomeManager``, as in the Google Home APIs.
 
 extension Structure {

@@ -2,7 +2,6 @@ public import Foundation
 internal import GRDB
 public import HomeModel
 public import HomeStore
-internal import MatterModel
 internal import MatterProtocol
 
 /// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See

@@ -50,7 +50,7 @@ extension ObserverCenter {
       schedule = DeliverySchedule(
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
-    entries[observer] = Entry(number: nextNumber(), delivery: delivery, schedule: schedule, uncommitted: uncommitted)
+    entries[observer] = Entry(delivery: delivery, schedule: schedule, uncommitted: uncommitted)
     // A delivery checks the log when it begins.
     with(observer) { $0.change(at: $1) }
   }

@@ -22,7 +22,6 @@ package actor ObserverCenter {
 
   /// A background delivery and its state.
   package struct Entry {
-    package let number: Int
     package var delivery: BackgroundDelivery
     package var schedule: DeliverySchedule
     /// The first and the last published batch with a matching change that can't be read from the log yet.
@@ -44,7 +43,7 @@ package actor ObserverCenter {
   /// All running deliveries, including abandoned and removed ones.
   package var runs: [Int: Task<Void, Never>] = [:]
   /// The deliveries in the order of their registration, so that a simulation is repeatable.
-  private var inOrder: [(key: Int64, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
+  private var inOrder: [(key: Int64, value: Entry)] { entries.sorted { $0.key < $1.key } }
   package var limits: DeliverySchedule.Limits
   /// The time between SIGTERM and SIGKILL of a canceled command.
   package var gracePeriod = RunningCommand.defaultGracePeriod

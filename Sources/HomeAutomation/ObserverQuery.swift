@@ -23,10 +23,8 @@ public final class ObserverQuery: Sendable {
 
   /// - Parameter predicate: conditions on the samples; its own type is ignored.
   public init(_ type: SampleType, _ predicate: SampleFilter = .all, handler: @escaping Handler) {
-    var filter = predicate
-    filter.type = type
     self.type = type
-    self.predicate = filter
+    self.predicate = modified(predicate) { $0.type = type }
     self.handler = handler
   }
 
@@ -78,9 +76,5 @@ public struct AnchoredQuery: Sendable {
     self.limit = limit
   }
 
-  package var filter: SampleFilter {
-    var filter = predicate
-    filter.type = type
-    return filter
-  }
+  package var filter: SampleFilter { modified(predicate) { $0.type = type } }
 }

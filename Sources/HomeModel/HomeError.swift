@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 public import MatterProtocol
 
 /// An error of a home: a code of a closed list, a message with the remedy, and the cause.
@@ -57,11 +56,7 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   public var errorDescription: String? { description }
 
   /// Returns the same error with the response of the device.
-  package func answered(_ answer: CommandData) -> HomeError {
-    var copy = self
-    copy.answer = answer
-    return copy
-  }
+  package func answered(_ answer: CommandData) -> HomeError { modified(self) { $0.answer = answer } }
 
   /// Returns the fields of the response with which a device rejected a command: `error.response(to:
   /// Groups.addGroup)?.groupID`.
@@ -76,10 +71,7 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   }
 
   /// The status that the device answered with, if that is the cause.
-  package var status: Status? {
-    if let error = cause as? StatusError { return error.status }
-    return nil
-  }
+  package var status: Status? { (cause as? StatusError)?.status }
 
   /// Converts any error.
   public init(_ error: any Error) {

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import HomeModel
-internal import MatterModel
 
 /// Writes the compact encoding of database columns: variable-length numbers with seven bits per byte, texts and bytes
 /// with a length prefix.

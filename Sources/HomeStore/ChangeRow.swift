@@ -1,6 +1,5 @@
 internal import Foundation
 internal import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 
 /// A change as columns of the log. Each change is restored from its row unmodified; a removal also stores the name of

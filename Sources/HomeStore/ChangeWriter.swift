@@ -1,7 +1,6 @@
 internal import Foundation
 internal import GRDB
 internal import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 
 /// Writes changes within one transaction: each to the log, and its effect to the tables of the home. Has the same
@@ -162,9 +161,9 @@ struct ChangeWriter {
 
   private func directory(of node: NodeID) throws -> NodeDirectory {
     var directory = NodeDirectory()
-    let rows = try database.rows(
-      "SELECT endpoint, device, endpoints FROM source WHERE node = ?", [HomeDatabase.stored(node)])
-    while let row = try rows.next() {
+    try database.rows(
+      "SELECT endpoint, device, endpoints FROM source WHERE node = ?", [HomeDatabase.stored(node)]
+    ).forEach { row in
       let device = try row.text(1)
       if try row.number(0) == EndpointID.root.rawValue { directory.main = device }
       for endpoint in try HomeDatabase.endpoints(row, 2) ?? [] { directory.devices[endpoint.id] = device }

@@ -9,8 +9,7 @@ enum ControllerTable {
   /// - Throws: ``DamagedColumn`` if an entry differs from the one that was stored.
   static func load(_ database: Database) throws -> StoredState {
     var state: StoredState = [:]
-    let rows = try database.rows("SELECT key, value, checksum FROM controller")
-    while let row = try rows.next() {
+    try database.rows("SELECT key, value, checksum FROM controller").forEach { row in
       let (key, value) = (try row.text(0), try row.optionalBytes(1) ?? [])
       guard try row.number(2) == checksum(key, value) else {
         throw DamagedColumn(name: "value", value: "bytes that differ from the checksum of “\(key)”")

@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 package import HomeModel
 internal import MatterCrypto
-internal import MatterModel
 
 // The invited clients.
 extension HomeDatabase {

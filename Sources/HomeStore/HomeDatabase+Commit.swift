@@ -1,6 +1,5 @@
 package import GRDB
 package import HomeModel
-package import MatterModel
 package import MatterProtocol
 
 /// Progress of the log.
@@ -19,13 +18,18 @@ extension HomeDatabase {
   ///     logged without effect. An addition of an existing object is skipped.
   ///   - contacts: the changed times of last contact. Not logged.
   package func commit(_ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]) throws(HomeError) {
-    try write { try self.store(updates, contacts, $0) }
+    try write { _ = try self.store(updates, $0, contacts: contacts) }
   }
 
-  private func store(_ updates: [HomeUpdate], _ contacts: [NodeID: Contact], _ database: Database) throws {
+  /// - Returns: the updates without additions of objects that were added before.
+  @discardableResult
+  func store(
+    _ updates: [HomeUpdate], _ database: Database, contacts: [NodeID: Contact] = [:]
+  ) throws -> [HomeUpdate] {
     var changes = ChangeWriter(database, generation: generation, after: try lastSequence(database))
-    for update in updates { _ = try changes.write(update) }
+    let written = try updates.map { try changes.write($0) }
     try changes.finish(contacts)
+    return written
   }
 
   /// Stores waiting changes and then others, in one transaction.
@@ -42,7 +46,7 @@ extension HomeDatabase {
     return try write(isDurable: isDurable, onRollback: { queue.putBack(taken) }) { database in
       taken = queue.removeAll(withUpdates: changes.isEmpty || update != nil)
       let updates = taken.updates + (update.map { [$0] } ?? [])
-      if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, taken.contacts, database) }
+      if !updates.isEmpty || !taken.contacts.isEmpty { try self.store(updates, database, contacts: taken.contacts) }
       try ControllerTable.write(taken.entries.values, database)
       try ControllerTable.write(changes, database)
       return taken
@@ -62,11 +66,8 @@ extension HomeDatabase {
   ) throws(HomeError) -> (update: HomeUpdate, result: R) {
     try write { database in
       let (changes, result) = try body(database, try self.names(database))
-      let update = HomeUpdate(changes, at: time, origin: origin)
-      var writer = ChangeWriter(database, generation: self.generation, after: try self.lastSequence(database))
-      let written = try writer.write(update)
-      try writer.finish([:])
-      return (written, result)
+      let written = try self.store([HomeUpdate(changes, at: time, origin: origin)], database)
+      return (written[0], result)
     }
   }
 }

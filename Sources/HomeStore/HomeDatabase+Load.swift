@@ -1,7 +1,6 @@
 internal import Foundation
 package import GRDB
 public import HomeModel
-public import MatterModel
 
 /// A home as loaded from the database.
 public struct StoredHome: Sendable, Codable {
@@ -33,8 +32,7 @@ extension HomeDatabase {
 
   package func load(_ database: Database) throws -> StoredHome {
     var home = StoredHome(state: try names(database), anchor: try end(database))
-    let clusters = try database.rows("SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node")
-    while let row = try clusters.next() {
+    try database.rows("SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node").forEach { row in
       let node = Self.node(try row.number(0))
       let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
       var reader = BlobReader(try row.optionalBytes(4) ?? [])
@@ -42,13 +40,11 @@ extension HomeDatabase {
       if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
       if let version = try row.optionalNumber(3, as: UInt32.self) { home.versions[node, default: [:]][path] = version }
     }
-    let events = try database.rows("SELECT node, last FROM event")
-    while let row = try events.next() {
+    try database.rows("SELECT node, last FROM event").forEach { row in
       home.state.restore(lastEvent: UInt64(bitPattern: try row.number(1)), of: Self.node(try row.number(0)))
     }
     home.contacts = try contacts(database)
-    let trials = try database.rows("SELECT device, state, locality, since FROM trial")
-    while let row = try trials.next() {
+    try database.rows("SELECT device, state, locality, since FROM trial").forEach { row in
       guard let state = ConnectivityState(rawValue: try row.text(1)),
         let locality = DataSourceLocality(rawValue: try row.text(2))
       else { throw DamagedBlob() }
@@ -60,8 +56,7 @@ extension HomeDatabase {
 
   private func contacts(_ database: Database) throws -> [NodeID: Contact] {
     var contacts: [NodeID: Contact] = [:]
-    let rows = try database.rows("SELECT node, last, next FROM contact")
-    while let row = try rows.next() {
+    try database.rows("SELECT node, last, next FROM contact").forEach { row in
       contacts[Self.node(try row.number(0))] = Contact(
         last: try row.optionalNumber(1), nextReport: try row.optionalNumber(2))
     }
@@ -71,24 +66,20 @@ extension HomeDatabase {
   /// The home without its values: structures, rooms and devices with their sources.
   package func names(_ database: Database) throws -> HomeState {
     var state = HomeState()
-    let structures = try database.rows("SELECT id, name FROM structure ORDER BY position")
-    while let row = try structures.next() {
+    try database.rows("SELECT id, name FROM structure ORDER BY position").forEach { row in
       state.apply(.structureAdded(Structure(id: try row.text(0), name: try row.text(1))))
     }
     let primary = try database.cachedStatement(sql: "SELECT id FROM structure WHERE is_primary").text()
     if let primary { state.apply(.primaryStructureChosen(id: primary)) }
-    let rooms = try database.rows("SELECT id, name, structure FROM room ORDER BY position")
-    while let row = try rooms.next() {
+    try database.rows("SELECT id, name, structure FROM room ORDER BY position").forEach { row in
       state.apply(.roomAdded(Room(id: try row.text(0), name: try row.text(1), structureID: try row.text(2))))
     }
-    let devices = try database.rows("SELECT id, name, room, structure FROM device")
-    while let row = try devices.next() {
+    try database.rows("SELECT id, name, room, structure FROM device").forEach { row in
       state.apply(
         .deviceAdded(
           id: try row.text(0), name: try row.text(1), roomID: try row.optionalText(2), structureID: try row.text(3)))
     }
-    let sources = try database.rows("SELECT node, endpoint, device, endpoints, identity, status FROM source")
-    while let row = try sources.next() {
+    try database.rows("SELECT node, endpoint, device, endpoints, identity, status FROM source").forEach { row in
       let source = SourceID(Self.node(try row.number(0)), EndpointID(try row.number(1)))
       state.apply(.sourceAdded(source, device: try row.text(2)))
       if let endpoints = try Self.endpoints(row, 3), let identity = try row.optionalBytes(4) {

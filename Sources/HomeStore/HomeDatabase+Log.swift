@@ -1,6 +1,5 @@
 package import GRDB
 package import HomeModel
-internal import MatterModel
 
 extension HomeDatabase {
   /// Returns the position at the end of the log.

@@ -1,6 +1,5 @@
 internal import GRDB
 package import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 
 extension HomeDatabase {
@@ -25,9 +24,7 @@ extension HomeDatabase {
       try database.execute(sql: "DELETE FROM trial")
       var update = HomeUpdate(changes, at: time)
       update.trials = home.trials
-      var writer = ChangeWriter(database, generation: self.generation, after: place)
-      _ = try writer.write(update)
-      try writer.finish(home.contacts)
+      try self.store([update], database, contacts: home.contacts)
     }
   }
 }

@@ -3,7 +3,6 @@ package import GRDB
 internal import Glibc
 package import HomeModel
 package import MatterCrypto
-package import MatterModel
 internal import Runtime
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 public import Foundation
 public import HomeModel
-public import MatterModel
 public import MatterProtocol
 
 /// One change of a home in the log: an observer reads each exactly once, in order.
@@ -47,12 +46,6 @@ public struct HomeSample: Hashable, Sendable, Codable {
 
   /// The event, for a sample of an event.
   public var event: EventData? { if case .event(_, let data) = change { data } else { nil } }
-
-  /// The time of the event by the clock of the device, for a sample of an event; nil if the device has no clock, see
-  /// `EventData.timeSinceStart`.
-  public var eventDate: Date? {
-    event?.timeSince1970.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
-  }
 }
 
 /// The result of a query after an anchor.

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Glibc
 package import HomeModel
-internal import MatterProtocol
 internal import Runtime
 
 /// The exclusive right of one process to the files of a home. Released when the value is released, or when the process ends.

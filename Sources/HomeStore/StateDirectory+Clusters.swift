@@ -2,7 +2,6 @@ internal import Foundation
 package import HomeModel
 package import Logging
 package import MatterClusters
-internal import MatterModel
 
 /// The clusters of manufacturers that are stored in a state directory, each in a file with its name.
 extension StateDirectory {

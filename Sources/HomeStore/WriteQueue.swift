@@ -1,5 +1,4 @@
 package import HomeModel
-package import MatterModel
 package import MatterProtocol
 internal import Synchronization
 

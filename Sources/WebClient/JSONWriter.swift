@@ -2,9 +2,7 @@ package import NIOCore
 
 /// Appends JSON text to a buffer, without blanks.
 struct JSONWriter {
-  private(set) var buffer: ByteBuffer
-
-  init(_ buffer: ByteBuffer = ByteBuffer()) { self.buffer = buffer }
+  private(set) var buffer = ByteBuffer()
 
   mutating func write(_ value: JSONValue) {
     switch value {

@@ -29,20 +29,4 @@ import Testing
     #expect(abs(sample.date.timeIntervalSince(before)) < 600)
     await open.home.close()
   }
-
-  /// A device without a clock reports the time since its start.
-  @Test(arguments: [EventTimestamp.epoch(1_700_000_000_123), .system(61_500), .epoch(.max), .deltaEpoch(5)])
-  func eventsHaveDates(_ timestamp: EventTimestamp) throws {
-    let data = EventData(
-      ConcreteEventPath(1, 0x3B, 1), number: 1, priority: .info, timestamp: timestamp, payload: nil)
-    let sample = HomeSample(
-      anchor: Anchor(log: 1, sequence: 1), time: 0, change: .event(5, data), device: "5", origin: nil, update: 1)
-    switch timestamp {
-    case .epoch(.max): #expect(sample.eventDate.map { $0 > Date() } == true)
-    case .epoch:
-      #expect(sample.eventDate == Date(timeIntervalSince1970: 1_700_000_000.123) && data.timeSinceStart == nil)
-    case .system: #expect(sample.eventDate == nil && data.timeSinceStart == .milliseconds(61_500))
-    case .deltaEpoch, .deltaSystem: #expect(sample.eventDate == nil && data.timeSinceStart == nil)
-    }
-  }
 }

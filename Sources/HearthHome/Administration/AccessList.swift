@@ -1,6 +1,5 @@
 package import MatterClusters
 internal import MatterController
-internal import MatterModel
 
 /// An entry of a device's access control list: the subjects, their privilege, and the targets.
 package typealias AccessEntry = AccessControl.AccessControlEntryStruct

@@ -1,8 +1,5 @@
-internal import HomeControl
-package import HomeModel
 internal import MatterClusters
 internal import MatterController
-internal import MatterModel
 
 extension Home {
   /// Returns the entries of a device's access control list for this fabric, in the device's order.

@@ -1,7 +1,5 @@
-package import HomeModel
 package import MatterClusters
 internal import MatterController
-package import MatterModel
 
 /// A binding of an endpoint to a target.
 package struct BindingEntry: Hashable, Sendable {

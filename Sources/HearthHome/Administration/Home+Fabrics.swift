@@ -1,8 +1,5 @@
-internal import HomeControl
-package import HomeModel
 internal import MatterClusters
 internal import MatterController
-package import MatterModel
 internal import MatterProtocol
 
 /// A fabric that a device is commissioned into.

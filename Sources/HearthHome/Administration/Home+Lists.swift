@@ -1,5 +1,3 @@
-internal import HomeControl
-internal import HomeModel
 internal import MatterClusters
 internal import MatterController
 internal import MatterModel

@@ -1,7 +1,4 @@
-internal import HomeControl
-package import HomeModel
 internal import MatterClusters
-internal import MatterModel
 internal import MatterProtocol
 
 /// The software of a device, and the state of its update.

@@ -1,8 +1,5 @@
-internal import HomeControl
-package import HomeModel
 package import MatterClusters
 package import MatterController
-package import MatterModel
 internal import MatterProtocol
 
 /// The state of a device's commissioning window.

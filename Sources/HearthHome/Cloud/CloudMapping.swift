@@ -1,7 +1,4 @@
-internal import HomeModel
 internal import MatterClusters
-internal import MatterModel
-internal import WebClient
 
 // The table of Matter's device types and clusters and their counterparts in Google's cloud-to-cloud schemas.
 //
@@ -79,8 +76,8 @@ struct CloudMapping {
     }
     if traits.relativeHumidityMeasurementTrait != nil { add("HumiditySetting", ["queryOnlyHumiditySetting": true]) }
     if traits.booleanStateTrait != nil { addBooleanState(type) }
-    if let alarm = traits.traits.first(where: { $0.id.cluster == Self.smokeCoAlarm }) { add(alarm: alarm) }
-    if traits.traits.contains(Self.airQuality) {
+    if let alarm = traits.smokeCoAlarmTrait { add(alarm) }
+    if traits.airQualityTrait != nil {
       addSensor(
         "AirQuality",
         [
@@ -103,9 +100,6 @@ struct CloudMapping {
     traits.formUnion(other.traits)
     attributes.merge(other.attributes) { first, _ in first }
   }
-
-  // Clusters that are not declared in this project. Application Clusters § 2.11 and § 2.9.
-  private static let smokeCoAlarm: ClusterID = 0x005C, airQuality: ClusterID = 0x005B
 
   private mutating func add(_ trait: String, _ attributes: [String: JSONValue?] = [:]) {
     traits.insert(trait)
@@ -217,12 +211,11 @@ struct CloudMapping {
     }
   }
 
-  /// Feature bit 0 is smoke, bit 1 carbon monoxide. Application Clusters § 2.11.4.
-  private mutating func add(alarm trait: AnyTrait) {
-    if trait.supports(Feature(0, "SMOKE", "SmokeAlarm")) {
+  private mutating func add(_ trait: SmokeCoAlarmTrait) {
+    if trait.supports(SmokeCoAlarm.smokeAlarmFeature) {
       addSensor("SmokeLevel", ["smoke detected", "no smoke detected", "unknown"])
     }
-    if trait.supports(Feature(1, "CO", "COAlarm")) {
+    if trait.supports(SmokeCoAlarm.coAlarmFeature) {
       addSensor("CarbonMonoxideLevel", ["carbon monoxide detected", "no carbon monoxide detected", "unknown"])
     }
   }

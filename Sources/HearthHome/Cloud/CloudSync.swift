@@ -1,7 +1,4 @@
-package import HomeModel
 internal import MatterClusters
-internal import MatterModel
-package import WebClient
 
 /// The response to a cloud-to-cloud SYNC request: the devices of a home with their identity, so that a device seen
 /// through the cloud and through Matter can be matched. See <doc:TheHomeModel>, “Objects”.

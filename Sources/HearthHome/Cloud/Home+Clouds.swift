@@ -1,6 +1,3 @@
-internal import CloudLink
-internal import HomeModel
-
 // The accounts at manufacturers' clouds.
 extension Home {
   /// The home's cloud accounts, by name, without their tokens.

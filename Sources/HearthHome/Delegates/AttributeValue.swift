@@ -1,5 +1,3 @@
-internal import HomeModel
-public import MatterModel
 public import MatterTLV
 
 /// The value of an attribute of a device, as reported to an ``AccessoryDelegate``.

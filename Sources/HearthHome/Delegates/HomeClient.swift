@@ -1,9 +1,5 @@
-internal import HomeControl
-internal import HomeModel
-internal import MatterModel
 package import MatterProtocol
 internal import NIOCore
-internal import Runtime
 internal import Synchronization
 
 /// The access of one client to a home: marks its edits with its id, and records its requests to devices.

@@ -1,5 +1,3 @@
-public import HomeModel
-
 // HomeKit's contract. See the article “The home model”, “Delegates”.
 //
 // A message reports a change by another client, or a report of a device that does not result from a request of this client,

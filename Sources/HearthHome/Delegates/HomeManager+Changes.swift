@@ -1,5 +1,3 @@
-internal import HomeControl
-public import HomeModel
 public import MatterController
 
 // The edits of a client. The client receives the result of the call, all other clients are notified of the change. A call

@@ -1,5 +1,3 @@
-internal import HomeControl
-public import HomeModel
 internal import NIOCore
 internal import Synchronization
 

@@ -1,7 +1,3 @@
-internal import HomeControl
-internal import HomeModel
-internal import MatterModel
-
 /// A queued message to a delegate.
 enum DelegateMessage: Sendable {
   case manager(@Sendable (any HomeManagerDelegate, HomeManager) async -> Void)

@@ -1,6 +1,4 @@
-internal import HomeModel
 internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 internal import MatterTLV
 
@@ -91,11 +89,8 @@ package struct OwnRequests: Sendable {
         // The reported value of a list contains more than the appended entry.
         let isWhole = write.operation == .replaceAll
         let path = ConcreteAttributePath(endpoint, cluster, attribute)
-        guard isWhole, request.values[path] == nil else {
-          request.values[path] = .exactly(nil)
-          continue
-        }
-        request.values[path] = .exactly(Self.decoded(write.value))
+        let isCertain = isWhole && request.values[path] == nil
+        request.values[path] = .exactly(isCertain ? Self.decoded(write.value) : nil)
       }
     }
   }

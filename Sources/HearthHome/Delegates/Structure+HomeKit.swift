@@ -1,5 +1,3 @@
-public import HomeModel
-
 // The properties of HMHome, HMRoom and HMAccessory that depend on the client. Values from a ``HomeManager`` return the
 // state of this manager, which doesn't change while it is suspended. Values from queries belong to no manager.
 

@@ -1,6 +1,5 @@
 internal import AsyncAlgorithms
 public import Dispatch
-public import HomeControl
 
 // The operators of Combine that samples for the Google Home APIs use, with the same names and order of calls. Each
 // observes its base sequence from the call of `sink` or `makeAsyncIterator` on.

@@ -1,6 +1,3 @@
-public import HomeControl
-package import HomeModel
-internal import MatterModel
 internal import Runtime
 
 /// The current state of a part of a device, and its state after each report that changes it. See ``HomeUpdates`` for

@@ -1,8 +1,3 @@
-public import HomeAutomation
-internal import HomeControl
-public import HomeModel
-public import HomeStore
-internal import NIOCore
 internal import Runtime
 
 // The log of the home, for observers that must not miss a change: samples are read after an anchor, and observer queries

@@ -1,6 +1,3 @@
-public import HomeControl
-public import HomeModel
-
 // Filters of queries. The filters of one query can be combined.
 
 extension Query where Item == HomeDevice {

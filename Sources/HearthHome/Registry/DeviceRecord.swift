@@ -1,6 +1,3 @@
-package import HomeModel
-package import MatterModel
-
 /// A device of the home with its names for users, and one of its sources.
 package struct DeviceRecord: Hashable, Sendable {
   package var entry: DeviceEntry
@@ -24,11 +21,7 @@ package struct DeviceRecord: Hashable, Sendable {
 
   /// Returns the record with the first source that satisfies a condition; nil if none does.
   package func with(source isIncluded: (DeviceSource) -> Bool) -> DeviceRecord? {
-    entry.sources.first(where: isIncluded).map {
-      var copy = self
-      copy.source = $0
-      return copy
-    }
+    entry.sources.first(where: isIncluded).map { source in modified(self) { $0.source = source } }
   }
 
   /// Returns the record with the first source that serves a cluster, if the selected one does not.
@@ -69,8 +62,6 @@ extension HomeDevice {
 extension HomeError {
   /// Returns the same error for this device, with its label.
   package func about(_ device: DeviceRecord) -> HomeError {
-    var copy = self
-    if copy.device == nil || copy.device == device.name { copy.device = device.label }
-    return copy
+    modified(self) { if $0.device == nil || $0.device == device.name { $0.device = device.label } }
   }
 }

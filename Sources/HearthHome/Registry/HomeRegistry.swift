@@ -1,6 +1,4 @@
-package import HomeModel
 package import MatterController
-package import MatterModel
 
 /// A snapshot of the names of a home, for resolving texts. Names keep their case and are compared without it.
 package struct HomeRegistry: Hashable, Sendable {
@@ -22,8 +20,7 @@ package struct HomeRegistry: Hashable, Sendable {
     devices = records
     rooms = state.rooms.map { room in
       RoomTarget(
-        name: room.name, fullName: "\(state.structure(room.structureID)?.name ?? room.structureID)/\(room.name)",
-        devices: records.filter { $0.entry.roomID == room.id })
+        name: room.name, fullName: state.fullName(of: room), devices: records.filter { $0.entry.roomID == room.id })
     }
   }
 

@@ -1,6 +1,4 @@
 internal import Glibc
-package import HomeModel
-package import HomeStore
 internal import MatterController
 
 /// Access to the names of a home without its controller.
@@ -35,10 +33,7 @@ package struct StoredNames: Sendable {
   package func withDatabase<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
     try directory.check()
     let database = try HomeDatabase.open(path)
-    let result: Result<R, HomeError>
-    do throws(HomeError) {
-      result = .success(try body(database))
-    } catch { result = .failure(error) }
+    let result = Result { () throws(HomeError) in try body(database) }
     try database.close()
     return try result.get()
   }

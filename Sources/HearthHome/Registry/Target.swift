@@ -1,6 +1,3 @@
-package import HomeModel
-package import MatterModel
-
 /// A resolved target: a device, and the endpoint if one was named.
 package struct Target: Hashable, Sendable {
   package var device: DeviceRecord

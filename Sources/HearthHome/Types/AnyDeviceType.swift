@@ -1,6 +1,4 @@
-public import HomeModel
 internal import MatterClusters
-public import MatterModel
 
 /// The id of a device type in a home: device, endpoint and type.
 public struct HomeDeviceTypeID: Hashable, Sendable, CustomStringConvertible {

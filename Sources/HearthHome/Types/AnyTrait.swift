@@ -1,6 +1,4 @@
-public import HomeModel
 internal import MatterClusters
-public import MatterModel
 public import MatterProtocol
 
 /// The id of a trait in a home: device, endpoint and cluster.
@@ -70,11 +68,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   // MARK: Commands and writes
 
   /// Returns the same trait with a timeout for which commands and writes wait for an unreachable device.
-  public func waiting(_ timeout: Duration) -> Self {
-    var copy = self
-    copy.timeout = timeout
-    return copy
-  }
+  public func waiting(_ timeout: Duration) -> Self { modified(self) { $0.timeout = timeout } }
 
   /// Invokes a command by its number.
   /// - Parameters:

@@ -1,6 +1,4 @@
-public import HomeModel
 internal import MatterClusters
-public import MatterModel
 
 /// A named family of device types, such as lights, which comprise four types. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceFamily: Hashable, Sendable {

@@ -1,6 +1,3 @@
-package import HomeModel
-public import MatterModel
-
 /// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible {
   package let device: HomeDevice

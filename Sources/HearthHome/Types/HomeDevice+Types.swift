@@ -1,6 +1,3 @@
-public import HomeModel
-package import MatterModel
-
 extension HomeDevice {
   /// The device types, in the order of endpoints.
   public var types: DeviceTypeCollection { DeviceTypeCollection(device: self) }

@@ -1,5 +1,3 @@
-public import MatterModel
-
 /// A Swift type of a device type, for `device.types.get(DimmableLightDeviceType.self)`. See <doc:TheHomeModel>,
 /// “Objects”.
 ///

@@ -1,6 +1,4 @@
-internal import HomeModel
 internal import MatterClusters
-public import MatterModel
 
 /// The Swift type of a device type of the Device Library, by its number; named by a type alias such as
 /// ``OnOffLightDeviceType``.

@@ -1,6 +1,4 @@
-public import HomeModel
 internal import MatterClusters
-public import MatterModel
 
 /// A Swift type of a trait, for queries of devices and device types.
 ///
@@ -64,11 +62,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 
   /// Returns the same trait with a timeout for which commands and writes wait for an unreachable device: `try await
   /// trait.waiting(.seconds(5)).on()`.
-  public func waiting(_ timeout: Duration) -> Self {
-    var copy = self
-    copy.untyped = untyped.waiting(timeout)
-    return copy
-  }
+  public func waiting(_ timeout: Duration) -> Self { modified(self) { $0.untyped.timeout = timeout } }
 
   /// All commands by name, also those with a labeled method, with a request struct:
   /// `trait.commands.moveToLevel(fields)`, `trait.commands.moveToLevel.isSupported`.

@@ -1,5 +1,3 @@
-public import MatterModel
-
 /// The last known attributes of a trait by their names in the standard: `trait.attributes.currentLevel`.
 ///
 /// All attributes that the cluster declares are available, and optional: nil if the value is unknown, unsupported or of

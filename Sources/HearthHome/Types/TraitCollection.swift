@@ -1,6 +1,3 @@
-package import HomeModel
-public import MatterModel
-
 /// A snapshot of the traits of a device, or of one of its endpoints, in the order of endpoints and clusters.
 ///
 /// They are keyed by endpoint and cluster: a speaker that is also a dimmable light has two On/Off traits and two Level

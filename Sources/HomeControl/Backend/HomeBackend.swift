@@ -2,7 +2,6 @@ package import HomeAutomation
 package import HomeModel
 package import HomeStore
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 package import NIOCore
 package import Runtime
@@ -211,15 +210,12 @@ extension HomeBackend {
   package nonisolated func reports(of device: String) -> DeviceReports {
     let slot = DeviceReports.Slot()
     let reader = DeviceReports.Reader()
-    let loop = eventLoop
-    let start: @Sendable () -> Void = {
-      let view = self.view
-      view.stream.observers.addReports(reader, at: slot, of: device, view.reducer)
-    }
-    if loop.inEventLoop { start() } else { loop.execute(start) }
+    runOnEventLoop { view in view.stream.observers.addReports(reader, at: slot, of: device, view.reducer) }
     return DeviceReports(
       first: slot,
-      reading: .init { loop.execute { self.view.stream.observers.removeReports(reader, of: device) } })
+      reading: .init { [eventLoop] in
+        eventLoop.execute { self.view.stream.observers.removeReports(reader, of: device) }
+      })
   }
 
   /// Returns a query of a collection.
@@ -252,34 +248,28 @@ extension HomeBackend {
       @escaping @Sendable (HomeStream, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeStream) -> Void
   ) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
-    let loop = eventLoop
-    let start: @Sendable () -> Void = {
-      let view = self.view
+    runOnEventLoop { [loop = eventLoop] view in
       let end = NIOLoopBound(begin(view.stream, view.reducer, continuation), eventLoop: loop)
       continuation.onTermination = { _ in loop.execute { end.value(self.view.stream) } }
     }
-    if loop.inEventLoop { start() } else { loop.execute(start) }
     return stream
+  }
+
+  /// Calls the body on the event loop, at once for a caller that is on it.
+  private nonisolated func runOnEventLoop(_ body: @escaping @Sendable (any HomeView) -> Void) {
+    if eventLoop.inEventLoop { body(view) } else { eventLoop.execute { body(self.view) } }
   }
 }
 
 extension HomeState {
   /// The structures, whose values send their edits through `home`.
   package func structures(through home: (any HomeAccess)?) -> [Structure] {
-    structures.map { structure in
-      var structure = structure
-      structure.home = home
-      return structure
-    }
+    structures.map { modified($0) { $0.home = home } }
   }
 
   /// The rooms, whose values send their edits through `home`.
   package func rooms(through home: (any HomeAccess)?) -> [Room] {
-    rooms.map { room in
-      var room = room
-      room.home = home
-      return room
-    }
+    rooms.map { modified($0) { $0.home = home } }
   }
 }
 

@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 
 extension HomeRequest {

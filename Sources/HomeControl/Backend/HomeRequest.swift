@@ -3,7 +3,6 @@ package import HomeAutomation
 package import HomeModel
 package import HomeStore
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 
 /// An operation on a home. Any process performs it through the owner of the home.

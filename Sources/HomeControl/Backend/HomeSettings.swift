@@ -1,5 +1,3 @@
-internal import MatterModel
-
 /// The options of a home that apply to all processes that have it open.
 public struct HomeSettings: Hashable, Sendable, Codable {
   /// See ``Home/graceTime``.

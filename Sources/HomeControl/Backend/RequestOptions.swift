@@ -1,5 +1,4 @@
-internal import HomeModel
-package import MatterModel
+package import HomeModel
 package import MatterProtocol
 
 /// The options of a request's caller. The owner of the home applies them instead of its own.

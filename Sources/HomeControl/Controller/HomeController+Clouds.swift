@@ -1,7 +1,6 @@
 package import CloudLink
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -52,14 +51,10 @@ extension HomeController {
   ) async throws(HomeError) -> (account: CloudAccount, devices: [String]) {
     // The connection ends first, so that a response in progress adds no device of the removed account.
     endClouds { HomeNames.same($0.account.name, name) }
-    let removed: Result<(account: CloudAccount, devices: [String]), HomeError>
-    do throws(HomeError) {
-      removed = .success(
-        try await commit(origin: origin) { database, origin, time throws(HomeError) in
-          try database.removeCloudAccount(name, origin: origin, at: time)
-        })
-    } catch {
-      removed = .failure(error)
+    let removed = await Result { () async throws(HomeError) in
+      try await commit(origin: origin) { database, origin, time throws(HomeError) in
+        try database.removeCloudAccount(name, origin: origin, at: time)
+      }
     }
     await readClouds()
     return try removed.get()

@@ -1,6 +1,5 @@
 internal import CloudLink
 package import HomeModel
-internal import MatterModel
 package import MatterProtocol
 internal import NIOCore
 package import Runtime

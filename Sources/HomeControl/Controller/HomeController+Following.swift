@@ -3,7 +3,6 @@ public import HomeModel
 package import HomeStore
 internal import Logging
 internal import MatterController
-package import MatterModel
 package import MatterProtocol
 internal import NIOCore
 internal import Runtime

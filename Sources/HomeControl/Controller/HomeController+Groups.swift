@@ -1,8 +1,6 @@
 package import HomeModel
-internal import HomeStore
 internal import Logging
 package import MatterController
-package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -39,10 +37,9 @@ extension HomeController {
   }
 
   private func leaveDeletedGroups(_ node: NodeID) async {
-    let timeout = timeout
     for group in deletedGroups where group.holders.contains(node) {
       do throws(HomeError) {
-        _ = try await run("a group change", node) { engine, now in
+        _ = try await run("a group change", node) { engine, timeout, now in
           engine.leaveGroup(node, group.id, timeout: timeout, at: now)
         }
       } catch {
@@ -64,21 +61,17 @@ extension HomeController {
   package func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID
   ) async throws(HomeError) -> GroupRecord {
-    let timeout = timeout
-    let outcome = try await run("a group change", node) { engine, now in
+    try await record(node) { engine, timeout, now in
       engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
     }
-    return try record(outcome)
   }
 
   package func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID
   ) async throws(HomeError) -> GroupRecord {
-    let timeout = timeout
-    let outcome = try await run("a group change", node) { engine, now in
+    try await record(node) { engine, timeout, now in
       engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
     }
-    return try record(outcome)
   }
 
   /// Sends a command to all members of a group. Group commands have no response.
@@ -90,7 +83,9 @@ extension HomeController {
     }
   }
 
-  private func record(_ outcome: OperationOutcome) throws(HomeError) -> GroupRecord {
+  /// Changes the members of a group, and returns the group.
+  private func record(_ node: NodeID, _ start: NodeOperation) async throws(HomeError) -> GroupRecord {
+    let outcome = try await run("a group change", node, start)
     guard case .groupChanged(let record) = outcome else { throw Self.unexpected(outcome) }
     return record
   }

@@ -1,7 +1,6 @@
 package import HomeModel
 internal import MatterClusters
 package import MatterController
-package import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -69,8 +68,6 @@ extension HomeError {
     guard [.refused, .accessDenied, .unreachable, .timedOut].contains(code), !message.contains("--force") else {
       return self
     }
-    var copy = self
-    copy.message += "; --force removes the device anyway"
-    return copy
+    return modified(self) { $0.message += "; --force removes the device anyway" }
   }
 }

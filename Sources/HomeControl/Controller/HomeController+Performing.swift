@@ -4,7 +4,6 @@ internal import HomeAutomation
 package import HomeModel
 internal import HomeStore
 internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -30,10 +29,9 @@ extension HomeController {
   ) async throws(HomeError) -> HomeReply {
     if let role { try request.check(role) }
     let result = await RequestOptions.$current.withValue(options.limited(to: role)) {
-      () async -> Result<HomeReply, HomeError> in
-      do throws(HomeError) {
-        return .success(try await carryOut(request, as: role, origin: origin, progress: progress))
-      } catch { return .failure(error) }
+      await Result { () async throws(HomeError) in
+        try await carryOut(request, as: role, origin: origin, progress: progress)
+      }
     }
     return try result.get()
   }

@@ -2,7 +2,6 @@ package import HomeModel
 internal import HomeStore
 internal import MatterCertificates
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 internal import NIOCore
 
@@ -13,9 +12,8 @@ extension HomeController {
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     if node.isTemporaryLocal { return try await readCloud(node, paths) }
-    let timeout = timeout ?? self.timeout
-    let outcome = try await run("a read request", node) { engine, now in
-      engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
+    let outcome = try await run("a read request", node) { engine, usual, now in
+      engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout ?? usual, at: now)
     }
     guard case .report(let report) = outcome else { throw Self.unexpected(outcome) }
     return report
@@ -27,8 +25,7 @@ extension HomeController {
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
   ) async throws(HomeError) -> [AttributeStatus] {
     if node.isTemporaryLocal { return try await writeCloud(node, writes) }
-    let timeout = timeout
-    let outcome = try await run("a write request", node) { engine, now in
+    let outcome = try await run("a write request", node) { engine, timeout, now in
       engine.write(
         node, writes, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
     }
@@ -46,11 +43,10 @@ extension HomeController {
       try await invokeCloud(node, command)
       return nil
     }
-    let timeout = timeout
     let outcome = try await run(
       "\(ElementNames.cluster(command.path.cluster)).\(ElementNames.command(command.path.command, of: command.path.cluster))",
       node
-    ) { engine, now in
+    ) { engine, timeout, now in
       engine.invoke(
         node, [command], timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
     }
@@ -93,8 +89,7 @@ extension HomeController {
   /// - Parameter force: whether to remove the node even if it can't be reached.
   /// - Returns: whether the device itself left the fabric.
   func removeFromFabric(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
-    let timeout = timeout
-    let outcome = try await run("its removal", node) { engine, now in
+    let outcome = try await run("its removal", node) { engine, timeout, now in
       engine.removeNode(node, force: force, timeout: timeout, at: now)
     }
     guard case .removed(_, let removal) = outcome else { throw Self.unexpected(outcome) }
@@ -106,8 +101,7 @@ extension HomeController {
   package func openWindow(
     _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
-    let timeout = timeout
-    let outcome = try await run("the opening of a commissioning window", node) { engine, now in
+    let outcome = try await run("the opening of a commissioning window", node) { engine, timeout, now in
       engine.openCommissioningWindow(
         node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)
     }

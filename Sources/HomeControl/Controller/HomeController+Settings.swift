@@ -1,7 +1,5 @@
-internal import HomeAutomation
 package import HomeModel
 internal import HomeStore
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

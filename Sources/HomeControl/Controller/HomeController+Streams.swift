@@ -1,6 +1,5 @@
 public import HomeModel
 package import MatterController
-public import MatterModel
 public import MatterProtocol
 internal import NIOCore
 

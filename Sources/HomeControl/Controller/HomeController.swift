@@ -5,7 +5,6 @@ public import HomeStore
 public import Logging
 internal import MatterCertificates
 package import MatterController
-public import MatterModel
 public import MatterProtocol
 public import NIOCore
 public import Runtime
@@ -159,11 +158,9 @@ public actor HomeController {
 
   /// Stores pending changes and closes the sockets and the store.
   public func close() async {
-    clockCheck?.cancel()
     // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
-    contactKeeping?.cancel()
-    interfaceMonitor?.stop()
+    stopWatching()
     let ending = center.take()
     await ending?.end()
     endClouds()
@@ -180,12 +177,16 @@ public actor HomeController {
     lock = nil
   }
 
+  private func stopWatching() {
+    clockCheck?.cancel()
+    contactKeeping?.cancel()
+    interfaceMonitor?.stop()
+  }
+
   /// Closes the home as a power failure does: sends no messages and stores nothing. Must be called on the event loop.
   package nonisolated func abandon() {
     assumeIsolated { controller in
-      controller.clockCheck?.cancel()
-      controller.contactKeeping?.cancel()
-      controller.interfaceMonitor?.stop()
+      controller.stopWatching()
       controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil
@@ -235,18 +236,17 @@ public actor HomeController {
 
   // MARK: Operations
 
-  /// Starts an operation and waits for its outcome. Canceling the task cancels the operation.
+  /// Starts an operation with the timeout of the request.
+  typealias NodeOperation = (inout ControllerEngine, _ timeout: Duration, Instant) -> OperationID
+
+  /// Starts an operation of a node and waits for its outcome. Canceling the task cancels the operation.
   /// - Parameter what: the name of the operation in the list of pending work, such as “a read request”.
-  package func run(
-    _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
-    _ start: (inout ControllerEngine, Instant) -> OperationID
-  ) async throws(HomeError) -> OperationOutcome {
-    if let node {
-      try checkFabric(node)
-      setAddress(of: node)
-    }
-    return try await run(what(), node, onEvent: onEvent) { (engine: inout HomeEngine, now) in
-      engine.begin(node, at: now, start)
+  func run(_ what: String, _ node: NodeID, _ start: NodeOperation) async throws(HomeError) -> OperationOutcome {
+    try checkFabric(node)
+    setAddress(of: node)
+    let timeout = timeout
+    return try await run(what, node, onEvent: nil) { (engine: inout HomeEngine, now) in
+      engine.begin(node, at: now) { start(&$0, timeout, $1) }
     }
   }
 

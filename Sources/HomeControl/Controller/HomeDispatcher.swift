@@ -2,7 +2,6 @@ internal import CloudLink
 package import HomeModel
 package import HomeStore
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 package import NIOCore
 package import Runtime
@@ -44,9 +43,7 @@ package final class HomeDispatcher: HomeView {
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
       storeFailure = error
-      let waiting = pending
-      pending = [:]
-      for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.canceled)) }
+      endOperations()
     }
     host.start()
   }
@@ -111,25 +108,28 @@ package final class HomeDispatcher: HomeView {
 
   /// Closes all sessions and cancels all operations.
   package func stop() {
-    let waiting = pending
-    pending = [:]
     isClosing = true
+    endOperations()
     if !host.isStopped {
       perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
       host.stop()
     }
-    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.canceled)) }
     endObservers()
   }
 
   /// Cancels all operations without messages to devices, and stores nothing more.
   package func abandon() {
-    let waiting = pending
-    pending = [:]
+    endOperations()
     host.stop(silently: true)
-    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.canceled)) }
     endObservers()
     writer.abandon()
+  }
+
+  /// Ends all operations as canceled.
+  private func endOperations() {
+    for (_, waiting) in exchange(&pending, with: [:]).sorted(by: { $0.key < $1.key }) {
+      waiting.onEnd?(.failure(.canceled))
+    }
   }
 
   /// Ends the observers and releases the closures that refer to the controller.

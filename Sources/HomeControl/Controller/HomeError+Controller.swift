@@ -1,7 +1,5 @@
 public import HomeModel
-internal import MatterCertificates
 package import MatterController
-public import MatterModel
 internal import MatterProtocol
 public import Runtime
 

@@ -2,7 +2,6 @@ internal import HomeModel
 internal import HomeStore
 internal import Logging
 internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime

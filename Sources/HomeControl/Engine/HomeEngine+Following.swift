@@ -1,7 +1,5 @@
-internal import HomeModel
-internal import MatterClusters
+package import HomeModel
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 
 /// The subscription state of a node, kept after the subscription has ended.

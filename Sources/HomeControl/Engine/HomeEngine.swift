@@ -1,7 +1,6 @@
 package import HomeModel
 internal import MatterClusters
 package import MatterController
-package import MatterModel
 package import MatterProtocol
 
 /// Options for following the devices of a home.
@@ -204,7 +203,7 @@ package struct HomeEngine: Engine {
   private mutating func update(for input: HomeInput) -> HomeUpdate? {
     if let node = input.sender { contacted.insert(node) }
     guard var update = reducer.reduce(input, at: time) else { return nil }
-    if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
+    if !update.isLogged { update.origin = input.node.flatMap { origins[$0] } ?? configuration.origin }
     for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
     forgetVersions(update)
     return update
@@ -410,21 +409,10 @@ package struct HomeEngine: Engine {
 }
 
 extension HomeInput {
-  fileprivate var subject: NodeID? {
-    switch self {
-    case .commissioned(let report, _): report.node
-    case .nodeRemoved(let node): node
-    case .asleep(let node, _): node
-    case .report, .established, .heard, .answered, .lost, .started, .update, .route: sender
-    }
-  }
-
   /// The node that sent a message, if any.
   fileprivate var sender: NodeID? {
     switch self {
-    case .report(let report): report.node
-    case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node
-    case .commissioned(let report, _): report.node
+    case .commissioned, .report, .established, .heard, .answered, .lost: node
     case .nodeRemoved, .asleep, .started, .update, .route: nil
     }
   }

@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 
 /// The objects that a batch affects.
 package struct AffectedObjects {

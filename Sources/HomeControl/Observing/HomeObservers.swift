@@ -1,13 +1,12 @@
 package import HomeModel
-internal import MatterModel
 
 /// The observers of the collections and devices of a home. Confined to the event loop.
 ///
 /// The objects that a batch affects are determined once; then each observer of one of them gets it into its own queue.
 package final class HomeObservers {
   private var number = 0
-  private var structures = ObservedCollection<Structure>()
-  private var rooms = ObservedCollection<Room>()
+  fileprivate var structures = ObservedCollection<Structure>()
+  fileprivate var rooms = ObservedCollection<Room>()
   private var devices = ObservedCollection<HomeDevice>()
   private var reports: [String: Readers] = [:]
   /// The last published devices, while their collection is observed.
@@ -34,20 +33,12 @@ package final class HomeObservers {
     return number
   }
 
-  package func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
-    add(observer, to: \.structures, reducer.state.structures(through: access?()))
-  }
-
-  package func add(_ observer: ObservedCollection<Room>.Observer, _ reducer: HomeReducer) -> Int {
-    add(observer, to: \.rooms, reducer.state.rooms(through: access?()))
-  }
-
-  package func add(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
+  fileprivate func addDevices(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
     if devices.isEmpty { published = all(reducer) }
     return add(observer, to: \.devices, ordered(reducer))
   }
 
-  private func add<Item>(
+  fileprivate func add<Item>(
     _ observer: ObservedCollection<Item>.Observer,
     to list: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Item>>, _ now: [Item]
   ) -> Int {
@@ -238,17 +229,17 @@ package protocol ObservedItem: Identifiable, Equatable, Sendable {
 extension Structure: ObservedItem {
   package static func add(
     _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int { observers.add(observer, reducer) }
+  ) -> Int { observers.add(observer, to: \.structures, reducer.state.structures(through: observers.access?())) }
 }
 
 extension Room: ObservedItem {
   package static func add(
     _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int { observers.add(observer, reducer) }
+  ) -> Int { observers.add(observer, to: \.rooms, reducer.state.rooms(through: observers.access?())) }
 }
 
 extension HomeDevice: ObservedItem {
   package static func add(
     _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int { observers.add(observer, reducer) }
+  ) -> Int { observers.addDevices(observer, reducer) }
 }

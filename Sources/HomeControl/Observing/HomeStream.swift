@@ -1,6 +1,5 @@
 package import HomeModel
 package import HomeStore
-package import MatterModel
 
 /// The point where all changes of a home are published. Confined to the event loop.
 ///

@@ -21,29 +21,16 @@ extension String {
   /// The text with each control character replaced by its code, `<U+001B>`.
   /// - Parameter lines: whether line ends and tabs are kept.
   package func shown(lines: Bool = false) -> String {
-    guard unicodeScalars.contains(where: \.isControl) else { return self }
-    var shown = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      if scalar.isControl, !(lines && (scalar == "\n" || scalar == "\t")) {
-        shown.append(contentsOf: "<\(scalar.escaped)>".unicodeScalars)
-      } else {
-        shown.append(scalar)
-      }
-    }
-    return String(shown)
+    replacing({ $0.isControl && !(lines && ($0 == "\n" || $0 == "\t")) }) { "<\($0.escaped)>" }
   }
 
   /// JSON with the control characters escaped that JSON allows in strings.
   package func shownAsJSON() -> String {
-    guard unicodeScalars.contains(where: { $0.isControl && $0.value > 0x1F }) else { return self }
-    var shown = ""
-    for scalar in unicodeScalars {
-      if scalar.isControl, scalar.value > 0x1F {
-        shown += "\\u" + scalar.escaped.dropFirst(2).lowercased()
-      } else {
-        shown.unicodeScalars.append(scalar)
-      }
-    }
-    return shown
+    replacing({ $0.isControl && $0.value > 0x1F }) { "\\u" + $0.escaped.dropFirst(2).lowercased() }
+  }
+
+  private func replacing(_ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String) -> String {
+    guard unicodeScalars.contains(where: isReplaced) else { return self }
+    return unicodeScalars.map { isReplaced($0) ? text($0) : String($0) }.joined()
   }
 }

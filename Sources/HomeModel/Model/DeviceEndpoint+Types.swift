@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 extension DeviceEndpoint {
   /// The first known application type, else the first unknown type; see ``DeviceTypeMetadata/isPrimaryType``.

@@ -1,5 +1,3 @@
-public import MatterModel
-
 /// The id of a source of a device: a node of this home's fabric, a bridged endpoint with its parts, or a cloud device,
 /// by the temporary local node id that the home assigned.
 public struct SourceID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {

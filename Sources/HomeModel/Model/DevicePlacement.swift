@@ -11,21 +11,12 @@ package struct DevicePlacement: Hashable, Sendable {
 extension HomeState {
   /// Resolves a requested room: the room with its id, else the room with its name, else a new one with its id. If its
   /// structure was removed, the primary structure is used.
-  package func place(of requested: Room) -> Room {
+  func place(of requested: Room) -> Room {
     if let known = room(requested.id) { return known }
     var place = requested
     if structure(requested.structureID) == nil {
       place.structureID = primaryStructureID ?? HomeReducer.firstStructure.id
     }
     return room(named: requested.name, in: place.structureID) ?? place
-  }
-
-  /// Returns the resolved room and the changes that create it; none if it exists.
-  package func making(_ requested: Room) -> (changes: [HomeChange], result: Room) {
-    let place = place(of: requested)
-    guard room(place.id) == nil else { return ([], place) }
-    let structures: [HomeChange] =
-      structure(place.structureID) == nil ? [.structureAdded(HomeReducer.firstStructure)] : []
-    return (structures + [.roomAdded(place)], place)
   }
 }

@@ -1,4 +1,3 @@
-package import MatterModel
 package import MatterProtocol
 
 /// The access of a device value to its home, for commands and observation.

@@ -1,5 +1,3 @@
-internal import MatterModel
-
 extension HomeDevice: Equatable {
   /// Compares the metadata, which changes for exactly five reasons: connectivity, name, room, the set of traits, the set of
   /// types. Attributes, the settled connectivity and the time of the last contact are not compared.

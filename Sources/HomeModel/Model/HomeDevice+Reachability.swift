@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 extension HomeDevice {
   /// The reachability and locality, aggregated over all traits.
@@ -27,11 +26,7 @@ extension HomeDevice {
   }
 
   /// Returns the same value, which sends its requests through another connection.
-  package func asked(through home: any HomeAccess) -> HomeDevice {
-    var copy = self
-    copy.home = home
-    return copy
-  }
+  package func asked(through home: any HomeAccess) -> HomeDevice { modified(self) { $0.home = home } }
 }
 
 extension DeviceEntry {

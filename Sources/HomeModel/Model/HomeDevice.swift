@@ -1,5 +1,3 @@
-package import MatterModel
-
 /// A snapshot of a device: a value, never a live reference. See the article “The home model”, “Objects”.
 ///
 /// Values are equal if their metadata is equal: name, room, connectivity, types and traits. Attributes, the

@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 
 /// The role of a client, which determines its permissions.
 public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Codable {

@@ -1,6 +1,4 @@
 internal import MatterClusters
-package import MatterModel
-internal import MatterProtocol
 
 /// The levels that a device can have: its MinLevel and MaxLevel. Application Clusters § 1.6.6.
 package struct LevelRange: Hashable, Sendable {

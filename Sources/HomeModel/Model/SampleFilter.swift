@@ -1,4 +1,3 @@
-public import MatterModel
 internal import MatterProtocol
 
 /// The kinds of samples. See the article “The home model”, “Observer queries”.

@@ -14,9 +14,7 @@ public struct Structure: Sendable, Identifiable {
 
   /// The room of all devices without another room; it can't be renamed or removed, and is not among the rooms.
   public var roomForEntireHome: Room {
-    var room = Room(id: "\(id)/*", name: name, structureID: id)
-    room.home = home
-    return room
+    modified(Room(id: "\(id)/*", name: name, structureID: id)) { $0.home = home }
   }
 }
 

@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 
 /// The status of a source of a device.
 public struct SourceStatus: Hashable, Sendable, Codable {
@@ -32,6 +31,10 @@ public struct DeviceSource: Hashable, Sendable, Codable {
   public var status = SourceStatus.unknown
 
   public init(_ id: SourceID) { self.id = id }
+
+  init(_ id: SourceID, _ endpoints: [DeviceEndpoint], _ identity: DeviceIdentity) {
+    (self.id, self.endpoints, self.identity) = (id, endpoints, identity)
+  }
 
   /// The endpoint of the device that has its name and identity.
   public var mainEndpoint: EndpointID { id.endpoint }

@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 /// The endpoints of a device, composed of those of its sources. See the article “The home model”, “Sources of a
 /// device”.

@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 extension Sequence<DeviceEndpoint> {
   /// The endpoints of bridged devices that are unreachable for their bridge, with all their parts.

@@ -1,5 +1,4 @@
 public import Foundation
-public import MatterModel
 public import MatterProtocol
 
 /// A change of a home: produced by the reducer, stored in the log, and delivered to observers.
@@ -47,7 +46,7 @@ public enum HomeChange: Hashable, Sendable, Codable {
 }
 
 /// Changes of one report, command or loss, which are stored and delivered together.
-public struct HomeUpdate: Hashable, Sendable, Codable {
+public struct HomeUpdate: Equatable, Sendable, Codable {
   public var changes: [HomeChange]
   /// The ``date`` in microseconds since 1970.
   package var time: Int64
@@ -86,13 +85,6 @@ public struct HomeUpdate: Hashable, Sendable, Codable {
   public static func == (left: Self, right: Self) -> Bool {
     left.changes == right.changes && left.time == right.time && left.origin == right.origin
       && left.versions == right.versions
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(changes)
-    hasher.combine(time)
-    hasher.combine(origin)
-    hasher.combine(versions)
   }
 
   /// Whether a filter matches one of the changes.

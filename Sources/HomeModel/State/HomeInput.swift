@@ -1,4 +1,3 @@
-package import MatterModel
 package import MatterProtocol
 
 /// An input of the home reducer.
@@ -25,6 +24,17 @@ package enum HomeInput: Sendable {
   case update(HomeUpdate)
   /// An input of a client that uses the home through routes.
   case route(RouteInput)
+
+  /// The node of the input; nil if it has none.
+  package var node: NodeID? {
+    switch self {
+    case .commissioned(let report, _), .report(let report): report.node
+    case .nodeRemoved(let node), .established(let node, _), .heard(let node, _), .asleep(let node, _),
+      .answered(let node), .lost(let node, _):
+      node
+    case .started, .update, .route: nil
+    }
+  }
 }
 
 /// The contents of one report of a node.

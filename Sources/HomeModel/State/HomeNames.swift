@@ -1,5 +1,4 @@
 package import MatterCrypto
-internal import MatterModel
 
 /// The rules for names in a home. Names keep their case and are compared without it.
 package enum HomeNames {
@@ -14,16 +13,14 @@ package enum HomeNames {
     guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
       let end = scalars.lastIndex(where: { !$0.properties.isWhitespace })
     else { throw HomeError(.badArguments, "a name needs at least one letter") }
-    var trimmed = String.UnicodeScalarView()
-    trimmed.append(contentsOf: scalars[start...end])
+    let trimmed = String.UnicodeScalarView(scalars[start...end])
     if let bad = trimmed.first(where: { !isAllowed($0) }) {
       let what =
         bad == "/" || bad == "*" ? "“\(bad)”" : bad.isLineEnd ? "a new line" : "the control character \(bad.escaped)"
       throw HomeError(.badArguments, "a name can't have \(what) in it")
     }
     guard trimmed.count > longestName else { return (String(trimmed), false) }
-    var cut = String.UnicodeScalarView()
-    cut.append(contentsOf: trimmed.prefix(longestName))
+    var cut = String.UnicodeScalarView(trimmed.prefix(longestName))
     // The truncation may leave whitespace at the end.
     while let last = cut.last, last.properties.isWhitespace { cut.removeLast() }
     return (String(cut), true)
@@ -44,16 +41,13 @@ package enum HomeNames {
 
   fileprivate static func numbered(_ name: String, _ number: Int) -> String {
     let suffix = " \(number)"
-    var base = String.UnicodeScalarView()
-    base.append(contentsOf: name.unicodeScalars.prefix(longestName - suffix.unicodeScalars.count))
-    return String(base) + suffix
+    return String(name.unicodeScalars.prefix(longestName - suffix.unicodeScalars.count)) + suffix
   }
 
   /// Converts a name that a device reports to an allowed one; nil if nothing is left.
   package static func allowed(_ text: String?) -> String? {
     guard let text else { return nil }
-    var plain = String.UnicodeScalarView()
-    plain.append(contentsOf: text.unicodeScalars.map { isAllowed($0) ? $0 : " " })
+    let plain = String.UnicodeScalarView(text.unicodeScalars.map { isAllowed($0) ? $0 : " " })
     return (try? checked(String(plain)))?.name
   }
 
@@ -141,7 +135,8 @@ extension HomeState {
     return Room(id: Identifiers.new(random), name: name, structureID: structure.id)
   }
 
-  private func fullName(of room: Room) -> String {
+  /// `Cottage/Kitchen`.
+  package func fullName(of room: Room) -> String {
     "\(structure(room.structureID)?.name ?? room.structureID)/\(room.name)"
   }
 

@@ -1,10 +1,8 @@
-internal import MatterModel
-
 // Merging of a device with several sources: names and rooms that a user selected are kept, regardless of when the
 // sources turn out to be one device.
 extension HomeReducer {
   /// Whether a bridged endpoint is another device now, while the previous one has further sources.
-  func isReplaced(_ source: Topology.Source) -> Bool {
+  func isReplaced(_ source: DeviceSource) -> Bool {
     guard let known = state.source(source.id), let before = known.identity.uniqueID,
       let now = source.identity.uniqueID, now != before, let device = state.device(of: source.id)
     else { return false }
@@ -33,11 +31,18 @@ extension HomeReducer {
   package mutating func apply(_ placement: DevicePlacement, to device: DeviceEntry, _ update: inout HomeUpdate) {
     var room: Room?
     if let requested = placement.room, state.place(of: requested).structureID == device.structureID {
-      let (changes, place) = state.making(requested)
-      for change in changes { make(change, &update) }
-      room = place
+      room = makeRoom(requested, &update)
     }
     setNames(placement.name, room, to: device, &update)
+  }
+
+  /// Returns the resolved room, which is added if it does not exist.
+  mutating func makeRoom(_ requested: Room, _ update: inout HomeUpdate) -> Room {
+    let place = state.place(of: requested)
+    guard state.room(place.id) == nil else { return place }
+    if state.structure(place.structureID) == nil { make(.structureAdded(Self.firstStructure), &update) }
+    make(.roomAdded(place), &update)
+    return place
   }
 
   private mutating func setNames(_ name: String?, _ room: Room?, to device: DeviceEntry, _ update: inout HomeUpdate) {

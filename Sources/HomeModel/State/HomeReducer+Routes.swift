@@ -1,5 +1,3 @@
-package import MatterModel
-
 /// An input of a client that uses the home through routes, to a hub or a controller. See the article “The home
 /// model”, “Routes”.
 package enum RouteInput: Sendable {

@@ -1,5 +1,3 @@
-package import MatterModel
-
 // Devices as presented to users.
 extension HomeReducer {
   /// Returns the device with its stored connectivity replaced by unknown, unless it was confirmed since the restart.
@@ -62,8 +60,8 @@ extension HomeInput {
   /// The node whose reachability is known from this input.
   package var showing: NodeID? {
     switch self {
-    case .established(let node, _), .asleep(let node, _), .answered(let node), .lost(let node, _): node
-    case .report(let report): report.isOfEstablished ? report.node : nil
+    case .established, .asleep, .answered, .lost: node
+    case .report(let report): report.isOfEstablished ? node : nil
     case .commissioned, .nodeRemoved, .started, .heard, .update, .route: nil
     }
   }

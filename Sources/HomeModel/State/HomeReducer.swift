@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 internal import MatterProtocol
 
 /// Reduces inputs to changes of a home. The only writer of connectivity and locality; a value without I/O and clock,
@@ -284,7 +283,7 @@ package struct HomeReducer: Sendable {
     }
   }
 
-  private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
+  private mutating func describe(_ source: DeviceSource, _ update: inout HomeUpdate) {
     if isReplaced(source) { make(.sourceRemoved(source.id), &update) }
     let known = state.source(source.id)
     let existing = state.devices.values.filter { device in
@@ -301,7 +300,7 @@ package struct HomeReducer: Sendable {
     }
   }
 
-  private mutating func add(_ source: Topology.Source, to existing: DeviceEntry?, _ update: inout HomeUpdate) {
+  private mutating func add(_ source: DeviceSource, to existing: DeviceEntry?, _ update: inout HomeUpdate) {
     let id = state.availableID(for: source.id)
     let placement = source.id.isBridged || pairing?.node != source.id.node ? nil : pairing?.placement
     if let existing {
@@ -310,12 +309,7 @@ package struct HomeReducer: Sendable {
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
-    var room: Room?
-    if let requested = placement?.room {
-      let (changes, place) = state.making(requested)
-      for change in changes { make(change, &update) }
-      room = place
-    }
+    let room = placement?.room.map { makeRoom($0, &update) }
     let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
     let wanted = placement?.name ?? source.identity.defaultName(by: source.id)
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
@@ -338,7 +332,7 @@ package struct HomeReducer: Sendable {
     } else if state.source(SourceID(node)) == nil {
       // The description is incomplete; a later report completes it.
       let identity = DeviceIdentity(state.values[node] ?? NodeValues(), of: .root)
-      add(Topology.Source(id: SourceID(node), endpoints: [], identity: identity), to: nil, &update)
+      add(DeviceSource(SourceID(node), [], identity), to: nil, &update)
       propagateStatus(of: node, &update)
     }
   }

@@ -1,5 +1,3 @@
-internal import MatterModel
-
 extension HomeState {
   /// Returns the changes from this home to another one: names, devices, connectivity and values. The order of
   /// structures and rooms and the numbers of events are ignored.

@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 // The sources of a device may have different endpoints: maps the endpoints of one source to those of another.
 extension HomeState {

@@ -1,4 +1,3 @@
-public import MatterModel
 internal import MatterProtocol
 
 /// A snapshot of a whole home: names, rooms, devices, their descriptions and last values.
@@ -194,13 +193,7 @@ extension Array {
 extension DeviceEntry {
   /// The order of the nodes of the first sources.
   package func precedes(_ other: DeviceEntry) -> Bool {
-    (sources.first?.id).precedes(other.sources.first?.id, else: id < other.id)
-  }
-}
-
-extension Optional where Wrapped == SourceID {
-  fileprivate func precedes(_ other: SourceID?, else tie: Bool) -> Bool {
-    guard let self, let other, self != other else { return tie }
-    return self < other
+    guard let own = sources.first?.id, let others = other.sources.first?.id, own != others else { return id < other.id }
+    return own < others
   }
 }

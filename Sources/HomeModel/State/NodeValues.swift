@@ -1,5 +1,3 @@
-public import MatterModel
-
 /// The last known attributes of one cluster of one endpoint.
 ///
 /// A sorted table instead of a dictionary, because a home has tens of thousands of them, most with a few entries.

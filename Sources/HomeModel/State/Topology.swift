@@ -1,17 +1,10 @@
 internal import MatterClusters
-package import MatterModel
 
 /// The devices that a node consists of, from its Descriptor clusters: the node itself, and one device for each bridged
 /// node. Matter Core § 9.2 and § 9.12.
 struct Topology: Equatable {
-  struct Source: Equatable {
-    var id: SourceID
-    var endpoints: [DeviceEndpoint]
-    var identity: DeviceIdentity
-  }
-
   /// The sources in the order of their ids, beginning with the node itself.
-  private(set) var sources: [Source] = []
+  private(set) var sources: [DeviceSource] = []
   /// Whether all listed endpoints are described.
   private(set) var isComplete = true
   /// The endpoints that the node no longer lists.
@@ -38,8 +31,7 @@ struct Topology: Equatable {
     owner[.root] = .root
     for id in [.root] + bridged.map(\.id).sorted() where endpoints[id] != nil {
       let own = listed.filter { owner[$0] ?? .root == id }.sorted().compactMap { endpoints[$0] }
-      sources.append(
-        Source(id: SourceID(node, id), endpoints: own, identity: DeviceIdentity(values, of: id)))
+      sources.append(DeviceSource(SourceID(node, id), own, DeviceIdentity(values, of: id)))
     }
   }
 

@@ -1,5 +1,3 @@
-internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 internal import MatterTLV
 

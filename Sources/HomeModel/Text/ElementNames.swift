@@ -1,5 +1,4 @@
 internal import MatterClusters
-package import MatterModel
 
 /// Names and values of cluster elements for users and for JSON; numbers for undeclared elements.
 package enum ElementNames {

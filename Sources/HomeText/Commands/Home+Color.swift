@@ -1,6 +1,5 @@
 package import HearthHome
 internal import MatterClusters
-internal import MatterModel
 internal import MatterProtocol
 
 extension Home {

@@ -1,6 +1,5 @@
 package import HearthHome
 package import MatterController
-internal import MatterModel
 
 extension Home {
   /// Removes devices from the fabric and the home, one after the other. A bridged device is removed with its bridge if

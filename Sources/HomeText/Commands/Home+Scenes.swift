@@ -1,6 +1,5 @@
 package import HearthHome
 internal import MatterClusters
-package import MatterModel
 
 /// A scene stored by an endpoint of a device.
 package struct StoredScene: Hashable, Sendable {

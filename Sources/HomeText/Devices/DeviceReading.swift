@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 
 extension DeviceState {
   /// One value of a sensor, an alarm, an appliance, a lock, a thermostat, a covering, a fan or a valve.

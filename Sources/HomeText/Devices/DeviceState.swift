@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 
 /// The state of a device as a short text for tables.
 package struct DeviceState: Hashable, Sendable {

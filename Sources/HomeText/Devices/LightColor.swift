@@ -41,10 +41,8 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
   /// "#ff8800", "2700K".
   public var description: String {
     switch self {
-    case .kelvin(let kelvin): return "\(kelvin)K"
-    case .rgb(let red, let green, let blue):
-      return "#"
-        + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    case .kelvin(let kelvin): "\(kelvin)K"
+    case .rgb(let red, let green, let blue): "#" + HomeModel.hexadecimal([red, green, blue]).lowercased()
     }
   }
 }

@@ -1,6 +1,5 @@
 package import HearthHome
 package import MatterClusters
-package import MatterModel
 
 extension AccessControl.AccessControlEntryStruct {
   /// Parses a subject outside of the home: a node id, or `tag:0xIIIIVVVV`.

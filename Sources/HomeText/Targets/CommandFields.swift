@@ -1,5 +1,4 @@
 package import HearthHome
-package import MatterModel
 
 /// The fields of a command, as written by users.
 package enum CommandFields {

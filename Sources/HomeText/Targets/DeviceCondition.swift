@@ -1,6 +1,5 @@
 package import HearthHome
 internal import MatterClusters
-package import MatterModel
 
 /// A condition on a device: `onOff=true`, `levelControl.currentLevel=40%`, `connectivity=online`.
 package struct DeviceCondition: Sendable {

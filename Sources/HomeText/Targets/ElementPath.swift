@@ -1,6 +1,5 @@
 package import HearthHome
 internal import MatterClusters
-package import MatterModel
 
 /// A path to attributes, a command or an event of one device, parsed from names or numbers.
 package struct ElementPath: Hashable, Sendable {
@@ -84,9 +83,7 @@ extension HomeRegistry {
     guard path.endpoint == nil, device.isBridged, !device.endpoints.isEmpty else { return [path] }
     let serving = device.endpoints.filter { endpoint in path.cluster.map(endpoint.servers.contains) ?? true }
     return (serving.isEmpty ? device.endpoints : serving).map { endpoint in
-      var path = path
-      path.endpoint = endpoint.id
-      return path
+      modified(path) { $0.endpoint = endpoint.id }
     }
   }
 

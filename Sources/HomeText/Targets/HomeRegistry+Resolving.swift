@@ -1,5 +1,4 @@
 package import HearthHome
-internal import MatterModel
 
 extension HomeRegistry {
   /// Resolves a text to a device with its active source, or with the named one: `room/name`, an unambiguous name, a

@@ -1,5 +1,4 @@
 package import HearthHome
-package import MatterModel
 
 /// The targets that one text of a command line names.
 package struct TargetSelection {

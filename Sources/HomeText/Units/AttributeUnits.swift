@@ -1,6 +1,5 @@
 package import HomeModel
 internal import MatterClusters
-package import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 

@@ -1,5 +1,4 @@
 internal import HomeModel
-internal import MatterModel
 internal import WebClient
 
 /// The arguments of a command. Null counts as absent.

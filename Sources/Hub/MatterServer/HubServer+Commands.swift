@@ -1,7 +1,6 @@
 internal import HomeControl
 internal import HomeModel
 internal import Logging
-internal import MatterModel
 internal import NIOCore
 internal import Runtime
 internal import WebClient
@@ -12,47 +11,40 @@ extension HubServer {
 
   func received(_ text: [UInt8], from number: Int) {
     guard let connection = connections[number], !connection.isClosed else { return }
+    var id: JSONValue = ""
+    func refuse(_ error: MatterServerError) { connection.send(Self.result(id, .failure(error))) }
     let message: JSONValue
-    do throws(JSONParser.Failure) {
-      message = try JSONParser.parse(text)
-    } catch {
-      return connection.send(Self.result("", .failure(MatterServerError(.unknown, "malformed JSON: \(error)"))))
+    do throws(JSONParser.Failure) { message = try JSONParser.parse(text) } catch {
+      return refuse(MatterServerError(.unknown, "malformed JSON: \(error)"))
     }
-    let id = message["message_id"] ?? ""
+    id = message["message_id"] ?? ""
     guard let command = message["command"]?.text else {
-      let error = MatterServerError(.invalidArguments, "the message has no command")
-      return connection.send(Self.result(id, .failure(error)))
+      return refuse(MatterServerError(.invalidArguments, "the message has no command"))
     }
     let values = message["args"] ?? .null
     guard values.isNull || values.members != nil else {
-      let error = MatterServerError(.invalidArguments, "\(command): args is not an object")
-      return connection.send(Self.result(id, .failure(error)))
+      return refuse(MatterServerError(.invalidArguments, "\(command): args is not an object"))
     }
     if Self.expensiveCommands.contains(command) { charge(Self.expense, to: connection, number) }
     if command.hasPrefix(HubJSON.prefix) {
       guard let id = id.text else {
-        let error = MatterServerError(.invalidArguments, "\(command): message_id is not a string")
-        return connection.send(Self.result(id, .failure(error)))
+        return refuse(MatterServerError(.invalidArguments, "\(command): message_id is not a string"))
       }
       return receivedOwn(message, id, connection, number)
     }
-    guard !isEnding else { return connection.send(Self.result(id, .failure(MatterServerError(Self.ending)))) }
+    guard !isEnding else { return refuse(MatterServerError(Self.ending)) }
     guard connection.outstanding < Limits.requests else {
-      let error = MatterServerError(.unknown, "too many concurrent requests; wait for results")
-      return connection.send(Self.result(id, .failure(error)))
+      return refuse(MatterServerError(.unknown, "too many concurrent requests; wait for results"))
     }
     connection.outstanding += 1
     let role = connection.role
-    controller.options.machine.task {
+    controller.options.machine.task { [id] in
       await self.perform(CommandArguments(command: command, values: values, role: role, client: number), id)
     }
   }
 
   private func perform(_ arguments: CommandArguments, _ id: JSONValue) async {
-    let result: Result<JSONValue, MatterServerError>
-    do throws(MatterServerError) {
-      result = .success(try await self.result(arguments))
-    } catch { result = .failure(error) }
+    let result = await Result { () async throws(MatterServerError) in try await self.result(arguments) }
     guard let connection = connections[arguments.client] else { return }
     connection.outstanding -= 1
     // In the same turn of the event loop as the list, so that no event occurs between the list and the first change.
@@ -130,8 +122,8 @@ extension HubServer {
     case "import_test_node": return try importTestNodes(arguments)
     case "set_wifi_credentials": return try setWiFi(arguments)
     case "set_thread_dataset": return try setThread(arguments)
-    case "remove_wifi_credentials": return try removeWiFi(arguments)
-    case "remove_thread_dataset": return try removeThread(arguments)
+    case "remove_wifi_credentials": return try removeCredentials(from: \.wifi, arguments)
+    case "remove_thread_dataset": return try removeCredentials(from: \.thread, arguments)
     case "get_all_credentials": return allCredentials
     case "get_icd_state": return try icdState(arguments)
     case "get_network_topology": return topology

@@ -1,7 +1,6 @@
 internal import HomeControl
 internal import HomeModel
 internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import WebClient

@@ -28,13 +28,10 @@ extension HubServer {
     return credentialsChanged()
   }
 
-  func removeWiFi(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
-    settings.wifi[try credentialID(arguments, settings.wifi)] = nil
-    return credentialsChanged()
-  }
-
-  func removeThread(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
-    settings.thread[try credentialID(arguments, settings.thread)] = nil
+  func removeCredentials<Value>(
+    from entries: WritableKeyPath<MatterServerSettings, [String: Value]>, _ arguments: CommandArguments
+  ) throws(MatterServerError) -> JSONValue {
+    settings[keyPath: entries][try credentialID(arguments, settings[keyPath: entries])] = nil
     return credentialsChanged()
   }
 

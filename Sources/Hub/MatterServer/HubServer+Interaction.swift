@@ -1,8 +1,6 @@
 internal import HomeControl
 internal import HomeModel
 internal import MatterClusters
-internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 internal import WebClient
 

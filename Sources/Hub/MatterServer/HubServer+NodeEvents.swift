@@ -1,6 +1,5 @@
 internal import HomeControl
 internal import HomeModel
-internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
@@ -17,20 +16,12 @@ extension HubServer {
 
   /// Queues an event for all listening clients, until ``flush()``. It is encoded once for all clients with the same role.
   private func enqueue(_ event: String, _ data: (RoleVisibility) -> JSONValue?) {
-    var texts: [HomeRole: ByteBuffer?] = [:]
-    for connection in connections.values where connection.isListening {
-      let text: ByteBuffer?
-      if let known = texts[connection.role] {
-        text = known
-      } else {
-        text = data(.of(connection.role)).map {
-          JSONValue.object([.init("event", .string(event)), .init("data", $0)]).bytes
-        }
-        texts[connection.role] = .some(text)
-      }
-      if let text {
+    for (role, clients) in Dictionary(grouping: connections.values.lazy.filter(\.isListening), by: \.role) {
+      guard let data = data(.of(role)) else { continue }
+      let text = JSONValue.object([.init("event", .string(event)), .init("data", data)]).bytes
+      for client in clients {
         eventsDelivered &+= 1
-        connection.write(text)
+        client.write(text)
       }
     }
   }

@@ -3,7 +3,6 @@ internal import HomeModel
 internal import Logging
 internal import MatterClusters
 internal import MatterController
-internal import MatterModel
 internal import MatterProtocol
 internal import WebClient
 

@@ -1,7 +1,6 @@
 internal import HomeControl
-internal import HomeModel
+package import HomeModel
 internal import MatterClusters
-package import MatterModel
 package import MatterProtocol
 internal import Runtime
 internal import WebClient

@@ -10,11 +10,9 @@ struct MatterServerError: Error, Hashable {
     case nodeNotReady = 3
     case nodeNotResolving = 4
     case nodeNotExists = 5
-    case versionMismatch = 6
     case sdkStackError = 7
     case invalidArguments = 8
     case invalidCommand = 9
-    case updateCheckError = 10
     case updateError = 11
     case otaUploadError = 101
   }

@@ -3,7 +3,6 @@ internal import HomeControl
 internal import HomeModel
 internal import HomeStore
 internal import Logging
-internal import Runtime
 
 /// The settings of the clients. Stored in the database of the home.
 struct MatterServerSettings: Codable, Hashable {

@@ -2,7 +2,6 @@ internal import Glibc
 internal import HomeControl
 internal import HomeModel
 internal import MatterClusters
-internal import MatterModel
 internal import MatterProtocol
 internal import WebClient
 

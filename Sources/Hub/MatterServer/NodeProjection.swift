@@ -1,6 +1,4 @@
 internal import HomeModel
-internal import MatterClusters
-internal import MatterModel
 internal import MatterProtocol
 
 /// An event of the nodes, without its JSON form.

@@ -1,4 +1,4 @@
-internal import MatterModel
+internal import HomeModel
 internal import MatterTLV
 internal import WebClient
 
@@ -39,7 +39,7 @@ struct ValueEncoder {
     if reader.isNull { return .null }
     switch schema {
     case .nullable(let inner): return try value(&reader, bytes, inner)
-    case .any: return try anyValue(&reader, bytes)
+    case .any: return try value(&reader, bytes, Self.schema(of: reader.type))
     case .boolean: return .bool(try reader.boolean())
     case .unsigned, .signed, .enumeration, .bitmap: return try integer(reader)
     case .float, .double: return try number(reader)
@@ -81,21 +81,16 @@ struct ValueEncoder {
     return .object(members)
   }
 
-  private func anyValue(_ reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> JSONValue {
-    switch reader.type {
-    case .signedInteger, .unsignedInteger: return try integer(reader)
-    case .boolean: return .bool(try reader.boolean())
-    case .float, .double: return try number(reader)
-    case .utf8String: return .string(try reader.string(bytes))
-    case .octetString: return .string(Base64.encode(try reader.octets(bytes)))
-    case .null: return .null
-    case .structure: return try structure(&reader, bytes, [])
-    case .array, .list:
-      var values: [JSONValue] = []
-      try reader.array(bytes) { (reader: inout TLVReader) throws(TLVError) in
-        values.append(try anyValue(&reader, bytes))
-      }
-      return .array(values)
+  /// Returns the schema of an element whose type is not declared.
+  private static func schema(of type: TLVType) -> Schema {
+    switch type {
+    case .signedInteger, .unsignedInteger: .signed(bits: 64)
+    case .boolean: .boolean
+    case .float, .double, .null: .double
+    case .utf8String: .string
+    case .octetString: .octets
+    case .structure: .structure([])
+    case .array, .list: .list(.any)
     }
   }
 }

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import HomeControl
 internal import HomeModel
-internal import MatterModel
 package import NIOCore
 internal import WebClient
 

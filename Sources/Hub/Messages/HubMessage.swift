@@ -1,6 +1,5 @@
 package import HomeControl
 package import HomeModel
-package import MatterModel
 
 /// The version of the commands and events with the prefix `hearth_`. A hub rejects clients of another version.
 package let hubVersion = 6
@@ -54,7 +53,7 @@ package struct HubWelcome: Hashable, Sendable, Codable {
 }
 
 /// The data of the event `hearth_update`.
-package struct HubUpdate: Hashable, Sendable, Codable {
+package struct HubUpdate: Equatable, Sendable, Codable {
   var update: HomeUpdate
   /// The times of contact of the nodes of the update.
   var contacts: [NodeID: Contact]

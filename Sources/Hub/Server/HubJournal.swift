@@ -1,5 +1,4 @@
 internal import HomeModel
-internal import MatterModel
 
 /// The last updates of a hub, for clients that were disconnected for a short time.
 struct HubJournal {

@@ -1,9 +1,8 @@
 internal import MatterClusters
-internal import MatterModel
 
 /// Looks up declared elements, those of the standard in constant time. `ClusterCatalogue` creates the lists of a cluster for
 /// each look-up.
-enum DeclaredElements {
+package enum DeclaredElements {
   private struct Elements: Sendable {
     var attributes: [AttributeID: AttributeInfo]
     var commands: [NormalizedName: CommandInfo]
@@ -23,14 +22,14 @@ enum DeclaredElements {
     standard[id] ?? ClusterCatalogue.cluster(id).map { Elements($0) }
   }
 
-  static func attribute(_ path: ConcreteAttributePath) -> AttributeInfo? {
+  package static func attribute(_ path: ConcreteAttributePath) -> AttributeInfo? {
     elements(path.cluster)?.attributes[path.attribute]
   }
 
   /// Returns the command with this name in any spelling: `MoveToLevel`, `moveToLevel` or `move_to_level`.
-  static func command(_ name: String, of cluster: ClusterID) -> CommandInfo? {
+  package static func command(_ name: String, of cluster: ClusterID) -> CommandInfo? {
     elements(cluster)?.commands[NormalizedName(name)]
   }
 
-  static func event(_ id: EventID, of cluster: ClusterID) -> EventInfo? { elements(cluster)?.events[id] }
+  package static func event(_ id: EventID, of cluster: ClusterID) -> EventInfo? { elements(cluster)?.events[id] }
 }
