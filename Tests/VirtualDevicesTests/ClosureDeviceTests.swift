@@ -50,6 +50,7 @@ import Testing
               pedestrian: 60%
               signature: 12.5%
               position: null
+              latched: true
               panels:
                 Left Wing: { rotates: left, range: [0°, 90°], travel: 12s }
                 Right Wing: { rotates: centered vertical, overflow: right outside }
@@ -65,7 +66,7 @@ import Testing
     expected.panels[0].travel = .seconds(12)
     (expected.panels[2].limits, expected.panels[2].resolution, expected.panels[2].step) = (1000...8000, 500, 2000)
     (expected.latch, expected.hasSpeeds, expected.ventilation) = (.remoteUnlatching, false, nil)
-    (expected.pedestrian, expected.signature, expected.position) = (6000, 1250, nil)
+    (expected.pedestrian, expected.signature, expected.position, expected.isLatched) = (6000, 1250, nil, true)
     #expect(settings.settings == expected)
   }
 
@@ -76,6 +77,8 @@ import Testing
     ("signature: none", "home.yaml:4:27: found “none”, expected a position from 1% to 99% closed"),
     ("signature: 90%", "home.yaml:4:14: found the same position twice, expected different positions"),
     ("position: far", "home.yaml:4:26: found “far”, expected a share from 0% (open)"),
+    ("latched: 1", "home.yaml:4:25: found “1”, expected true or false"),
+    ("latch: none, latched: true", "home.yaml:4:38: found “true”, expected false for a closure without a latch"),
     ("panel: {}", "home.yaml:4:16: found key “panel”, expected a key of a closure"),
     ("panels: { A: {} }", "home.yaml:4:29: found a panel without a movement, expected one of"),
     ("panels: { A: { moves: up } }", "home.yaml:4:38: found “up”, expected"),

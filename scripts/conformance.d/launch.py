@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 overlay, results_path, socket_path, pipe_path, script, *arguments = sys.argv[1:]
 
 import chip  # noqa: E402
+import released_closures  # noqa: E402
 import released_controller  # noqa: E402
 import yaml_pics  # noqa: E402
 
@@ -175,6 +176,7 @@ if not hasattr(ChipDeviceCtrl.ChipDeviceController, "TestOnlyWriteAttributeWithL
     ChipDeviceCtrl.ChipDeviceController.TestOnlyWriteAttributeWithLegacyList = skip_legacy_list
     ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter = set_stage_of_released_controller
 released_controller.install()
+released_closures.install()
 runner.InternalTestRunnerHooks = Hooks
 matter_testing.MatterBaseTest.wait_for_user_input = answer_prompt
 matter_testing.MatterBaseTest.write_to_app_pipe = perform_command

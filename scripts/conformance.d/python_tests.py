@@ -57,7 +57,7 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
             continue
         own = table["tests"].get(stem, {})
         options = {**table["default"], **own, "own": own}
-        parts = {pattern.split()[1]: reason for pattern, reason in all_skips.items() if pattern.startswith(f"{stem} ")}
+        parts = [(pattern.split(" ", 2), reason) for pattern, reason in all_skips.items() if pattern.startswith(f"{stem} ")]
         chosen, left_out = targets.of_script(stem, options)
         if wanted_types:
             left_out = {}
@@ -72,7 +72,8 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
                     endpoint = wanted_endpoint
                 if not options.get("header", True):
                     arguments = []
-                jobs.append(Job(stem, script, device, "", parts, options.get("tests", tests), endpoint,
+                skipped = {words[1]: reason for words, reason in parts if words[2:] in ([], [device])}
+                jobs.append(Job(stem, script, device, "", skipped, options.get("tests", tests), endpoint,
                                 arguments + options.get("arguments", []), options))
         jobs += [Job(stem, script, where, reason) for where, reason in left_out.items()]
     if not wanted_types:

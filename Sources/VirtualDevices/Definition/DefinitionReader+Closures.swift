@@ -14,7 +14,7 @@ extension DefinitionReader {
   mutating func readClosure(_ fields: [String: Node], of kind: DeviceKind?) -> ClosureDefinition? {
     guard let node = fields["closure"], isPlaced(node, "closure", kind, in: [.closure]) else { return nil }
     var closure = ClosureDefinition()
-    let keys = ["kind", "latch", "speeds", "ventilation", "pedestrian", "signature", "position", "panels"]
+    let keys = ["kind", "latch", "speeds", "ventilation", "pedestrian", "signature", "position", "latched", "panels"]
     guard let fields = self.fields(of: node, known: keys, what: "a closure") else { return closure }
     let uses = ClosureDefinition.Use.allCases
     closure.use = choice(fields["kind"], uses.map { ($0.rawValue, $0) }) ?? closure.use
@@ -24,6 +24,10 @@ extension DefinitionReader {
     if let node = fields["pedestrian"] { closure.settings.pedestrian = readPosition(node, orNone: true) }
     if let node = fields["signature"], let position = readPosition(node) { closure.settings.signature = position }
     if let node = fields["position"] { closure.settings.position = node.isNull ? nil : readPercent(node) }
+    if let node = fields["latched"], let isLatched = boolean(node) {
+      closure.settings.isLatched = isLatched
+      if isLatched, closure.settings.latch == nil { report(node, expected: "false for a closure without a latch") }
+    }
     checkPositions(closure.settings, at: node)
     if let node = fields["panels"] {
       closure.settings.panels = entries(node, 0...8, bytes: 64, example: "{ Door: { moves: upward } }").compactMap {

@@ -215,6 +215,15 @@ import Testing
     #expect(try node.payloads(of: Control.secureStateChanged).map(\.secureValue) == [true, false])
   }
 
+  @Test func startsLatched() throws {
+    let settings = settings { $0.isLatched = true }
+    let first = node(settings)
+    #expect(current(first)?.latch == .value(true) && current(first)?.secureState == .value(true))
+    try move(first, latch: false)
+    first.wait(1000)
+    #expect(current(node(settings, stored: first.stored))?.latch == .value(false))
+  }
+
   @Test func stopKeepsTheLatch() throws {
     let node = node(settings())
     try move(node, latch: true)

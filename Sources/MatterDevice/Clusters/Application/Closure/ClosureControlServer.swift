@@ -31,7 +31,7 @@ public enum ClosureControlServer {
     var wasBusy = false
   }
 
-  /// Returns the server. At the first start the closure is at the position of the settings, and not latched.
+  /// Returns the server. At the first start the position and the latch are those of the settings.
   public static func make(_ settings: ClosureSettings = ClosureSettings()) -> ClusterServer {
     var features = [
       ClosureControl.positioning, ClosureControl.calibration, ClosureControl.protection,
@@ -207,7 +207,8 @@ public enum ClosureControlServer {
         ?? PositionedMotor(initial, isKnown: settings.position != nil)
       return ClosurePanel(
         motor, resolution: Int64(panel.resolution), time: time,
-        isLatched: settings.latch != nil && context[stored: "latch\(index)"] != nil)
+        isLatched: settings.latch != nil
+          && (context[stored: "latch\(index)"].map { $0 == true.tlv } ?? settings.isLatched))
     }
     let condition = context[stored: "condition"].flatMap { try? UInt8(tlv: $0) }
     var positions: [Position: Int64] = [
@@ -235,7 +236,7 @@ public enum ClosureControlServer {
     context[scratch: ClosureMechanism.self] = mechanism
     for (index, panel) in mechanism.panels.enumerated() {
       context[stored: "motor\(index)"] = panel.motor.stored
-      context[stored: "latch\(index)"] = panel.isLatched ? true.tlv : nil
+      context[stored: "latch\(index)"] = panel.isLatched.tlv
     }
     context[stored: "condition"] = mechanism.condition?.rawValue.tlv
     report(mechanism, &context)

@@ -23,6 +23,8 @@ public struct ClosureSettings: Hashable, Sendable {
   public var signature: UInt16 = 5000
   /// The position at the first start; nil if it is unknown.
   public var position: UInt16? = 10_000
+  /// Whether the latch is closed at the first start.
+  public var isLatched = false
 
   /// Creates settings; by default those of a garage door.
   public init(
