@@ -14,23 +14,34 @@ struct PhysicalActions: Sendable {
   private static let maximumMoves = 1000, maximumPause: Int64 = 86_400_000
 
   private let board: StatusBoard
-  private let devices: [NIOLoopBound<VirtualDevice>]
+  /// The devices of each event loop.
+  private let groups: [[NIOLoopBound<VirtualDevice>]]
 
-  init(_ board: StatusBoard, _ devices: [NIOLoopBound<VirtualDevice>]) { (self.board, self.devices) = (board, devices) }
+  init(_ board: StatusBoard, _ devices: [NIOLoopBound<VirtualDevice>]) {
+    self.board = board
+    groups = Array(Dictionary(grouping: devices) { ObjectIdentifier($0.eventLoop) }.values)
+  }
+
+  /// Calls a function once on each event loop, with its devices: a fleet may have thousands.
+  private func onEachLoop<Result: Sendable>(
+    _ body: @escaping @Sendable ([NIOLoopBound<VirtualDevice>]) -> Result
+  ) -> EventLoopFuture<[Result]> {
+    let results = groups.map { devices in (devices.first?.eventLoop ?? board.eventLoop).submit { body(devices) } }
+    return EventLoopFuture.whenAllSucceed(results, on: board.eventLoop)
+  }
 
   /// Answers a request. May be called on any loop.
   @Sendable func answer(_ request: ControlRequest) -> EventLoopFuture<ControlReply> {
     if case .status = request { return board.status().map { ControlReply(fleet: $0) } }
     guard let path = request.device else { return done(.init(.badRequest, "no device is named")) }
-    let found = devices.map { device in
-      device.eventLoop.submit { () -> (NIOLoopBound<VirtualDevice>?, [String]) in
-        let definition = device.value.definition
-        return (
-          device.value.place(named: path) == nil ? nil : device, [definition.path] + definition.bridged.map(\.path)
-        )
-      }
+    let needsPaths = if case .add = request { true } else { false }
+    let found = onEachLoop { devices in
+      let definitions = needsPaths ? devices.map(\.value.definition) : []
+      return (
+        devices.first { $0.value.place(named: path) != nil }, definitions.flatMap { [$0.path] + $0.bridged.map(\.path) }
+      )
     }
-    return EventLoopFuture.whenAllSucceed(found, on: board.eventLoop).flatMap { found in
+    return found.flatMap { found in
       guard let device = found.lazy.compactMap(\.0).first else {
         return done(.init(.notFound, "there is no device “\(path)” here"))
       }
@@ -41,11 +52,11 @@ struct PhysicalActions: Sendable {
 
   /// Performs a command of an app pipe. May be called on any loop.
   @Sendable func perform(_ command: PipeCommand) -> EventLoopFuture<ControlReply> {
-    let found = devices.map { device in
-      device.eventLoop.submit { command.node.map { $0 == device.value.definition.path } ?? true ? device : nil }
+    let found = onEachLoop { devices in
+      devices.filter { device in command.node.map { $0 == device.value.definition.path } ?? true }
     }
-    return EventLoopFuture.whenAllSucceed(found, on: board.eventLoop).flatMap { found in
-      let found = found.compactMap { $0 }
+    return found.flatMap { found in
+      let found = found.flatMap { $0 }
       guard let device = found.first, found.count == 1 else {
         let expected = "expected “Node” and the path of a device of this process"
         return done(
@@ -76,7 +87,7 @@ struct PhysicalActions: Sendable {
   }
 
   /// Performs a request on the device's loop.
-  /// - Parameter others: the paths of all devices of the fleet.
+  /// - Parameter others: the paths of all devices of the fleet; needed only to add a device.
   private func perform(
     _ request: ControlRequest, _ path: String, on bound: NIOLoopBound<VirtualDevice>, besides others: [String]
   ) -> EventLoopFuture<ControlReply> {
