@@ -43,7 +43,7 @@ extension Home {
     guard case .paired(let entry, let room, let result) = reply, let device = DeviceRecord(entry, room: room) else {
       throw .unexpectedReply
     }
-    // Not with the registry, which names all devices of the home.
+    // The registry would compute the names of all devices, for each device that is paired.
     let state = await state
     var paired = device.with { $0.id == SourceID(result.nodeID) } ?? device
     let name = paired.name.lowercased()

@@ -18,7 +18,7 @@ extension CurrencyStruct {
     digits = String(repeating: "0", count: max(places + 1 - digits.count, 0)) + digits
     let whole = digits.dropLast(places)
     var fraction = String(digits.suffix(places))
-    // At least two places, if there are so many.
+    // Zeros at the end are removed, except in the first two decimal places.
     while fraction.count > 2, fraction.hasSuffix("0") { fraction.removeLast() }
     return (amount < 0 ? "-" : "") + whole + (fraction.isEmpty ? "" : "." + fraction) + " " + code
   }

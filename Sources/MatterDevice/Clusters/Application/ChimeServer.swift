@@ -14,8 +14,8 @@ public enum ChimeServer {
 
   /// Returns the server. The number of a sound is its index. SelectedChime and Enabled survive a restart.
   ///
-  /// A sound plays for ``playingTime``; PlayChimeSound starts it again. If the chime is disabled, the command succeeds without
-  /// a sound.
+  /// A sound plays for ``playingTime``; PlayChimeSound starts it again. If the chime is disabled, the command succeeds
+  /// without a sound.
   /// - Parameter sounds: The names, 1 to 48 bytes each, 255 at most.
   public static func make(_ sounds: [String]) -> ClusterServer {
     let installed = sounds.enumerated().map { Chime.ChimeSoundStruct(chimeID: UInt8(clamping: $0), name: $1) }

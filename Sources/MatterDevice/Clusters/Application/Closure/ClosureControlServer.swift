@@ -284,7 +284,7 @@ public enum ClosureControlServer {
     context[scratch: Reported.self, default: Reported()].wasBusy = mechanism.isBusy
   }
 
-  /// Returns whether nobody can enter: closed, and latched if the closure has a latch. Nil if the position is unknown.
+  /// Returns SecureState: whether the closure is closed, and latched if it has a latch. Nil if the position is unknown.
   private static func secureState(_ mechanism: ClosureMechanism, hasLatch: Bool) -> Bool? {
     if hasLatch, !mechanism.isLatched { return false }
     return mechanism.position.map { $0 == .fullyClosed }

@@ -59,7 +59,7 @@ struct ClosurePanel: Hashable, Sendable {
 
   // MARK: Movements
 
-  /// Starts a movement that replaces the present one; what is nil remains as it was requested last.
+  /// Starts a movement in place of the present one. A parameter that is nil keeps its last requested value.
   mutating func operate(position: Int64?, latch: Bool?, at now: Instant) {
     let travel =
       position.map { Step.travel(fitting($0)) } ?? steps.first { if case .travel = $0 { true } else { false } }
