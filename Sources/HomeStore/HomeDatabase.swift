@@ -87,11 +87,23 @@ package final class HomeDatabase: Sendable {
       }
       let pool = try DatabasePool(path: path, configuration: configuration)
       if isNew { try HomeSchema.create(in: pool) }
-      // Starts a new write-ahead log. See WriteAheadLog.
-      try pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
+      try startLog(pool)
       return try HomeDatabase(pool, path, isInMemory: false, &random, identity)
     } catch {
       throw failure(error, path)
+    }
+  }
+
+  /// Starts a new write-ahead log. See ``WriteAheadLog``.
+  private static func startLog(_ pool: DatabasePool) throws {
+    let end = HostClock.now() + .seconds(busyTimeout)
+    while true {
+      do {
+        return try pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && HostClock.now() < end {
+        // SQLite's busy timeout doesn't apply while another connection executes a checkpoint.
+        usleep(1000)
+      }
     }
   }
 

@@ -38,6 +38,29 @@ final class TestDatabase: Sendable {
     }
   }
 
+  @Test func openingWaitsForCheckpointOfOtherConnection() async throws {
+    let scratch = try TestDatabase()
+    let first = try scratch.open()
+    let reader = try DatabaseQueue(path: scratch.path)
+    try await reader.writeWithoutTransaction { database in
+      try database.execute(sql: "BEGIN; SELECT count(*) FROM device")
+      _ = try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
+    }
+    // Holds SQLite's lock for checkpoints until the reader ends or the timeout expires.
+    async let checkpoint: Void = Task.detached {
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(2)
+      let queue = try DatabaseQueue(path: scratch.path, configuration: configuration)
+      _ = try await queue.writeWithoutTransaction { try $0.checkpoint(.full) }
+    }.value
+    try await Task.sleep(for: .milliseconds(100))
+    async let second = Task.detached { try scratch.open() }.value
+    try await Task.sleep(for: .milliseconds(100))
+    try await reader.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    try await checkpoint
+    #expect(try await second.load().state.structures.count == 1)
+  }
+
   @Test func inMemoryHomeMatchesStoredHome() throws {
     let scratch = try TestDatabase()
     let inMemory = try HomeDatabase.open(scratch.directory + "/inMemory.sqlite", isInMemory: true)
