@@ -97,6 +97,7 @@ import VirtualDevices
       #expect(attributes.map(\.value) == [true.tlv])
       _ = try await client.backend.invoke(
         Self.toggle, isTimed: false, of: device.id, by: nil, timeout: nil as Duration?)
+      try await world.simulation.sleep(for: .seconds(1))
       let states = try await client.devices().list().map(\.sourceConnectivity)
       #expect(states == [.init(.online, .peer)])
       // All other requests require the hub.
