@@ -60,6 +60,12 @@ extension ControllerEngine {
       let fields = IcdManagement.RegisterClientRequest(
         checkInNodeID: fabric.nodeID, monitoredSubject: fabric.nodeID, key: OctetString(key), clientType: .permanent)
       request = .invoke([CommandData(IcdManagement.registerClient.path(on: .root), fields: fields.tlv)], timed: nil)
+    case .changeAccess(let change):
+      request = change.request
+      guard request != nil else {
+        fail(id, .invalidRequest("access control list: too long for one message"), at: now)
+        return true
+      }
     case .request, .remove, .openWindow, .discover: request = operation.request
     }
     return request.map { begin($0, for: id, on: session, isOld: isOld, at: now) } ?? true
@@ -96,6 +102,9 @@ extension ControllerEngine {
         let (record, changes) = try groupTable.complete(change)
         storeGroups(changes)
         complete(id, .success(.groupChanged(record)), at: now)
+      case .accessChanged(let change):
+        store(tagTable.complete(change))
+        complete(id, .success(.accessChanged(change.node, isFull: change.isFull)), at: now)
       }
     } catch {
       fail(id, error, at: now)

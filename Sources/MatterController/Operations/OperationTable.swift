@@ -84,6 +84,13 @@ struct OperationTable: Sendable {
     groupChanges(of: node).contains { $0.change.group == group }
   }
 
+  /// Whether the access entries of a node are being changed.
+  func isChangingAccess(of node: NodeID) -> Bool {
+    operations.values.contains {
+      if case .changeAccess = $0.task { $0.node == node } else { false }
+    }
+  }
+
   private func groupChanges(of node: NodeID) -> some Sequence<(id: OperationID, change: GroupChange)> {
     operations.values.lazy.compactMap {
       if case .changeGroup(let change) = $0.task, change.node == node { ($0.id, change) } else { nil }
