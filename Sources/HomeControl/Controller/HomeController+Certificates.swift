@@ -64,7 +64,7 @@ extension HomeController {
   private func updateAccess(of node: NodeID) async {
     let timeout = min(timeout, Self.accessTimeout)
     do throws(HomeError) {
-      _ = try await run("a change of its access control list", node) { engine, now in
+      _ = try await run("a change of its access control list", node) { engine, _, now in
         engine.updateAccess(node, timeout: timeout, at: now)
       }
     } catch {

@@ -9,7 +9,7 @@ internal import Runtime
 extension HomeController {
   /// Opens a session with a node, unless one is established.
   package func connect(_ node: NodeID, within timeout: Duration) async throws(HomeError) {
-    _ = try await run("a new session", node) { engine, now in engine.connect(node, timeout: timeout, at: now) }
+    _ = try await run("a new session", node) { engine, _, now in engine.connect(node, timeout: timeout, at: now) }
   }
 
   /// Closes the sessions with a node, unless a request is in progress: a device has few for each fabric.
