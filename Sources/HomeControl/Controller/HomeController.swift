@@ -28,7 +28,7 @@ public actor HomeController {
     public var following = HomeConfiguration()
     /// The timeout of a request.
     public var timeout: Duration = .seconds(10)
-    /// Changes the configurations before the home opens, for tests only.
+    /// Changes the configurations before the home opens.
     package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
     /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()

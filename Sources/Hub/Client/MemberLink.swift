@@ -30,6 +30,8 @@ actor MemberLink: RouteLink {
     var retry = Instant.zero
   }
 
+  /// The time for DNS-SD to find a device. A client away from home waits as long for each command.
+  private static let discoveryTime = Duration.milliseconds(500)
   /// The time without a request after which the sessions with a device are closed.
   private static let idleTime = TimeAmount.seconds(2)
   /// The interval of requests for new credentials because of devices without an access entry, in microseconds.
@@ -164,6 +166,11 @@ actor MemberLink: RouteLink {
       options.known = known()?.unreached ?? direct.membership.state
       var random = client.machine.makeRandom()
       options.memberNumber = random.next()
+      let configure = options.configure
+      options.configure = { following, configuration in
+        configure(&following, &configuration)
+        configuration.discoveryTime = min(configuration.discoveryTime, Self.discoveryTime)
+      }
       let controller = try await HomeController.open(options)
       self.controller = controller
       failures = [:]
