@@ -221,7 +221,7 @@ import Testing
       "5:32: found key “passcode”, expected name, room, type, vendor, product, vendorName, productName, serial, "
         + "uniqueID, attributes, behave, battery, count, labels, switch, buttons, provisional, climate, filters, tank, "
         + "phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, vehicle, "
-        + "images, media, clusters or sounds"
+        + "images, media, clusters, sounds, tariff or closure"
     ),
     ("      - { name: A, type: bridge }", "5:26: found “bridge”, expected a device that can be behind a bridge"),
     ("      - { name: A, type: plugg }", "5:26: found device type “plugg”, expected a known device type"),

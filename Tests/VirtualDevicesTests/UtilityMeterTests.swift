@@ -104,6 +104,10 @@ import Testing
       ("{ prices: { Peak: 1e300 } }", "found 1e300, expected the price of a kWh such as 0.24"),
       ("{ prices: { A: 0.1, a: 0.2 } }", "found price “a” again, expected each price once"),
       ("{ prices: { A: 0.1, B: 0.2 } }", "found several prices without “day”, expected “day: [A, B from 6:00]”"),
+      (
+        "{ prices: { A: 0.1, B: 0.2 }, day: [A] }",
+        "found price “B” without a time, expected “day” or “weekend” with each price"
+      ),
       ("{ day: [] }", "found a list, expected a list of at most 10 entries"),
       (
         "{ day: [Peak] }",

@@ -93,6 +93,27 @@ public struct WaterTank: Hashable, Sendable {
 
   // MARK: State
 
+  /// Returns the time until the water has a temperature, with a constant heating power and the present flow; nil if
+  /// that never happens.
+  /// - Parameters:
+  ///   - wanted: In degrees Celsius.
+  ///   - heating: In watts.
+  func time(to wanted: Double, heating: Double) -> Duration? {
+    let drain = flow / 60 * Self.specificHeat
+    let conductance = loss + drain
+    let seconds: Double
+    if conductance > 0 {
+      // The distance from the balance decays exponentially.
+      let balance = (heating + loss * Self.surroundings + drain * cold) / conductance
+      seconds = -log((wanted - balance) / (temperature - balance)) * capacity / conductance
+    } else {
+      seconds = (wanted - temperature) * capacity / heating
+    }
+    // Not a number if it is beyond the balance.
+    guard seconds >= 0, seconds < 1e9 else { return nil }
+    return .milliseconds(Int64(seconds * 1000))
+  }
+
   /// Returns the share of hot water in percent, rounded down: 100 for a tank at the target temperature.
   /// Application Clusters § 9.5.7.5.
   public func percentage(target: Double) -> UInt8 {

@@ -50,7 +50,10 @@ extension DeviceAssembly {
       [
         Unit(
           type: DeviceTypes.waterHeater,
-          servers: [IdentifyServer.make(.visibleIndicator)] + WaterHeaterServer.servers(climate.water)),
+          servers: [
+            IdentifyServer.make(.visibleIndicator), WaterHeaterServer.energyManagement(climate.water),
+            EnergyManagementModeServer.make(),
+          ] + WaterHeaterServer.servers(climate.water), utilities: [DeviceTypes.deviceEnergyManagement]),
         mains,
       ]
     case .heatPump:

@@ -51,8 +51,15 @@ extension DefinitionReader {
       prices.first { NearestName.normalized($0.name) == NearestName.normalized(name) }
     }
     let expected = "a price of the tariff with its time: \(Self.list(prices.map { "“\($0.name) from 6:00”" }))"
+    let before = problems.count
     let day = fields["day"].flatMap { readCourse($0, expected: expected, value: price) } ?? tariff.course.weekday
     let weekend = fields["weekend"].flatMap { readCourse($0, expected: expected, value: price) }
+    let used = Set((day + (weekend ?? [])).map(\.value))
+    if problems.count == before, let unused = prices.first(where: { !used.contains($0) }) {
+      report(
+        at: document.mark(of: fields["prices"] ?? node), found: "price “\(unused.name)” without a time",
+        expected: "“day” or “weekend” with each price")
+    }
     tariff.course = DailyCourse(day, weekend: weekend)
   }
 

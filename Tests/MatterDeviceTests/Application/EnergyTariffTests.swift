@@ -142,7 +142,7 @@ import Testing
     #expect(node[Price.priceForecast].first?.periodEnd == .value(start + 78 * Self.hour - 1))
     wait(node, hours: 11)
     #expect(node[Price.currentPrice].wrapped?.price == 24_000)
-    #expect(node[Price.priceForecast].map(\.price) == [38_000])
+    #expect(node[Price.priceForecast].map(\.price) == [38_000, 24_000])
     let events = try node.payloads(of: Price.priceChange)
     #expect(events.map { $0.currentPrice.wrapped?.price } == [38_000, 24_000])
   }

@@ -104,7 +104,7 @@ struct DefinitionErrorTests {
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
         + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, climate, filters, "
         + "tank, phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, "
-        + "vehicle, images, media, clusters, sleepy, sounds or closure"
+        + "vehicle, images, media, clusters, sleepy, sounds, tariff or closure"
     )
   }
 

@@ -64,6 +64,8 @@ public enum WaterHeaterServer {
           if let value = temperature.wrapped { state.tank.setTemperature(Double(value) / 100, at: now) }
         }
       }
+      .hook(paused) { context, isPaused in update(&context) { $0.isPaused = isPaused } }
+      .hook(managementStarted) { context, _ in report(&context) }
       .hook(flow) { context, flow in
         let now = context.now
         update(&context) { $0.tank.setFlow(min(flow, flowLimit), at: now) }
@@ -108,15 +110,38 @@ public enum WaterHeaterServer {
     /// Whether the sensor fails.
     var hasFailed = false
     var isHeating = false
+    /// The start of the heating phase; nil without one.
+    var heatingSince: Instant?
+    /// Whether a client paused the heating.
+    var isPaused = false
     var boost: WaterHeaterManagement.WaterHeaterBoostInfoStruct?
     /// Whether the boost has reached its target.
     var hasReachedTarget = false
     /// The state before a simulated installation, during which the water keeps its temperature; nil otherwise.
     var before: Before?
 
+    /// The sources that heat in a heating phase.
+    var wanted: [WaterHeaterSource] { boost?.emergencyBoost == true ? sources : Array(sources.prefix(1)) }
     /// The sources that heat now.
-    var active: [WaterHeaterSource] {
-      isHeating ? boost?.emergencyBoost == true ? sources : Array(sources.prefix(1)) : []
+    var active: [WaterHeaterSource] { isHeating && !isPaused ? wanted : [] }
+
+    /// Returns the present or the next heating phase; nil for none.
+    /// - Parameter target: In degrees Celsius.
+    func phase(target: Double, at now: Instant) -> HeatingPhase? {
+      let heat = Double(wanted.reduce(0) { $0 + $1.power })
+      let power = wanted.electricalPower
+      if isHeating {
+        return tank.time(to: target, heating: heat).map {
+          HeatingPhase(start: heatingSince ?? now, end: now + $0, power: power, isActive: true)
+        }
+      }
+      let lowest = target - hysteresis
+      guard let delay = tank.time(to: lowest, heating: 0) else { return nil }
+      var later = tank
+      later.setTemperature(lowest, at: now + delay)
+      return later.time(to: target, heating: heat).map {
+        HeatingPhase(start: now + delay, end: now + delay + $0, power: power, isActive: false)
+      }
     }
   }
 
@@ -137,7 +162,7 @@ public enum WaterHeaterServer {
         heater.tank.setTemperature(Double(stored) / 100, at: now)
       }
     }
-    (heater.boost, heater.isHeating) = (nil, false)
+    (heater.boost, heater.isHeating, heater.isPaused) = (nil, false, false)
     context[scratch: Heater.self] = heater
     context.cancel(boostEnd)
     context[Management.boostState] = .inactive
@@ -153,11 +178,22 @@ public enum WaterHeaterServer {
     change(&heater)
     let target = target(of: heater, context: &context)
     let isDone = decide(&heater, target: target, &context)
+    heater.heatingSince = heater.isHeating ? heater.heatingSince ?? now : nil
     heater.tank.setHeating(Double(heater.active.reduce(0) { $0 + $1.power }), at: now)
     context[scratch: Heater.self] = heater
     show(heater, target: target, &context)
     context.schedule(.tick, at: now + interval)
     if isDone { endBoost(&context) }
+    report(&context)
+  }
+
+  /// Reports the heater to Device Energy Management, which may pause it.
+  private static func report(_ context: inout ServerContext) {
+    guard let heater = context[scratch: Heater.self] else { return }
+    let isOn = !heater.hasFailed && (heater.boost != nil || context[Thermostat.systemMode] == .heat)
+    let target = target(of: heater, context: &context) - Double(context[Thermostat.localTemperatureCalibration]) / 10
+    let power = heater.active.electricalPower
+    report(power, isOn ? heater.phase(target: target, at: context.now) : nil, isFaulty: heater.hasFailed, &context)
   }
 
   /// Returns the temperature to heat to, in degrees Celsius.
@@ -202,7 +238,7 @@ public enum WaterHeaterServer {
     // The thermostat shows tenths of a degree.
     let shown = Int16(clamping: Int((tank.temperature * 10).rounded()) * 10)
     context.call(ThermostatServer.measured, heater.hasFailed ? Nullable<Int16>.null : .value(shown))
-    context.passLoad(heater.active.reduce(0) { $0.saturatingAdd($1.electricalPower) })
+    context.passLoad(heater.active.electricalPower)
     let stored = context[stored: temperatureKey].flatMap { try? Int16(tlv: $0) }
     // Whole degrees, to store it rarely.
     if heater.before == nil, stored.map({ abs(Int($0) - Int(shown)) >= 100 }) ?? true {

@@ -1,4 +1,5 @@
 public import MatterClusters
+import MatterProtocol
 
 /// A heat source of a water heater.
 public struct WaterHeaterSource: Hashable, Sendable {
@@ -40,4 +41,9 @@ public struct WaterHeaterSettings: Hashable, Sendable {
   public init(tank: WaterTank = WaterTank(), sources: [WaterHeaterSource] = [.init(.immersionElement1, power: 3000)]) {
     (self.tank, self.sources) = (tank, sources)
   }
+}
+
+extension [WaterHeaterSource] {
+  /// The sum of the electrical powers in milliwatts.
+  var electricalPower: Int64 { reduce(0) { $0.saturatingAdd($1.electricalPower) } }
 }
