@@ -272,9 +272,7 @@ public actor HubServer {
     case .update(let update, let reducer):
       let (update, state) = (reducer.shown(update), reducer.shown(reducer.state))
       sendUpdate(update, reducer)
-      for case .sourceAdded(let source, _) in update.changes where source.endpoint == .root {
-        additionTimes[source.node] = update.time
-      }
+      noteAdditions(update)
       sendNodeEvents(update, state)
     case .reloaded(let reducer, _, _):
       let state = reducer.shown(reducer.state)
@@ -284,6 +282,18 @@ public actor HubServer {
     case .ended: return false
     }
     return true
+  }
+
+  private func noteAdditions(_ update: HomeUpdate) {
+    for change in update.changes {
+      switch change {
+      // A source that moves to another device is added again.
+      case .sourceAdded(let source, _) where !source.isBridged:
+        additionTimes[source.node] = additionTimes[source.node] ?? update.time
+      case .sourceRemoved(let source) where !source.isBridged: additionTimes[source.node] = nil
+      default: break
+      }
+    }
   }
 
   /// Sends the whole home to all clients, because the changes are unknown.

@@ -59,6 +59,8 @@ public struct DailyCourse<Value: Hashable & Sendable>: Hashable, Sendable {
         spans.append(Span(value: entry.value, start: start))
       }
     }
+    // A value that never changes applies since the begin of the time scale, whenever the course is asked.
+    if spans.count == 1 { spans[0].start = 0 }
     return spans.filter { $0.end.map { $0 > minute } ?? true && $0.start <= minute + horizon }
   }
 }

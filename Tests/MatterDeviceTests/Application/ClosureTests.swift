@@ -258,6 +258,11 @@ import Testing
     try move(node, to: .moveToFullyClosed)
     node.wait(1000)
     #expect(try node.payloads(of: Control.secureStateChanged).map(\.secureValue) == [false, true])
+    // An unknown position is no change; the next known one is compared with the last known one.
+    try node.press(Dimension.currentState, .null, on: Self.panel)
+    #expect(current(node)?.secureState == .null)
+    try node.move("position", "20%")
+    #expect(try node.payloads(of: Control.secureStateChanged).map(\.secureValue).last == false)
   }
 
   // MARK: Panels

@@ -29,6 +29,8 @@ public enum ClosureControlServer {
     /// The end of the countdown.
     var end: Instant?
     var wasBusy = false
+    /// The last known secure state.
+    var isSecure: Bool?
   }
 
   /// Returns the server. At the first start the position and the latch are those of the settings.
@@ -249,7 +251,6 @@ public enum ClosureControlServer {
   private static func report(_ mechanism: ClosureMechanism, _ context: inout ServerContext) {
     let (state, errors) = (mechanism.mainState, mechanism.errors)
     let (earlier, earlierErrors) = (context[ClosureControl.mainState], context[ClosureControl.currentErrorList])
-    let earlierSecure = context[ClosureControl.overallCurrentState].wrapped?.secureState.wrapped
     let (hasLatch, hasSpeeds) = (context.has(ClosureControl.motionLatching), context.has(ClosureControl.speed))
     let secure = secureState(mechanism, hasLatch: hasLatch)
     context[ClosureControl.overallCurrentState] = .value(
@@ -266,8 +267,11 @@ public enum ClosureControlServer {
     context[ClosureControl.mainState] = state
     countDown(to: mechanism.completion, &context)
 
-    if let secure, let earlierSecure, secure != earlierSecure {
-      context.emit(ClosureControl.secureStateChanged, .init(secureValue: secure))
+    if let secure {
+      if let earlier = context[scratch: Reported.self]?.isSecure, earlier != secure {
+        context.emit(ClosureControl.secureStateChanged, .init(secureValue: secure))
+      }
+      context[scratch: Reported.self, default: Reported()].isSecure = secure
     }
     if !errors.isEmpty, errors != earlierErrors {
       context.emit(ClosureControl.operationalError, .init(errorState: errors))
