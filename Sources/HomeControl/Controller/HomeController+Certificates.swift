@@ -31,22 +31,28 @@ extension HomeController {
   }
 
   /// Revokes an invitation, and all certificates of its role. The remaining clients of the role get new ones.
+  /// - Throws: ``HomeError`` if there is no such invitation; also if only the certificates can't be revoked.
   func revoke(_ name: String) async throws(HomeError) -> InvitedClient {
     let known = try await withDatabase { try $0.clients() }.first { HomeNames.same($0.name, name) }
     // The role of a damaged entry is unknown.
     let tags = known.map { [ClientTag.identifier(of: $0.role)] } ?? ClientTag.all
-    func revokeCertificates() throws(HomeError) {
+    func revokeCertificates() -> HomeError? {
+      var failure: HomeError?
       for tag in tags {
-        try change { engine, _ throws(ControllerError) in try engine.revokeCertificates(tag: tag) }
+        do throws(HomeError) {
+          try change { engine, _ throws(ControllerError) in try engine.revokeCertificates(tag: tag) }
+        } catch { failure = error }
       }
+      return failure
     }
-    // Before the invitation, because the process may end in between.
-    if known != nil { try revokeCertificates() }
+    // Before the invitation, because the process may end in between. The invitation is revoked also if this fails.
+    if known != nil { _ = revokeCertificates() }
     let client = try await withDatabase { try $0.revoke(name) }
     try await server?.loadInvitations()
     // The client may have requested another certificate in the meantime.
-    try revokeCertificates()
+    let failure = revokeCertificates()
     await updateAccess()
+    if let failure { throw failure }
     return client
   }
 

@@ -158,6 +158,7 @@ extension HomeController {
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
     status.home = dispatcher.value.writer.database.identity
     status.interfaces = options.interfaces.names
+    status.fullAccessLists = dispatcher.value.perform { engine, _ in engine.nodesWithoutTags }.map { name(of: $0) }
     return status
   }
 

@@ -159,6 +159,7 @@ public actor HomeController {
     } catch {
       // The event loop retains the sockets of discovery until it is stopped; the database closes when it is released.
       _ = try? await discovery?.stop().get()
+      if options.membership != nil { InMemoryHomes.remove(below: options.memberDirectory) }
       throw HomeError(opening: error)
     }
   }

@@ -6,6 +6,7 @@ internal import MatterCertificates
 package import MatterController
 internal import MatterCrypto
 internal import MatterModel
+internal import MatterProtocol
 package import Runtime
 
 /// What an invited client needs for its own sessions with the devices: its key and certificates, and the home as its hub last
@@ -13,26 +14,35 @@ package import Runtime
 package struct ClientMembership: Hashable, Sendable, Codable {
   /// The private key of the operational certificate.
   private var key: Data
-  package var credentials: ClientCredentials
+  /// The identity of the home.
+  package let identity: String
+  package private(set) var credentials: ClientCredentials
   /// The names of the interfaces on which the devices are; empty: loopback.
   package var interfaces: [String]
   /// The time of the credentials, in microseconds since 1970.
-  package var time: Int64
+  package private(set) var time: Int64
   /// The changes that make the home of an empty one, with the values of global attributes only.
   private var home: [HomeChange]
 
-  private init(_ key: P256PrivateKey, _ credentials: ClientCredentials, _ interfaces: [String], at time: Int64) {
-    (self.key, self.credentials, self.interfaces, self.time) = (Data(key.scalar), credentials, interfaces, time)
+  private init(
+    _ key: P256PrivateKey, of identity: String, _ credentials: ClientCredentials, _ interfaces: [String],
+    at time: Int64
+  ) {
+    (self.key, self.identity, self.credentials) = (Data(key.scalar), identity, credentials)
+    (self.interfaces, self.time) = (interfaces, time)
     home = []
   }
 
   /// Creates a key, and requests a certificate for it.
-  /// - Parameter backend: the home, opened through its hub with an invitation.
+  /// - Parameters:
+  ///   - backend: the home, opened through its hub with an invitation.
+  ///   - identity: the identity of the home, from the invitation.
   /// - Throws: `HomeError` if the hub issues none.
   package static func requested(
-    from backend: any HomeBackend, interfaces: [String]
+    from backend: any HomeBackend, of identity: String, interfaces: [String]
   ) async throws(HomeError) -> ClientMembership {
-    var membership = try await requested(backend.machine, interfaces: interfaces) { request throws(HomeError) in
+    var membership = try await requested(backend.machine, of: identity, interfaces: interfaces) {
+      request throws(HomeError) in
       try await backend.request(.certify(request: request)) {
         if case .certified(let credentials) = $0 { credentials } else { nil }
       }
@@ -44,12 +54,12 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   /// Creates a key, and requests a certificate for it.
   /// - Parameter issue: receives the PKCS#10 signing request (DER).
   package static func requested(
-    _ machine: any Machine, interfaces: [String],
+    _ machine: any Machine, of identity: String, interfaces: [String],
     _ issue: (Data) async throws(HomeError) -> ClientCredentials
   ) async throws(HomeError) -> ClientMembership {
     let key = makeKey(machine.makeRandom())
     let credentials = try await issue(try request(key))
-    let membership = ClientMembership(key, credentials, interfaces, at: machine.unixMicroseconds())
+    let membership = ClientMembership(key, of: identity, credentials, interfaces, at: machine.unixMicroseconds())
     _ = try membership.fabric
     return membership
   }
@@ -72,6 +82,12 @@ package struct ClientMembership: Hashable, Sendable, Codable {
       do { key = try P256PrivateKey(scalar: [UInt8](self.key)) } catch { throw Self.damaged(error) }
       return try Self.request(key)
     }
+  }
+
+  /// Uses new credentials with the same key.
+  mutating func renew(_ credentials: ClientCredentials, at time: Int64) {
+    // Later than the former ones, also if the clock was set back.
+    (self.credentials, self.time) = (credentials, max(time, self.time.saturatingAdd(1)))
   }
 
   /// The membership of a controller.
@@ -119,6 +135,14 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   package static func stored(in state: StateDirectory) throws(HomeError) -> ClientMembership? {
     guard let data = try Files.read(state.membership) else { return nil }
     do { return try JSONDecoder().decode(ClientMembership.self, from: data) } catch { throw damaged(error) }
+  }
+
+  /// Stores changes, unless the stored membership was removed, belongs to another key, or has later credentials, because
+  /// another process may have changed it.
+  package func update(in state: StateDirectory) throws(HomeError) {
+    guard let stored = try Self.stored(in: state), stored.key == key, stored.identity == identity, stored.time <= time
+    else { return }
+    try store(in: state)
   }
 
   /// Stores it in place of another one, accessible by the user only.

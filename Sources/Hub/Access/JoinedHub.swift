@@ -73,11 +73,15 @@ extension HubClient.Options {
     self.init(invitation, authorities: hasAuthorities ? state.authorities : nil, logger: logger)
     do throws(HomeError) {
       guard let membership = try ClientMembership.stored(in: state) else { return }
+      guard membership.identity == invitation.home else {
+        logger.warning("\(state.membership): belongs to another home and is not used; join the hub again")
+        return
+      }
       var controller = HomeController.Options(state: state, logger: logger)
       controller.interfaces =
         membership.interfaces.isEmpty ? .loopback : InterfaceSelection(names: membership.interfaces)
       direct = HubClient.DirectAccess(membership, invitation.role, controller) { membership in
-        do throws(HomeError) { try membership.store(in: state) } catch { logger.warning("\(error)") }
+        do throws(HomeError) { try membership.update(in: state) } catch { logger.warning("\(error)") }
       }
     } catch {
       // The hub does without it.

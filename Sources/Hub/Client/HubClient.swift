@@ -93,7 +93,7 @@ public actor HubClient {
   /// The own sessions with the devices, the last of the routes.
   var member: MemberLink?
   var renewal: Task<Void, Never>?
-  private var selection: RouteSelection
+  private(set) var selection: RouteSelection
   /// The index of the route that is used.
   var active: Int?
   private var selecting: Scheduled<Void>?
@@ -103,7 +103,7 @@ public actor HubClient {
   /// The index of the route from which the state was received.
   var source: Int?
   private var failure: HomeError?
-  private var isClosed = false
+  private(set) var isClosed = false
   /// Callers that wait for a working route or for the first synchronization.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var debounceTimer: Scheduled<Void>?
@@ -252,7 +252,7 @@ public actor HubClient {
     try await wait(timeout) { $0.source != nil }
   }
 
-  private func wait(
+  func wait(
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
     if try isTrue(self) { return }
@@ -305,6 +305,7 @@ public actor HubClient {
       // The state of another route was used in the meantime.
       guard source == index else { return routes[index].link.reloadNow() }
       selection.succeeded(index, at: now)
+      noteAcceptance(by: index)
       guard selection.active == index else { return applySelection() }
       active = index
       box.value.stream.publish(.connected)
@@ -331,10 +332,10 @@ public actor HubClient {
     case .silent(let silence):
       selection.noteSilence(silence, of: index, at: now)
       applySelection()
+    case .refused(let error): noteRefusal(error, by: index)
     case .down(let error):
       options.logger.info("route down", metadata: ["route": "\(locality)", "reason": "\(error)"])
       failure = error
-      if error.code == .accessDenied, index < options.routes.count { member?.refuseNow(error) }
       if source != index { routes[index].link.reloadNow() }
       routes[index].standby = nil
       selection.failed(index, at: now)
@@ -347,6 +348,7 @@ public actor HubClient {
   private func add(_ home: ReceivedHome, isReload: Bool, from index: Int) {
     let locality = routes[index].locality
     selection.succeeded(index, at: now)
+    noteAcceptance(by: index)
     guard selection.active == index else {
       routes[index].standby = StandbyHome(home, by: locality, at: time)
       return applySelection()
@@ -390,6 +392,7 @@ public actor HubClient {
     let (view, time) = (box.value, time)
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.debouncer, by: locality, at: time)
+    member?.structureChangedNow()
     view.stream.reload(view.reducer, from: old, at: time)
     queries.signalAll()
     settle()
@@ -424,7 +427,10 @@ public actor HubClient {
   private func reduce(_ input: RouteInput) -> HomeUpdate? {
     let (view, time) = (box.value, time)
     let update = view.reducer.reduce(.route(input), at: time)
-    if let update { view.stream.publish(update, view.reducer) }
+    if let update {
+      noteStructure(update)
+      view.stream.publish(update, view.reducer)
+    }
     settle()
     return update
   }
@@ -451,8 +457,8 @@ public actor HubClient {
 
   // MARK: Requests
 
-  /// Sends a request over the active route. A request that may have been carried out is not sent over another route, unless
-  /// it only reads.
+  /// Sends a request over the active route, or over a hub if that does not perform it. A request that may have been carried
+  /// out is not sent over another route, unless it only reads.
   /// - Returns: the reply, and the locality of its route.
   func send(
     _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
@@ -462,8 +468,10 @@ public actor HubClient {
     var attempts = options.routeCount
     while true {
       try await reach(within: options.reachTimeout)
-      guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
-      let route = routes[active]
+      guard let index = try await route(for: request) else {
+        throw HomeError(.unreachable, "no route to the home works now")
+      }
+      let route = routes[index]
       let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
       defer { wait?.end() }
       options.logger.debug("\(request.summary)…")
@@ -471,7 +479,7 @@ public actor HubClient {
       if case .failure(let error) = result { options.logger.debug("\(request.summary): \(error)") }
       attempts -= 1
       if case .failure(let error) = result, attempts > 0, HubLink.mayRepeat(request, after: error) { continue }
-      if case .success = result { await renewMembership(after: request, on: active) }
+      if case .success = result { await renewMembership(after: request, on: index) }
       return (try result.get(), route.locality)
     }
   }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HomeControl
 internal import HomeModel
 internal import HomeStore
@@ -34,7 +35,7 @@ actor MemberLink: RouteLink {
   private static let discoveryTime = Duration.milliseconds(500)
   /// The time without a request after which the sessions with a device are closed.
   private static let idleTime = TimeAmount.seconds(2)
-  /// The interval of requests for new credentials because of devices without an access entry, in microseconds.
+  /// The minimum interval of requests for new credentials, in microseconds.
   private static let renewalInterval: Int64 = 60_000_000
 
   private(set) var direct: HubClient.DirectAccess
@@ -43,17 +44,22 @@ actor MemberLink: RouteLink {
   /// The home of the client; nil before the hub has reported one.
   private let known: @Sendable () -> HomeState?
   private let report: RouteListener
-  private var controller: HomeController?
+  private(set) var controller: HomeController?
   private var opening: Task<HomeError?, Never>?
-  /// Controllers with earlier credentials, and the number of their requests.
-  private var requests: [ObjectIdentifier: Int] = [:]
+  /// Whether the home or the credentials have changed since ``opening`` began.
+  private var isStale = false
+  /// The controllers in use, and the number of their requests: the present one, and retired ones.
+  private var busy: [ObjectIdentifier: (controller: HomeController, requests: Int)] = [:]
   private var failures: [NodeID: Failures] = [:]
   private var uses: [NodeID: UInt64] = [:]
   private var isStarted = false
   private var isLoaded = false
+  private var isEnded = false
   private var work: SerialWork
   /// Whether new credentials are required, because a device refused the present ones.
   private(set) var isRefused = false
+  /// The time of the last request for new credentials, in microseconds since 1970.
+  private var renewalTime: Int64
   /// The error of a hub that does not accept the invitation.
   private var refusal: HomeError?
   private var retry: Scheduled<Void>?
@@ -64,6 +70,7 @@ actor MemberLink: RouteLink {
   ) {
     (self.direct, self.client, self.eventLoop, self.known, self.report) = (direct, client, eventLoop, known, report)
     work = SerialWork(client.machine)
+    renewalTime = direct.membership.time
   }
 
   // MARK: Route
@@ -82,9 +89,12 @@ actor MemberLink: RouteLink {
   }
 
   func end() async {
+    isEnded = true
     stop()
     _ = await opening?.value
     retireController()
+    // Their requests end as canceled.
+    for (controller, _) in exchange(&busy, with: [:]).values { work.add { await controller.close() } }
     while let task = work.takeLast() { await task.value }
   }
 
@@ -98,6 +108,18 @@ actor MemberLink: RouteLink {
     // After the caller that started the route has returned.
     eventLoop.execute { [report] in report(.down(error)) }
   }
+
+  /// Uses the credentials again, because a hub accepted the invitation.
+  nonisolated func acceptNow() { assumeIsolated { $0.accept() } }
+
+  private func accept() {
+    guard refusal != nil else { return }
+    refusal = nil
+    if isStarted { load() }
+  }
+
+  /// The controller has an earlier state of the home.
+  nonisolated func structureChangedNow() { assumeIsolated { $0.retireController() } }
 
   func reload() {
     // After a failure, the retry loads it.
@@ -134,9 +156,11 @@ actor MemberLink: RouteLink {
       do throws(HomeError) { try request.check(direct.role) } catch { return .failure(error) }
       return .failure(Self.requiresHub)
     }
-    guard request.isAllowed(to: direct.role.directRole), node(of: request) != nil else {
+    guard request.isAllowed(to: direct.role.directRole), let node = node(of: request) else {
       return .failure(Self.requiresHub)
     }
+    let number = beginUse(of: node)
+    defer { closeLater(node, number) }
     do throws(HomeError) { return .success(try await perform(request, client.timeout)) } catch {
       return .failure(error)
     }
@@ -150,6 +174,7 @@ actor MemberLink: RouteLink {
 
   private func open() async throws(HomeError) -> HomeController {
     while true {
+      if isEnded { throw HomeError(.interrupted, "the home was closed") }
       if let refusal { throw refusal }
       if let controller { return controller }
       let task = opening ?? client.machine.task { await self.openNow() }
@@ -159,6 +184,7 @@ actor MemberLink: RouteLink {
   }
 
   private func openNow() async -> HomeError? {
+    isStale = false
     defer { opening = nil }
     do throws(HomeError) {
       var options = direct.controller
@@ -172,6 +198,10 @@ actor MemberLink: RouteLink {
         configuration.discoveryTime = min(configuration.discoveryTime, Self.discoveryTime)
       }
       let controller = try await HomeController.open(options)
+      guard !isStale else {
+        work.add { await controller.close() }
+        return nil
+      }
       self.controller = controller
       failures = [:]
       forwardUpdates(of: controller)
@@ -198,20 +228,30 @@ actor MemberLink: RouteLink {
 
   /// Closes the controller when its requests are answered.
   private func retireController() {
+    isStale = opening != nil
     guard let old = controller else { return }
     controller = nil
-    if requests[ObjectIdentifier(old)] == nil { work.add { await old.close() } }
+    if busy[ObjectIdentifier(old)] == nil { work.add { await old.close() } }
+  }
+
+  /// Returns the controller for a request; must be released.
+  private func acquire() async throws(HomeError) -> HomeController {
+    let controller = try await open()
+    busy[ObjectIdentifier(controller), default: (controller, 0)].requests += 1
+    return controller
+  }
+
+  private func release(_ controller: HomeController) {
+    let id = ObjectIdentifier(controller)
+    // At the end, all controllers are closed.
+    guard let count = busy[id]?.requests else { return }
+    busy[id] = count > 1 ? (controller: controller, requests: count - 1) : nil
+    if count == 1, self.controller !== controller { work.add { await controller.close() } }
   }
 
   private func perform(_ request: HomeRequest, _ timeout: Duration) async throws(HomeError) -> HomeReply {
-    let controller = try await open()
-    let id = ObjectIdentifier(controller)
-    requests[id, default: 0] += 1
-    defer {
-      let count = (requests[id] ?? 1) - 1
-      requests[id] = count > 0 ? count : nil
-      if count <= 0, self.controller !== controller { work.add { await controller.close() } }
-    }
+    let controller = try await acquire()
+    defer { release(controller) }
     return try await controller.perform(
       request, as: direct.role.directRole, origin: nil, options: RequestOptions(timeout: timeout), progress: { _ in })
   }
@@ -225,11 +265,11 @@ actor MemberLink: RouteLink {
     guard isDirect(request), let node = node(of: request), now >= failures[node]?.retry ?? .zero else {
       return .notPerformed
     }
-    let number = (uses[node] ?? 0) &+ 1
-    uses[node] = number
+    let number = beginUse(of: node)
     defer { closeLater(node, number) }
     do throws(HomeError) {
-      let controller = try await open()
+      let controller = try await acquire()
+      defer { release(controller) }
       try await controller.connect(node, within: limit)
     } catch {
       client.logger.debug("no session with node \(node): \(error)")
@@ -243,9 +283,12 @@ actor MemberLink: RouteLink {
       isRefused = true
       return .notPerformed
     } catch {
-      if error.code == .accessDenied, request.count == 1 {
+      // The structure of the home has changed since the controller was opened.
+      if error.code == .notFound { return .notPerformed }
+      if error.code == .accessDenied {
         isRefused = true
-        return .notPerformed
+        // Some of several writes may have been performed.
+        if request.count == 1 { return .notPerformed }
       }
       guard error.code == .unreachable || error.code == .timedOut else { return .failed(error) }
       noteFailure(of: node)
@@ -261,18 +304,26 @@ actor MemberLink: RouteLink {
     failures[node] = Failures(count: count, retry: now + client.stableTime * (1 << (count - 1)))
   }
 
+  private func beginUse(of node: NodeID) -> UInt64 {
+    let number = (uses[node] ?? 0) &+ 1
+    uses[node] = number
+    return number
+  }
+
+  /// Closes the sessions with a node after the idle time, unless it is used again.
   private func closeLater(_ node: NodeID, _ number: UInt64) {
     eventLoop.scheduleTask(in: Self.idleTime) { [weak self] in
       self?.assumeIsolated { if $0.uses[node] == number { $0.controller?.closeIdleSessions(with: node) } }
     }
   }
 
-  /// Whether the device decides as the hub would. An owner sees more through the hub than the tag of members allows.
-  private func isDirect(_ request: HomeRequest) -> Bool {
-    guard request.isAllowed(to: direct.role.directRole) else { return false }
-    guard direct.role == .owner, case .read(_, let paths, _, _) = request else { return true }
+  /// Whether a device with an access entry decides as the hub would. An owner sees more through the hub than the tag of
+  /// members allows.
+  func isDirect(_ request: HomeRequest) -> Bool {
+    guard request.isAllowed(to: direct.role.directRole), node(of: request) != nil else { return false }
+    guard case .read(_, let paths, _, _) = request else { return true }
     let visibility = RoleVisibility.of(direct.role.directRole)
-    return paths.allSatisfy { $0.concrete.map { visibility.contains($0) } ?? false }
+    return paths.allSatisfy { $0.concrete.map { visibility.contains($0) } ?? (direct.role < .owner) }
   }
 
   /// The node of a request to a device with an access entry; nil for other requests.
@@ -286,18 +337,25 @@ actor MemberLink: RouteLink {
 
   /// Whether new credentials are to be requested after a request that the hub performed.
   func needsRenewal(after request: HomeRequest) -> Bool {
+    // The clock may have been set back.
+    let elapsed = client.machine.unixMicroseconds().saturatingSubtract(renewalTime)
+    guard !(0..<Self.renewalInterval).contains(elapsed) else { return false }
     if isRefused { return true }
-    guard let node = request.node(in: known() ?? HomeState()), !node.isTemporaryLocal,
-      request.isAllowed(to: direct.role.directRole), !direct.membership.credentials.nodes.contains(node)
-    else { return false }
-    return client.machine.unixMicroseconds() - direct.membership.time >= Self.renewalInterval
+    guard let node = request.node(in: known() ?? HomeState()) else { return false }
+    return !node.isTemporaryLocal && request.isAllowed(to: direct.role.directRole)
+      && !direct.membership.credentials.nodes.contains(node)
+  }
+
+  /// Returns the signing request for new credentials.
+  func renewalRequest() throws(HomeError) -> Data {
+    renewalTime = client.machine.unixMicroseconds()
+    return try direct.membership.request
   }
 
   /// Uses new credentials from now on.
   func renew(_ credentials: ClientCredentials) {
     isRefused = false
-    direct.membership.credentials = credentials
-    direct.membership.time = client.machine.unixMicroseconds()
+    direct.membership.renew(credentials, at: client.machine.unixMicroseconds())
     retireController()
     direct.save(direct.membership)
     if isStarted { reload() }
@@ -333,7 +391,8 @@ extension HomeReply {
   fileprivate var isRefused: Bool {
     switch self {
     case .report(let attributes, let statuses):
-      attributes.isEmpty && !statuses.isEmpty && statuses.allSatisfy { $0.status.code == .unsupportedAccess }
+      // A device omits the attributes that a wildcard path may not read.
+      attributes.isEmpty && statuses.allSatisfy { $0.status.code == .unsupportedAccess }
     case .written(let statuses):
       !statuses.isEmpty && statuses.allSatisfy { $0.status.code == .unsupportedAccess }
     default: false

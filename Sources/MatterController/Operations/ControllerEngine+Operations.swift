@@ -88,7 +88,10 @@ extension ControllerEngine {
       // Changed as a copy: a change in place through the dictionary allocates several times.
       switch try operation.handle(reply) {
       case .complete(let outcome):
-        if case .report(let report) = outcome, let node = operation.node { peers[node]?.store(report.attributes) }
+        if case .report(let report) = outcome, let node = operation.node {
+          peers[node]?.store(report.attributes)
+          noteAccess(report, of: node)
+        }
         complete(id, .success(outcome), at: now)
       case .request:
         operations[id]?.task = operation.task
@@ -173,11 +176,13 @@ extension ControllerEngine {
     default: break
     }
     before(&self)
+    noteAccess(operation)
     emit(.completed(id, result))
     if case .changeGroup(let change) = operation.task {
       if case .failure(let error) = result { storeGroups(groupTable.fail(change, error)) }
       runNextGroupChange(change.node, at: now)
     }
+    if case .changeAccess(let change) = operation.task { runNextAccessChange(change.node, after: id, at: now) }
     // The commissioning succeeds even if the device refuses the registration.
     if case .register(_, (let commissioning, let result)?) = operation.task {
       complete(commissioning, .success(.commissioned(result)), at: now)

@@ -74,6 +74,14 @@ struct Operation: Sendable {
     }
   }
 
+  /// Whether the operation writes an attribute for its caller.
+  func writes(_ path: ConcreteAttributePath) -> Bool {
+    guard case .request(.write(let chunks, _)) = task else { return false }
+    return chunks.messages.contains { message in
+      (try? WriteRequest(decoding: message))?.writes.contains { $0.path.matches(path) } ?? false
+    }
+  }
+
   // MARK: Answers
 
   /// Handles the answer to a request.

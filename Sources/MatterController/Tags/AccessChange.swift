@@ -3,7 +3,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 /// State machine that writes the entries of tags to a node's access control list: adds missing ones, and replaces earlier
-/// versions. All other entries are written back byte for byte. Matter Core § 9.10.
+/// versions, but not later ones. All other entries are written back byte for byte. Matter Core § 9.10.
 struct AccessChange: Sendable {
   typealias Entry = AccessControl.AccessControlEntryStruct
 
@@ -21,7 +21,7 @@ struct AccessChange: Sendable {
   init(_ node: NodeID, _ tags: [TagRecord]) { (self.node, self.tags) = (node, tags) }
 
   /// Whether the list had no space for a tag.
-  var isFull: Bool { granted.count < tags.count }
+  private(set) var isFull = false
 
   private static let path = AccessControl.acl.path(on: .root)
   private static let limitPath = AccessControl.accessControlEntriesPerFabric.path(on: .root)
@@ -34,7 +34,9 @@ struct AccessChange: Sendable {
       return .read(ReadRequest(attributePaths: paths.map { AttributePath($0) }))
     }
     let write = AttributeWrite(Self.path, dataVersion: list.dataVersion, value: list.encoded)
-    return (try? WriteRequestChunks([write], isTimed: false)).map { .write($0, timed: nil) }
+    // In several messages, only the first part would be conditional, and the list incomplete if a later one fails.
+    guard let chunks = try? WriteRequestChunks([write], isTimed: false), chunks.messages.count == 1 else { return nil }
+    return .write(chunks, timed: nil)
   }
 
   /// Handles an answer.
@@ -52,7 +54,7 @@ struct AccessChange: Sendable {
     case .written(let statuses):
       if statuses.contains(where: { $0.status.code == .dataVersionMismatch }), conflicts < Self.maximumConflicts {
         conflicts += 1
-        (list, granted) = (nil, [])
+        (list, granted, isFull) = (nil, [], false)
         return false
       }
       try statuses.check()
@@ -74,6 +76,10 @@ struct AccessChange: Sendable {
         entries[index].entry.authMode == .case
           && entries[index].entry.subjects.wrapped?.contains(where: tag.isVersion) == true
       }
+      // An entry of a later version revokes this one, and must not be replaced.
+      if known.contains(where: { entries[$0].entry.subjects.wrapped?.contains(where: tag.isEarlier(than:)) == true }) {
+        continue
+      }
       // Only the controller uses the identifier: an entry with it is replaced as a whole.
       if let first = known.first {
         let entry = entries[first].entry
@@ -89,6 +95,7 @@ struct AccessChange: Sendable {
         entries.append(ScopedEntry(wanted))
         isChanged = true
       } else {
+        isFull = true
         continue
       }
       granted.append(tag)

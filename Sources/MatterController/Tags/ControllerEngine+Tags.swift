@@ -1,4 +1,5 @@
 public import MatterCertificates
+internal import MatterClusters
 internal import MatterCrypto
 public import MatterModel
 public import MatterProtocol
@@ -99,11 +100,35 @@ extension ControllerEngine {
 
   /// Writes missing access entries in the background.
   mutating func updateAccessIfNeeded(_ node: NodeID, at now: Instant) {
-    guard configuration.mayStore, peers[node]?.isStored == true, tagTable.mustUpdate(node, at: now),
-      !operations.isChangingAccess(of: node)
+    guard configuration.mayStore, peers[node]?.isStored == true, !tagTable.records.isEmpty,
+      !operations.isChangingAccess(of: node), tagTable.mustUpdate(node, at: now)
     else { return }
     _ = updateAccess(node, at: now)
   }
+
+  /// Starts the next queued change of a node's access entries, with the present versions of the tags.
+  /// - Parameter id: the change that ended; if it was a queued one, the first is still in progress.
+  mutating func runNextAccessChange(_ node: NodeID, after id: OperationID, at now: Instant) {
+    guard let next = operations.firstAccessChange(of: node), next > id else { return }
+    operations[next]?.task = .changeAccess(AccessChange(node, tagTable.tags))
+    run(next, at: now)
+  }
+
+  /// Notes the access entries in a report.
+  mutating func noteAccess(_ report: ReassembledReport, of node: NodeID) {
+    guard !tagTable.records.isEmpty, let value = report[Self.accessPath]?.value,
+      let list = try? [AccessChange.Entry](tlv: value)
+    else { return }
+    store(tagTable.note(list, of: node))
+  }
+
+  /// Notes that an operation may have overwritten the access entries of its node.
+  mutating func noteAccess(_ operation: Operation) {
+    guard !tagTable.records.isEmpty, let node = operation.node, operation.writes(Self.accessPath) else { return }
+    store(tagTable.remove(node))
+  }
+
+  private static let accessPath = AccessControl.acl.path(on: .root)
 
   /// A node id from the hash of the key, in a range that the controller assigns to no device.
   private static func memberNodeID(_ key: P256PublicKey) -> NodeID {

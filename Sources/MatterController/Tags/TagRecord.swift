@@ -1,3 +1,4 @@
+internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
@@ -22,6 +23,16 @@ public struct TagRecord: Hashable, Sendable {
   /// Whether a subject of an access entry is this tag, of any version.
   func isVersion(_ subject: NodeID) -> Bool {
     subject.isTag && UInt16(truncatingIfNeeded: subject.rawValue >> 16) == identifier
+  }
+
+  /// Whether the version is earlier than that of a subject with the same identifier.
+  func isEarlier(than subject: NodeID) -> Bool {
+    isVersion(subject) && UInt16(truncatingIfNeeded: subject.rawValue) > version
+  }
+
+  /// Whether an access control list has an entry for this version.
+  func isGranted(by list: [AccessChange.Entry]) -> Bool {
+    list.contains { $0.authMode == .case && $0.subjects.wrapped?.contains(.tag(tag)) == true }
   }
 
   // MARK: Storage
@@ -123,12 +134,21 @@ struct TagTable: Sendable {
     return changes
   }
 
-  /// Removes a node that left the fabric.
+  /// Removes a node that left the fabric, or whose access control list was overwritten.
   mutating func remove(_ node: NodeID) -> [StoreChange] {
     full.remove(node)
     retries[node] = nil
+    return removeHolder(node) { _ in true }
+  }
+
+  /// Removes a node from the holders of tags for which its access control list has no entry.
+  mutating func note(_ list: [AccessChange.Entry], of node: NodeID) -> [StoreChange] {
+    removeHolder(node) { !$0.isGranted(by: list) }
+  }
+
+  private mutating func removeHolder(_ node: NodeID, where isLost: (TagRecord) -> Bool) -> [StoreChange] {
     var changes: [StoreChange] = []
-    for var record in tags where record.holders.contains(node) {
+    for var record in tags where record.holders.contains(node) && isLost(record) {
       record.holders.removeAll { $0 == node }
       records[record.identifier] = record
       changes.append(record.stored)

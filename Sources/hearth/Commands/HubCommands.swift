@@ -193,6 +193,7 @@ enum HubReport {
         }),
       "fingerprint": .optional(status.fingerprint),
       "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
+      "fullAccessLists": .array((status.fullAccessLists ?? []).map { .string($0) }),
     ]
   }
 
@@ -207,6 +208,9 @@ enum HubReport {
     if !status.drops.isEmpty {
       let drops = status.drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       lines.append("dropped messages: \(drops.joined(separator: ", "))")
+    }
+    if let full = status.fullAccessLists, !full.isEmpty {
+      lines.append("access control list full, invited clients use the hub: \(full.joined(separator: ", "))")
     }
     var table = Table("CLIENT", "ROLE", "FROM", "SINCE")
     for client in status.clients {

@@ -129,7 +129,7 @@ extension HubCommands {
       let (devices, membership) = try await options.output.reportingWaits {
         try await Home(through: client).beforeClosing { home in
           let devices = try await home.devices().list().count
-          let membership = await requestMembership(from: home, interfaces)
+          let membership = await requestMembership(from: home, of: invitation.home, interfaces)
           return (devices, membership)
         }
       }
@@ -143,9 +143,11 @@ extension HubCommands {
     }
 
     /// Requests a certificate; without one, all commands use the hub.
-    private func requestMembership(from home: Home, _ interfaces: [String]) async -> ClientMembership? {
+    private func requestMembership(
+      from home: Home, of identity: String, _ interfaces: [String]
+    ) async -> ClientMembership? {
       do throws(HomeError) {
-        return try await ClientMembership.requested(from: home.backend, interfaces: interfaces)
+        return try await ClientMembership.requested(from: home.backend, of: identity, interfaces: interfaces)
       } catch {
         options.output.progress("no direct access to devices, the hub is used for all commands: \(error.message)")
         return nil

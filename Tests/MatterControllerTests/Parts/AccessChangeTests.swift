@@ -76,6 +76,40 @@ import Testing
       ])
   }
 
+  @Test("does not undo a revocation") func keepsLaterVersion() throws {
+    let later = Self.entry(.operate, [.tag(0x48E1_0003)])
+    var change = AccessChange(5, [Self.tag(0x48E0, .view), Self.tag(0x48E1, .operate, version: 2)])
+    #expect(try !change.handle(report([Self.admin, later])))
+    #expect(
+      try written(change).map(\.subjects) == [
+        .value([0xC0_0000_0001]), .value([.tag(0x48E1_0003)]), .value([.tag(0x48E0_0001)]),
+      ])
+    #expect(!change.isFull && change.granted.map(\.identifier) == [0x48E0])
+  }
+
+  @Test("leaves a list that requires several messages unchanged") func doesNotSplitList() throws {
+    let entries = (1...60 as ClosedRange<UInt64>).map {
+      Self.entry(.view, [NodeID($0), 0xC0_0000_0002, 0xC0_0000_0003])
+    }
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
+    #expect(try !change.handle(report([Self.admin] + entries, limit: 100)))
+    #expect(change.request == nil)
+  }
+
+  @Test func notesLostEntries() throws {
+    var table = TagTable([:])
+    for (tag, privilege) in [(UInt16(1), Privilege.view), (2, .operate)] { _ = table.issue(tag, privilege) }
+    var change = AccessChange(5, table.tags)
+    _ = try change.handle(report([Self.admin]))
+    #expect(table.complete(change).count == 2)
+    let both = table.tags.map { Self.entry($0.privilege, [.tag($0.tag)]) }
+    #expect(table.note([Self.admin] + both, of: 5).isEmpty)
+    #expect(table.note([Self.admin, both[0]], of: 5).count == 1)
+    #expect(table.missing(on: 5).map(\.identifier) == [2])
+    // The list may have been overwritten.
+    #expect(table.remove(5).count == 1 && table.missing(on: 5).count == 2)
+  }
+
   @Test func completesWithoutWriteIfEntryExists() throws {
     var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
     #expect(try change.handle(report([Self.admin, Self.entry(.operate, [.tag(0x48E1_0001)])])))
