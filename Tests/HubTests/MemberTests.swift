@@ -5,6 +5,7 @@ import HomeStore
 import MatterClusters
 import MatterModel
 import MatterProtocol
+import NIOCore
 import Runtime
 import Scenario
 import Simulation

@@ -94,7 +94,8 @@ import Testing
     world.controller.closeSessions(with: 1, at: world.now)
     world.run(for: .seconds(1))
     world.devices[0].writeStatus = .success
-    _ = try #require(try world.result(of: world.controller.connect(1, at: world.now))?.get())
+    let connection = world.controller.connect(1, at: world.now)
+    _ = try #require(try world.result(of: connection)?.get())
     world.run(for: .seconds(5))
     #expect(world.controller.nodesWithMissingAccess.isEmpty)
   }
