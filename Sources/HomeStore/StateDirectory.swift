@@ -58,6 +58,8 @@ public struct StateDirectory: Hashable, Sendable {
   package var invitation: String { root + "/hub/invitation" }
   /// The certificate authorities (PEM) of the hub that this state directory has joined, if they are not those of the system.
   package var authorities: String { root + "/hub/authorities.pem" }
+  /// The credentials with which this state directory reaches the devices of the hub that it has joined.
+  package var membership: String { root + "/hub/membership" }
   /// The registry through which processes of this host find each other without multicast.
   public var responders: String { run + "/responders" }
 

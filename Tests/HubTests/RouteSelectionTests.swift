@@ -43,6 +43,21 @@ import Testing
     #expect(selection.nextDeadline(after: at(7000)) == nil)
   }
 
+  @Test func awaitsResultOfConnection() {
+    var selection = RouteSelection(count: 2, Self.times)
+    selection.advance(to: at(0))
+    #expect(selection.isPending(0) && !selection.isPending(1))
+    selection.succeeded(0, at: at(100))
+    #expect(!selection.isPending(0))
+    selection.noteSilence(.milliseconds(600), of: 0, at: at(1000))
+    selection.succeeded(1, at: at(1100))
+    // A route that was left is connected again.
+    selection.noteSilence(.milliseconds(1200), of: 0, at: at(1600))
+    #expect(selection.active == 1 && selection.isPending(0))
+    selection.failed(0, at: at(1700))
+    #expect(!selection.isPending(0))
+  }
+
   @Test func staysOnSilentRouteWithoutAlternative() {
     var selection = RouteSelection(count: 2, Self.times)
     selection.advance(to: at(0))

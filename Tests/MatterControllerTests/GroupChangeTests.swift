@@ -105,6 +105,15 @@ import Testing
     #expect(try change.handle(answer(Self.acl)))
   }
 
+  /// Only the first of several messages would be conditional.
+  @Test func doesNotSplitLists() throws {
+    var change = try joining()
+    _ = try change.handle(Self.done)
+    let keys = (20...60).map { key($0, set: 3, extra: String(repeating: "x", count: 60)) }
+    #expect(try !change.handle(listsReport(keys, [entry(2, [1])], 40)))
+    #expect(change.step == .writeMap && change.request(epochKey: []) == nil)
+  }
+
   /// A concurrent edit is read again and kept; after too many conflicts the change fails.
   @Test func rereadsListsAfterConflict() throws {
     var change = try joining()

@@ -6,7 +6,7 @@ extension HomeRequest {
   /// Whether a role permits the request. Access to a device follows the privilege of the role in the standard.
   package func isAllowed(to role: HomeRole) -> Bool {
     switch self {
-    case .anchor, .samples, .read, .fabric, .attestation, .groups, .follow: true
+    case .anchor, .samples, .read, .fabric, .attestation, .groups, .follow, .certify: true
     case .subscribe: role > .guest
     case .write(_, let writes, _), .writeDevice(_, _, let writes, _, _):
       role > .guest && writes.allSatisfy { role.privilege.grants(Self.privilege($0)) }
@@ -78,7 +78,7 @@ extension HomeRequest {
     case .writeDevice(_, _, _, _, let own), .invokeDevice(_, _, _, _, let own): (own ?? .zero) + timeout + rest
     case .write, .invoke, .openWindow, .invokeGroup, .refreshCloudAccount: timeout + rest
     // Several messages to one or more devices.
-    case .remove, .deleteGroup, .addMember, .removeMember: timeout + .seconds(60)
+    case .remove, .deleteGroup, .addMember, .removeMember, .revoke, .certify: timeout + .seconds(60)
     case .pair(let request, _, _, _): request.timeout + timeout + .seconds(60)
     case .discover(_, let time): (time ?? Self.unlimited) + rest
     case .subscribe: Self.unlimited

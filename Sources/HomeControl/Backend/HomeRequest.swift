@@ -1,4 +1,5 @@
 package import CloudLink
+package import Foundation
 package import HomeAutomation
 package import HomeModel
 package import HomeStore
@@ -80,6 +81,9 @@ package enum HomeRequest: Sendable, Codable {
   case clients
   case invite(name: String, role: HomeRole)
   case revoke(name: String)
+  /// Issues a certificate to an invited client, for its own sessions with the devices.
+  /// - Parameter request: a PKCS#10 signing request (DER).
+  case certify(request: Data)
   case status
   /// Keeps the devices' states up to date from now on, unless the process does already.
   case follow
@@ -116,6 +120,7 @@ package enum HomeReply: Sendable, Codable {
   case clients(clients: [InvitedClient])
   case invited(client: InvitedClient, token: String)
   case revoked(client: InvitedClient)
+  case certified(credentials: ClientCredentials)
   case status(status: HubStatus)
 }
 

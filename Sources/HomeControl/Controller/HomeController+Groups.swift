@@ -90,7 +90,7 @@ extension HomeController {
     return record
   }
 
-  private func change<R>(
+  func change<R>(
     _ body: (inout ControllerEngine, Instant) throws(ControllerError) -> R
   ) throws(HomeError) -> R {
     let result: R

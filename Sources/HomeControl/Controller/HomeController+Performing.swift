@@ -130,9 +130,9 @@ extension HomeController {
       try await server?.loadInvitations()
       return .invited(client: client, token: token)
     case .revoke(let name):
-      let client = try await withDatabase { try $0.revoke(name) }
-      try await server?.loadInvitations()
-      return .revoked(client: client)
+      return .revoked(client: try await revoke(name))
+    case .certify(let request):
+      return .certified(credentials: try await certify([UInt8](request), for: role))
     case .status: return .status(status: await server?.status ?? status)
     case .follow:
       try await follow()
@@ -158,6 +158,7 @@ extension HomeController {
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
     status.home = dispatcher.value.writer.database.identity
     status.interfaces = options.interfaces.names
+    status.fullAccessLists = dispatcher.value.perform { engine, _ in engine.nodesWithoutTags }.map { name(of: $0) }
     return status
   }
 

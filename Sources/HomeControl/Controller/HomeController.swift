@@ -28,18 +28,28 @@ public actor HomeController {
     public var following = HomeConfiguration()
     /// The timeout of a request.
     public var timeout: Duration = .seconds(10)
-    /// Changes the configurations before the home opens, for tests only.
+    /// Changes the configurations before the home opens.
     package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
     /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()
     /// The options for requests to clouds.
     public var clouds = CloudOptions()
     public var logger: Logger
+    /// The membership of an invited client in the fabric of the home. Then the home is in memory, and no lock is acquired.
+    package var membership: FabricMembership?
+    /// The home of an invited client, as known from its hub.
+    package var known: HomeState?
+
+    /// Distinguishes the homes in memory of this process.
+    package var memberNumber: UInt64 = 0
 
     public init(state: StateDirectory, logger: Logger) {
       self.state = state
       self.logger = logger
     }
+
+    var memberDirectory: String { "\(state.root)/member-\(memberNumber)" }
+    var databasePath: String { membership == nil ? state.database : memberDirectory + "/home.sqlite" }
   }
 
   public nonisolated let eventLoop: any EventLoop
@@ -93,7 +103,7 @@ public actor HomeController {
 
   /// Acquires the lock of the home; nil if another owner holds it.
   package static func lock(_ options: Options) throws(HomeError) -> OwnerLock? {
-    guard options.machine.sharesFiles else { return .unshared }
+    guard options.machine.sharesFiles, options.membership == nil else { return .unshared }
     try options.state.check(options.logger)
     options.state.loadClusters(options.logger)
     return try OwnerLock.acquire(options.state)
@@ -109,7 +119,11 @@ public actor HomeController {
           options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
       }
       let database = try HomeDatabase.open(
-        options.state.database, isInMemory: !machine.sharesFiles, random: machine.makeRandom())
+        options.databasePath, isInMemory: !machine.sharesFiles || options.membership != nil,
+        random: machine.makeRandom())
+      if let known = options.known {
+        try database.commit([HomeUpdate(HomeState().changes(to: known), at: machine.unixMicroseconds())])
+      }
       let (stored, state) = (try database.load(), try database.controllerState())
       var following = options.following
       following.grace = try following.grace ?? database.grace()
@@ -120,12 +134,15 @@ public actor HomeController {
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
+        configuration.membership = options.membership
         var following = following
         options.configure(&following, &configuration)
         var controller = try ControllerEngine(configuration, state: state, random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
-        controller.announce(port: transport.addresses.first?.port ?? transport.port)
+        if options.membership == nil {
+          controller.announce(port: transport.addresses.first?.port ?? transport.port)
+        }
         let engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
           trials: stored.trials, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
@@ -142,6 +159,7 @@ public actor HomeController {
     } catch {
       // The event loop retains the sockets of discovery until it is stopped; the database closes when it is released.
       _ = try? await discovery?.stop().get()
+      if options.membership != nil { InMemoryHomes.remove(below: options.memberDirectory) }
       throw HomeError(opening: error)
     }
   }
@@ -153,6 +171,7 @@ public actor HomeController {
     noteClock()
     followInterfaces()
     dispatcher.value.onSession = { [self] node in _ = newSessions.insert(node) }
+    dispatcher.value.onFullAccessList = { [self] node in noteFullAccessList(node) }
     checkClock()
   }
 
@@ -173,6 +192,7 @@ public actor HomeController {
     dispatcher.value.stop()
     _ = try? await dispatcher.value.writer.close(contacts).get()
     if let discovery { _ = try? await discovery.stop().get() }
+    if options.membership != nil { InMemoryHomes.remove(below: options.memberDirectory) }
     // Released after everything is stored, because the next owner loads the stored state.
     lock = nil
   }

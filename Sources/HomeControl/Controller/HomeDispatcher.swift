@@ -22,6 +22,8 @@ package final class HomeDispatcher: HomeView {
   package let stream = HomeStream()
   /// Called when a session with a node begins.
   var onSession: ((NodeID) -> Void)?
+  /// Called when the access control list of a node has no space for the entries of invited clients.
+  var onFullAccessList: ((NodeID) -> Void)?
   private var pending: [OperationID: Pending] = [:]
   /// Outcomes of operations that ended before a caller waited for them.
   private var ended: [OperationID: Outcome] = [:]
@@ -135,7 +137,7 @@ package final class HomeDispatcher: HomeView {
   /// Ends the observers and releases the closures that refer to the controller.
   private func endObservers() {
     stream.end()
-    onSession = nil
+    (onSession, onFullAccessList) = (nil, nil)
   }
 
   private func received(_ event: HomeEvent) {
@@ -150,6 +152,7 @@ package final class HomeDispatcher: HomeView {
 
   private func received(_ event: ControllerEvent) {
     if case .sessionOpened(let node, _) = event { onSession?(node) }
+    if case .completed(_, .success(.accessChanged(let node, isFull: true))) = event { onFullAccessList?(node) }
     guard let owner = event.operation else { return }
     if isBeginning && pending[owner] == nil {
       early.append((owner, event))

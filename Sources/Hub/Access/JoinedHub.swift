@@ -1,6 +1,8 @@
 internal import Foundation
 public import HomeModel
 public import HomeStore
+internal import HomeControl
+internal import Runtime
 public import Logging
 
 // The invitation that a state directory has joined.
@@ -33,6 +35,8 @@ extension HubInvitation {
     } else {
       try Self.removeFile(state.authorities)
     }
+    // The credentials belong to the former invitation.
+    try Self.removeFile(state.membership)
     try Files.replace(state.invitation, withSecret: Data("\(self)\n".utf8))
   }
 
@@ -40,6 +44,7 @@ extension HubInvitation {
   public static func remove(from state: StateDirectory) throws(HomeError) {
     try removeFile(state.invitation)
     try removeFile(state.authorities)
+    try removeFile(state.membership)
   }
 
   private static func removeFile(_ path: String) throws(HomeError) {
@@ -66,5 +71,21 @@ extension HubClient.Options {
     guard let invitation = try HubInvitation.stored(in: state) else { return nil }
     let hasAuthorities = FileManager.default.fileExists(atPath: state.authorities)
     self.init(invitation, authorities: hasAuthorities ? state.authorities : nil, logger: logger)
+    do throws(HomeError) {
+      guard let membership = try ClientMembership.stored(in: state) else { return }
+      guard membership.identity == invitation.home else {
+        logger.warning("\(state.membership): belongs to another home and is not used; join the hub again")
+        return
+      }
+      var controller = HomeController.Options(state: state, logger: logger)
+      controller.interfaces =
+        membership.interfaces.isEmpty ? .loopback : InterfaceSelection(names: membership.interfaces)
+      direct = HubClient.DirectAccess(membership, invitation.role, controller) { membership in
+        do throws(HomeError) { try membership.update(in: state) } catch { logger.warning("\(error)") }
+      }
+    } catch {
+      // The hub does without it.
+      logger.warning("\(error)")
+    }
   }
 }

@@ -44,6 +44,8 @@ public actor HubClient {
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
     package var delivery = DeliverySchedule.Limits()
     public var logger: Logger
+    /// The own sessions of an invited client with the devices; nil: all requests use the routes.
+    package var direct: DirectAccess?
     /// The machine that the client runs on, except its network.
     public var machine: any Machine = HostMachine()
 
@@ -52,7 +54,9 @@ public actor HubClient {
     }
 
     /// The interval at which a hub is probed while it sends nothing; nil with a single route.
-    var probeInterval: Duration? { routes.count > 1 ? selectionTimes.timeout / 6 : nil }
+    var probeInterval: Duration? { routeCount > 1 ? selectionTimes.timeout / 6 : nil }
+
+    var routeCount: Int { routes.count + (direct == nil ? 0 : 1) }
 
     /// Whether the client uses the files of the home through their owner, on this machine.
     var usesOwner: Bool { routes.contains { if case .shared = $0 { true } else { false } } }
@@ -61,18 +65,18 @@ public actor HubClient {
     /// timeout of a connection attempt.
     var reachTimeout: Duration { usesOwner ? max(timeout, connectTimeout * 2) : timeout }
 
-    fileprivate var selectionTimes: RouteSelection.Times {
+    var selectionTimes: RouteSelection.Times {
       .init(timeout: min(max(routeTimeout, .milliseconds(60)), .seconds(86_400)), stable: stableTime)
     }
   }
 
   /// The received home. Confined to the event loop.
-  private final class View: HomeView {
+  final class View: HomeView {
     var reducer = HomeReducer()
     let stream = HomeStream()
   }
 
-  private struct Route {
+  struct Route {
     var link: any RouteLink
     var locality: DataSourceLocality
     var isStarted = false
@@ -84,19 +88,22 @@ public actor HubClient {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   nonisolated let options: Options
-  private nonisolated let box: NIOLoopBoundBox<View>
-  private var routes: [Route] = []
-  private var selection: RouteSelection
+  nonisolated let box: NIOLoopBoundBox<View>
+  var routes: [Route] = []
+  /// The own sessions with the devices, the last of the routes.
+  var member: MemberLink?
+  var renewal: Task<Void, Never>?
+  private(set) var selection: RouteSelection
   /// The index of the route that is used.
-  private var active: Int?
+  var active: Int?
   private var selecting: Scheduled<Void>?
   /// Reports changes of this host's addresses.
-  private var interfaceMonitor: InterfaceMonitor?
-  private var addresses: Set<IPAddress> = []
+  var interfaceMonitor: InterfaceMonitor?
+  var addresses: Set<IPAddress> = []
   /// The index of the route from which the state was received.
-  private var source: Int?
+  var source: Int?
   private var failure: HomeError?
-  private var isClosed = false
+  private(set) var isClosed = false
   /// Callers that wait for a working route or for the first synchronization.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var debounceTimer: Scheduled<Void>?
@@ -109,7 +116,7 @@ public actor HubClient {
   package init(_ options: Options) {
     self.options = options
     identity = HomeIdentity(options.home)
-    selection = RouteSelection(count: options.routes.count, options.selectionTimes)
+    selection = RouteSelection(count: options.routeCount, options.selectionTimes)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
     queries = ObserverQueries(options.delivery, on: loop, options.machine)
@@ -155,6 +162,7 @@ public actor HubClient {
         }
       routes.append(Route(link: link, locality: route.locality))
     }
+    openMember()
     selection.advance(to: now)
     applySelection()
     followInterfaces()
@@ -168,6 +176,7 @@ public actor HubClient {
     selecting?.cancel()
     interfaceMonitor?.stop()
     queries.stopAll()
+    await keepMembership()
     for route in routes { await route.link.end() }
     active = nil
     wakeUp()
@@ -183,25 +192,6 @@ public actor HubClient {
       }
       return nil
     }
-  }
-
-  /// Starts to try routes on the network again when the addresses of this host change.
-  private func followInterfaces() {
-    guard options.routes.contains(where: \.isOnNetwork), options.machine.sharesFiles else { return }
-    let known = NetworkInterfaces.usable(.all)
-    addresses = Set(known.flatMap(\.addresses).map(\.ip))
-    interfaceMonitor = InterfaceMonitor(.all, known: known, on: eventLoop, logger: options.logger) {
-      [weak self] interfaces in
-      self?.assumeIsolated { $0.noteAddresses(Set(interfaces.flatMap(\.addresses).map(\.ip))) }
-    }
-  }
-
-  /// Notifies the routes of a change of this host's addresses.
-  func noteAddresses(_ addresses: Set<IPAddress>) {
-    guard addresses != self.addresses else { return }
-    let removed = self.addresses.subtracting(addresses)
-    self.addresses = addresses
-    for route in routes where route.isStarted { route.link.addressesChangedNow(removed: removed) }
   }
 
   /// Refuses a route to another home. For a link, which is on the event loop.
@@ -262,7 +252,7 @@ public actor HubClient {
     try await wait(timeout) { $0.source != nil }
   }
 
-  private func wait(
+  func wait(
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
     if try isTrue(self) { return }
@@ -305,7 +295,7 @@ public actor HubClient {
 
   // MARK: Events of routes
 
-  private func handle(_ event: RouteEvent, from index: Int) {
+  func handle(_ event: RouteEvent, from index: Int) {
     guard !isClosed, routes[index].isStarted else { return }
     let locality = routes[index].locality
     switch event {
@@ -315,6 +305,7 @@ public actor HubClient {
       // The state of another route was used in the meantime.
       guard source == index else { return routes[index].link.reloadNow() }
       selection.succeeded(index, at: now)
+      noteAcceptance(by: index)
       guard selection.active == index else { return applySelection() }
       active = index
       box.value.stream.publish(.connected)
@@ -341,6 +332,7 @@ public actor HubClient {
     case .silent(let silence):
       selection.noteSilence(silence, of: index, at: now)
       applySelection()
+    case .refused(let error): noteRefusal(error, by: index)
     case .down(let error):
       options.logger.info("route down", metadata: ["route": "\(locality)", "reason": "\(error)"])
       failure = error
@@ -356,6 +348,7 @@ public actor HubClient {
   private func add(_ home: ReceivedHome, isReload: Bool, from index: Int) {
     let locality = routes[index].locality
     selection.succeeded(index, at: now)
+    noteAcceptance(by: index)
     guard selection.active == index else {
       routes[index].standby = StandbyHome(home, by: locality, at: time)
       return applySelection()
@@ -399,6 +392,7 @@ public actor HubClient {
     let (view, time) = (box.value, time)
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.debouncer, by: locality, at: time)
+    member?.structureChangedNow()
     view.stream.reload(view.reducer, from: old, at: time)
     queries.signalAll()
     settle()
@@ -433,7 +427,10 @@ public actor HubClient {
   private func reduce(_ input: RouteInput) -> HomeUpdate? {
     let (view, time) = (box.value, time)
     let update = view.reducer.reduce(.route(input), at: time)
-    if let update { view.stream.publish(update, view.reducer) }
+    if let update {
+      noteStructure(update)
+      view.stream.publish(update, view.reducer)
+    }
     settle()
     return update
   }
@@ -460,18 +457,21 @@ public actor HubClient {
 
   // MARK: Requests
 
-  /// Sends a request over the active route. A request that may have been carried out is not sent over another route, unless
-  /// it only reads.
+  /// Sends a request over the active route, or over a hub if that does not perform it. A request that may have been carried
+  /// out is not sent over another route, unless it only reads.
   /// - Returns: the reply, and the locality of its route.
   func send(
     _ request: HomeRequest, origin: String? = nil, progress: @escaping HomeProgress.Handler = { _ in }
   ) async throws(HomeError) -> (reply: HomeReply, locality: DataSourceLocality) {
     let limit = request.limit(options.timeout)
-    var attempts = options.routes.count
+    if let reply = try await sendDirectly(request) { return (reply, .peer) }
+    var attempts = options.routeCount
     while true {
       try await reach(within: options.reachTimeout)
-      guard let active else { throw HomeError(.unreachable, "no route to the home works now") }
-      let route = routes[active]
+      guard let index = try await route(for: request) else {
+        throw HomeError(.unreachable, "no route to the home works now")
+      }
+      let route = routes[index]
       let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
       defer { wait?.end() }
       options.logger.debug("\(request.summary)…")
@@ -479,6 +479,7 @@ public actor HubClient {
       if case .failure(let error) = result { options.logger.debug("\(request.summary): \(error)") }
       attempts -= 1
       if case .failure(let error) = result, attempts > 0, HubLink.mayRepeat(request, after: error) { continue }
+      if case .success = result { await renewMembership(after: request, on: index) }
       return (try result.get(), route.locality)
     }
   }

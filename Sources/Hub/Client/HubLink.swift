@@ -211,6 +211,7 @@ actor HubLink: RouteLink {
   func refused(_ error: HomeError, _ number: Int) {
     guard number == attempt else { return }
     failure = error
+    report(.refused(error))
     fail(error)
   }
 
@@ -362,6 +363,7 @@ actor HubLink: RouteLink {
     case (.refused(let error), _):
       failure = error
       position = nil
+      report(.refused(error))
       fail(error)
     case (.reset, _):
       phase = .loading

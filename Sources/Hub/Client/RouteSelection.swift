@@ -41,6 +41,8 @@ struct RouteSelection {
     /// The number of failures while it worked, and the time of the last one.
     var failures = 0
     var lastFailure = Instant.zero
+    /// Whether it was left because it was silent, and the result of the next connection is not known yet.
+    var wasLeft = false
   }
 
   /// The maximum number of failures that counts: the stable time is at most 32 times the configured one.
@@ -65,6 +67,11 @@ struct RouteSelection {
 
   /// Returns whether the route works, used or not.
   func works(_ index: Int) -> Bool { routes[index].state == .working }
+
+  /// Returns whether the result of a connection attempt is outstanding.
+  func isPending(_ index: Int) -> Bool {
+    routes[index].state == .connecting || routes[index].state == .failed && routes[index].wasLeft
+  }
 
   var haveAllFailed: Bool { routes.allSatisfy { $0.state == .failed } }
 
@@ -101,6 +108,7 @@ struct RouteSelection {
   mutating func succeeded(_ index: Int, at now: Instant) {
     guard routes[index].state != .stopped, routes[index].state != .working else { return }
     (routes[index].state, routes[index].steadySince, routes[index].silence) = (.working, now, .zero)
+    routes[index].wasLeft = false
     advance(to: now)
   }
 
@@ -131,6 +139,7 @@ struct RouteSelection {
       routes[index].lastFailure = now
     }
     (routes[index].state, routes[index].steadySince, routes[index].silence) = (.failed, nil, .zero)
+    routes[index].wasLeft = false
   }
 
   private mutating func select(at now: Instant) {
@@ -139,7 +148,7 @@ struct RouteSelection {
       if isSilent(used) {
         if let other = routes.indices.first(where: { works($0) && !isDelayed($0) && isLeft(used, for: $0, at: now) }) {
           end(used, at: now)
-          routes[used].lastDelay = now
+          (routes[used].lastDelay, routes[used].wasLeft) = (now, true)
           active = other
         }
       } else if let nearer = routes.indices.prefix(used).first(where: { isSteady($0, at: now) }) {

@@ -141,6 +141,10 @@ extension HubServer: HomeServer {
       return refuse(
         .accessDenied, "only a process of the hub's user may add a command; run `hearth observe` on the hub's machine")
     }
+    // It can't be revoked without an invitation.
+    if case .certify = request.request, connection.client.tokenHash == nil {
+      return refuse(.badArguments, "only a client with an invitation gets a certificate")
+    }
     guard connection.ownOutstanding < Limits.ownRequests else {
       return refuse(.refused, "too many concurrent requests")
     }

@@ -274,6 +274,7 @@ extension ControllerEngine {
       core.close(session, notifyingPeer: false, at: now)
     }
     let result = commissioning.result(record, at: now)
+    defer { updateAccessIfNeeded(commissioning.nodeID, at: now) }
     guard record.longIdle != nil else { return complete(id, .success(.commissioned(result)), at: now) }
     commissionings[id] = nil
     operations[id]?.deadline = nil

@@ -18,6 +18,9 @@ public struct ControllerConfiguration: Sendable {
   /// Whether node certificates are issued by an intermediate (ICAC) below the root.
   public var usesIntermediate = false
 
+  /// The membership in a fabric that another controller created; nil: an own fabric. It is not stored.
+  public var membership: FabricMembership?
+
   // MARK: Commissioning
 
   /// The node id of the first device; the next devices get the following ids.

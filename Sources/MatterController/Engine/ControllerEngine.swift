@@ -32,6 +32,7 @@ public struct ControllerEngine: Engine {
   var commissionings: [OperationID: Commissioning] = [:]
   var unconfirmed: UnconfirmedTable
   var groupTable: GroupTable
+  var tagTable: TagTable
   var browser = ServiceBrowser()
   /// The nodes whose Check-In messages the controller receives.
   var registrations: [NodeID: CheckInRegistration]
@@ -62,7 +63,9 @@ public struct ControllerEngine: Engine {
     let changes: [StoreChange]
     (authority, changes) = try FabricAuthority.open(configuration, state, random: &random)
     peers = PeerRecord.records(in: state).mapValues { Peer($0) }
+    for node in configuration.membership?.nodes ?? [] { peers[node] = Peer(PeerRecord(node)) }
     groupTable = GroupTable(state)
+    tagTable = TagTable(state)
     unconfirmed = UnconfirmedTable(state)
     registrations = CheckInRegistration.registrations(in: state)
     let resumption = peers.keys.sorted().compactMap { node in

@@ -71,6 +71,8 @@ public enum OperationOutcome: Sendable {
   case windowOpened(CommissioningWindow)
   /// The group after a change of its members or its keys.
   case groupChanged(GroupRecord)
+  /// The node has the access entries of the tags, except those for which its list has no space.
+  case accessChanged(NodeID, isFull: Bool)
   /// The controller receives the Check-In messages of the node.
   case registered
   /// The timeout of the discovery passed.

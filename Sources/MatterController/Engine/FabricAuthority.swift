@@ -4,9 +4,11 @@ internal import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
-/// The controller's certificate authority and fabric, created once and stored.
+/// The controller's certificate authority and fabric, created once and stored. A member of another controller's fabric has
+/// no authority.
 struct FabricAuthority: Sendable {
-  let certificates: CertificateAuthority
+  /// Nil for a member of another controller's fabric.
+  let certificates: CertificateAuthority?
   /// The controller's membership.
   let fabric: Fabric
   /// The epoch key of the identity protection key (IPK) of all nodes, 16 bytes.
@@ -31,6 +33,7 @@ struct FabricAuthority: Sendable {
     _ configuration: ControllerConfiguration, _ state: StoredState, random: inout any RandomSource
   ) throws(ControllerError) -> (FabricAuthority, [StoreChange]) {
     do throws(CertificateError) {
+      if let membership = configuration.membership { return (FabricAuthority(membership), []) }
       if let stored = try FabricAuthority(state) { return (stored, []) }
       let authority = try FabricAuthority(configuration, random: &random)
       return (authority, authority.stored)
@@ -56,6 +59,7 @@ struct FabricAuthority: Sendable {
     let fabricID = configuration.fabricID ?? FabricID(random.next() >> 1 | 1)
     let rootKey = P256PrivateKey(random: &random)
     let rcacID = random.next() >> 1 | 1
+    let certificates: CertificateAuthority
     if configuration.usesIntermediate {
       let intermediateKey = P256PrivateKey(random: &random)
       certificates = try CertificateAuthority(
@@ -68,6 +72,7 @@ struct FabricAuthority: Sendable {
         signatures: signatures)
       issuerKey = rootKey
     }
+    self.certificates = certificates
     epochKey = random.bytes(16)
     let ownKey = P256PrivateKey(random: &random)
     let own = try certificates.issueNOC(
@@ -80,7 +85,12 @@ struct FabricAuthority: Sendable {
     nextNodeID = configuration.firstNodeID
   }
 
-  private let issuerKey: P256PrivateKey
+  private init(_ membership: FabricMembership) {
+    (certificates, issuerKey, epochKey, fabric) = (nil, nil, [], membership.fabric)
+    nextNodeID = 1
+  }
+
+  private let issuerKey: P256PrivateKey?
 
   // MARK: Storage
 
@@ -92,7 +102,9 @@ struct FabricAuthority: Sendable {
     guard let scalar = state[Key.issuerKey], let root = state[Key.root], let fabric = state[Key.fabric],
       let epochKey = state[Key.epochKey], epochKey.count == 16, let next = state[Key.nextNode], next.count == 8
     else { throw .malformed("the stored fabric is incomplete") }
+    let issuerKey: P256PrivateKey
     do { issuerKey = try P256PrivateKey(scalar: scalar) } catch { throw .crypto(error) }
+    self.issuerKey = issuerKey
     var intermediate: MatterCertificate?
     if let bytes = state[Key.intermediate] { intermediate = try MatterCertificate(tlv: bytes) }
     certificates = try CertificateAuthority(
@@ -105,8 +117,8 @@ struct FabricAuthority: Sendable {
   /// All store entries.
   var stored: [StoreChange] {
     let entries: [(String, [UInt8]?)] = [
-      (Key.issuerKey, issuerKey.scalar), (Key.root, certificates.root.tlv),
-      (Key.intermediate, certificates.intermediate?.tlv), (Key.epochKey, epochKey), (Key.fabric, fabric.tlv),
+      (Key.issuerKey, issuerKey?.scalar), (Key.root, certificates?.root.tlv),
+      (Key.intermediate, certificates?.intermediate?.tlv), (Key.epochKey, epochKey), (Key.fabric, fabric.tlv),
     ]
     return entries.map { StoreChange($0, $1, isDurable: true) } + [nextNodeStored]
   }
@@ -143,6 +155,7 @@ struct FabricAuthority: Sendable {
     _ publicKey: P256PublicKey, to node: NodeID, tags: [CASEAuthenticatedTag], notBefore: UInt32,
     random: inout any RandomSource, signatures: any SignatureScheme
   ) throws(CertificateError) -> [UInt8] {
+    guard let certificates else { throw .malformed("a member of the fabric can't issue certificates") }
     func issue(
       _ random: inout some RandomSource, _ signatures: some SignatureScheme
     ) throws(CertificateError) -> [UInt8] {

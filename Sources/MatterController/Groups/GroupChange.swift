@@ -95,7 +95,8 @@ struct GroupChange: Sendable {
 
   private func write<Entry>(_ path: ConcreteAttributePath, _ list: ScopedList<Entry>) -> NodeRequest? {
     let write = AttributeWrite(path, dataVersion: list.dataVersion, value: list.encoded)
-    guard let chunks = try? WriteRequestChunks([write], isTimed: false) else { return nil }
+    // In several messages, only the first part would be conditional, and the list incomplete if a later one fails.
+    guard let chunks = try? WriteRequestChunks([write], isTimed: false), chunks.messages.count == 1 else { return nil }
     return .write(chunks, timed: nil)
   }
 

@@ -60,6 +60,12 @@ extension ControllerEngine {
       let fields = IcdManagement.RegisterClientRequest(
         checkInNodeID: fabric.nodeID, monitoredSubject: fabric.nodeID, key: OctetString(key), clientType: .permanent)
       request = .invoke([CommandData(IcdManagement.registerClient.path(on: .root), fields: fields.tlv)], timed: nil)
+    case .changeAccess(let change):
+      request = change.request
+      guard request != nil else {
+        fail(id, .invalidRequest("access control list: too long for one message"), at: now)
+        return true
+      }
     case .request, .remove, .openWindow, .discover: request = operation.request
     }
     return request.map { begin($0, for: id, on: session, isOld: isOld, at: now) } ?? true
@@ -82,7 +88,10 @@ extension ControllerEngine {
       // Changed as a copy: a change in place through the dictionary allocates several times.
       switch try operation.handle(reply) {
       case .complete(let outcome):
-        if case .report(let report) = outcome, let node = operation.node { peers[node]?.store(report.attributes) }
+        if case .report(let report) = outcome, let node = operation.node {
+          peers[node]?.store(report.attributes)
+          noteAccess(report, of: node)
+        }
         complete(id, .success(outcome), at: now)
       case .request:
         operations[id]?.task = operation.task
@@ -96,6 +105,9 @@ extension ControllerEngine {
         let (record, changes) = try groupTable.complete(change)
         storeGroups(changes)
         complete(id, .success(.groupChanged(record)), at: now)
+      case .accessChanged(let change):
+        store(tagTable.complete(change))
+        complete(id, .success(.accessChanged(change.node, isFull: change.isFull)), at: now)
       }
     } catch {
       fail(id, error, at: now)
@@ -164,11 +176,13 @@ extension ControllerEngine {
     default: break
     }
     before(&self)
+    noteAccess(operation)
     emit(.completed(id, result))
     if case .changeGroup(let change) = operation.task {
       if case .failure(let error) = result { storeGroups(groupTable.fail(change, error)) }
       runNextGroupChange(change.node, at: now)
     }
+    if case .changeAccess(let change) = operation.task { runNextAccessChange(change.node, after: id, at: now) }
     // The commissioning succeeds even if the device refuses the registration.
     if case .register(_, (let commissioning, let result)?) = operation.task {
       complete(commissioning, .success(.commissioned(result)), at: now)

@@ -13,6 +13,7 @@ struct Operation: Sendable {
     case commission
     case discover(DiscoveryQuery)
     case changeGroup(GroupChange)
+    case changeAccess(AccessChange)
     /// Register for Check-In messages with a key. If it ends a commissioning, its operation completes afterward.
     case register(key: [UInt8], after: (OperationID, CommissioningResult)?)
   }
@@ -26,6 +27,7 @@ struct Operation: Sendable {
     case removed
     case subscribed(SubscribeResponse)
     case groupChanged(GroupChange)
+    case accessChanged(AccessChange)
     /// The node accepted the registration, with its present counter.
     case registered(key: [UInt8], counter: UInt32)
   }
@@ -58,6 +60,7 @@ struct Operation: Sendable {
       return .invoke(
         [CommandData(OperationalCredentials.removeFabric.path(on: .root), fields: fields.tlv)], timed: nil)
     case .openWindow(_, let command): return .invoke([command], timed: .seconds(10))
+    case .changeAccess(let change): return change.request
     case .connect, .subscribe, .commission, .discover, .changeGroup, .register: return nil
     }
   }
@@ -66,8 +69,16 @@ struct Operation: Sendable {
   /// none, decides itself how to continue.
   var isIdempotent: Bool {
     switch task {
-    case .remove, .changeGroup, .commission, .register: true
+    case .remove, .changeGroup, .changeAccess, .commission, .register: true
     case .request, .connect, .subscribe, .openWindow, .discover: false
+    }
+  }
+
+  /// Whether the operation writes an attribute for its caller.
+  func writes(_ path: ConcreteAttributePath) -> Bool {
+    guard case .request(.write(let chunks, _)) = task else { return false }
+    return chunks.messages.contains { message in
+      (try? WriteRequest(decoding: message))?.writes.contains { $0.path.matches(path) } ?? false
     }
   }
 
@@ -102,6 +113,10 @@ struct Operation: Sendable {
     case (.changeGroup(var change), _):
       if try change.handle(reply) { return .groupChanged(change) }
       task = .changeGroup(change)
+      return .request
+    case (.changeAccess(var change), _):
+      if try change.handle(reply) { return .accessChanged(change) }
+      task = .changeAccess(change)
       return .request
     default: throw .unexpectedResponse("an answer to another kind of request")
     }

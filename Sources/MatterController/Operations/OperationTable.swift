@@ -66,7 +66,7 @@ struct OperationTable: Sendable {
     if backlog[node]?.isEmpty == true { backlog[node] = nil }
   }
 
-  // MARK: Group changes
+  // MARK: Group and access changes
 
   /// Returns the first change of a node's groups. Changes are serialized because each depends on the lists that the
   /// previous one left.
@@ -74,14 +74,30 @@ struct OperationTable: Sendable {
     groupChanges(of: node).min { $0.id < $1.id }
   }
 
-  /// Whether an earlier change of the node's groups is in progress.
+  /// Whether an earlier change of the node's groups, or of its access entries, is in progress.
   func mustWait(_ id: OperationID) -> Bool {
-    guard case .changeGroup(let change)? = operations[id]?.task else { return false }
-    return groupChanges(of: change.node).contains { $0.id < id }
+    switch operations[id]?.task {
+    case .changeGroup(let change): groupChanges(of: change.node).contains { $0.id < id }
+    case .changeAccess(let change): accessChanges(of: change.node).contains { $0 < id }
+    default: false
+    }
   }
 
   func isChanging(_ group: GroupID, of node: NodeID) -> Bool {
     groupChanges(of: node).contains { $0.change.group == group }
+  }
+
+  /// Whether the access entries of a node are being changed.
+  func isChangingAccess(of node: NodeID) -> Bool { accessChanges(of: node).contains { _ in true } }
+
+  /// Returns the first change of a node's access entries. Changes are serialized because a later one may have later
+  /// versions of the tags.
+  func firstAccessChange(of node: NodeID) -> OperationID? { accessChanges(of: node).min() }
+
+  private func accessChanges(of node: NodeID) -> some Sequence<OperationID> {
+    operations.values.lazy.compactMap {
+      if case .changeAccess(let change) = $0.task, change.node == node { $0.id } else { nil }
+    }
   }
 
   private func groupChanges(of node: NodeID) -> some Sequence<(id: OperationID, change: GroupChange)> {

@@ -101,6 +101,7 @@ extension ControllerEngine {
     if handshake == nil { opened(by: node, session, at: now) }
     registerIfNeeded(node, at: now)
     leaveDeletedGroups(node, at: now)
+    updateAccessIfNeeded(node, at: now)
   }
 
   /// Stores the new address of a node that was received on its current session.
@@ -151,6 +152,7 @@ extension ControllerEngine {
     for id in operations.ids(with: node) { complete(id, .failure(.unknownNode(node)), at: now) }
     stopConnecting(node, at: now)
     for changes in groupTable.remove(node, fabricRemoved: fabricRemoved) { storeGroups(changes) }
+    store(tagTable.remove(node))
     peers[node] = nil
     removeRegistration(node)
     closeSessions(with: node, notifyingPeer: false, at: now)

@@ -155,6 +155,8 @@ extension ControllerEngine {
     if subscriptions[handle]?.request.isCached == true { peers[node]?.store(report.attributes) }
     emit(.report(handle, report))
     if groupTable.mustLeave(node, at: now) { leaveDeletedGroups(node, at: now) }
+    noteAccess(report, of: node)
+    updateAccessIfNeeded(node, at: now)
   }
 
   // MARK: Loss and renewal

@@ -142,13 +142,17 @@ struct HubCommands: AsyncParsableCommand {
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "revoke", abstract: "Revoke an invitation and disconnect its client.")
-    @OptionGroup var options: GlobalOptions
+      commandName: "revoke", abstract: "Revoke an invitation and disconnect its client.",
+      discussion: """
+        Also revokes its certificate: devices that can be reached refuse it at once, others when they are back. The remaining \
+        clients of its role get new certificates.
+        """)
+    @OptionGroup var home: HomeOptions
     @Argument(help: "The client.") var name: String
 
     func run() async throws {
-      let client = try await options.withHome { try await $0.revoke(name) }
-      options.output.result(HubReport.json(client), "revoked \(client.name)")
+      let client = try await home.withHome { try await $0.revoke(name) }
+      home.output.result(HubReport.json(client), "revoked \(client.name)")
     }
   }
 }
@@ -189,6 +193,7 @@ enum HubReport {
         }),
       "fingerprint": .optional(status.fingerprint),
       "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
+      "fullAccessLists": .array((status.fullAccessLists ?? []).map { .string($0) }),
     ]
   }
 
@@ -203,6 +208,9 @@ enum HubReport {
     if !status.drops.isEmpty {
       let drops = status.drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       lines.append("dropped messages: \(drops.joined(separator: ", "))")
+    }
+    if let full = status.fullAccessLists, !full.isEmpty {
+      lines.append("access control list full, invited clients use the hub: \(full.joined(separator: ", "))")
     }
     var table = Table("CLIENT", "ROLE", "FROM", "SINCE")
     for client in status.clients {

@@ -98,7 +98,8 @@ extension HubCommands {
       commandName: "join", abstract: "Join a hub with an invitation.",
       discussion: """
         Connects once, and stores the invitation in the state directory. Later commands with this state directory use the home \
-        through the hub without further options.
+        through the hub without further options. The hub also issues a certificate, with which commands read and control \
+        devices directly, also while the hub can't be reached.
         """)
     @OptionGroup var options: GlobalOptions
     @Option(
@@ -106,9 +107,17 @@ extension HubCommands {
         "The certificate authorities of wss URLs (PEM). Default: those of the system.", valueName: "file"),
       completion: .file())
     var caFile: String?
+    @Option(
+      parsing: .upToNextOption,
+      help: ArgumentHelp(
+        "The network interfaces on which the devices are: names, or 'all' for the local network.",
+        discussion: "Default: HEARTH_INTERFACE (names separated by blanks or commas), otherwise loopback only.",
+        valueName: "name"))
+    var interface: [String] = []
     @Argument(help: "The text that `hearth hub invite` printed, in quotes.") var invitation: String
 
     func run() async throws {
+      let interfaces = try NetworkOptions.existing(NetworkOptions.named(interface))
       let (state, invitation) = (try options.stateDirectory, try HubInvitation(invitation))
       guard !FileManager.default.fileExists(atPath: state.database) else {
         throw HomeError(.badArguments, "\(state.root) has a home of its own; choose another --state")
@@ -117,14 +126,32 @@ extension HubCommands {
         throw HomeError(.badArguments, "\(state.root) has joined another home; run `hearth hub leave` first")
       }
       let client = HubClient.Options(invitation, authorities: caFile, logger: options.logger)
-      let devices = try await options.output.reportingWaits {
-        try await Home(through: client).beforeClosing { try await $0.devices().list().count }
+      let (devices, membership) = try await options.output.reportingWaits {
+        try await Home(through: client).beforeClosing { home in
+          let devices = try await home.devices().list().count
+          let membership = await requestMembership(from: home, of: invitation.home, interfaces)
+          return (devices, membership)
+        }
       }
       try invitation.store(in: state, authorities: caFile)
+      try membership?.store(in: state)
       options.output.result(
-        HubReport.json(invitation).adding("devices", .integer(devices)),
+        HubReport.json(invitation).adding("devices", .integer(devices)).adding(
+          "directDevices", .integer(membership?.credentials.nodes.count ?? 0)),
         "joined as \(invitation.name) (\(invitation.role.rawValue)); the home has \(HubReport.count(devices, "device"))"
       )
+    }
+
+    /// Requests a certificate; without one, all commands use the hub.
+    private func requestMembership(
+      from home: Home, of identity: String, _ interfaces: [String]
+    ) async -> ClientMembership? {
+      do throws(HomeError) {
+        return try await ClientMembership.requested(from: home.backend, of: identity, interfaces: interfaces)
+      } catch {
+        options.output.progress("no direct access to devices, the hub is used for all commands: \(error.message)")
+        return nil
+      }
     }
   }
 

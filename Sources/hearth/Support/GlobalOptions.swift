@@ -116,8 +116,11 @@ struct NetworkOptions: ParsableArguments {
   var addressBook: String?
 
   /// The interfaces of --interface or of the environment; empty if neither is given.
-  var named: [String] {
-    interface.isEmpty ? Self.names(ProcessInfo.processInfo.environment["HEARTH_INTERFACE"] ?? "") : interface
+  var named: [String] { Self.named(interface) }
+
+  /// Returns the interfaces of an option, or those of the environment.
+  static func named(_ interface: [String]) -> [String] {
+    interface.isEmpty ? names(ProcessInfo.processInfo.environment["HEARTH_INTERFACE"] ?? "") : interface
   }
 
   static func names(_ text: String) -> [String] { text.split { $0.isWhitespace || $0 == "," }.map(String.init) }

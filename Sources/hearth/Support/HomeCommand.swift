@@ -108,6 +108,8 @@ struct HomeOptions: ParsableArguments, HomeOpening, Sendable {
       throw HomeError(.badArguments, "--at and --address-book can't be combined with a hub")
     }
     client.timeout = options.timeout
+    if !network.named.isEmpty { client.direct?.controller.interfaces = options.interfaces }
+    client.direct?.controller.discovery = options.discovery
     return try await Home(through: client)
   }
 

@@ -88,7 +88,7 @@ import Testing
     ),
     (.resumeDelivery(id: 1), .owner), (.removeDelivery(id: 1), .owner),
     (.clients, .owner), (.invite(name: "Ada", role: .member), .owner), (.revoke(name: "Ada"), .owner),
-    (.status, .owner),
+    (.status, .owner), (.certify(request: Data([0x30, 0])), .guest),
   ]
 
   @Test(arguments: all) func permitsRequestsByRole(_ request: HomeRequest, least: HomeRole) {

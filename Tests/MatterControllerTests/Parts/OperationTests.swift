@@ -144,6 +144,28 @@ import Testing
     #expect(table.firstGroupChange(of: 3) == nil)
   }
 
+  @Test("serializes the access changes of a node") func accessChanges() {
+    var table = OperationTable()
+    let first = table.add(.changeAccess(AccessChange(1, [])), 1)
+    let second = table.add(.changeAccess(AccessChange(1, [])), 1)
+    let other = table.add(.changeAccess(AccessChange(2, [])), 2)
+    let group = table.add(change(of: 1), 1)
+    #expect([first, second, other, group].map { table.mustWait($0) } == [false, true, false, false])
+    #expect(table.isChangingAccess(of: 1) && !table.isChangingAccess(of: 3))
+    _ = table.remove(first)
+    #expect(table.firstAccessChange(of: 1) == second && !table.mustWait(second))
+  }
+
+  @Test func findsWrittenAttributes() throws {
+    let (acl, label) = (AccessControl.acl.path(on: .root), BasicInformation.nodeLabel.path(on: .root))
+    let chunks = try WriteRequestChunks([
+      AttributeWrite(label, value: "a".tlv), AttributeWrite(acl, value: [0x16, 0x18]),
+    ])
+    let write = operation(.request(.write(chunks, timed: nil)))
+    #expect(write.writes(acl) && write.writes(label) && !write.writes(fabricIndex))
+    #expect(!operation(.connect).writes(acl))
+  }
+
   @Test func findsDiscoveriesOfService() {
     var table = OperationTable()
     let all = table.add(.discover(.commissionable(.any)))

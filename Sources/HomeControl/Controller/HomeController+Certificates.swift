@@ -1,0 +1,86 @@
+internal import Foundation
+internal import HomeModel
+internal import HomeStore
+internal import Logging
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+
+// The certificates of invited clients, and the access entries for their tags. Matter Core § 6.6.2.1.2.
+extension HomeController {
+  /// The time to wait for a device that gets an access entry. If it answers later, it gets the entry with its next session.
+  private static let accessTimeout = Duration.seconds(5)
+
+  /// Issues a certificate to a client, and has the devices grant the privilege of its role to the tag of the certificate.
+  /// - Parameters:
+  ///   - request: a PKCS#10 signing request (DER).
+  ///   - role: the role of the client; nil: a caller in this process.
+  /// - Throws: ``HomeError`` `badArguments` for a malformed request, or without a role.
+  func certify(_ request: [UInt8], for role: HomeRole?) async throws(HomeError) -> ClientCredentials {
+    guard let role else { throw HomeError(.badArguments, "this process has the certificate of the home's controller") }
+    let tag = ClientTag.identifier(of: role)
+    let issued = try change { engine, now throws(ControllerError) in
+      try engine.certify(request, tag: tag, privilege: role.directRole.privilege, at: now)
+    }
+    await updateAccess()
+    return ClientCredentials(
+      root: Data(issued.rootCertificate), intermediate: issued.intermediateCertificate.map { Data($0) },
+      certificate: Data(issued.certificate), epochKey: Data(issued.epochKey),
+      nodes: dispatcher.value.perform { engine, _ in engine.holders(ofTag: tag) })
+  }
+
+  /// Revokes an invitation, and all certificates of its role. The remaining clients of the role get new ones.
+  /// - Throws: ``HomeError`` if there is no such invitation; also if only the certificates can't be revoked.
+  func revoke(_ name: String) async throws(HomeError) -> InvitedClient {
+    let known = try await withDatabase { try $0.clients() }.first { HomeNames.same($0.name, name) }
+    // The role of a damaged entry is unknown.
+    let tags = known.map { [ClientTag.identifier(of: $0.role)] } ?? ClientTag.all
+    func revokeCertificates() -> HomeError? {
+      var failure: HomeError?
+      for tag in tags {
+        do throws(HomeError) {
+          try change { engine, _ throws(ControllerError) in try engine.revokeCertificates(tag: tag) }
+        } catch { failure = error }
+      }
+      return failure
+    }
+    // Before the invitation, because the process may end in between. The invitation is revoked also if this fails.
+    if known != nil { _ = revokeCertificates() }
+    let client = try await withDatabase { try $0.revoke(name) }
+    try await server?.loadInvitations()
+    // The client may have requested another certificate in the meantime.
+    let failure = revokeCertificates()
+    await updateAccess()
+    if let failure { throw failure }
+    return client
+  }
+
+  /// Writes missing access entries to the devices, except those that can't be reached now.
+  private func updateAccess() async {
+    let isFollowing = isFollowing
+    let nodes = dispatcher.value.perform { engine, _ in
+      engine.nodesWithMissingAccess.filter { !isFollowing || engine.isConnected($0) }
+    }
+    await withTaskGroup(of: Void.self) { tasks in
+      for node in nodes { tasks.addTask { await self.updateAccess(of: node) } }
+    }
+  }
+
+  private func updateAccess(of node: NodeID) async {
+    let timeout = min(timeout, Self.accessTimeout)
+    do throws(HomeError) {
+      _ = try await run("a change of its access control list", node) { engine, _, now in
+        engine.updateAccess(node, timeout: timeout, at: now)
+      }
+    } catch {
+      options.logger.info(
+        "a device has no access entry for invited clients yet", metadata: ["node": "\(node)", "error": "\(error)"])
+    }
+  }
+
+  func noteFullAccessList(_ node: NodeID) {
+    options.logger.warning(
+      "\(name(of: node)): its access control list is full; invited clients reach it through the hub only")
+  }
+}

@@ -1,0 +1,164 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import MatterTLV
+import Testing
+
+@testable import MatterController
+
+/// The access entries of tags in lists that have other entries.
+@Suite struct AccessChangeTests {
+  private typealias Entry = AccessControl.AccessControlEntryStruct
+  private static let acl = AccessControl.acl.path(on: .root)
+  private static let limit = AccessControl.accessControlEntriesPerFabric.path(on: .root)
+  private static let fabric = OperationalCredentials.currentFabricIndex.path(on: .root)
+
+  private static func entry(
+    _ privilege: Privilege, _ subjects: [NodeID], _ mode: AccessControl.AccessControlEntryAuthMode = .case
+  ) -> Entry {
+    Entry(
+      privilege: .init(rawValue: privilege.rawValue), authMode: mode, subjects: .value(subjects), targets: .null,
+      fabricIndex: 2)
+  }
+
+  private static func tag(_ identifier: UInt16, _ privilege: Privilege, version: UInt16 = 1) -> TagRecord {
+    var record = TagRecord(identifier, privilege)
+    record.version = version
+    return record
+  }
+
+  private func report(_ entries: [Entry], limit: UInt16 = 4, version: UInt32 = 7) throws -> Reply {
+    var report = ReassembledReport()
+    try report.append(
+      ReportData(attributeReports: [
+        .data(.init(Self.acl, dataVersion: version, value: entries.tlv)),
+        .data(.init(Self.limit, dataVersion: 1, value: limit.tlv)),
+        .data(.init(Self.fabric, dataVersion: 1, value: FabricIndex(2).tlv)),
+      ]))
+    return .report(report)
+  }
+
+  private func answer(_ code: StatusCode) -> Reply {
+    .written([AttributeStatus(AttributePath(Self.acl), status: Status(code))])
+  }
+
+  private func written(_ change: AccessChange) throws -> [Entry] {
+    guard case .write(let chunks, _)? = change.request else { throw ControllerError.invalidRequest("no write") }
+    let message = try #require(chunks.messages.first)
+    let write = try #require(try WriteRequest(decoding: message).writes.first)
+    #expect(write.dataVersion != nil)
+    return try [Entry](tlv: write.value)
+  }
+
+  private static let admin = entry(.administer, [0xC0_0000_0001])
+  private static let group = entry(.operate, [1], .group)
+
+  @Test func addsEntriesAndKeepsOthers() throws {
+    let tags = [Self.tag(0x48E0, .view), Self.tag(0x48E1, .operate)]
+    var change = AccessChange(5, tags)
+    #expect(try !change.handle(report([Self.admin, Self.group])))
+    let entries = try written(change)
+    #expect(entries.map(\.privilege) == [.administer, .operate, .view, .operate])
+    #expect(entries.map(\.authMode) == [.case, .group, .case, .case])
+    #expect(entries[3].subjects == .value([.tag(0x48E1_0001)]))
+    #expect(try change.handle(answer(.success)))
+    #expect(!change.isFull && change.granted == tags)
+  }
+
+  @Test func replacesEarlierVersion() throws {
+    let old = Self.entry(.operate, [.tag(0x48E1_0001)])
+    let other = Self.entry(.operate, [.tag(0x48E2_0001)])
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate, version: 2)])
+    #expect(try !change.handle(report([Self.admin, old, other])))
+    #expect(
+      try written(change).map(\.subjects) == [
+        .value([0xC0_0000_0001]), .value([.tag(0x48E1_0002)]), .value([.tag(0x48E2_0001)]),
+      ])
+  }
+
+  @Test("does not undo a revocation") func keepsLaterVersion() throws {
+    let later = Self.entry(.operate, [.tag(0x48E1_0003)])
+    var change = AccessChange(5, [Self.tag(0x48E0, .view), Self.tag(0x48E1, .operate, version: 2)])
+    #expect(try !change.handle(report([Self.admin, later])))
+    #expect(
+      try written(change).map(\.subjects) == [
+        .value([0xC0_0000_0001]), .value([.tag(0x48E1_0003)]), .value([.tag(0x48E0_0001)]),
+      ])
+    #expect(!change.isFull && change.granted.map(\.identifier) == [0x48E0])
+  }
+
+  @Test("leaves a list that requires several messages unchanged") func doesNotSplitList() throws {
+    let entries = (1...60 as ClosedRange<UInt64>).map {
+      Self.entry(.view, [NodeID($0), 0xC0_0000_0002, 0xC0_0000_0003])
+    }
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
+    #expect(try !change.handle(report([Self.admin] + entries, limit: 100)))
+    #expect(change.request == nil)
+  }
+
+  @Test func notesLostEntries() throws {
+    var table = TagTable([:])
+    for (tag, privilege) in [(UInt16(1), Privilege.view), (2, .operate)] { _ = table.issue(tag, privilege) }
+    var change = AccessChange(5, table.tags)
+    _ = try change.handle(report([Self.admin]))
+    #expect(table.complete(change).count == 2)
+    let both = table.tags.map { Self.entry($0.privilege, [.tag($0.tag)]) }
+    #expect(table.note([Self.admin] + both, of: 5).isEmpty)
+    #expect(table.note([Self.admin, both[0]], of: 5).count == 1)
+    #expect(table.missing(on: 5).map(\.identifier) == [2])
+    // The list may have been overwritten.
+    #expect(table.remove(5).count == 1 && table.missing(on: 5).count == 2)
+  }
+
+  @Test func completesWithoutWriteIfEntryExists() throws {
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
+    #expect(try change.handle(report([Self.admin, Self.entry(.operate, [.tag(0x48E1_0001)])])))
+    #expect(!change.isFull)
+  }
+
+  @Test func leavesFullListUnchanged() throws {
+    let entries = [Self.admin, Self.group, Self.entry(.view, [7]), Self.entry(.view, [8])]
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
+    #expect(try change.handle(report(entries)))
+    #expect(change.isFull && change.granted.isEmpty)
+    // One of two tags fits.
+    var second = AccessChange(5, [Self.tag(0x48E0, .view), Self.tag(0x48E1, .operate)])
+    #expect(try !second.handle(report(Array(entries.prefix(3)))))
+    #expect(try written(second).count == 4)
+    #expect(second.isFull && second.granted.map(\.identifier) == [0x48E0])
+  }
+
+  @Test func readsAgainAfterConflict() throws {
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
+    #expect(try !change.handle(report([Self.admin])))
+    #expect(try !change.handle(answer(.dataVersionMismatch)))
+    guard case .read? = change.request else {
+      Issue.record("expected another read")
+      return
+    }
+    #expect(try !change.handle(report([Self.admin, Self.group])))
+    #expect(try written(change).map(\.authMode) == [.case, .group, .case])
+    #expect(throws: ControllerError.self) { _ = try change.handle(answer(.unsupportedAccess)) }
+  }
+
+  @Test func tagTableSurvivesRestartAndRaisesVersions() throws {
+    var table = TagTable([:])
+    #expect(try table.raise(1).isEmpty)
+    let (record, changes) = table.issue(1, .operate)
+    #expect(record.tag == 0x0001_0001 && changes.count == 1)
+    #expect(table.issue(1, .operate).1.isEmpty)
+    var change = AccessChange(5, table.tags)
+    _ = try change.handle(report([Self.admin]))
+    #expect(table.complete(change).count == 1)
+    #expect(table.missing(on: 5).isEmpty && !table.missing(on: 6).isEmpty)
+    let raised = try table.raise(1)
+    // Nothing was issued with the new version.
+    #expect(try table.raise(1).isEmpty)
+    #expect(table.complete(change).isEmpty, "the written entry has the earlier version")
+    var state: StoredState = [:]
+    for change in raised { state[change.key] = change.value }
+    let again = TagTable(state)
+    #expect(again.tags == table.tags && again.tags.first?.version == 2)
+    #expect(again.missing(on: 5).map(\.tag) == [0x0001_0002])
+  }
+}
