@@ -3,6 +3,7 @@ package import GRDB
 internal import Glibc
 package import HomeModel
 package import MatterCrypto
+internal import MatterProtocol
 internal import Runtime
 internal import Synchronization
 
