@@ -184,11 +184,13 @@ let package = Package(
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ] + nio,
+        resources: [.embedInCode("Examples")],
         swiftSettings: strict),
       .testTarget(
         name: "hearthTests",
         dependencies: [
-          "hearth", "HomeText", "HearthHome", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV",
+          "hearth", "HomeText", "HearthHome", "VirtualDevices", "MatterProtocol", "MatterClusters", "MatterModel",
+          "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
           .product(name: "GRDB", package: "GRDB.swift"),
         ],

@@ -18,10 +18,15 @@ extension Home {
   }
 
   /// Revokes the invitation of a client. The process that owns the home closes its connections.
+  /// - Returns: the client, and the names of the devices that accept its certificate until they can be reached again.
   /// - Throws: ``HomeError`` `notFound` with similar names.
   @discardableResult
-  public func revoke(_ name: String) async throws(HomeError) -> InvitedClient {
-    try await backend.request(.revoke(name: name)) { if case .revoked(let client) = $0 { client } else { nil } }
+  public func revoke(
+    _ name: String
+  ) async throws(HomeError) -> (client: InvitedClient, pendingDevices: [String]) {
+    try await backend.request(.revoke(name: name)) {
+      if case .revoked(let client, let pending) = $0 { (client, pending) } else { nil }
+    }
   }
 
   /// The status of the process that owns the home, or of the hub through which it is used.

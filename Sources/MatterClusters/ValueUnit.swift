@@ -90,6 +90,8 @@ package enum ValueUnit: Hashable, Sendable {
       "CurrentPositionTiltPercent100ths", "TargetPositionLiftPercent100ths", "TargetPositionTiltPercent100ths",
       "LiftPercent100thsValue", "TiltPercent100thsValue")
     add(WindowCovering.self, .percent, "CurrentPositionLiftPercentage", "CurrentPositionTiltPercentage")
+    add(ClosureControl.self, .seconds, "CountdownTime")
+    add(ClosureDimension.self, .hundredthsOfPercent, "Position", "Resolution", "StepValue")
     add(
       ValveConfigurationAndControl.self, .percent, "CurrentLevel", "TargetLevel", "DefaultOpenLevel", "ValveLevel")
     add(

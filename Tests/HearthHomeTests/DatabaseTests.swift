@@ -41,7 +41,9 @@ final class TestDatabase: Sendable {
   @Test func openingWaitsForCheckpointOfOtherConnection() async throws {
     let scratch = try TestDatabase()
     let first = try scratch.open()
-    let reader = try DatabaseQueue(path: scratch.path)
+    var isReading = Configuration()
+    isReading.allowsUnsafeTransactions = true
+    let reader = try DatabaseQueue(path: scratch.path, configuration: isReading)
     try await reader.writeWithoutTransaction { database in
       try database.execute(sql: "BEGIN; SELECT count(*) FROM device")
       _ = try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])

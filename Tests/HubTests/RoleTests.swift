@@ -179,7 +179,7 @@ import Testing
     let owner = try await served.client()
     let client = await RecordedClient(guest)
     #expect(try await owner.invitedClients.map(\.name) == ["Gast"])
-    #expect(try await owner.revoke("GAST").name == "Gast")
+    #expect(try await owner.revoke("GAST").client.name == "Gast")
     #expect(await client.recorder.waits(for: "hub notAvailable"))
     #expect(await client.recorder.waits(for: "reachable false"))
     #expect(try await guest.devices().list().map(\.offlineReason) == [.hubUnreachable])

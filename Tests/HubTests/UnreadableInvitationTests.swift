@@ -56,7 +56,7 @@ import WebClient
     #expect(accepted.status == "101")
     // Its name is taken until it is revoked.
     await #expect(throws: HomeError.self) { try await served.invite("ada", .guest) }
-    #expect(try await served.home.revoke("ada").name == "Ada")
+    #expect(try await served.home.revoke("ada").client.name == "Ada")
     _ = try await served.invite("Ada", .guest)
     await served.close()
   }

@@ -1,27 +1,47 @@
 import Foundation
 import Runtime
 import Testing
-import hearth
+import VirtualDevices
+
+@testable import hearth
 
 /// `hearth init` and `hearth doctor`.
 @Suite("hearth init and doctor", .serialized, .processes) struct InitTests {
-  @Test(
-    "writes a definition that can be run",
-    arguments: [
-      "light", "bridge", "sensors", "alarms", "appliances", "lock", "climate", "covers", "water", "energy", "software",
-      "maker",
-      "house",
-    ])
+  @Test("writes an example that can be run", arguments: ExampleDefinition.allCases.map(\.rawValue) + ["Door Lock"])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()
     try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)
-    let file = hearth.state + "/\(kind).yaml"
+    let file = hearth.state + "/a b.yaml"
     let printed = try await hearth("init", kind)
-    #expect(printed.status == 0 && printed.output.contains("\n# ") || printed.output.hasPrefix("# "))
+    #expect(printed.status == 0 && printed.output.hasPrefix("# ") && printed.output.contains("hearth run FILE"))
+    #expect(!printed.output.contains("devices/"))
     #expect(try await hearth("init", kind, file).status == 0)
-    #expect(try String(contentsOfFile: file, encoding: .utf8) == printed.output)
+    let written = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(written.replacing(hearth.state + "/", with: "") == printed.output.replacing("FILE", with: "a b.yaml"))
     let check = try await hearth("run", file, "--check")
     #expect(check.status == 0 && check.output.contains("valid, "), "\(check)")
+  }
+
+  @Test("has an example of each type") func types() {
+    for kind in DeviceKind.all { #expect(ExampleDefinition(argument: kind.name) != nil, "\(kind.name)") }
+    #expect(ExampleDefinition(argument: "door lock") == .lock && ExampleDefinition(argument: "castle") == nil)
+  }
+
+  @Test("writes the files that an example uses") func otherFiles() async throws {
+    let hearth = Hearth()
+    try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)
+    let (file, other) = (hearth.state + "/maker.yaml", hearth.state + "/acme-fan.cluster")
+    #expect(try await hearth("init", "maker", file).status == 0)
+    let declaration = try String(contentsOfFile: other, encoding: .utf8)
+    #expect(declaration.contains("AcmeFan"))
+    // The same contents are no conflict.
+    #expect(try await hearth("init", "maker", hearth.state + "/second.yaml").status == 0)
+    try "mine".write(toFile: other, atomically: true, encoding: .utf8)
+    let third = hearth.state + "/third.yaml"
+    let refused = try await hearth("init", "maker", third)
+    #expect(refused.status == 2 && refused.errors.contains("acme-fan.cluster: exists"), "\(refused)")
+    #expect(!FileManager.default.fileExists(atPath: third))
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
   }
 
   @Test("never overwrites a file") func existing() async throws {

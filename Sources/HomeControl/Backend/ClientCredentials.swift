@@ -22,10 +22,7 @@ package struct ClientCredentials: Hashable, Sendable, Codable {
 /// Owners have that of members: a device guarantees four access control entries in each fabric, one for the controller, one
 /// for groups and one for each tag. Requests that require more than Operate use the hub.
 enum ClientTag {
-  private static let guest: UInt16 = 0x48E0, member: UInt16 = 0x48E1
-  static let all = [guest, member]
-
-  static func identifier(of role: HomeRole) -> UInt16 { role == .guest ? guest : member }
+  static func identifier(of role: HomeRole) -> UInt16 { role == .guest ? 0x48E0 : 0x48E1 }
 }
 
 extension HomeRole {

@@ -119,7 +119,7 @@ package enum HomeReply: Sendable, Codable {
   case deliveryResumed(hadFailed: Bool)
   case clients(clients: [InvitedClient])
   case invited(client: InvitedClient, token: String)
-  case revoked(client: InvitedClient)
+  case revoked(client: InvitedClient, pending: [String])
   case certified(credentials: ClientCredentials)
   case status(status: HubStatus)
 }

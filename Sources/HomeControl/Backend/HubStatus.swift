@@ -43,9 +43,9 @@ public struct HubStatus: Hashable, Sendable, Codable {
   public var clients: [Client]
   /// Counts of messages that the controller dropped since the start, by reason.
   public var drops: [String: Int]
-  /// The names of the devices whose access control list has no space for invited clients, which reach them through the hub;
-  /// nil: unknown.
-  public var fullAccessLists: [String]?
+  /// The names of the devices that lack an access entry for invited clients, which reach them through the hub: their access
+  /// control list is full, or they have not been reached since the entry was added or changed; nil: unknown.
+  public var missingAccess: [String]?
   /// The fingerprint of its certificate; nil if it does not listen on the network.
   public var fingerprint: String?
 

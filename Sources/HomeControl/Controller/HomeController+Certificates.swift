@@ -16,9 +16,11 @@ extension HomeController {
   /// - Parameters:
   ///   - request: a PKCS#10 signing request (DER).
   ///   - role: the role of the client; nil: a caller in this process.
-  /// - Throws: ``HomeError`` `badArguments` for a malformed request, or without a role.
+  /// - Throws: ``HomeError`` `badArguments` for a malformed request, or without a role; `refused` during a revocation.
   func certify(_ request: [UInt8], for role: HomeRole?) async throws(HomeError) -> ClientCredentials {
     guard let role else { throw HomeError(.badArguments, "this process has the certificate of the home's controller") }
+    // The request may be that of the client that is being revoked.
+    guard revocations == 0 else { throw HomeError(.refused, "an invitation is being revoked; try again") }
     let tag = ClientTag.identifier(of: role)
     let issued = try change { engine, now throws(ControllerError) in
       try engine.certify(request, tag: tag, privilege: role.directRole.privilege, at: now)
@@ -31,36 +33,40 @@ extension HomeController {
   }
 
   /// Revokes an invitation, and all certificates of its role. The remaining clients of the role get new ones.
+  /// - Returns: the client, and the names of the devices that accept the certificates until they can be reached again.
   /// - Throws: ``HomeError`` if there is no such invitation; also if only the certificates can't be revoked.
-  func revoke(_ name: String) async throws(HomeError) -> InvitedClient {
+  func revoke(_ name: String) async throws(HomeError) -> (client: InvitedClient, pending: [String]) {
+    revocations += 1
+    defer { revocations -= 1 }
     let known = try await withDatabase { try $0.clients() }.first { HomeNames.same($0.name, name) }
-    // The role of a damaged entry is unknown.
-    let tags = known.map { [ClientTag.identifier(of: $0.role)] } ?? ClientTag.all
-    func revokeCertificates() -> HomeError? {
-      var failure: HomeError?
-      for tag in tags {
-        do throws(HomeError) {
-          try change { engine, _ throws(ControllerError) in try engine.revokeCertificates(tag: tag) }
-        } catch { failure = error }
-      }
-      return failure
-    }
-    // Before the invitation, because the process may end in between. The invitation is revoked also if this fails.
-    if known != nil { _ = revokeCertificates() }
+    // Before the invitation: if the process ends in between, it can be revoked again. The invitation is revoked also if this
+    // fails.
+    var failure = known.flatMap { revokeCertificates(of: [$0.role]) }
     let client = try await withDatabase { try $0.revoke(name) }
-    try await server?.loadInvitations()
-    // The client may have requested another certificate in the meantime.
-    let failure = revokeCertificates()
+    // The role of a damaged entry was unknown.
+    if known == nil { failure = revokeCertificates(of: HomeRole.allCases) }
+    do { try await server?.loadInvitations() } catch { failure = error }
     await updateAccess()
     if let failure { throw failure }
-    return client
+    return (client, dispatcher.value.perform { engine, _ in engine.nodesWithPendingAccess }.map { self.name(of: $0) })
+  }
+
+  /// - Returns: the last failure.
+  private func revokeCertificates(of roles: [HomeRole]) -> HomeError? {
+    var failure: HomeError?
+    for tag in Set(roles.map { ClientTag.identifier(of: $0) }) {
+      do throws(HomeError) {
+        try change { engine, _ throws(ControllerError) in try engine.revokeCertificates(tag: tag) }
+      } catch { failure = error }
+    }
+    return failure
   }
 
   /// Writes missing access entries to the devices, except those that can't be reached now.
   private func updateAccess() async {
     let isFollowing = isFollowing
     let nodes = dispatcher.value.perform { engine, _ in
-      engine.nodesWithMissingAccess.filter { !isFollowing || engine.isConnected($0) }
+      engine.nodesWithPendingAccess.filter { !isFollowing || engine.isConnected($0) }
     }
     await withTaskGroup(of: Void.self) { tasks in
       for node in nodes { tasks.addTask { await self.updateAccess(of: node) } }

@@ -32,31 +32,19 @@ extension HomeController: HomeBackend {
   package func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by original: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let paths: [TraitPath] = command.path.endpoint.map { [(ClusterPath($0, command.path.cluster), nil)] } ?? []
-    let (source, found) = try await place(of: paths, of: device, by: original, timeout: timeout)
-    var command = command
-    if let path = found.first { (command.path.endpoint, command.path.cluster) = (path.endpoint, path.cluster) }
-    return try await invoke(source.id.node, command, isTimed: isTimed)
+    let (source, found) = try await place(of: command.traits, of: device, by: original, timeout: timeout)
+    return try await invoke(source.id.node, command.moved(to: found), isTimed: isTimed)
   }
 
   package func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by original: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let paths: [TraitPath] = writes.compactMap { write in
-      guard let endpoint = write.path.endpoint, let cluster = write.path.cluster else { return nil }
-      return (ClusterPath(endpoint, cluster), write.path.attribute)
-    }
-    let (source, found) = try await place(of: paths, of: device, by: original, timeout: timeout)
-    var writes = writes
-    for (index, path) in zip(writes.indices.filter { writes[$0].path.cluster != nil }, found) {
-      (writes[index].path.endpoint, writes[index].path.cluster) = (path.endpoint, path.cluster)
-    }
-    for status in try await write(source.id.node, writes, isTimed: isTimed) where status.status.code != .success {
+    let (source, found) = try await place(of: writes.traits, of: device, by: original, timeout: timeout)
+    for status in try await write(source.id.node, writes.moved(to: found), isTimed: isTimed)
+    where status.status.code != .success {
       throw HomeError(status.status, of: status.path.cluster)
     }
   }
-
-  private typealias TraitPath = (path: ClusterPath, attribute: AttributeID?)
 
   /// Returns the source that traits come from now, and their paths there.
   ///

@@ -130,7 +130,8 @@ extension HomeController {
       try await server?.loadInvitations()
       return .invited(client: client, token: token)
     case .revoke(let name):
-      return .revoked(client: try await revoke(name))
+      let (client, pending) = try await revoke(name)
+      return .revoked(client: client, pending: pending)
     case .certify(let request):
       return .certified(credentials: try await certify([UInt8](request), for: role))
     case .status: return .status(status: await server?.status ?? status)
@@ -158,7 +159,7 @@ extension HomeController {
       devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online }, drops: drops)
     status.home = dispatcher.value.writer.database.identity
     status.interfaces = options.interfaces.names
-    status.fullAccessLists = dispatcher.value.perform { engine, _ in engine.nodesWithoutTags }.map { name(of: $0) }
+    status.missingAccess = dispatcher.value.perform { engine, _ in engine.nodesWithMissingAccess }.map { name(of: $0) }
     return status
   }
 

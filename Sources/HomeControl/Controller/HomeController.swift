@@ -65,6 +65,8 @@ public actor HomeController {
   /// Whether a call of ``follow()`` is in progress, and the calls that wait for it.
   var isStartingToFollow = false
   var followWaiters: [CheckedContinuation<Void, Never>] = []
+  /// The number of revocations of invitations in progress.
+  var revocations = 0
   /// Whether a server serves the home.
   private var isServed = false
   private(set) var server: (any HomeServer)?

@@ -9,8 +9,8 @@ internal import MatterModel
 internal import MatterProtocol
 package import Runtime
 
-/// What an invited client needs for its own sessions with the devices: its key and certificates, and the home as its hub last
-/// reported it.
+/// The key and certificates of an invited client for its own sessions with the devices, and the home as its hub last reported
+/// it.
 package struct ClientMembership: Hashable, Sendable, Codable {
   /// The private key of the operational certificate.
   private var key: Data
@@ -109,6 +109,9 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   }
 
   // MARK: The home
+
+  /// Whether the home had the node when its structure was last noted.
+  func knows(_ node: NodeID) -> Bool { home.contains { $0.node == node } }
 
   /// The home as the hub last reported it. Its devices have not been reached yet.
   package var state: HomeState {

@@ -84,7 +84,7 @@ extension HubClient.Options {
         do throws(HomeError) { try membership.update(in: state) } catch { logger.warning("\(error)") }
       }
     } catch {
-      // The hub does without it.
+      // The client uses the hub only.
       logger.warning("\(error)")
     }
   }

@@ -57,16 +57,6 @@ extension HubClient {
     if index < options.routes.count { member?.acceptNow() }
   }
 
-  func noteStructure(_ update: HomeUpdate) {
-    let isChanged = update.changes.contains {
-      switch $0 {
-      case .attribute, .event, .connectivity: false
-      default: true
-      }
-    }
-    if isChanged { member?.structureChangedNow() }
-  }
-
   // MARK: Credentials
 
   /// Requests new credentials if the devices refused the present ones, or a device is not among them.
@@ -81,7 +71,10 @@ extension HubClient {
   private func renew(_ member: MemberLink, over link: any RouteLink) async {
     defer { renewal = nil }
     guard let request = try? await member.renewalRequest() else { return }
-    let result = await link.send(.certify(request: request), origin: nil, within: options.timeout) { _ in }
+    // Closing waits for it.
+    let result = await link.send(.certify(request: request), origin: nil, within: min(options.timeout, .seconds(3))) {
+      _ in
+    }
     if case .success(.certified(let credentials)) = result { await member.renew(credentials) }
   }
 

@@ -392,7 +392,6 @@ public actor HubClient {
     let (view, time) = (box.value, time)
     let old = view.reducer
     view.reducer.reload(home.state, contacts: home.contacts, home.debouncer, by: locality, at: time)
-    member?.structureChangedNow()
     view.stream.reload(view.reducer, from: old, at: time)
     queries.signalAll()
     settle()
@@ -427,10 +426,7 @@ public actor HubClient {
   private func reduce(_ input: RouteInput) -> HomeUpdate? {
     let (view, time) = (box.value, time)
     let update = view.reducer.reduce(.route(input), at: time)
-    if let update {
-      noteStructure(update)
-      view.stream.publish(update, view.reducer)
-    }
+    if let update { view.stream.publish(update, view.reducer) }
     settle()
     return update
   }

@@ -37,6 +37,9 @@ actor MemberLink: RouteLink {
   private static let idleTime = TimeAmount.seconds(2)
   /// The minimum interval of requests for new credentials, in microseconds.
   private static let renewalInterval: Int64 = 60_000_000
+  /// The minimum interval of requests for a node that the present credentials don't include, for example because its access
+  /// control list is full, in microseconds.
+  private static let knownNodeInterval: Int64 = 86_400_000_000
 
   private(set) var direct: HubClient.DirectAccess
   private let client: HubClient.Options
@@ -118,9 +121,6 @@ actor MemberLink: RouteLink {
     if isStarted { load() }
   }
 
-  /// The controller has an earlier state of the home.
-  nonisolated func structureChangedNow() { assumeIsolated { $0.retireController() } }
-
   func reload() {
     // After a failure, the retry loads it.
     guard isStarted, isLoaded else { return }
@@ -156,12 +156,14 @@ actor MemberLink: RouteLink {
       do throws(HomeError) { try request.check(direct.role) } catch { return .failure(error) }
       return .failure(Self.requiresHub)
     }
-    guard request.isAllowed(to: direct.role.directRole), let node = node(of: request) else {
-      return .failure(Self.requiresHub)
-    }
+    guard let (placed, node) = place(request) else { return .failure(Self.requiresHub) }
     let number = beginUse(of: node)
     defer { closeLater(node, number) }
-    do throws(HomeError) { return .success(try await perform(request, client.timeout)) } catch {
+    do throws(HomeError) {
+      let controller = try await acquire()
+      defer { release(controller) }
+      return .success(try await perform(placed, with: controller).reply(to: request))
+    } catch {
       return .failure(error)
     }
   }
@@ -249,11 +251,12 @@ actor MemberLink: RouteLink {
     if count == 1, self.controller !== controller { work.add { await controller.close() } }
   }
 
-  private func perform(_ request: HomeRequest, _ timeout: Duration) async throws(HomeError) -> HomeReply {
-    let controller = try await acquire()
-    defer { release(controller) }
-    return try await controller.perform(
-      request, as: direct.role.directRole, origin: nil, options: RequestOptions(timeout: timeout), progress: { _ in })
+  private func perform(
+    _ request: HomeRequest, with controller: HomeController
+  ) async throws(HomeError) -> HomeReply {
+    try await controller.perform(
+      request, as: direct.role.directRole, origin: nil, options: RequestOptions(timeout: client.timeout),
+      progress: { _ in })
   }
 
   // MARK: Requests
@@ -262,33 +265,30 @@ actor MemberLink: RouteLink {
   /// another route, unless it only reads.
   /// - Parameter limit: the time to wait for a session, and for values.
   func attempt(_ request: HomeRequest, within limit: Duration) async -> Attempt {
-    guard isDirect(request), let node = node(of: request), now >= failures[node]?.retry ?? .zero else {
-      return .notPerformed
-    }
+    guard isDirect(request), let (placed, node) = place(request), now >= failures[node]?.retry ?? .zero,
+      let controller = try? await acquire()
+    else { return .notPerformed }
     let number = beginUse(of: node)
-    defer { closeLater(node, number) }
-    do throws(HomeError) {
-      let controller = try await acquire()
-      defer { release(controller) }
-      try await controller.connect(node, within: limit)
-    } catch {
+    defer {
+      release(controller)
+      closeLater(node, number)
+    }
+    do throws(HomeError) { try await controller.connect(node, within: limit) } catch {
+      if error.code == .interrupted { return .failed(error) }
       client.logger.debug("no session with node \(node): \(error)")
       noteFailure(of: node)
       return .notPerformed
     }
     do throws(HomeError) {
-      let reply = try await perform(request.limited(to: limit), client.timeout)
+      let reply = try await perform(placed.limited(to: limit), with: controller)
       failures[node] = nil
-      guard reply.isRefused else { return .done(reply) }
+      guard reply.isRefused else { return .done(try reply.reply(to: request)) }
       isRefused = true
       return .notPerformed
     } catch {
-      // The structure of the home has changed since the controller was opened.
-      if error.code == .notFound { return .notPerformed }
-      if error.code == .accessDenied {
+      if error.code == .accessDenied, case .invoke = placed {
         isRefused = true
-        // Some of several writes may have been performed.
-        if request.count == 1 { return .notPerformed }
+        return .notPerformed
       }
       guard error.code == .unreachable || error.code == .timedOut else { return .failed(error) }
       noteFailure(of: node)
@@ -320,17 +320,19 @@ actor MemberLink: RouteLink {
   /// Whether a device with an access entry decides as the hub would. An owner sees more through the hub than the tag of
   /// members allows.
   func isDirect(_ request: HomeRequest) -> Bool {
-    guard request.isAllowed(to: direct.role.directRole), node(of: request) != nil else { return false }
+    guard place(request) != nil else { return false }
     guard case .read(_, let paths, _, _) = request else { return true }
     let visibility = RoleVisibility.of(direct.role.directRole)
     return paths.allSatisfy { $0.concrete.map { visibility.contains($0) } ?? (direct.role < .owner) }
   }
 
-  /// The node of a request to a device with an access entry; nil for other requests.
-  private func node(of request: HomeRequest) -> NodeID? {
-    request.node(in: known() ?? direct.membership.state).flatMap {
-      direct.membership.credentials.nodes.contains($0) ? $0 : nil
-    }
+  /// Returns a request to a device as one to its node; nil for a request that the node does not allow to this client.
+  private func place(_ request: HomeRequest) -> (request: HomeRequest, node: NodeID)? {
+    guard request.isAllowed(to: direct.role.directRole),
+      let placed = try? request.placed(in: known() ?? direct.membership.state), let node = placed.node,
+      direct.membership.credentials.nodes.contains(node)
+    else { return nil }
+    return (placed, node)
   }
 
   // MARK: Credentials
@@ -339,11 +341,13 @@ actor MemberLink: RouteLink {
   func needsRenewal(after request: HomeRequest) -> Bool {
     // The clock may have been set back.
     let elapsed = client.machine.unixMicroseconds().saturatingSubtract(renewalTime)
-    guard !(0..<Self.renewalInterval).contains(elapsed) else { return false }
-    if isRefused { return true }
-    guard let node = request.node(in: known() ?? HomeState()) else { return false }
-    return !node.isTemporaryLocal && request.isAllowed(to: direct.role.directRole)
-      && !direct.membership.credentials.nodes.contains(node)
+    func isDue(_ interval: Int64) -> Bool { !(0..<interval).contains(elapsed) }
+    if isRefused { return isDue(Self.renewalInterval) }
+    guard isDue(Self.renewalInterval), let state = known(), let node = try? request.placed(in: state).node,
+      !node.isTemporaryLocal, request.isAllowed(to: direct.role.directRole),
+      !direct.membership.credentials.nodes.contains(node)
+    else { return false }
+    return !direct.membership.knows(node) || isDue(Self.knownNodeInterval)
   }
 
   /// Returns the signing request for new credentials.
@@ -356,6 +360,7 @@ actor MemberLink: RouteLink {
   func renew(_ credentials: ClientCredentials) {
     isRefused = false
     direct.membership.renew(credentials, at: client.machine.unixMicroseconds())
+    if let state = known() { _ = direct.membership.note(state) }
     retireController()
     direct.save(direct.membership)
     if isStarted { reload() }
@@ -368,16 +373,6 @@ actor MemberLink: RouteLink {
 }
 
 extension HomeRequest {
-  /// The node of a request to a device; nil for other requests.
-  fileprivate func node(in state: HomeState) -> NodeID? {
-    switch self {
-    case .read(let node, _, _, _), .write(let node, _, _), .invoke(let node, _, _): node
-    case .writeDevice(let device, let source, _, _, _), .invokeDevice(let device, let source, _, _, _):
-      (source ?? state.devices[device]?.active?.id)?.node
-    default: nil
-    }
-  }
-
   /// Limits the time of a request that only reads.
   fileprivate func limited(to limit: Duration) -> HomeRequest {
     guard case .read(let node, let paths, let isFabricFiltered, let timeout) = self else { return self }

@@ -75,7 +75,7 @@ struct GroupChange: Sendable {
     case .readLists:
       let paths = [Self.mapPath, Self.accessPath, Self.fabricPath]
       return .read(ReadRequest(attributePaths: paths.map { AttributePath($0) }))
-    case .writeMap: return newMap.flatMap { write(Self.mapPath, $0) }
+    case .writeMap: return newMap?.write(to: Self.mapPath)
     case .addGroup:
       let fields = Groups.AddGroupRequest(groupID: group, groupName: name).tlv
       return .invoke(endpoints.map { CommandData(Groups.addGroup.path(on: $0), fields: fields) }, timed: nil)
@@ -85,20 +85,13 @@ struct GroupChange: Sendable {
     case .removeKeys:
       let fields = GroupKeyManagement.KeySetRemoveRequest(groupKeySetID: keySet).tlv
       return .invoke([CommandData(GroupKeyManagement.keySetRemove.path(on: .root), fields: fields)], timed: nil)
-    case .writeAccess: return newAccess.flatMap { write(Self.accessPath, $0) }
+    case .writeAccess: return newAccess?.write(to: Self.accessPath)
     }
   }
 
   private static let mapPath = GroupKeyManagement.groupKeyMap.path(on: .root)
   private static let accessPath = AccessControl.acl.path(on: .root)
   private static let fabricPath = OperationalCredentials.currentFabricIndex.path(on: .root)
-
-  private func write<Entry>(_ path: ConcreteAttributePath, _ list: ScopedList<Entry>) -> NodeRequest? {
-    let write = AttributeWrite(path, dataVersion: list.dataVersion, value: list.encoded)
-    // In several messages, only the first part would be conditional, and the list incomplete if a later one fails.
-    guard let chunks = try? WriteRequestChunks([write], isTimed: false), chunks.messages.count == 1 else { return nil }
-    return .write(chunks, timed: nil)
-  }
 
   /// Nil if no change is needed.
   private var newMap: ScopedList<MapEntry>? {

@@ -65,4 +65,12 @@ public struct ScopedList<Entry: FabricScoped>: Sendable {
 
   /// The encoded array, one element with an anonymous tag.
   public var encoded: [UInt8] { [0x16] + entries.flatMap(\.encoded) + [0x18] }
+
+  /// Returns the conditional write of the list; nil if it doesn't fit one message. In several messages, only the first part
+  /// would be conditional, and the list incomplete if a later one fails.
+  func write(to path: ConcreteAttributePath) -> NodeRequest? {
+    let write = AttributeWrite(path, dataVersion: dataVersion, value: encoded)
+    guard let chunks = try? WriteRequestChunks([write], isTimed: false), chunks.messages.count == 1 else { return nil }
+    return .write(chunks, timed: nil)
+  }
 }

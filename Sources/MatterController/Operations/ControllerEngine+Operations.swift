@@ -107,7 +107,7 @@ extension ControllerEngine {
         complete(id, .success(.groupChanged(record)), at: now)
       case .accessChanged(let change):
         store(tagTable.complete(change))
-        complete(id, .success(.accessChanged(change.node, isFull: change.isFull)), at: now)
+        complete(id, .success(.accessChanged(change.node, isFull: !change.refused.isEmpty)), at: now)
       }
     } catch {
       fail(id, error, at: now)

@@ -3,7 +3,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 /// State machine that writes the entries of tags to a node's access control list: adds missing ones, and replaces earlier
-/// versions, but not later ones. All other entries are written back byte for byte. Matter Core § 9.10.
+/// versions, but not later ones. All other entries are written back without changes. Matter Core § 9.10.
 struct AccessChange: Sendable {
   typealias Entry = AccessControl.AccessControlEntryStruct
 
@@ -11,6 +11,10 @@ struct AccessChange: Sendable {
   let tags: [TagRecord]
   /// The tags that have an entry.
   private(set) var granted: [TagRecord] = []
+  /// The tags for which the list has no space.
+  private(set) var refused: [TagRecord] = []
+  /// The latest versions in the list that are later than those of the tags, by identifier.
+  private(set) var later: [UInt16: UInt16] = [:]
   /// The node's list, once it was read.
   private var list: ScopedList<Entry>?
   private var limit = 4
@@ -19,9 +23,6 @@ struct AccessChange: Sendable {
   private static let maximumConflicts = 4
 
   init(_ node: NodeID, _ tags: [TagRecord]) { (self.node, self.tags) = (node, tags) }
-
-  /// Whether the list had no space for a tag.
-  private(set) var isFull = false
 
   private static let path = AccessControl.acl.path(on: .root)
   private static let limitPath = AccessControl.accessControlEntriesPerFabric.path(on: .root)
@@ -33,10 +34,7 @@ struct AccessChange: Sendable {
       let paths = [Self.path, Self.limitPath, Self.fabricPath]
       return .read(ReadRequest(attributePaths: paths.map { AttributePath($0) }))
     }
-    let write = AttributeWrite(Self.path, dataVersion: list.dataVersion, value: list.encoded)
-    // In several messages, only the first part would be conditional, and the list incomplete if a later one fails.
-    guard let chunks = try? WriteRequestChunks([write], isTimed: false), chunks.messages.count == 1 else { return nil }
-    return .write(chunks, timed: nil)
+    return list.write(to: Self.path)
   }
 
   /// Handles an answer.
@@ -48,13 +46,17 @@ struct AccessChange: Sendable {
         let fabric = report[Self.fabricPath].flatMap({ try? FabricIndex(tlv: $0.value) }),
         let list = try? ScopedList<Entry>(access.value, dataVersion: access.dataVersion, fabric: fabric)
       else { throw .unexpectedResponse("access control list missing") }
+      // A list without the entry of the controller was not decoded as the device meant it: a write would exclude the controller.
+      guard list.entries.contains(where: { $0.entry.authMode == .case && $0.entry.privilege == .administer }) else {
+        throw .unexpectedResponse("access control list without an administrator")
+      }
       if let number = report[Self.limitPath].flatMap({ try? UInt16(tlv: $0.value) }) { limit = Int(number) }
       self.list = list
       return !grant()
     case .written(let statuses):
       if statuses.contains(where: { $0.status.code == .dataVersionMismatch }), conflicts < Self.maximumConflicts {
         conflicts += 1
-        (list, granted, isFull) = (nil, [], false)
+        (list, granted, refused, later) = (nil, [], [], [:])
         return false
       }
       try statuses.check()
@@ -72,21 +74,16 @@ struct AccessChange: Sendable {
       let wanted = Entry(
         privilege: .init(rawValue: tag.privilege.rawValue), authMode: .case, subjects: .value([.tag(tag.tag)]),
         targets: .null)
-      let known = entries.indices.filter { index in
-        entries[index].entry.authMode == .case
-          && entries[index].entry.subjects.wrapped?.contains(where: tag.isVersion) == true
-      }
+      let known = entries.indices.filter { tag.isVersion(entries[$0].entry) }
       // An entry of a later version revokes this one, and must not be replaced.
-      if known.contains(where: { entries[$0].entry.subjects.wrapped?.contains(where: tag.isEarlier(than:)) == true }) {
+      let latest = known.flatMap { tag.versions(in: entries[$0].entry) }.max()
+      if let latest, latest > tag.version {
+        later[tag.identifier] = latest
         continue
       }
       // Only the controller uses the identifier: an entry with it is replaced as a whole.
       if let first = known.first {
-        let entry = entries[first].entry
-        let isCurrent =
-          entry.subjects.wrapped == wanted.subjects.wrapped && entry.privilege == wanted.privilege
-          && entry.targets == .null && known.count == 1
-        if !isCurrent {
+        if known.count > 1 || !tag.isCurrent(entries[first].entry) {
           for index in known.dropFirst().reversed() { entries.remove(at: index) }
           entries[first] = ScopedEntry(wanted)
           isChanged = true
@@ -95,7 +92,7 @@ struct AccessChange: Sendable {
         entries.append(ScopedEntry(wanted))
         isChanged = true
       } else {
-        isFull = true
+        refused.append(tag)
         continue
       }
       granted.append(tag)

@@ -38,18 +38,11 @@ public struct IssuedCertificate: Sendable {
   public var certificate: [UInt8]
   /// The epoch key of the identity protection key, 16 bytes.
   public var epochKey: [UInt8]
-  public var tag: CASEAuthenticatedTag
 }
 
 // Certificates of further controllers of the fabric. Their rights depend on a CASE authenticated tag. Matter Core
 // § 6.6.2.1.2.
 extension ControllerEngine {
-  /// The tags of issued certificates, by identifier.
-  public var tags: [TagRecord] { tagTable.tags }
-
-  /// Nodes whose access control list has no space for the entries of the tags, by id.
-  public var nodesWithoutTags: [NodeID] { tagTable.full.sorted() }
-
   /// Issues a certificate to a further controller, for a node id that is derived from its public key, and has the nodes of
   /// the fabric grant the privilege to the certificate's tag.
   /// - Parameters:
@@ -69,22 +62,25 @@ extension ControllerEngine {
         signatures: configuration.signatures)
       return IssuedCertificate(
         rootCertificate: fabric.rootCertificate, intermediateCertificate: fabric.intermediateCertificate,
-        certificate: certificate, epochKey: authority.epochKey, tag: record.tag)
+        certificate: certificate, epochKey: authority.epochKey)
     } catch {
       throw .certificate("\(error)")
     }
   }
 
-  /// The nodes that lack an access entry of a tag, by id.
-  public var nodesWithMissingAccess: [NodeID] { nodes.map(\.nodeID).filter { !tagTable.missing(on: $0).isEmpty } }
+  /// The nodes that lack an access entry of a tag, by id. A node with a long idle time gets none, because it answers late.
+  public var nodesWithMissingAccess: [NodeID] { nodesWithTags.filter { !tagTable.missing(on: $0).isEmpty } }
 
-  /// Returns the nodes that grant a tag its privilege, except those with a long idle time, which answer late.
-  public func holders(ofTag identifier: UInt16) -> [NodeID] {
-    tagTable.records[identifier]?.holders.filter { peers[$0]?.record.longIdle == nil } ?? []
-  }
+  /// The nodes with missing access entries for which their list may have space, by id.
+  public var nodesWithPendingAccess: [NodeID] { nodesWithTags.filter { tagTable.isPending($0) } }
 
-  /// Revokes all certificates with a tag. Those that are issued from now on have the next version, and nodes that can't be
-  /// reached get the changed access entry when a session with them opens.
+  private var nodesWithTags: [NodeID] { nodes.map(\.nodeID).filter { peers[$0]?.record.longIdle == nil } }
+
+  /// Returns the nodes that grant a tag its privilege, by id.
+  public func holders(ofTag identifier: UInt16) -> [NodeID] { tagTable.records[identifier]?.holders ?? [] }
+
+  /// Revokes all certificates with a tag. Later certificates have the next version, and nodes that can't be reached get the
+  /// changed access entry when a session with them opens.
   /// - Throws: ``ControllerError/invalidRequest(_:)`` after 65,535 revocations.
   public mutating func revokeCertificates(tag identifier: UInt16) throws(ControllerError) {
     store(try tagTable.raise(identifier))
@@ -100,8 +96,8 @@ extension ControllerEngine {
 
   /// Writes missing access entries in the background.
   mutating func updateAccessIfNeeded(_ node: NodeID, at now: Instant) {
-    guard configuration.mayStore, peers[node]?.isStored == true, !tagTable.records.isEmpty,
-      !operations.isChangingAccess(of: node), tagTable.mustUpdate(node, at: now)
+    guard configuration.mayStore, peers[node]?.isStored == true, peers[node]?.record.longIdle == nil,
+      !tagTable.records.isEmpty, !operations.isChangingAccess(of: node), tagTable.mustUpdate(node, at: now)
     else { return }
     _ = updateAccess(node, at: now)
   }
@@ -122,10 +118,11 @@ extension ControllerEngine {
     store(tagTable.note(list, of: node))
   }
 
-  /// Notes that an operation may have overwritten the access entries of its node.
+  /// Notes that an operation may have changed the access control list of its node.
   mutating func noteAccess(_ operation: Operation) {
-    guard !tagTable.records.isEmpty, let node = operation.node, operation.writes(Self.accessPath) else { return }
-    store(tagTable.remove(node))
+    guard !tagTable.records.isEmpty, let node = operation.node else { return }
+    if case .changeGroup = operation.task { tagTable.noteSpace(on: node) }
+    if operation.writes(Self.accessPath) { store(tagTable.remove(node)) }
   }
 
   private static let accessPath = AccessControl.acl.path(on: .root)

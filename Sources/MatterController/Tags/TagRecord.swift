@@ -20,19 +20,27 @@ public struct TagRecord: Hashable, Sendable {
 
   public var tag: CASEAuthenticatedTag { CASEAuthenticatedTag(UInt32(identifier) << 16 | UInt32(version)) }
 
-  /// Whether a subject of an access entry is this tag, of any version.
-  func isVersion(_ subject: NodeID) -> Bool {
-    subject.isTag && UInt16(truncatingIfNeeded: subject.rawValue >> 16) == identifier
+  /// Returns the versions of the tag among the subjects of an access entry.
+  func versions(in entry: AccessChange.Entry) -> [UInt16] {
+    guard entry.authMode == .case else { return [] }
+    return (entry.subjects.wrapped ?? [])
+      .filter { $0.isTag && UInt16(truncatingIfNeeded: $0.rawValue >> 16) == identifier }
+      .map { UInt16(truncatingIfNeeded: $0.rawValue) }
   }
 
-  /// Whether the version is earlier than that of a subject with the same identifier.
-  func isEarlier(than subject: NodeID) -> Bool {
-    isVersion(subject) && UInt16(truncatingIfNeeded: subject.rawValue) > version
+  /// Whether an access entry is for a version of the tag.
+  func isVersion(_ entry: AccessChange.Entry) -> Bool { !versions(in: entry).isEmpty }
+
+  /// Whether an access entry is the one for this version.
+  func isCurrent(_ entry: AccessChange.Entry) -> Bool {
+    entry.authMode == .case && entry.subjects.wrapped == [.tag(tag)] && entry.targets == .null
+      && entry.privilege == .init(rawValue: privilege.rawValue)
   }
 
-  /// Whether an access control list has an entry for this version.
+  /// Whether an access control list has the entry for this version, and none for another one.
   func isGranted(by list: [AccessChange.Entry]) -> Bool {
-    list.contains { $0.authMode == .case && $0.subjects.wrapped?.contains(.tag(tag)) == true }
+    let own = list.filter(isVersion)
+    return own.count == 1 && own.allSatisfy(isCurrent)
   }
 
   // MARK: Storage
@@ -72,8 +80,8 @@ public struct TagRecord: Hashable, Sendable {
 /// The tags of a controller's fabric.
 struct TagTable: Sendable {
   private(set) var records: [UInt16: TagRecord]
-  /// Nodes whose access control list has no space for a tag.
-  private(set) var full: Set<NodeID> = []
+  /// The tags for which the access control list of a node has no space.
+  private var refused: [NodeID: Set<CASEAuthenticatedTag>] = [:]
   /// Earliest time of the next attempt to change the access entries of a reporting node.
   private var retries: [NodeID: Instant] = [:]
 
@@ -100,16 +108,20 @@ struct TagTable: Sendable {
     record.version += 1
     (record.isIssued, record.holders) = (false, [])
     records[identifier] = record
-    full = []
     return [record.stored]
   }
 
   /// Returns the tags for which a node has no access entry.
   func missing(on node: NodeID) -> [TagRecord] { tags.filter { !$0.holders.contains(node) } }
 
+  /// Whether a node lacks an access entry for which its list may have space.
+  func isPending(_ node: NodeID) -> Bool {
+    missing(on: node).contains { refused[node]?.contains($0.tag) != true }
+  }
+
   /// Whether the access entries of a reporting node are to be changed now.
   mutating func mustUpdate(_ node: NodeID, at now: Instant) -> Bool {
-    guard !records.isEmpty, !full.contains(node), !missing(on: node).isEmpty else {
+    guard !records.isEmpty, isPending(node) else {
       retries[node] = nil
       return false
     }
@@ -120,8 +132,16 @@ struct TagTable: Sendable {
 
   /// Applies a completed change. Tags that were raised in the meantime are still missing.
   mutating func complete(_ change: AccessChange) -> [StoreChange] {
-    if change.isFull { full.insert(change.node) } else { full.remove(change.node) }
+    refused[change.node] = change.refused.isEmpty ? nil : Set(change.refused.map(\.tag))
     var changes: [StoreChange] = []
+    // The table is older than the list, for example because a copy of the home was restored. Certificates of the later version
+    // may have been issued.
+    for (identifier, version) in change.later.sorted(by: { $0.key < $1.key }) where version < .max {
+      guard var record = records[identifier], record.version < version else { continue }
+      (record.version, record.isIssued, record.holders) = (version + 1, false, [])
+      records[identifier] = record
+      changes.append(record.stored)
+    }
     for tag in change.granted {
       guard var record = records[tag.identifier], record.version == tag.version,
         !record.holders.contains(change.node)
@@ -134,16 +154,20 @@ struct TagTable: Sendable {
     return changes
   }
 
+  /// Notes that the access control list of a node may have space again.
+  mutating func noteSpace(on node: NodeID) { refused[node] = nil }
+
   /// Removes a node that left the fabric, or whose access control list was overwritten.
   mutating func remove(_ node: NodeID) -> [StoreChange] {
-    full.remove(node)
+    noteSpace(on: node)
     retries[node] = nil
     return removeHolder(node) { _ in true }
   }
 
   /// Removes a node from the holders of tags for which its access control list has no entry.
   mutating func note(_ list: [AccessChange.Entry], of node: NodeID) -> [StoreChange] {
-    removeHolder(node) { !$0.isGranted(by: list) }
+    noteSpace(on: node)
+    return removeHolder(node) { !$0.isGranted(by: list) }
   }
 
   private mutating func removeHolder(_ node: NodeID, where isLost: (TagRecord) -> Bool) -> [StoreChange] {

@@ -198,6 +198,22 @@ public final class Fleet: Sendable {
   /// Returns the status of all devices, in the order of the definition.
   public func status() async throws -> FleetStatus { try await board.status().get() }
 
+  /// Changes an attribute of a device, as on the device itself.
+  /// - Parameter device: its position in the definition, from 0; modulo the number of devices.
+  /// - Returns: the time of the change.
+  /// - Throws: an error if there is no device, or it has no such attribute.
+  package func set(
+    _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8], on endpoint: EndpointID, ofDevice device: Int
+  ) async throws -> Instant {
+    guard !devices.isEmpty, device >= 0 else { throw ControlError(.notFound, "there is no such device") }
+    let bound = devices[device % devices.count]
+    return try await bound.eventLoop.submit {
+      let time = HostClock.now()
+      try bound.value.set(cluster, attribute, value, on: [endpoint])
+      return time
+    }.get()
+  }
+
   /// Returns the metrics of all devices.
   public func metrics() async throws -> FleetMetrics {
     var metrics = FleetMetrics()

@@ -50,9 +50,11 @@ func fleetRows(_ report: inout Report, _ options: Options) throws {
       target: .init(text: "\(3 * count / 1000) ms", isMet: idle <= 3e6 * Double(count) / 1000))
     var changes = Measured(isEach: true)
     for number in 0..<options.scaled(1_000) {
-      try home.send(line: "\(number * 7)")
-      guard let time = Double(try home.line()) else { throw BenchError("a change did not arrive") }
-      changes.times.append(time)
+      try fleet.child.send(line: "\(number * 7)")
+      guard let begin = Double(try fleet.child.line()), let end = Double(try home.line()) else {
+        throw BenchError("a change did not arrive")
+      }
+      changes.times.append(end - begin)
     }
     report.add(
       "fleet: a change at one of \(count) lights, until the home's callback", changes,

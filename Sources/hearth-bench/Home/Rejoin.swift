@@ -51,7 +51,8 @@ struct Rejoin {
 
   // MARK: The processes
 
-  /// Runs the devices until standard input is closed.
+  /// Runs the devices until standard input is closed. Each line of it is the number of a device whose level changes; the time
+  /// of the change is printed, in nanoseconds of the monotonic clock.
   static func fleet(_ root: String, _ count: Int) throws {
     let state = StateDirectory(root)
     let definition = try SimulatedDay.definition(count)
@@ -60,12 +61,19 @@ struct Rejoin {
     options.discovery = .builtin
     let fleet = try waitFor { [options] in try await Fleet.start(definition, options, on: group, logger: quiet) }
     printLine("ready")
-    while readLine() != nil {}
+    var level: UInt8 = 1
+    while let number = readLine().flatMap({ Int($0) }) {
+      // Never the level that a new light has, which would be no change.
+      level = 2 + level % 252
+      let time = try waitFor { [level] in
+        try await fleet.set(LevelControl.id, LevelControl.currentLevel.id, level.tlv, on: 1, ofDevice: number)
+      }
+      printLine("\(time.nanoseconds)")
+    }
     try waitFor { await fleet.stop() }
   }
 
-  /// Runs a home until it is killed. Each line of standard input is the number of a device to change; the time until the
-  /// change is received is printed.
+  /// Runs a home until it is killed, and prints the time at which it receives each change of a level.
   /// - Parameter width: the number of running devices to commission at a time before; 0: none.
   static func home(_ root: String, pairing width: Int) throws {
     // Limits the lifetime of the process.
@@ -91,26 +99,13 @@ struct Rejoin {
       return (home, updates, HostClock.now())
     }
     printLine("\(end.nanoseconds) \(Int64(processorTime())) \(residentBytes())")
-    var level: UInt8 = 1
-    let fleet = FleetStatus.running(in: state.run).first
-    while let line = readLine() {
-      guard let number = Int(line), let fleet, !fleet.devices.isEmpty else { break }
-      // Never the level that a new light has, which would be no change.
-      level = 2 + level % 252
-      let change = ControlRequest.set(
-        device: fleet.devices[number % fleet.devices.count].path, endpoint: nil, cluster: LevelControl.id.rawValue,
-        attribute: LevelControl.currentLevel.id.rawValue, value: level.tlv)
-      let time = try waitFor {
-        let start = HostClock.now()
-        try ControlClient.send(change, toProcess: fleet.process, in: state.run)
-        for await update in updates {
-          for case .attribute(_, let path, _) in update.changes where path.attribute == LevelControl.currentLevel.id {
-            return (HostClock.now() - start).nanoseconds
-          }
+    try waitFor {
+      for await update in updates {
+        let time = HostClock.now()
+        for case .attribute(_, let path, _) in update.changes where path.attribute == LevelControl.currentLevel.id {
+          printLine("\(time.nanoseconds)")
         }
-        throw BenchError("the home was closed")
       }
-      printLine("\(time)")
     }
     keep(home)
   }

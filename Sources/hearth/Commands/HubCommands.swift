@@ -144,15 +144,19 @@ struct HubCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "revoke", abstract: "Revoke an invitation and disconnect its client.",
       discussion: """
-        Also revokes its certificate: devices that can be reached refuse it at once, others when they are back. The remaining \
-        clients of its role get new certificates.
+        Also revokes its certificate: devices that can be reached refuse it at once, other devices when they can be reached again. \
+        The remaining clients of its role get new certificates.
         """)
     @OptionGroup var home: HomeOptions
     @Argument(help: "The client.") var name: String
 
     func run() async throws {
-      let client = try await home.withHome { try await $0.revoke(name) }
-      home.output.result(HubReport.json(client), "revoked \(client.name)")
+      let (client, pending) = try await home.withHome { try await $0.revoke(name) }
+      home.output.result(
+        HubReport.json(client).adding("pendingDevices", .array(pending.map { .string($0) })),
+        "revoked \(client.name)"
+          + (pending.isEmpty
+            ? "" : "; not reached, and accept its certificate until then: \(pending.joined(separator: ", "))"))
     }
   }
 }
@@ -193,7 +197,7 @@ enum HubReport {
         }),
       "fingerprint": .optional(status.fingerprint),
       "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
-      "fullAccessLists": .array((status.fullAccessLists ?? []).map { .string($0) }),
+      "missingAccess": .array((status.missingAccess ?? []).map { .string($0) }),
     ]
   }
 
@@ -209,8 +213,8 @@ enum HubReport {
       let drops = status.drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       lines.append("dropped messages: \(drops.joined(separator: ", "))")
     }
-    if let full = status.fullAccessLists, !full.isEmpty {
-      lines.append("access control list full, invited clients use the hub: \(full.joined(separator: ", "))")
+    if let names = status.missingAccess, !names.isEmpty {
+      lines.append("no current access entry for invited clients: \(names.joined(separator: ", "))")
     }
     var table = Table("CLIENT", "ROLE", "FROM", "SINCE")
     for client in status.clients {

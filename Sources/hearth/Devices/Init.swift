@@ -14,31 +14,40 @@ struct Init: ParsableCommand {
         hearth run home.yaml
       """)
   @OptionGroup var options: GlobalOptions
-  @Argument(help: ArgumentHelp("The kind: \(Kind.list).", valueName: "kind")) var kind: Kind
+  @Argument(
+    help: ArgumentHelp(
+      "The kind: \(ExampleDefinition.list), or a type of `hearth types`.", valueName: "kind"))
+  var kind: ExampleDefinition
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["yaml"]))
   var file: String?
 
-  /// The available templates.
-  enum Kind: String, CaseIterable, ExpressibleByArgument {
-    case light, bridge, sensors, alarms, appliances, lock, climate, covers, water, energy, media, software, maker, house
-
-    static let list = allCases.dropLast().map(\.rawValue).joined(separator: ", ") + " or house"
+  func run() throws {
+    let text = kind.text(for: file ?? "FILE")
+    if let file { try write(text, to: file) }
+    options.output.result(
+      ["kind": .string(kind.rawValue), "file": .optional(file), "text": .string(text)],
+      file.map { "wrote \($0); start it with `hearth run \($0)`" } ?? text.trimmed)
   }
 
-  func run() throws {
-    let text = kind.definition
-    guard let file else {
-      return options.output.result(
-        ["kind": .string(kind.rawValue), "file": .null, "text": .string(text)], text.trimmed)
+  /// Writes the definition and the files that it uses, or nothing if one of them exists with other contents.
+  private func write(_ text: String, to file: String) throws {
+    let folder = URL(filePath: file).deletingLastPathComponent()
+    let others = kind.files.map { (path: folder.appending(path: $0.name).relativePath, data: Data($0.bytes)) }
+      .filter { FileManager.default.contents(atPath: $0.path) != $0.data }
+    var written: [String] = []
+    do {
+      for (path, data) in [(file, Data(text.utf8))] + others {
+        try Self.write(data, to: path)
+        written.append(path)
+      }
+    } catch {
+      for path in written { unlink(path) }
+      throw error
     }
-    try Self.write(text, to: file)
-    options.output.result(
-      ["kind": .string(kind.rawValue), "file": .string(file), "text": .string(text)],
-      "wrote \(file); start it with `hearth run \(file)`")
   }
 
   /// Writes a new file, and fails if the file exists.
-  private static func write(_ text: String, to file: String) throws {
+  private static func write(_ data: Data, to file: String) throws {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else {
       let reason =
@@ -47,7 +56,7 @@ struct Init: ParsableCommand {
     }
     do {
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      try handle.write(contentsOf: Data(text.utf8))
+      try handle.write(contentsOf: data)
     } catch {
       unlink(file)
       throw HomeError(.badArguments, "\(file): can't be written: \(error.localizedDescription)", cause: error)

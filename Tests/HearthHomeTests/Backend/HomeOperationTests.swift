@@ -57,7 +57,7 @@ import Testing
     #expect(token.count == 32 && ada.role == .member && ada.created > 0)
     #expect(await code(open, .invite(name: "ada", role: .guest)) == .badArguments)
     #expect(try await open.home.invitedClients.map(\.name) == ["Ada"])
-    #expect(try await open.home.revoke("ADA").name == "Ada")
+    #expect(try await open.home.revoke("ADA").client.name == "Ada")
     #expect(try await open.home.invitedClients.isEmpty)
     #expect(await code(open, .revoke(name: "Ada")) == .notFound)
     await open.home.close()

@@ -47,6 +47,30 @@ import Testing
     }
   }
 
+  // MARK: Requests
+
+  @Test func requestGoesToNearestSource() throws {
+    var home = home(Self.lamp, Self.colorLamp())
+    let toggle = CommandData(OnOff.toggle.path(on: 1))
+    let request = HomeRequest.invokeDevice(device: "5", source: own, command: toggle, isTimed: false, timeout: nil)
+    guard case .invoke(5, let command, false) = try request.placed(in: home.state) else {
+      Issue.record("expected a command of the node")
+      return
+    }
+    #expect(command == toggle)
+    home.process(.lost(5, .timedOut))
+    guard case .invoke(Self.cloudNode, let other, false) = try request.placed(in: home.state) else {
+      Issue.record("expected a command of the cloud")
+      return
+    }
+    #expect(other.path.endpoint == 4)
+    #expect(request.node == nil && HomeRequest.status.node == nil)
+    #expect(throws: HomeError.self) {
+      try HomeRequest.invokeDevice(device: "9", source: nil, command: toggle, isTimed: false, timeout: nil)
+        .placed(in: home.state)
+    }
+  }
+
   // MARK: Traits
 
   @Test func traitOfCloudIsVisibleWhileMatterWorks() throws {

@@ -32,7 +32,7 @@ enum SharingSnippets {
   }
 
   static func revoke(_ owner: Home) async throws {
-    let gone = try await owner.revoke("Ada")
+    let gone = try await owner.revoke("Ada").client
     print("revoked", gone.name, "of", try await owner.hubStatus.clients.map(\.name))
   }
 

@@ -62,7 +62,7 @@ import Testing
     #expect(entries.map(\.authMode) == [.case, .group, .case, .case])
     #expect(entries[3].subjects == .value([.tag(0x48E1_0001)]))
     #expect(try change.handle(answer(.success)))
-    #expect(!change.isFull && change.granted == tags)
+    #expect(change.refused.isEmpty && change.granted == tags)
   }
 
   @Test func replacesEarlierVersion() throws {
@@ -84,7 +84,51 @@ import Testing
       try written(change).map(\.subjects) == [
         .value([0xC0_0000_0001]), .value([.tag(0x48E1_0003)]), .value([.tag(0x48E0_0001)]),
       ])
-    #expect(!change.isFull && change.granted.map(\.identifier) == [0x48E0])
+    #expect(change.refused.isEmpty && change.granted.map(\.identifier) == [0x48E0])
+    #expect(change.later == [0x48E1: 3])
+  }
+
+  @Test("raises the version beyond one that it does not know, as after the return to a copy of the home")
+  func raisesVersionBeyondLaterOne() throws {
+    var table = TagTable([:])
+    _ = table.issue(1, .operate)
+    var change = AccessChange(5, table.tags)
+    #expect(try change.handle(report([Self.admin, Self.entry(.operate, [.tag(0x0001_0005)])])))
+    #expect(table.complete(change).count == 1)
+    #expect(table.missing(on: 5).map(\.tag) == [0x0001_0006] && table.isPending(5))
+    // The same answer again has no effect.
+    #expect(table.complete(change).isEmpty)
+    var last = AccessChange(5, table.tags)
+    _ = try last.handle(report([Self.admin, Self.entry(.operate, [.tag(0x0001_FFFF)])]))
+    #expect(table.complete(last).isEmpty, "no version left")
+  }
+
+  @Test func refusesListWithoutAdministrator() throws {
+    var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
+    #expect(throws: ControllerError.self) { _ = try change.handle(report([Self.group])) }
+  }
+
+  @Test("waits for space in a list for each tag alone") func retriesOtherTagsOfFullList() throws {
+    var table = TagTable([:])
+    for (tag, privilege) in [(UInt16(1), Privilege.view), (2, .operate)] { _ = table.issue(tag, privilege) }
+    var change = AccessChange(5, table.tags)
+    _ = try change.handle(report([Self.admin, Self.group, Self.entry(.view, [7])]))
+    #expect(change.granted.map(\.identifier) == [1] && change.refused.map(\.identifier) == [2])
+    _ = table.complete(change)
+    #expect(!table.isPending(5) && table.missing(on: 5).map(\.identifier) == [2])
+    // A revocation is due also while the list is full.
+    _ = try table.raise(1)
+    #expect(table.isPending(5))
+    // A change of the earlier version that ends later does not delay it.
+    _ = table.complete(change)
+    #expect(table.isPending(5))
+    var next = AccessChange(5, table.tags)
+    _ = try next.handle(
+      report([Self.admin, Self.group, Self.entry(.view, [7]), Self.entry(.view, [.tag(0x0001_0001)])]))
+    _ = table.complete(next)
+    #expect(!table.isPending(5))
+    table.noteSpace(on: 5)
+    #expect(table.isPending(5))
   }
 
   @Test("leaves a list that requires several messages unchanged") func doesNotSplitList() throws {
@@ -108,24 +152,28 @@ import Testing
     #expect(table.missing(on: 5).map(\.identifier) == [2])
     // The list may have been overwritten.
     #expect(table.remove(5).count == 1 && table.missing(on: 5).count == 2)
+    // An entry of another version is not kept beside the current one.
+    _ = table.complete(change)
+    #expect(table.note([Self.admin, Self.entry(.view, [.tag(0x0001_0002)])] + both, of: 5).count == 1)
+    #expect(table.missing(on: 5).map(\.identifier) == [1])
   }
 
   @Test func completesWithoutWriteIfEntryExists() throws {
     var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
     #expect(try change.handle(report([Self.admin, Self.entry(.operate, [.tag(0x48E1_0001)])])))
-    #expect(!change.isFull)
+    #expect(change.refused.isEmpty)
   }
 
   @Test func leavesFullListUnchanged() throws {
     let entries = [Self.admin, Self.group, Self.entry(.view, [7]), Self.entry(.view, [8])]
     var change = AccessChange(5, [Self.tag(0x48E1, .operate)])
     #expect(try change.handle(report(entries)))
-    #expect(change.isFull && change.granted.isEmpty)
+    #expect(change.refused.map(\.identifier) == [0x48E1] && change.granted.isEmpty)
     // One of two tags fits.
     var second = AccessChange(5, [Self.tag(0x48E0, .view), Self.tag(0x48E1, .operate)])
     #expect(try !second.handle(report(Array(entries.prefix(3)))))
     #expect(try written(second).count == 4)
-    #expect(second.isFull && second.granted.map(\.identifier) == [0x48E0])
+    #expect(second.refused.count == 1 && second.granted.map(\.identifier) == [0x48E0])
   }
 
   @Test func readsAgainAfterConflict() throws {
