@@ -28,7 +28,7 @@ public actor HomeController {
     public var following = HomeConfiguration()
     /// The timeout of a request.
     public var timeout: Duration = .seconds(10)
-    /// Changes the configurations before the home opens.
+    /// Changes the configurations before the home opens, for tests only.
     package var configure: @Sendable (inout HomeConfiguration, inout ControllerConfiguration) -> Void = { _, _ in }
     /// The machine that the controller runs on.
     public var machine: any Machine = HostMachine()
@@ -39,7 +39,8 @@ public actor HomeController {
     package var membership: FabricMembership?
     /// The home of an invited client, as known from its hub.
     package var known: HomeState?
-
+    /// The time for DNS-SD to find a device; nil: ``timeout``, at most the default of the controller.
+    package var discoveryTime: Duration?
     /// Distinguishes the homes in memory of this process.
     package var memberNumber: UInt64 = 0
 
@@ -135,7 +136,7 @@ public actor HomeController {
         var configuration = ControllerConfiguration(
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
-        configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
+        configuration.discoveryTime = min(configuration.discoveryTime, options.discoveryTime ?? options.timeout)
         configuration.membership = options.membership
         var following = following
         options.configure(&following, &configuration)

@@ -361,10 +361,8 @@ actor HubLink: RouteLink {
       // The missed updates follow, or `reset`.
       if welcome.isResumed { report(.resumed) } else { position = nil }
     case (.refused(let error), _):
-      failure = error
       position = nil
-      report(.refused(error))
-      fail(error)
+      refused(error, attempt)
     case (.reset, _):
       phase = .loading
       home = ReceivedHome()

@@ -194,11 +194,7 @@ actor MemberLink: RouteLink {
       options.known = known()?.unreached ?? direct.membership.state
       var random = client.machine.makeRandom()
       options.memberNumber = random.next()
-      let configure = options.configure
-      options.configure = { following, configuration in
-        configure(&following, &configuration)
-        configuration.discoveryTime = min(configuration.discoveryTime, Self.discoveryTime)
-      }
+      options.discoveryTime = min(options.timeout, Self.discoveryTime)
       let controller = try await HomeController.open(options)
       guard !isStale else {
         work.add { await controller.close() }

@@ -32,7 +32,9 @@ public struct FabricMembership: Sendable {
 
 /// A certificate of another node of the fabric, issued by the controller.
 public struct IssuedCertificate: Sendable {
+  /// The root certificate in Matter TLV.
   public var rootCertificate: [UInt8]
+  /// The intermediate certificate in Matter TLV; nil if the fabric has none.
   public var intermediateCertificate: [UInt8]?
   /// The operational certificate (NOC) in Matter TLV.
   public var certificate: [UInt8]

@@ -6,6 +6,7 @@ internal import MatterTLV
 /// A CASE authenticated tag of certificates that the controller issued to other nodes, and the privilege that devices grant
 /// it. A later version revokes the certificates of earlier ones. Matter Core § 6.6.2.1.2.
 public struct TagRecord: Hashable, Sendable {
+  /// The upper 16 bits of the tag.
   public let identifier: UInt16
   /// The version of the next certificate, and of the access entries.
   public internal(set) var version: UInt16 = 1
