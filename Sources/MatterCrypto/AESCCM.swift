@@ -2,8 +2,9 @@ import COpenSSL
 
 /// AES-128-CCM with a 16-byte tag and a 13-byte nonce. Core § 3.6.
 ///
-/// An object has one key for its lifetime: the cipher is fetched and the key schedule computed once, and every call
-/// reuses the two contexts. Both would otherwise dominate the time for a short message.
+/// An object has one key for its lifetime: the cipher is fetched and the key schedule computed once for each direction, and
+/// every call reuses the context. Both would otherwise dominate the time for a short message. A context is created on first
+/// use, because the keys of a session are used in one direction only.
 ///
 /// `@unchecked Sendable`: the contexts are mutable and not locked. The cipher's session belongs to one engine, which
 /// one thread drives at a time. The engine may move between threads, but two threads must never call at once.
@@ -17,30 +18,38 @@ public final class AESCCM: @unchecked Sendable {
   /// reference count.
   private nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, "AES-128-CCM", nil)
 
-  private let sealing: OpaquePointer
-  private let opening: OpaquePointer
+  private let key: SymmetricKey
+  private var sealing: OpaquePointer?
+  private var opening: OpaquePointer?
 
-  /// - Throws: ``CryptoError`` if OpenSSL rejects the cipher or the key.
+  /// - Throws: ``CryptoError`` if OpenSSL lacks the cipher.
   public init(key: SymmetricKey) throws(CryptoError) {
-    sealing = allocated(EVP_CIPHER_CTX_new())
-    opening = allocated(EVP_CIPHER_CTX_new())
-    let tagLength = Int32(Self.tagByteCount)
-    let nonceLength = Int32(Nonce.byteCount)
-    guard let cipher = Self.cipher,
-      EVP_EncryptInit_ex2(sealing, cipher, nil, nil, nil) == 1,
-      EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_SET_IVLEN, nonceLength, nil) == 1,
-      EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_SET_TAG, tagLength, nil) == 1,
-      EVP_EncryptInit_ex2(sealing, nil, key.bytes, nil, nil) == 1,
-      EVP_DecryptInit_ex2(opening, cipher, nil, nil, nil) == 1,
-      EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_IVLEN, nonceLength, nil) == 1,
-      EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_TAG, tagLength, nil) == 1,
-      EVP_DecryptInit_ex2(opening, nil, key.bytes, nil, nil) == 1
-    else { throw .takeOpenSSLError(during: "AES-128-CCM") }
+    guard Self.cipher != nil else { throw .takeOpenSSLError(during: "AES-128-CCM") }
+    self.key = key
   }
 
   deinit {
     EVP_CIPHER_CTX_free(sealing)
     EVP_CIPHER_CTX_free(opening)
+  }
+
+  /// Returns the context of a direction.
+  /// - Parameter isSealing: whether to encrypt.
+  private func context(isSealing: Bool) throws(CryptoError) -> OpaquePointer {
+    if let known = isSealing ? sealing : opening { return known }
+    let context = allocated(EVP_CIPHER_CTX_new())
+    let direction: Int32 = isSealing ? 1 : 0
+    guard let cipher = Self.cipher,
+      EVP_CipherInit_ex2(context, cipher, nil, nil, direction, nil) == 1,
+      EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, Int32(Nonce.byteCount), nil) == 1,
+      EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagByteCount), nil) == 1,
+      EVP_CipherInit_ex2(context, nil, key.bytes, nil, direction, nil) == 1
+    else {
+      EVP_CIPHER_CTX_free(context)
+      throw .takeOpenSSLError(during: "AES-128-CCM")
+    }
+    if isSealing { sealing = context } else { opening = context }
+    return context
   }
 
   /// Encrypts the bytes of `buffer` from `offset` to its end in place and appends the tag.
@@ -61,7 +70,7 @@ public final class AESCCM: @unchecked Sendable {
       throw .invalidLength(expected: Self.maximumByteCount, found: end - offset)
     }
     buffer.append(contentsOf: repeatElement(0, count: Self.tagByteCount))
-    let context = sealing
+    let context = try context(isSealing: true)
     let sealed = nonce.withBytes { nonce in
       buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
         guard let base = buffer.baseAddress else { return false }
@@ -98,7 +107,7 @@ public final class AESCCM: @unchecked Sendable {
     guard end - offset <= Self.maximumByteCount else {
       throw .invalidLength(expected: Self.maximumByteCount, found: end - offset)
     }
-    let context = opening
+    let context = try context(isSealing: false)
     let opened = nonce.withBytes { nonce in
       buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
         guard let base = buffer.baseAddress else { return false }
@@ -131,7 +140,7 @@ public final class AESCCM: @unchecked Sendable {
     guard range.lowerBound >= 0, range.upperBound <= buffer.count, range.count <= Self.maximumByteCount else {
       throw .invalidLength(expected: buffer.count, found: range.upperBound)
     }
-    let context = sealing
+    let context = try context(isSealing: true)
     let isDone = nonce.withBytes { nonce in
       buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
         guard let base = buffer.baseAddress else { return range.isEmpty }

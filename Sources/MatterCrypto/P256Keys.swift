@@ -49,7 +49,6 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
   /// 32 big-endian bytes.
   public let scalar: [UInt8]
   public let publicKey: P256PublicKey
-  private let key: EVPKey
 
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 32 bytes, ``CryptoError/invalidKey`` if
   ///   the number is zero or not below the order of the curve.
@@ -65,22 +64,19 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
   private init(_ number: Scalar) {
     scalar = number.bytes
     publicKey = P256PublicKey(trusted: CurvePoint(generatorTimes: number).bytes)
-    key = EVPKey(publicKey: publicKey.bytes, scalar: scalar)
   }
 
   /// Signs with ECDSA-SHA-256 (64 bytes, r and s) and a random nonce of OpenSSL's generator, so that signatures always
   /// differ. Code that must be reproducible signs with a ``SignatureScheme``.
   public func sign(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
-    guard let pointer = key.pointer, let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
-      throw .takeOpenSSLError(during: "ECDSA sign")
-    }
-    defer { EVP_PKEY_CTX_free(context) }
     let digest = Hash.sha256(message)
+    let number = try Scalar(validating: scalar)
     var der = [UInt8](repeating: 0, count: ECDSASignature.largestDER)
-    var count = der.count
-    guard EVP_PKEY_sign_init(context) == 1,
-      EVP_PKEY_sign(context, &der, &count, digest, digest.count) == 1
-    else { throw .takeOpenSSLError(during: "ECDSA sign") }
+    // Keeps the object, which owns the number, alive during the call.
+    let count = withExtendedLifetime(number) {
+      Int(hearth_ecdsa_sign(P256.group, number.number, digest, digest.count, &der))
+    }
+    guard count > 0 else { throw .takeOpenSSLError(during: "ECDSA sign") }
     return try ECDSASignature.raw(fromDER: Array(der[..<count]))
   }
 
@@ -98,10 +94,10 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
   public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }
 
-/// An OpenSSL key object, created on first use: most keys are used for a single key agreement, which does not need one.
-final class EVPKey: Sendable, CustomReflectable {
+/// The OpenSSL object of a public key, created on first use: most keys are used for a single key agreement, which does not
+/// need one.
+final class EVPKey: Sendable {
   private let publicKey: [UInt8]
-  private let scalar: [UInt8]?
   private let handle = Mutex<Handle?>(nil)
 
   /// `@unchecked Sendable`: immutable after creation; OpenSSL's reference count is atomic.
@@ -113,35 +109,26 @@ final class EVPKey: Sendable, CustomReflectable {
     deinit { EVP_PKEY_free(pointer) }
   }
 
-  /// A public key from which other keys are copied; nil if OpenSSL cannot create one.
+  /// The key from which other keys are copied; nil if OpenSSL cannot create one.
   private static let template: Handle? = {
     let point = CurvePoint(generatorTimes: Scalar(bytes: [1])).bytes
-    return hearth_p256_key(point, point.count, nil).map { Handle($0) }
+    return hearth_p256_key(point, point.count).map { Handle($0) }
   }()
 
-  /// Hides the scalar.
-  var customMirror: Mirror { Mirror(self, children: []) }
-
-  /// Creates a key from a point, and the scalar of a key pair, without checks.
-  init(publicKey: [UInt8], scalar: [UInt8]? = nil) {
-    (self.publicKey, self.scalar) = (publicKey, scalar)
-  }
+  /// Creates a key from a point, without checks.
+  init(publicKey: [UInt8]) { self.publicKey = publicKey }
 
   /// Valid during the lifetime of this object. Nil only if OpenSSL rejects the key or cannot create one; the reason is
   /// in the error queue.
   var pointer: OpaquePointer? {
     let key = handle.withLock { handle in
-      if handle == nil { handle = make().map { Handle($0) } }
+      if handle == nil {
+        handle = Self.template.flatMap { hearth_p256_key_like($0.pointer, publicKey, publicKey.count) }.map {
+          Handle($0)
+        }
+      }
       return handle
     }
     return key?.pointer
-  }
-
-  private func make() -> OpaquePointer? {
-    guard let scalar else {
-      return Self.template.flatMap { hearth_p256_key_like($0.pointer, publicKey, publicKey.count) }
-    }
-    // Keeps the object, which owns the number, alive during the call.
-    return withExtendedLifetime(Scalar(bytes: scalar)) { hearth_p256_key(publicKey, publicKey.count, $0.number) }
   }
 }

@@ -47,7 +47,7 @@ import Testing
     try store.commit([StoreChange("a", [1], isDurable: true)])
     let new = journal + ".new"
     #expect(
-      try operations { try store.compact() }
+      try operations { try store.compact(isForced: true) }
         == [.append(new), .append(new), .fsync(new), .rename(new, to: journal), .fsync(path)])
     // Later commits go to the new file.
     #expect(

@@ -43,7 +43,12 @@ public struct DNSName: Hashable, Sendable {
     if bytes.isEmpty || bytes.count + 2 + parent.wire.count > Self.maximumLength {
       self = parent
     } else {
-      self.init(wire: [UInt8(bytes.count)] + bytes + parent.wire)
+      var wire: [UInt8] = []
+      wire.reserveCapacity(1 + bytes.count + parent.wire.count)
+      wire.append(UInt8(bytes.count))
+      wire += bytes
+      wire += parent.wire
+      self.init(wire: wire)
     }
   }
 

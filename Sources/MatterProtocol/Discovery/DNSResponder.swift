@@ -47,7 +47,6 @@ public struct DNSResponder: Sendable {
     let instance: DNSName
     let host: DNSName
     let pointers: [DNSName]
-    let text: [[UInt8]]
     var phase = Phase.initial
     /// The time of the next announcement; nil if none is pending.
     var nextStep: Instant?
@@ -142,7 +141,8 @@ public struct DNSResponder: Sendable {
     let instance = service.kind.instanceName
     lastSequence += 1
     let sequence = lastSequence
-    let new = service.pointerNames
+    // Names that other services have share their storage.
+    let new = service.pointerNames.map { name in index.index(forKey: name).map { index[$0].key } ?? name }
     let host = DNSName(service.hostName)
     if let old = index[instance]?.instance, let previous = services[old] {
       if previous.service == service { return }
@@ -155,7 +155,7 @@ public struct DNSResponder: Sendable {
       forget(old)
     }
     services[sequence] = Published(
-      service: service, instance: instance, host: host, pointers: new, text: service.textStrings)
+      service: service, instance: instance, host: host, pointers: new)
     for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
     index[instance, default: NameEntry()].instance = sequence
     index[host, default: NameEntry()].hosted.append(sequence)
@@ -175,7 +175,7 @@ public struct DNSResponder: Sendable {
       var records = service.pointers.map { DNSRecord($0, .ptr(instance), ttl: 0) }
       records += [
         DNSRecord(instance, service.srv, ttl: 0, cacheFlush: true),
-        DNSRecord(instance, .txt(service.text), ttl: 0, cacheFlush: true),
+        DNSRecord(instance, .txt(service.service.textStrings), ttl: 0, cacheFlush: true),
       ]
       goodbye(records, hosts: soleHost(of: sequence))
     }

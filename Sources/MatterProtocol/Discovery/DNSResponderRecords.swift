@@ -70,7 +70,7 @@ extension DNSResponder {
     switch reference.type {
     case .ptr: return [DNSRecord(name, .ptr(service.instance), ttl: Self.otherTTL)]
     case .srv: return [DNSRecord(name, service.srv, ttl: Self.hostTTL, cacheFlush: true)]
-    case .txt: return [DNSRecord(name, .txt(service.text), ttl: Self.otherTTL, cacheFlush: true)]
+    case .txt: return [DNSRecord(name, .txt(service.service.textStrings), ttl: Self.otherTTL, cacheFlush: true)]
     case .nsec:
       return [DNSRecord(name, .nsec(next: name, types: [.txt, .srv]), ttl: Self.hostTTL, cacheFlush: true)]
     default: return []

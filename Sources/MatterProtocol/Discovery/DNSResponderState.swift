@@ -105,29 +105,27 @@ struct Goodbye: Sendable {
 /// The time of the last multicast of each record. A record is multicast at most once per second on each interface, and
 /// a query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
-  private struct Key: Hashable {
-    /// The hash of the record, which takes less memory than the record. Two records with the same hash would have the
-    /// same time, so that one could be sent a second later or not at all.
-    let record: Int
-    let interface: InterfaceID
-    let isIPv6: Bool
-
-    init(_ record: RecordReference, _ interface: InterfaceID, isIPv6: Bool) {
-      (self.record, self.interface, self.isIPv6) = (record.hashValue, interface, isIPv6)
-    }
+  /// The hash of a record on an interface, which takes less memory than these. Two records with the same hash would have
+  /// the same time, so that one could be sent a second later or not at all.
+  private static func key(_ record: RecordReference, _ interface: InterfaceID, isIPv6: Bool) -> Int {
+    var hasher = Hasher()
+    hasher.combine(record)
+    hasher.combine(interface)
+    hasher.combine(isIPv6)
+    return hasher.finalize()
   }
 
   static let pause = Duration.seconds(1)
   /// A quarter of the longest TTL.
   private static let memory = Duration.seconds(Int64(DNSResponder.otherTTL)) / 4
 
-  private var current: [Key: Instant] = [:]
-  private var previous: [Key: Instant] = [:]
+  private var current: [Int: Instant] = [:]
+  private var previous: [Int: Instant] = [:]
   private var rotated: Instant?
 
   /// Returns the time of the last multicast of a record; nil if there was none recently.
   func last(_ record: RecordReference, _ pending: PendingAnswers) -> Instant? {
-    let key = Key(record, pending.interface, isIPv6: pending.isIPv6)
+    let key = Self.key(record, pending.interface, isIPv6: pending.isIPv6)
     return current[key] ?? previous[key]
   }
 
@@ -138,7 +136,7 @@ struct MulticastHistory: Sendable {
       current = [:]
       rotated = now
     }
-    current[Key(record, pending.interface, isIPv6: pending.isIPv6)] = now
+    current[Self.key(record, pending.interface, isIPv6: pending.isIPv6)] = now
   }
 
   /// Removes the records of a host, so that they can be multicast at once after a goodbye.
@@ -146,7 +144,7 @@ struct MulticastHistory: Sendable {
     for interface in interfaces {
       for isIPv6 in [false, true] {
         for type in [DNSType.a, .aaaa, .nsec] {
-          let key = Key(RecordReference(name, type), interface, isIPv6: isIPv6)
+          let key = Self.key(RecordReference(name, type), interface, isIPv6: isIPv6)
           current[key] = nil
           previous[key] = nil
         }

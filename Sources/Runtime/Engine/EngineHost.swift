@@ -27,7 +27,8 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   @usableFromInline var isDraining = false
   /// Whether the host was stopped; the engine gets no further input.
   public private(set) var isStopped = false
-  private var published: [MatterService.Kind: MatterService] = [:]
+  /// One service for each kind. A list of few, which takes less memory than a dictionary.
+  private var published: [MatterService] = []
   private var browses: [DiscoveryQuery: ServiceDiscovery.Browse] = [:]
   @usableFromInline var timer: LazyTimer?
 
@@ -94,10 +95,10 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     // Sorted, so that a simulation is deterministic.
     for (_, browse) in browses.sorted(by: { "\($0.key)" < "\($1.key)" }) { discovery?.stop(browse) }
     browses = [:]
-    for (_, service) in published.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+    for service in published.sorted(by: { "\($0.kind)" < "\($1.kind)" }) {
       discovery?.withdraw(service, silently: silently)
     }
-    published = [:]
+    published = []
     if silently { store.abandon() } else { store.close() }
     onEvent = nil
     onStoreFailure = nil
@@ -145,10 +146,11 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     switch effect {
     case .send, .emit, .store, .join, .leave: break
     case .publish(let service):
-      published[service.kind] = service
+      published.removeAll { $0.kind == service.kind }
+      published.append(service)
       publish(service)
     case .withdraw(let service):
-      published[service.kind] = nil
+      published.removeAll { $0.kind == service.kind }
       discovery?.withdraw(service, silently: false)
     case .browse(let query): browse(query)
     case .stopBrowsing(let query):
@@ -172,7 +174,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     let bound = NIOLoopBound(Weak(self), eventLoop: eventLoop)
     let kind = service.kind
     discovery.publish(service, on: eventLoop) { conflict in
-      guard let host = bound.value.object, host.published[kind] != nil else { return }
+      guard let host = bound.value.object, host.published.contains(where: { $0.kind == kind }) else { return }
       host.handle(.serviceConflict(conflict))
     }
   }

@@ -34,7 +34,10 @@ public final class StateStore: NodeStore {
   public let options: Options
   /// The number of bytes of an incomplete transaction that were dropped on opening.
   public let droppedBytes: Int
-  private var state: StoredState
+  /// The state that was read on opening, until it is loaded or changed. Later it is read from the journal, since the node
+  /// has its state in memory already.
+  private var opened: StoredState?
+  /// The size of the live entries when the journal was last read.
   private var live: Int
   private var length: Int
   private var journal: OpenFile?
@@ -79,12 +82,23 @@ public final class StateStore: NodeStore {
       try journal.append(Journal.magic)
       length = Journal.magic.count
     }
-    state = replayed.state
-    live = state.reduce(0) { $0 + Journal.entrySize($1.key, $1.value) }
+    opened = replayed.state
+    live = Self.size(of: replayed.state)
     self.journal = journal
   }
 
-  public func load() throws(StoreError) -> StoredState { state }
+  public func load() throws(StoreError) -> StoredState {
+    if let state = opened.take() { return state }
+    guard let journal else { throw StoreError(.closed, path: directory) }
+    guard let replayed = Journal.replay(try journal.readAll()), replayed.damage == nil else {
+      throw StoreError(.notAJournal, path: path)
+    }
+    return replayed.state
+  }
+
+  private static func size(of state: StoredState) -> Int {
+    state.reduce(0) { $0 + Journal.entrySize($1.key, $1.value) }
+  }
 
   public func commit(_ changes: [StoreChange]) throws(StoreError) {
     guard let journal else { throw StoreError(.closed, path: directory) }
@@ -102,19 +116,13 @@ public final class StateStore: NodeStore {
       throw error
     }
     length += transaction.count
-    for change in changes {
-      let old: [UInt8]?
-      if let new = change.value {
-        live += Journal.entrySize(change.key, new)
-        old = state.updateValue(new, forKey: change.key)
-      } else {
-        old = state.removeValue(forKey: change.key)
-      }
-      if let old { live -= Journal.entrySize(change.key, old) }
-    }
-    if length > options.compactionMinimum && length > options.compactionFactor * (live + Journal.magic.count) {
-      try compact()
-    }
+    opened = nil
+    if isGrown { try compact() }
+  }
+
+  /// Whether the journal exceeds the live entries by the factor.
+  private var isGrown: Bool {
+    length > options.compactionMinimum && length > options.compactionFactor * (live + Journal.magic.count)
   }
 
   public func close() {
@@ -130,11 +138,21 @@ public final class StateStore: NodeStore {
     }
   }
 
-  /// Compacts the journal: writes the live entries to a new file and renames it over the old one.
-  func compact() throws(StoreError) {
-    let (new, length) = try Self.write(state, to: path + ".new")
+  /// Compacts the journal, unless its live entries have grown as well: writes them to a new file and renames it over the
+  /// old one. A damaged journal is not compacted; the next opening reports the damage.
+  /// - Parameter isForced: whether to compact regardless of the size.
+  func compact(isForced: Bool = false) throws(StoreError) {
+    guard let journal, let replayed = Journal.replay(try journal.readAll()), replayed.damage == nil,
+      replayed.length == length
+    else {
+      live = length
+      return
+    }
+    live = Self.size(of: replayed.state)
+    guard isForced || isGrown else { return }
+    let (new, length) = try Self.write(replayed.state, to: path + ".new")
     try OpenFile.move(path + ".new", to: path)
-    journal = new
+    self.journal = new
     self.length = length
     try lock?.synchronize()
   }

@@ -28,7 +28,8 @@ package final class ImpairedDiscovery: NodeDiscovery {
   }
 
   private struct State {
-    var publications: [MatterService.Kind: Publication] = [:]
+    /// One for each kind. A list of few, which takes less memory than a dictionary.
+    var publications: [Publication] = []
     var searches: [UInt64: Search] = [:]
     var lastSearch: UInt64 = 0
   }
@@ -47,10 +48,7 @@ package final class ImpairedDiscovery: NodeDiscovery {
   /// Hides or announces the published services, and stops or restarts the searches, as the faults require.
   package func update() {
     let searches = state.withLock { state in
-      for (kind, var publication) in state.publications {
-        announce(&publication, again: false)
-        state.publications[kind] = publication
-      }
+      for index in state.publications.indices { announce(&state.publications[index], again: false) }
       for (number, var search) in state.searches {
         startOrStop(&search, number)
         state.searches[number] = search
@@ -120,18 +118,21 @@ package final class ImpairedDiscovery: NodeDiscovery {
     guard impairment.takesEffect() else { return }
     state.withLock { state in
       impairment.recordPublication(of: service.kind)
+      let known = state.publications.firstIndex { $0.service.kind == service.kind }
       var publication = Publication(
         service: service, owner: owner, onConflict: onConflict,
-        announced: state.publications[service.kind]?.announced)
+        announced: known.flatMap { state.publications[$0].announced })
       announce(&publication, again: true)
-      state.publications[service.kind] = publication
+      if let known { state.publications[known] = publication } else { state.publications.append(publication) }
     }
   }
 
   package func withdraw(_ service: MatterService, silently: Bool) {
     let isSilent = !impairment.takesEffect() || silently
     state.withLock { state in
-      guard state.publications.removeValue(forKey: service.kind)?.announced != nil else { return }
+      guard let known = state.publications.firstIndex(where: { $0.service.kind == service.kind }),
+        state.publications.remove(at: known).announced != nil
+      else { return }
       if !isSilent { impairment.recordGoodbye(for: service.kind) }
       discovery.withdraw(service, silently: isSilent)
     }
