@@ -12,29 +12,33 @@ import Synchronization
 /// and has no state: state lives in the node and is reached through the ``ServerContext`` that every handler is given.
 public struct ClusterServer: Sendable {
   /// The declaration of the cluster.
-  public let cluster: any Cluster.Type
+  public var cluster: any Cluster.Type { storage.cluster }
   /// The id of the cluster.
-  public let id: ClusterID
+  public var id: ClusterID { storage.id }
   /// The FeatureMap.
-  public let features: UInt32
+  public var features: UInt32 { storage.features }
 
-  /// The elements and handlers. Copies of a server share one object, because each device has dozens of copies.
+  /// The declaration, the elements and the handlers. Copies of a server share one object, because each device has dozens
+  /// of copies.
   private var storage: Storage
   /// Initial values that differ from those of the declarations. They are kept apart, so that devices with different
-  /// values share the elements and handlers.
-  private var initials: [AttributeID: [UInt8]] = [:]
+  /// values share the elements and handlers. A list of few, which takes less memory than a dictionary.
+  private var initials: [(attribute: AttributeID, value: [UInt8])] = []
 
   private final class Storage: Sendable {
+    let cluster: any Cluster.Type
+    let id: ClusterID
+    let features: UInt32
     let elements: ServerElements
-    init(_ elements: ServerElements) { self.elements = elements }
+
+    init(_ cluster: any Cluster.Type, features: UInt32, _ elements: ServerElements) {
+      (self.cluster, id, self.features, self.elements) = (cluster, cluster.id, features, elements)
+    }
   }
 
   /// Creates a server with the elements that are mandatory with the features.
   public init<C: Cluster>(_ cluster: C.Type, features: [Feature] = []) {
-    self.cluster = cluster
-    id = cluster.id
     let mask = features.reduce(0) { $0 | $1.mask }
-    self.features = mask
     let facts = ConformanceFacts(features: mask)
     var elements = ServerElements()
     for element in cluster.elements {
@@ -44,7 +48,7 @@ public struct ClusterServer: Sendable {
       default: break
       }
     }
-    storage = Storage(elements)
+    storage = Storage(cluster, features: mask, elements)
   }
 
   /// Returns the server of these features, which `build` completes when it is first needed; later devices share it.
@@ -101,14 +105,32 @@ public struct ClusterServer: Sendable {
 
   private func serving(_ info: AttributeInfo, initial value: [UInt8]) -> Self {
     var server = serves(info.id) ? self : changed { $0.serve(info) }
-    server.initials[info.id] = value
+    server.initials = []
+    server.initials.reserveCapacity(initials.count + 1)
+    server.initials += initials.lazy.filter { $0.attribute != info.id }
+    server.initials.append((info.id, Self.values.withLock { $0.shared(value) }))
     return server
+  }
+
+  /// Initial values that devices share, since most of them are the same on each.
+  private static let values = Mutex(SharedValues())
+
+  private struct SharedValues {
+    /// The values of the first devices. Later ones are usually specific to a device, such as serial numbers.
+    private var values: Set<[UInt8]> = []
+    private static let limit = 1024
+
+    /// Returns an equal value that is in use already, or this one.
+    mutating func shared(_ value: [UInt8]) -> [UInt8] {
+      guard values.count < Self.limit else { return values.firstIndex(of: value).map { values[$0] } ?? value.trimmed }
+      return values.insert(value.trimmed).memberAfterInsert
+    }
   }
 
   /// Returns the encoded initial value; nil if the attribute is not served.
   func initial(of attribute: AttributeID) -> [UInt8]? {
     guard let served = attributes[attribute] else { return nil }
-    return initials[attribute] ?? served.declaredInitial
+    return initials.first { $0.attribute == attribute }?.value ?? served.declaredInitial
   }
 
   /// Returns whether the attribute is served.
@@ -176,7 +198,7 @@ public struct ClusterServer: Sendable {
   func changed(_ change: (inout ServerElements) -> Void) -> Self {
     var (copy, elements) = (self, storage.elements)
     change(&elements)
-    copy.storage = Storage(elements)
+    copy.storage = Storage(cluster, features: features, elements)
     return copy
   }
 

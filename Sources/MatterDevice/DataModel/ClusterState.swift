@@ -4,9 +4,9 @@ internal import MatterModel
 struct ClusterState: Sendable {
   let path: ClusterPath
   let server: ClusterServer
-  /// Encoded values with anonymous tags, by attribute, of stored attributes that were set. The others have their initial
-  /// values.
-  private var changed: [AttributeID: [UInt8]] = [:]
+  /// Encoded values with anonymous tags of stored attributes that were set. The others have their initial values. A list
+  /// of few, which takes less memory than a dictionary.
+  private var changed: [(attribute: AttributeID, value: [UInt8])] = []
   /// Incremented with every change of an attribute. Matter Core § 7.13.2.1.
   var dataVersion: UInt32
   /// Private values of the server that survive a restart.
@@ -23,11 +23,19 @@ struct ClusterState: Sendable {
   /// The encoded value of a stored attribute; nil if the attribute is computed or not served.
   subscript(_ attribute: AttributeID) -> [UInt8]? {
     get {
-      if let value = changed[attribute] { return value }
+      for known in changed where known.attribute == attribute { return known.value }
       guard server.attributes[attribute]?.read == nil else { return nil }
       return server.initial(of: attribute)
     }
-    set { changed[attribute] = newValue }
+    set {
+      let index = changed.firstIndex { $0.attribute == attribute }
+      switch (index, newValue?.trimmed) {
+      case (let index?, let value?): changed[index].value = value
+      case (nil, let value?): changed.append((attribute, value))
+      case (let index?, nil): changed.remove(at: index)
+      case (nil, nil): break
+      }
+    }
   }
 
   /// Sorted, the global attributes last.

@@ -7,6 +7,7 @@ internal import MatterProtocol
 struct NodeState: Sendable {
   /// Sorted by endpoint and cluster.
   var clusters: [ClusterState] = []
+  /// Sorted by id, without their servers, which `clusters` contains.
   private(set) var endpoints: [EndpointDefinition] = []
   var configuration: DeviceConfiguration
 
@@ -40,7 +41,10 @@ struct NodeState: Sendable {
   /// The ACL attribute, decoded.
   var acl = AccessControlList()
   /// The replaced decisions.
-  var hooks = DeviceHooks()
+  var hooks: DeviceHooks {
+    _read { yield configuration.hooks }
+    _modify { yield &configuration.hooks }
+  }
   /// The signature scheme of the device.
   let signatures: any SignatureScheme
 
@@ -84,7 +88,9 @@ struct NodeState: Sendable {
     (endpoints, clusters) = ([], [])
     clusters.reserveCapacity(definitions.reduce(0) { $0 + $1.servers.count })
     for endpoint in definitions.sorted(by: { $0.id < $1.id }) where endpoints.last?.id != endpoint.id {
-      endpoints.append(endpoint)
+      var bare = endpoint
+      bare.servers = []
+      endpoints.append(bare)
       for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
         let path = ClusterPath(endpoint.id, server.id)
         guard clusters.last?.path != path else { continue }
@@ -97,6 +103,15 @@ struct NodeState: Sendable {
       $0.path.cluster == PowerSource.id && $0.server.hooks[PowerSourceServer.used.name] != nil
     }
     uses = hasDrain ? uses ?? [:] : nil
+  }
+
+  /// The endpoints with their servers.
+  var definitions: [EndpointDefinition] {
+    endpoints.map { endpoint in
+      var endpoint = endpoint
+      endpoint.servers = clusters.filter { $0.path.endpoint == endpoint.id }.map(\.server)
+      return endpoint
+    }
   }
 
   private mutating func load(_ stored: StoredState) {

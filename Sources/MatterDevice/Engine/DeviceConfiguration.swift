@@ -66,7 +66,11 @@ public struct DeviceConfiguration: Sendable {
   /// the server ``IcdManagementServer/make(_:)``.
   public var sleep: SleepConfiguration?
   /// The limits of sessions and exchanges.
-  public var limits = NodeConfiguration()
+  public var limits: NodeConfiguration {
+    get { boxedLimits.wrappedValue }
+    set { boxedLimits.wrappedValue = newValue }
+  }
+  private var boxedLimits = Boxed(wrappedValue: NodeConfiguration())
   /// Replaced decisions, for tests and fault injection.
   package var hooks = DeviceHooks()
 

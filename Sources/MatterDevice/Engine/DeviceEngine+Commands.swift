@@ -115,7 +115,7 @@ extension DeviceEngine {
     let source = random.fork()
     // Only the record of the orderly shutdown is kept.
     self = DeviceEngine(
-      configuration, endpoints: endpoints, stored: [StoreKey.shutDown: true.tlv], random: source,
+      configuration, endpoints: context.node.definitions, stored: [StoreKey.shutDown: true.tlv], random: source,
       signatures: context.node.signatures, at: now)
     // One store effect before all others, so that a loss of power leaves the device either unchanged or reset.
     let changes = Self.stored(by: last) + forgotten + Self.stored(by: effects)

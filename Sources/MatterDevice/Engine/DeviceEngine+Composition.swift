@@ -25,8 +25,8 @@ extension DeviceEngine {
         $0.array(.anonymous) {
           $0.write(UInt64(endpoint.id.rawValue))
           for type in endpoint.deviceTypes { $0.write(UInt64(type.id.rawValue) << 16 | UInt64(type.revision)) }
-          for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
-            $0.write(UInt64(server.id.rawValue) << 32 | UInt64(server.features))
+          for cluster in context.node.clusters where cluster.path.endpoint == endpoint.id {
+            $0.write(UInt64(cluster.server.id.rawValue) << 32 | UInt64(cluster.server.features))
           }
           // Separate arrays, because clients and parts are different kinds of numbers.
           for list in [

@@ -11,8 +11,7 @@ extension DeviceEngine {
   public mutating func replaceEndpoints(_ endpoints: [EndpointDefinition], at now: Instant) {
     advance(to: now)
     let before = Hash.sha256(composition)
-    self.endpoints = RootNode.complete(endpoints, configuration)
-    let positions = context.node.replaceEndpoints(self.endpoints)
+    let positions = context.node.replaceEndpoints(RootNode.complete(endpoints, configuration))
     context.current = 0
     for (exchange, interaction) in interactions {
       guard case .reporting(var job) = interaction else { continue }

@@ -17,7 +17,7 @@ extension DeviceEngine {
     advance(to: now)
     let old = context.node.hooks.violations
     (configuration.hooks, configuration.limits.hooks) = (hooks, node)
-    (context.node.hooks, core.hooks) = (hooks, node)
+    core.hooks = node
     // Subscribers get the changed values.
     for path in Set(old.keys).union(hooks.violations.keys).sorted() where old[path] != hooks.violations[path] {
       context.node.markChanged(path)

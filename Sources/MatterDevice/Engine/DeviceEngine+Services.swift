@@ -113,10 +113,11 @@ extension DeviceEngine {
     if let window = commissioning.window, !commissioning.isPASEBusy {
       var service = MatterService(
         kind: .commissionable(instance: window.instance), hostName: hostName, port: configuration.port)
+      service.text.reserveCapacity(9)
       service.discriminator = window.discriminator
       service.commissioningMode = window.isEnhanced ? 2 : 1
       service.setVendor(configuration.vendorID.rawValue, product: configuration.productID)
-      service.deviceType = endpoints.first { $0.id != .root }?.deviceTypes.first?.id.rawValue
+      service.deviceType = context.node.endpoints.first { $0.id != .root }?.deviceTypes.first?.id.rawValue
       service.deviceName = name
       // Bits 0 and 5: power cycle, or see the manual. Matter Core § 5.4.2.5.6.
       service.pairingHint = 33

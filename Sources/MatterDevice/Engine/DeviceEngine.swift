@@ -13,7 +13,6 @@ public struct DeviceEngine: Engine {
     get { context.node.configuration }
     set { context.node.configuration = newValue }
   }
-  var endpoints: [EndpointDefinition]
   var core: NodeCore
   /// Owns the node's state.
   var context: ServerContext
@@ -64,7 +63,6 @@ public struct DeviceEngine: Engine {
     }
     configuration.applySleep()
     hostName = configuration.hostName
-    self.endpoints = RootNode.complete(endpoints, configuration)
     var random = random
     let coreRandom = random.fork()
     nextSubscription = UInt32(truncatingIfNeeded: random.next())
@@ -78,10 +76,10 @@ public struct DeviceEngine: Engine {
       ?? commissioning.fabrics.last?.index.rawValue ?? 0
     context = ServerContext(
       NodeState(
-        configuration, endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random,
+        configuration, endpoints: RootNode.complete(endpoints, configuration), stored: stored,
+        commissioning: commissioning, random: random,
         signatures: signatures,
         at: now))
-    context.node.hooks = configuration.hooks
     context.node.sleep = configuration.sleep.map { SleepState($0, at: now) }
     nextSessionDrop = configuration.hooks.sessionDropInterval.map { now + $0 }
     context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0, at: now) }
@@ -150,7 +148,8 @@ public struct DeviceEngine: Engine {
 
   public mutating func nextEffect() -> Effect<DeviceEvent>? {
     guard effectsTaken < effects.count else {
-      effects.removeAll(keepingCapacity: true)
+      // An idle device keeps no memory for the effects of its start.
+      effects.removeAll(keepingCapacity: effects.count <= 4)
       effectsTaken = 0
       return nil
     }
@@ -303,7 +302,7 @@ public struct DeviceEngine: Engine {
     }
     if !context.node.emitted.isEmpty {
       for event in context.node.emitted { effects.append(.emit(event)) }
-      context.node.emitted.removeAll(keepingCapacity: true)
+      context.node.emitted.removeAll(keepingCapacity: context.node.emitted.count <= 4)
     }
   }
 
@@ -311,7 +310,7 @@ public struct DeviceEngine: Engine {
   /// the last message or the end of the exchange, so that a loss of power in between leaves the old list.
   private mutating func takeChanges() -> [StoreChange] {
     let changes = Self.lastOfEach(context.node.changes)
-    context.node.changes.removeAll(keepingCapacity: true)
+    context.node.changes = []
     var open: Set<String> = []
     for interaction in interactions.values { if case .writing(let job) = interaction { open.formUnion(job.lists) } }
     if open.isEmpty { return changes }

@@ -115,7 +115,7 @@ extension DeviceEngine {
         for index in subscriptions.indices where !dropsChanges(subscriptions[index]) { subscriptions[index].note(path) }
       }
     }
-    context.node.dirty.removeAll(keepingCapacity: true)
+    context.node.dirty.removeAll(keepingCapacity: context.node.dirty.count <= 4)
   }
 
   /// Whether a test drops changes while a report is in progress.

@@ -26,10 +26,11 @@ public enum DropReason: String, Error, CaseIterable, Codable, Sendable {
 
 /// Counts of dropped messages by reason.
 public struct DropCounts: Hashable, Sendable {
-  private var counts = [Int](repeating: 0, count: DropReason.allCases.count)
+  /// By reason, in declaration order; empty until a message is dropped.
+  private var counts: [Int] = []
 
   /// The number of messages dropped for a reason.
-  public subscript(_ reason: DropReason) -> Int { counts[index(reason)] }
+  public subscript(_ reason: DropReason) -> Int { counts.isEmpty ? 0 : counts[index(reason)] }
   /// The number of all dropped messages.
   public var total: Int { counts.reduce(0, +) }
   /// The counts that are not zero, in the declaration order of the reasons.
@@ -37,6 +38,9 @@ public struct DropCounts: Hashable, Sendable {
     zip(DropReason.allCases, counts).filter { $0.1 > 0 }.map { ($0.0, $0.1) }
   }
 
-  mutating func count(_ reason: DropReason) { counts[index(reason)] += 1 }
+  mutating func count(_ reason: DropReason) {
+    if counts.isEmpty { counts = Array(repeating: 0, count: DropReason.allCases.count) }
+    counts[index(reason)] += 1
+  }
   private func index(_ reason: DropReason) -> Int { DropReason.allCases.firstIndex(of: reason) ?? 0 }
 }

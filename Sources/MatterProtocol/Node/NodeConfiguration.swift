@@ -1,5 +1,7 @@
+internal import MatterModel
+
 /// The limits of a node, and the parameters that it declares in handshakes.
-public struct NodeConfiguration: Sendable {
+public struct NodeConfiguration: Hashable, Sendable {
   /// The maximum number of secured sessions; the least recently used one is evicted.
   public var maximumSessions = 64
   /// The maximum number of unsecured sessions, the contexts of handshakes.
@@ -24,8 +26,12 @@ public struct NodeConfiguration: Sendable {
   public init() {}
 }
 
+extension NodeConfiguration: DefaultValued {
+  package static let defaultValue = NodeConfiguration()
+}
+
 /// Decisions of a node that a test or a simulated fault replaces.
-package struct NodeHooks: Sendable {
+package struct NodeHooks: Hashable, Sendable {
   package var maximumTransmissions = Retransmission.maximumTransmissions
   /// Whether the eviction of sessions respects the shares of the fabrics.
   package var hasFairShares = true

@@ -99,6 +99,7 @@ extension NodeCore {
     for id in handshakes.due(at: now) { abandonHandshake(id) }
     exchanges.updateEarliestDeadline()
     handshakes.updateEarliestDeadline()
+    handshakes.releaseMemory(at: now)
   }
 
   private mutating func advance(_ id: ExchangeID, to now: Instant) {

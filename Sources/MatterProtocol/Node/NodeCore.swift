@@ -10,7 +10,7 @@ public struct NodeCore: Sendable {
   /// of IPv6.
   static let largestDatagram = 1280
 
-  private(set) var configuration: NodeConfiguration
+  @Boxed private(set) var configuration: NodeConfiguration
   var random: any RandomSource
   /// The source of retransmission jitter, which need not be cryptographically secure.
   var jitterSource: SeededRandomSource
@@ -24,7 +24,7 @@ public struct NodeCore: Sendable {
   var resumption: ResumptionRecords
   var groups: GroupMessaging
 
-  private var outputs = OutputQueue<NodeOutput>()
+  private var outputs = OutputQueue<NodeOutput>(keptCapacity: 2)
 
   /// The trusted time at ``Instant/zero``, in seconds since 2000-01-01 00:00 UTC; nil if the time is unknown, so that
   /// the validity of certificates is not checked. Matter Core § 3.5.6.

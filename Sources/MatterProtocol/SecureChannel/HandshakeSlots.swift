@@ -126,7 +126,8 @@ struct HandshakeAdmission: Sendable {
 /// Addresses share 256 counters. The assignment depends on a secret key and changes every second, so a peer that shares
 /// a counter with a flood is admitted with one of its retransmissions.
 struct StartLimiter: Sendable {
-  private var counts = [UInt16](repeating: 0, count: 256)
+  /// Empty until the first start.
+  private var counts: [UInt16] = []
   private var windowEnd = Instant.zero
   private var key: UInt64
 
@@ -135,6 +136,7 @@ struct StartLimiter: Sendable {
   /// Counts a start from an address, and returns whether it is within the limit for the current second.
   mutating func allows(_ address: SocketAddress, limit: Int, at now: Instant) -> Bool {
     if now >= windowEnd {
+      if counts.isEmpty { counts = Array(repeating: 0, count: 256) }
       for index in counts.indices { counts[index] = 0 }
       windowEnd = now + .seconds(1)
       // One step of Knuth's linear congruential generator; only the highest bits are used.
@@ -145,6 +147,9 @@ struct StartLimiter: Sendable {
     counts[index] += 1
     return true
   }
+
+  /// Releases the counters after the end of the current second.
+  mutating func releaseMemory(at now: Instant) { if now >= windowEnd { counts = [] } }
 
   private func counter(of address: SocketAddress) -> Int {
     var hash = key

@@ -26,7 +26,7 @@ struct HandshakeTable: Sendable {
   private var lastID: UInt32 = 0
   /// The parameters of this node as the responder of PASE; nil if it accepts no PASE handshakes.
   private(set) var pase: PASEParameters?
-  private let configuration: NodeConfiguration
+  @Boxed private var configuration: NodeConfiguration
   /// A lower bound of all deadlines; nil if there is none.
   private(set) var earliestDeadline: Instant?
 
@@ -197,4 +197,11 @@ struct HandshakeTable: Sendable {
 
   /// Sets ``earliestDeadline`` to the earliest of all deadlines.
   mutating func updateEarliestDeadline() { earliestDeadline = handshakes.values.lazy.map(\.deadline).min() }
+
+  /// Releases memory that is only used during handshakes. An empty dictionary would keep its capacity.
+  mutating func releaseMemory(at now: Instant) {
+    guard handshakes.isEmpty else { return }
+    handshakes = [:]
+    starts.releaseMemory(at: now)
+  }
 }

@@ -46,6 +46,10 @@ package struct ClimateDefinition: Hashable, Sendable {
   }
 }
 
+extension ClimateDefinition: DefaultValued {
+  package static let defaultValue = ClimateDefinition()
+}
+
 extension DefinitionReader {
   /// Reads the keys of devices that heat, cool and clean the air, and reports them at other devices.
   mutating func readClimate(_ fields: [String: Node], of kind: DeviceKind?) -> ClimateDefinition {

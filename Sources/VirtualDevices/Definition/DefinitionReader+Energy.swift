@@ -15,6 +15,10 @@ package struct EnergyDefinition: Hashable, Sendable {
   var tariff = EnergyTariff()
 }
 
+extension EnergyDefinition: DefaultValued {
+  package static let defaultValue = EnergyDefinition()
+}
+
 // The keys `load`, `solar`, `storage`, `vehicle` and `tariff` of devices that measure, generate and store energy.
 extension DefinitionReader {
   /// Reads the keys of solar arrays, battery storages and charging stations, and reports them at other devices.

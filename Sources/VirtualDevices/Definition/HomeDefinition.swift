@@ -125,7 +125,7 @@ public struct DeviceDefinition: Sendable, Hashable {
   /// The attributes whose values change over time.
   package var behaviors: [BehaviorDefinition] = []
   /// The battery; nil for mains power, and for the usual battery of kinds that always have one.
-  package var battery: Battery?
+  @Boxed package var battery: Battery?
   /// The timing of an intermittently connected device; nil for one that is always connected.
   public var sleep: SleepConfiguration?
   /// The faults that the device has from its start.
@@ -137,17 +137,17 @@ public struct DeviceDefinition: Sendable, Hashable {
   /// The features of a generic switch; nil for other kinds.
   public var switchKind: SwitchKind?
   /// The room, the powers and the filters of a device that heats, cools or cleans the air.
-  package var climate = ClimateDefinition()
+  @Boxed package var climate = ClimateDefinition()
   /// The solar array, the battery of a battery storage, the vehicle of a charging station, or the tariff of a meter.
-  package var energy = EnergyDefinition()
+  @Boxed package var energy = EnergyDefinition()
   /// The names of the buttons of a generic switch with several; otherwise empty.
   public var buttons: [String] = []
   /// The program of an appliance, if it differs from that of its kind.
-  package var program: ApplianceProgram?
+  @Boxed package var program: ApplianceProgram?
   /// The motors of a window covering or a valve; nil for the default ones, and for other kinds.
   public var motors: MotorSettings?
   /// The panels, latch and positions of a closure; nil for the default ones, and for other kinds.
-  package var closure: ClosureDefinition?
+  @Boxed package var closure: ClosureDefinition?
   /// The images of a provider of software.
   public var images: [ProvidedImage] = []
   /// The modes of a selector; nil for the default ones, and for other kinds.

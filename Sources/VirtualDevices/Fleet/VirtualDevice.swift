@@ -61,7 +61,7 @@ package final class VirtualDevice {
   /// The port of the definition or the command line; nil to use the stored one or a free one.
   private let assignedPort: UInt16?
   private var port: UInt16?
-  private var lastStatus: DeviceStatus?
+  @Boxed private var lastStatus: DeviceStatus?
   /// The counters until the last loss of power.
   private var earlierMetrics = NodeMetrics()
   /// The faults of the device and of bridged ones by path; they survive a loss of power.

@@ -97,7 +97,10 @@ extension RootNode {
     guard case .onDemand(let make) = context.node.configuration.attestation, let made = try? make() else {
       throw StatusError(.failure)
     }
-    context.node.attestation = made
+    context.node.attestation = AttestationCredentials(
+      dacKey: made.dacKey, deviceCertificate: made.deviceCertificate.trimmed,
+      intermediateCertificate: made.intermediateCertificate.trimmed,
+      certificationDeclaration: made.certificationDeclaration.trimmed)
     context.node.changes.append(made.change)
     return made
   }
