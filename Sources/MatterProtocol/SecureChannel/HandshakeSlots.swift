@@ -142,7 +142,7 @@ struct StartLimiter: Sendable {
 
   /// Counts a start from an address, and returns whether it is within the limit for the current second.
   mutating func allows(_ address: SocketAddress, limit: Int, at now: Instant) -> Bool {
-    if now >= windowEnd {
+    if now >= windowEnd || counts.isEmpty {
       if counts.isEmpty { counts = Array(repeating: 0, count: 256) }
       for index in counts.indices { counts[index] = 0 }
       windowEnd = now + .seconds(1)
