@@ -213,6 +213,19 @@ import Testing
     #expect(try open().load() == expected)
   }
 
+  @Test func doesNotCompactDamagedJournal() throws {
+    let store = try open { $0.compactionMinimum = 100 }
+    try store.commit([StoreChange("a", [1])])
+    try store.commit([StoreChange("b", [1])])
+    var bytes = [UInt8](try Data(contentsOf: url))
+    bytes[Journal.magic.count + Journal.headerSize + 2] ^= 1
+    try Data(bytes).write(to: url)
+    for number in 0..<20 { try store.commit([StoreChange("a", [UInt8(number)])]) }
+    #expect(try [UInt8](Data(contentsOf: url)).starts(with: bytes))
+    store.close()
+    #expect(throws: StoreError(.damaged(at: Journal.magic.count), path: url.path)) { try open() }
+  }
+
   @Test func ignoresInterruptedCompaction() throws {
     let store = try open()
     try store.commit([StoreChange("a", [1])])

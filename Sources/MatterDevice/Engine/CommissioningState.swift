@@ -8,7 +8,7 @@ internal import MatterProtocol
 struct CommissioningState: Sendable {
   /// Sorted by index.
   var fabrics: [Fabric] = [] { didSet { isChanged = true } }
-  var failSafe: FailSafe? { didSet { isChanged = true } }
+  @Boxed var failSafe: FailSafe? { didSet { isChanged = true } }
   var window: CommissioningWindow? { didSet { isChanged = true } }
   /// Whether a PASE session exists, during which no other can be established.
   var isPASEBusy = false { didSet { isChanged = true } }

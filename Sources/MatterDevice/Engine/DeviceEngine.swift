@@ -80,6 +80,8 @@ public struct DeviceEngine: Engine {
         commissioning: commissioning, random: random,
         signatures: signatures,
         at: now))
+    // The server has the value.
+    context.node.configuration.networkInterfaces = []
     context.node.sleep = configuration.sleep.map { SleepState($0, at: now) }
     nextSessionDrop = configuration.hooks.sessionDropInterval.map { now + $0 }
     context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0, at: now) }

@@ -105,38 +105,50 @@ struct Goodbye: Sendable {
 /// The time of the last multicast of each record. A record is multicast at most once per second on each interface, and
 /// a query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
-  /// The hash of a record on an interface, which takes less memory than these. Two records with the same hash would have
-  /// the same time, so that one could be sent a second later or not at all.
-  private static func key(_ record: RecordReference, _ interface: InterfaceID, isIPv6: Bool) -> Int {
+  /// The times since a start.
+  private struct Generation {
+    let start: Instant
+    /// Microseconds since the start, rounded up, by the hashes of record and interface. Two records with the same hash
+    /// have the same time, so that one can be sent a second later or not at all; that is rare, and a fleet has hundreds of
+    /// thousands of records.
+    private var times: [UInt32: UInt32] = [:]
+
+    init(start: Instant) { self.start = start }
+
+    subscript(key: UInt32) -> Instant? {
+      get { times[key].map { start + .microseconds(Int64($0)) } }
+      set { times[key] = newValue.map { UInt32(clamping: (($0 - start).nanoseconds + 999) / 1000) } }
+    }
+  }
+
+  private static func key(_ record: RecordReference, _ interface: InterfaceID, isIPv6: Bool) -> UInt32 {
     var hasher = Hasher()
     hasher.combine(record)
     hasher.combine(interface)
     hasher.combine(isIPv6)
-    return hasher.finalize()
+    return UInt32(truncatingIfNeeded: hasher.finalize())
   }
 
   static let pause = Duration.seconds(1)
   /// A quarter of the longest TTL.
   private static let memory = Duration.seconds(Int64(DNSResponder.otherTTL)) / 4
 
-  private var current: [Int: Instant] = [:]
-  private var previous: [Int: Instant] = [:]
-  private var rotated: Instant?
+  private var current: Generation?
+  private var previous: Generation?
 
   /// Returns the time of the last multicast of a record; nil if there was none recently.
   func last(_ record: RecordReference, _ pending: PendingAnswers) -> Instant? {
     let key = Self.key(record, pending.interface, isIPv6: pending.isIPv6)
-    return current[key] ?? previous[key]
+    return current?[key] ?? previous?[key]
   }
 
   mutating func note(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) {
     // Two generations, so that outdated entries are discarded as a whole.
-    if now - (rotated ?? Instant(nanoseconds: .min / 2)) >= Self.memory {
+    if current.map({ now - $0.start >= Self.memory }) ?? true {
       previous = current
-      current = [:]
-      rotated = now
+      current = Generation(start: now)
     }
-    current[Self.key(record, pending.interface, isIPv6: pending.isIPv6)] = now
+    current?[Self.key(record, pending.interface, isIPv6: pending.isIPv6)] = now
   }
 
   /// Removes the records of a host, so that they can be multicast at once after a goodbye.
@@ -145,8 +157,8 @@ struct MulticastHistory: Sendable {
       for isIPv6 in [false, true] {
         for type in [DNSType.a, .aaaa, .nsec] {
           let key = Self.key(RecordReference(name, type), interface, isIPv6: isIPv6)
-          current[key] = nil
-          previous[key] = nil
+          current?[key] = nil
+          previous?[key] = nil
         }
       }
     }

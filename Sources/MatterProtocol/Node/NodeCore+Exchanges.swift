@@ -100,6 +100,7 @@ extension NodeCore {
     exchanges.updateEarliestDeadline()
     handshakes.updateEarliestDeadline()
     handshakes.releaseMemory(at: now)
+    unsecured.removeIdle(at: now, except: exchanges)
   }
 
   private mutating func advance(_ id: ExchangeID, to now: Instant) {

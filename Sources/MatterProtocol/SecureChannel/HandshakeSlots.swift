@@ -13,16 +13,29 @@
 /// the flood gets the next slot. With 16 slots and a timeout of 0.5 s, 32 slots become free per second, so this takes
 /// about half a minute for 1,000 addresses.
 struct HandshakeSlots: Sendable {
-  /// The ages at which a slot may be evicted.
-  struct Timeouts: Sendable {
+  /// The ages at which a slot may be evicted. An object, because it is the same for all nodes.
+  final class Timeouts: Sendable {
     /// Before the peer's second message.
-    var unconfirmed: Duration
+    let unconfirmed: Duration
     /// After the peer's second message.
-    var confirmed: Duration
+    let confirmed: Duration
     /// When the requesting address is penalized.
-    var penalized: Duration
+    let penalized: Duration
     /// Whether an address holds at most one slot, which a restarted handshake reuses.
-    var isOnePerAddress = false
+    let isOnePerAddress: Bool
+
+    init(unconfirmed: Duration, confirmed: Duration, penalized: Duration, isOnePerAddress: Bool = false) {
+      (self.unconfirmed, self.confirmed, self.penalized) = (unconfirmed, confirmed, penalized)
+      self.isOnePerAddress = isOnePerAddress
+    }
+
+    static let passcode = Timeouts(
+      unconfirmed: .milliseconds(500), confirmed: Handshake.slotTimeout, penalized: Handshake.slotTimeout,
+      isOnePerAddress: true)
+    static let certificates = Timeouts(
+      unconfirmed: Handshake.slotTimeout, confirmed: Handshake.slotTimeout,
+      penalized: Handshake.slotTimeout + Handshake.slotTimeout)
+    static let resumption = Timeouts(unconfirmed: .seconds(1), confirmed: .seconds(1), penalized: .seconds(2))
   }
 
   struct Slot: Sendable {
@@ -97,18 +110,12 @@ struct HandshakeSlots: Sendable {
 struct HandshakeAdmission: Sendable {
   /// PASE. A legitimate commissioner answers within a round trip, and a peer without the passcode that continues after
   /// that uses up one of the 20 attempts.
-  var passcode = HandshakeSlots(
-    .init(
-      unconfirmed: .milliseconds(500), confirmed: Handshake.slotTimeout, penalized: Handshake.slotTimeout,
-      isOnePerAddress: true))
+  var passcode = HandshakeSlots(.passcode)
   /// CASE with certificates. Only peers that know an identity protection key of a fabric acquire these slots.
-  var certificates = HandshakeSlots(
-    .init(
-      unconfirmed: Handshake.slotTimeout, confirmed: Handshake.slotTimeout,
-      penalized: Handshake.slotTimeout + Handshake.slotTimeout))
+  var certificates = HandshakeSlots(.certificates)
   /// CASE resumption. The first message proves knowledge of an earlier session, so other peers can't occupy these
   /// slots.
-  var resumption = HandshakeSlots(.init(unconfirmed: .seconds(1), confirmed: .seconds(1), penalized: .seconds(2)))
+  var resumption = HandshakeSlots(.resumption)
   /// The first 8 bytes of the initiator random of each Sigma1 that was answered with cryptography. A repeated value is
   /// a replay, because a legitimate initiator draws a new random number for each handshake.
   var answered = RecentKeys<UInt64>(limit: 1024)
@@ -135,7 +142,7 @@ struct StartLimiter: Sendable {
 
   /// Counts a start from an address, and returns whether it is within the limit for the current second.
   mutating func allows(_ address: SocketAddress, limit: Int, at now: Instant) -> Bool {
-    if now >= windowEnd {
+    if now >= windowEnd || counts.isEmpty {
       if counts.isEmpty { counts = Array(repeating: 0, count: 256) }
       for index in counts.indices { counts[index] = 0 }
       windowEnd = now + .seconds(1)

@@ -75,6 +75,21 @@ struct UnsecuredSessionTable: Sendable {
     if !context.isInitiator { inbound[context.ephemeralID] = nil }
   }
 
+  /// How long a context is kept after its last message, so that late retransmissions are recognized.
+  private static let idleTime = Duration.seconds(30)
+
+  /// Removes the contexts whose handshakes ended a while ago.
+  /// - Parameter exchanges: The exchanges of the node; sessions that have any are kept.
+  mutating func removeIdle(at now: Instant, except exchanges: ExchangeTable) {
+    guard !contexts.isEmpty else { return }
+    for context in contexts.values
+    where !context.hasHandshake && now - context.lastUsed >= Self.idleTime && !exchanges.contains(on: context.id) {
+      remove(context.id)
+    }
+    // Empty dictionaries would keep their capacity.
+    if contexts.isEmpty { (contexts, inbound) = ([:], [:]) }
+  }
+
   /// Returns the least recently used context, preferring one without a handshake. This runs for each message of a
   /// flood, so it is a plain loop.
   private func evictionCandidate() -> SessionID? {

@@ -28,7 +28,8 @@ extension VirtualDevice {
   /// Installs the present faults in an engine.
   /// - Throws: `notFound` for an attribute that the device doesn't have.
   func installFaults(in engine: inout DeviceEngine, at now: Instant) throws(ControlError) {
-    var (hooks, node) = ownHooks
+    var (hooks, node) = ownHooks ?? (engine.hooks, engine.configuration.limits.hooks)
+    ownHooks = (hooks, node)
     let own = faults[definition.path] ?? DeviceFaults()
     own.install(in: &hooks, &node)
     for (path, faults) in faults.sorted(by: { $0.key < $1.key }) {

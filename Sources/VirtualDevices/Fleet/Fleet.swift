@@ -120,6 +120,8 @@ public final class Fleet: Sendable {
       throw FleetError(device: home.name, cause: error)
     }
     try await board.open(home.name, devices, in: options.runDirectory).get()
+    // Starting the devices and writing their status takes more memory for a moment than the running devices.
+    HostMemory.releaseFreed()
     let interfaceMonitor =
       options.interfaces == .loopback
       ? nil
@@ -132,7 +134,10 @@ public final class Fleet: Sendable {
     return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
   }
 
-  /// Starts the devices, at any time as many as there are event loops.
+  /// The number of devices that each event loop starts at a time, so that no loop waits for the next device.
+  private static let inFlight = 4
+
+  /// Starts the devices, at any time a few on each event loop.
   /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
   private static func startDevices(
     of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
@@ -178,7 +183,7 @@ public final class Fleet: Sendable {
         next += 1
         tasks.addTask { (index, await start(index, on: loop)) }
       }
-      for _ in loops { add() }
+      for _ in 0..<inFlight * loops.count { add() }
       while let (index, result) = await tasks.next() {
         switch result {
         case .success(let device): started[index] = device
@@ -188,8 +193,6 @@ public final class Fleet: Sendable {
       }
     }
     let devices = indices.compactMap { started[$0] }
-    // Starting a device takes more memory for a moment than the running device.
-    HostMemory.releaseFreed()
     guard let failure else { return devices }
     for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
     throw failure.error

@@ -66,8 +66,8 @@ package final class VirtualDevice {
   private var earlierMetrics = NodeMetrics()
   /// The faults of the device and of bridged ones by path; they survive a loss of power.
   var faults: [String: DeviceFaults] = [:]
-  /// The hooks of the engine without faults.
-  private(set) var ownHooks = (DeviceHooks(), NodeHooks())
+  /// The hooks of the engine without faults; nil until faults are installed.
+  @Boxed var ownHooks: (device: DeviceHooks, node: NodeHooks)?
   /// The paths of bridged devices without power, kept while the bridge itself has none.
   var withoutPower: Set<String> = []
   /// The next step of a restart.
@@ -121,7 +121,7 @@ package final class VirtualDevice {
     if !environment.resumesSubscriptions { configuration.resumesSubscriptions = false }
     configuration.epoch = epoch(at: now)
     environment.configure(&configuration)
-    ownHooks = (configuration.hooks, configuration.limits.hooks)
+    ownHooks = nil
     var engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)

@@ -99,6 +99,8 @@ struct Run: AsyncParsableCommand {
         "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
           + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
     }
+    // The definitions are not kept while the devices run.
+    let name = home.name
     let stop = StopSignals()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     defer { group.shutdownGracefully { _ in } }
@@ -122,7 +124,7 @@ struct Run: AsyncParsableCommand {
       options.output.result(VirtualDeviceReport.json(status.devices), "")
     } else {
       options.output.text(VirtualDeviceReport.table(status.devices))
-      options.output.progress("\(home.name): \(Self.count(status.devices.count)) up; Ctrl-C stops them")
+      options.output.progress("\(name): \(Self.count(status.devices.count)) up; Ctrl-C stops them")
     }
     if let readyFile {
       do {

@@ -52,6 +52,23 @@ import Testing
     #expect(table.count == 0)
   }
 
+  @Test func removesIdleContexts() {
+    var table = UnsecuredSessionTable(capacity: 4, counter: 1)
+    let ids = (1...3).map { add(NodeID($0), to: &table).id }
+    table.setHandshake(true, on: ids[0])
+    var exchanges = ExchangeTable(maximumInbound: 4, lastNumber: 0)
+    let exchange = exchanges.open(on: ids[1])
+    #expect(exchange != nil)
+    table.removeIdle(at: Self.time(29), except: exchanges)
+    #expect(table.count == 3)
+    table.removeIdle(at: Self.time(30), except: exchanges)
+    #expect(table.count == 2 && table[ids[2]] == nil)
+    if let exchange { exchanges.remove(exchange) }
+    table.setHandshake(false, on: ids[0])
+    table.removeIdle(at: Self.time(30), except: exchanges)
+    #expect(table.count == 0)
+  }
+
   @Test func evictsLeastRecentlyUsedContext() throws {
     var table = UnsecuredSessionTable(capacity: 3, counter: 1)
     let ids = [3, 1, 2].map { seconds in add(NodeID(UInt64(seconds)), to: &table, at: seconds).id }
