@@ -16,8 +16,7 @@ extension DeviceEngine {
   package mutating func install(_ hooks: DeviceHooks, _ node: NodeHooks, at now: Instant) {
     advance(to: now)
     let old = context.node.hooks.violations
-    (configuration.hooks, configuration.limits.hooks) = (hooks, node)
-    core.hooks = node
+    (configuration.hooks, configuration.limits.hooks, core.hooks) = (hooks, node, node)
     // Subscribers get the changed values.
     for path in Set(old.keys).union(hooks.violations.keys).sorted() where old[path] != hooks.violations[path] {
       context.node.markChanged(path)

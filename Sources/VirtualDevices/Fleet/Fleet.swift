@@ -134,10 +134,7 @@ public final class Fleet: Sendable {
     return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
   }
 
-  /// The number of devices that each event loop starts at a time, so that no loop waits for the next device.
-  private static let inFlight = 4
-
-  /// Starts the devices, at any time a few on each event loop.
+  /// Starts the devices, at any time as many as there are event loops.
   /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
   private static func startDevices(
     of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
@@ -183,7 +180,7 @@ public final class Fleet: Sendable {
         next += 1
         tasks.addTask { (index, await start(index, on: loop)) }
       }
-      for _ in 0..<inFlight * loops.count { add() }
+      for _ in loops { add() }
       while let (index, result) = await tasks.next() {
         switch result {
         case .success(let device): started[index] = device
