@@ -226,6 +226,21 @@ import Testing
     #expect(throws: StoreError(.damaged(at: Journal.magic.count), path: url.path)) { try open() }
   }
 
+  @Test("reports damage of an open journal when it is read again") func noticesDamageWhileOpen() throws {
+    let store = try open()
+    try store.commit([StoreChange("a", [1])])
+    #expect(try store.load() == ["a": [1]])
+    let bytes = [UInt8](try Data(contentsOf: url))
+    try store.commit([StoreChange("b", [1])])
+    let handle = try FileHandle(forWritingTo: url)
+    try handle.truncate(atOffset: UInt64(bytes.count + 1))
+    #expect(throws: StoreError(.damaged(at: bytes.count), path: url.path)) { try store.load() }
+    try handle.truncate(atOffset: UInt64(bytes.count))
+    #expect(throws: StoreError(.damaged(at: bytes.count), path: url.path)) { try store.load() }
+    try handle.close()
+    store.close()
+  }
+
   @Test func ignoresInterruptedCompaction() throws {
     let store = try open()
     try store.commit([StoreChange("a", [1])])

@@ -10,14 +10,15 @@ import VirtualDevices
   @Test("writes an example that can be run", arguments: ExampleDefinition.allCases.map(\.rawValue) + ["Door Lock"])
   func definition(_ kind: String) async throws {
     let hearth = Hearth()
-    try FileManager.default.createDirectory(atPath: hearth.state, withIntermediateDirectories: true)
-    let file = hearth.state + "/a b.yaml"
+    let folder = hearth.state + "/devices/"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let file = folder + "a b.yaml"
     let printed = try await hearth("init", kind)
     #expect(printed.status == 0 && printed.output.hasPrefix("# ") && printed.output.contains("hearth run FILE"))
     #expect(!printed.output.contains("devices/"))
     #expect(try await hearth("init", kind, file).status == 0)
     let written = try String(contentsOfFile: file, encoding: .utf8)
-    #expect(written.replacing(hearth.state + "/", with: "") == printed.output.replacing("FILE", with: "a b.yaml"))
+    #expect(written.replacing(folder, with: "") == printed.output.replacing("FILE", with: "a b.yaml"))
     let check = try await hearth("run", file, "--check")
     #expect(check.status == 0 && check.output.contains("valid, "), "\(check)")
   }

@@ -9,8 +9,9 @@ internal import NIOCore
 
 // The certificates of invited clients, and the access entries for their tags. Matter Core § 6.6.2.1.2.
 extension HomeController {
-  /// The time to wait for a device that gets an access entry. If it answers later, it gets the entry with its next session.
-  private static let accessTimeout = Duration.seconds(5)
+  /// The times to wait for a device that gets an access entry, or a changed one. If it answers later, it gets the entry with
+  /// its next session. A client waits 3 s for a new certificate.
+  private static let additionTimeout = Duration.seconds(2), revocationTimeout = Duration.seconds(5)
 
   /// Issues a certificate to a client, and has the devices grant the privilege of its role to the tag of the certificate.
   /// - Parameters:
@@ -25,7 +26,7 @@ extension HomeController {
     let issued = try change { engine, now throws(ControllerError) in
       try engine.certify(request, tag: tag, privilege: role.directRole.privilege, at: now)
     }
-    await updateAccess()
+    await updateAccess(within: Self.additionTimeout)
     return ClientCredentials(
       root: Data(issued.rootCertificate), intermediate: issued.intermediateCertificate.map { Data($0) },
       certificate: Data(issued.certificate), epochKey: Data(issued.epochKey),
@@ -46,7 +47,7 @@ extension HomeController {
     // The role of a damaged entry was unknown.
     if known == nil { failure = revokeCertificates(of: HomeRole.allCases) }
     do { try await server?.loadInvitations() } catch { failure = error }
-    await updateAccess()
+    await updateAccess(within: Self.revocationTimeout)
     if let failure { throw failure }
     return (client, dispatcher.value.perform { engine, _ in engine.nodesWithPendingAccess }.map { self.name(of: $0) })
   }
@@ -63,18 +64,18 @@ extension HomeController {
   }
 
   /// Writes missing access entries to the devices, except those that can't be reached now.
-  private func updateAccess() async {
+  private func updateAccess(within limit: Duration) async {
     let isFollowing = isFollowing
     let nodes = dispatcher.value.perform { engine, _ in
       engine.nodesWithPendingAccess.filter { !isFollowing || engine.isConnected($0) }
     }
     await withTaskGroup(of: Void.self) { tasks in
-      for node in nodes { tasks.addTask { await self.updateAccess(of: node) } }
+      for node in nodes { tasks.addTask { await self.updateAccess(of: node, within: limit) } }
     }
   }
 
-  private func updateAccess(of node: NodeID) async {
-    let timeout = min(timeout, Self.accessTimeout)
+  private func updateAccess(of node: NodeID, within limit: Duration) async {
+    let timeout = min(timeout, limit)
     do throws(HomeError) {
       _ = try await run("a change of its access control list", node) { engine, _, now in
         engine.updateAccess(node, timeout: timeout, at: now)

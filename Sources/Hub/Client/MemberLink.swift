@@ -137,11 +137,12 @@ actor MemberLink: RouteLink {
     do throws(HomeError) {
       let controller = try await open()
       let state = await controller.state
-      guard isStarted, !isLoaded else { return }
+      guard isStarted, !isLoaded, refusal == nil else { return }
       isLoaded = true
       report(.loaded(ReceivedHome(state: state, hub: .notAvailable)))
     } catch {
       guard isStarted else { return }
+      retry?.cancel()
       retry = eventLoop.scheduleTask(in: .nanoseconds(client.longestPause.nanoseconds)) { [weak self] in
         self?.assumeIsolated { if $0.isStarted { $0.load() } }
       }

@@ -81,8 +81,13 @@ public struct TagRecord: Hashable, Sendable {
 /// The tags of a controller's fabric.
 struct TagTable: Sendable {
   private(set) var records: [UInt16: TagRecord]
-  /// The tags for which the access control list of a node has no space.
+  /// The tags for which the access control list of a node has no space, or an entry with an unexpected version.
   private var refused: [NodeID: Set<CASEAuthenticatedTag>] = [:]
+  /// The identifiers whose version was raised beyond that of a list, which happens once. The table is older than the lists if
+  /// a copy of the home was restored; then certificates of the later version may have been issued.
+  private var followed: Set<UInt16> = []
+  /// How many versions a list may be ahead of the table.
+  private static let maximumLead: UInt16 = 256
   /// Earliest time of the next attempt to change the access entries of a reporting node.
   private var retries: [NodeID: Instant] = [:]
 
@@ -133,16 +138,20 @@ struct TagTable: Sendable {
 
   /// Applies a completed change. Tags that were raised in the meantime are still missing.
   mutating func complete(_ change: AccessChange) -> [StoreChange] {
-    refused[change.node] = change.refused.isEmpty ? nil : Set(change.refused.map(\.tag))
     var changes: [StoreChange] = []
-    // The table is older than the list, for example because a copy of the home was restored. Certificates of the later version
-    // may have been issued.
-    for (identifier, version) in change.later.sorted(by: { $0.key < $1.key }) where version < .max {
+    var refused = Set(change.refused.map(\.tag))
+    for (identifier, version) in change.later.sorted(by: { $0.key < $1.key }) {
       guard var record = records[identifier], record.version < version else { continue }
+      // Another administrator or a defective device could use up all versions.
+      guard version < .max, version - record.version <= Self.maximumLead, followed.insert(identifier).inserted else {
+        refused.insert(record.tag)
+        continue
+      }
       (record.version, record.isIssued, record.holders) = (version + 1, false, [])
       records[identifier] = record
       changes.append(record.stored)
     }
+    self.refused[change.node] = refused.isEmpty ? nil : refused
     for tag in change.granted {
       guard var record = records[tag.identifier], record.version == tag.version,
         !record.holders.contains(change.node)

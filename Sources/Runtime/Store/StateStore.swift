@@ -90,8 +90,9 @@ public final class StateStore: NodeStore {
   public func load() throws(StoreError) -> StoredState {
     if let state = opened.take() { return state }
     guard let journal else { throw StoreError(.closed, path: directory) }
-    guard let replayed = Journal.replay(try journal.readAll()), replayed.damage == nil else {
-      throw StoreError(.notAJournal, path: path)
+    guard let replayed = Journal.replay(try journal.readAll()) else { throw StoreError(.notAJournal, path: path) }
+    guard replayed.damage == nil, replayed.length == length else {
+      throw StoreError(.damaged(at: replayed.damage ?? replayed.length), path: path)
     }
     return replayed.state
   }

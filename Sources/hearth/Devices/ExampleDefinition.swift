@@ -34,7 +34,8 @@ enum ExampleDefinition: String, CaseIterable, ExpressibleByArgument {
   func text(for file: String) -> String {
     // The examples name themselves and the files beside them as in the repository.
     let folder = file.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
-    return text.replacing("devices/\(rawValue).yaml", with: file).replacing("devices/", with: folder)
+    return text.split(separator: "devices/\(rawValue).yaml", omittingEmptySubsequences: false)
+      .map { $0.replacing("devices/", with: folder) }.joined(separator: file)
   }
 
   private var text: String { String(decoding: bytes, as: UTF8.self) }

@@ -98,9 +98,19 @@ import Testing
     #expect(table.missing(on: 5).map(\.tag) == [0x0001_0006] && table.isPending(5))
     // The same answer again has no effect.
     #expect(table.complete(change).isEmpty)
-    var last = AccessChange(5, table.tags)
-    _ = try last.handle(report([Self.admin, Self.entry(.operate, [.tag(0x0001_FFFF)])]))
-    #expect(table.complete(last).isEmpty, "no version left")
+    // Only once: a device must not use up all versions.
+    var again = AccessChange(5, table.tags)
+    _ = try again.handle(report([Self.admin, Self.entry(.operate, [.tag(0x0001_0007)])]))
+    #expect(table.complete(again).isEmpty && !table.isPending(5) && table.missing(on: 5).count == 1)
+  }
+
+  @Test("leaves an entry with a version that is far ahead", arguments: [0x0001_0102, 0x0001_FFFF] as [UInt32])
+  func ignoresUnexpectedVersion(tag: UInt32) throws {
+    var table = TagTable([:])
+    _ = table.issue(1, .operate)
+    var change = AccessChange(5, table.tags)
+    #expect(try change.handle(report([Self.admin, Self.entry(.operate, [.tag(CASEAuthenticatedTag(tag))])])))
+    #expect(table.complete(change).isEmpty && !table.isPending(5) && table.missing(on: 5).map(\.version) == [1])
   }
 
   @Test func refusesListWithoutAdministrator() throws {

@@ -147,6 +147,23 @@ import Testing
     #expect(events.map { $0.currentPrice.wrapped?.price } == [38_000, 24_000])
   }
 
+  @Test func pricesFollowChangeOfClock() throws {
+    let start = Self.friday
+    let node = node(at: start + 12 * Self.hour)
+    node.setClock(UInt64(start + 23 * Self.hour))
+    #expect(node[Price.currentPrice].wrapped?.price == 24_000)
+    #expect(node[Tariff.currentDayEntry].wrapped?.dayEntryID == 3)
+    // Set back, the price changes at the new times only.
+    node.setClock(UInt64(start + 5 * Self.hour))
+    #expect(node[Price.currentPrice].wrapped?.periodEnd == .value(start + 6 * Self.hour - 1))
+    wait(node, hours: 1)
+    #expect(node[Price.currentPrice].wrapped?.price == 38_000)
+    wait(node, hours: 15)
+    #expect(node[Price.currentPrice].wrapped?.price == 38_000)
+    wait(node, hours: 1)
+    #expect(node[Price.currentPrice].wrapped?.price == 24_000)
+  }
+
   @Test func onePriceHasNoForecast() {
     var tariff = tariff
     tariff.course = DailyCourse([.init(tariff.prices[0])])
