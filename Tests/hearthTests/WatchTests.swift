@@ -177,6 +177,8 @@ import Testing
     #expect(routes.update(to: home) == [])
     #expect(becomes(.online, .local) && becomes(.online, .remote) && !becomes(.online, .remote))
     #expect(becomes(.offline, .remote, .hubUnreachable) && becomes(.online, .local))
+    // Only own sessions are left, and the device has not been reached by them.
+    #expect(becomes(.unknown, .unspecified) && becomes(.online, .peer) && becomes(.online, .local))
     // These are in the hub's log.
     #expect(!becomes(.offline, .local, .timedOut) && !becomes(.offline, .local, .sessionRefused))
     #expect(!becomes(.online, .local) && becomes(.offline, .local, .hubUnreachable))

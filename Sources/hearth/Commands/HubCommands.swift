@@ -156,7 +156,7 @@ struct HubCommands: AsyncParsableCommand {
         HubReport.json(client).adding("pendingDevices", .array(pending.map { .string($0) })),
         "revoked \(client.name)"
           + (pending.isEmpty
-            ? "" : "; not reached, and accept its certificate until then: \(pending.joined(separator: ", "))"))
+            ? "" : "; these devices accept its certificate until they are reached: \(pending.joined(separator: ", "))"))
     }
   }
 }

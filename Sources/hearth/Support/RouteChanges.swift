@@ -1,10 +1,13 @@
 import HearthHome
 
-/// Detects changes of connectivity that are caused by the routes of a hub client: another route is used, or none works.
+/// Detects changes of connectivity that are caused by the routes of a hub client: another route is used, or none works, or only
+/// own sessions with the devices, which were not reached yet.
 ///
 /// These changes are not in the log, which the hub writes.
 struct RouteChanges {
   private var known: [String: SourceStatus]
+  /// The devices that were online until only own sessions were left.
+  private var unreached: Set<String> = []
 
   init(_ home: HomeState) { known = Self.statuses(home) }
 
@@ -15,7 +18,11 @@ struct RouteChanges {
     defer { known = now }
     return now.keys.sorted().filter { id in
       guard let new = now[id], let old = known[id], old != new else { return false }
-      return Self.isRouteChange(old, new)
+      if new.connectivity == .unknown, old.connectivity.connectivityState == .online {
+        unreached.insert(id)
+        return true
+      }
+      return unreached.remove(id) != nil || Self.isRouteChange(old, new)
     }
   }
 
