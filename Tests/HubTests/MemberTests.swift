@@ -19,16 +19,16 @@ import VirtualDevices
 
 /// Own sessions of invited clients with the devices, over the simulated network.
 @Suite("Members", .timeLimit(.minutes(10))) struct MemberTests {
-  private static let onOff = OnOff.onOff.path(on: 1)
-  private static let toggle = CommandData(OnOff.toggle.path(on: 1))
+  static let onOff = OnOff.onOff.path(on: 1)
+  static let toggle = CommandData(OnOff.toggle.path(on: 1))
 
-  private static func definition(_ lamps: Int = 1) throws -> HomeDefinition {
+  static func definition(_ lamps: Int = 1) throws -> HomeDefinition {
     let lines = (1...lamps).map { "  - { name: Lamp \($0), type: on/off light }\n" }
     return try HomeDefinition.load(simulating: [("home.yaml", "devices:\n" + lines.joined())])
   }
 
   /// An invited client on a machine of its own. It has no hub; its routes are those of the simulated network.
-  private struct Member: Sendable {
+  struct Member: Sendable {
     let machine: SimulatedMachine
     let options: HubClient.Options
     let saved = Mutexed<ClientMembership?>(nil)
@@ -58,7 +58,7 @@ import VirtualDevices
     }
   }
 
-  private final class Mutexed<Value: Sendable>: Sendable {
+  final class Mutexed<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
     init(_ value: Value) { mutex = Mutex(value) }
     var value: Value {
@@ -67,27 +67,27 @@ import VirtualDevices
     }
   }
 
-  private static func nodes(_ home: Home) async throws -> [NodeID] {
+  static func nodes(_ home: Home) async throws -> [NodeID] {
     let controller = try home.controller
     return await controller.nodes.map(\.nodeID)
   }
 
-  private static func isOn(_ home: Home, _ node: NodeID) async throws -> Bool {
+  static func isOn(_ home: Home, _ node: NodeID) async throws -> Bool {
     let controller = try home.controller
     let report = try await controller.read(node, [AttributePath(onOff)])
     return try Bool(tlv: try #require(report[onOff]?.value))
   }
 
-  private typealias Entry = AccessControl.AccessControlEntryStruct
-  private static let acl = AccessControl.acl.path(on: .root)
+  typealias Entry = AccessControl.AccessControlEntryStruct
+  static let acl = AccessControl.acl.path(on: .root)
 
-  private static func accessList(_ home: Home, _ node: NodeID) async throws -> [Entry] {
+  static func accessList(_ home: Home, _ node: NodeID) async throws -> [Entry] {
     let controller = try home.controller
     let report = try await controller.read(node, [AttributePath(acl)])
     return try [Entry](tlv: try #require(report[acl]?.value))
   }
 
-  private static func writeAccessList(_ entries: [Entry], _ home: Home, _ node: NodeID) async throws {
+  static func writeAccessList(_ entries: [Entry], _ home: Home, _ node: NodeID) async throws {
     let controller = try home.controller
     let entries = entries.map {
       Entry(privilege: $0.privilege, authMode: $0.authMode, subjects: $0.subjects, targets: $0.targets)
@@ -452,63 +452,6 @@ import VirtualDevices
     }
     try run.result.get()
   }
-
-  @Test("issues no certificate during a revocation") func refusesCertificatesDuringRevocation() async throws {
-    let run = await simulate(try Self.definition(), seed: 13) { home, world in
-      let controller = try home.controller
-      _ = try await home.invite("Ada", .member)
-      let ada = try await Member("ada", .member, of: home, in: world)
-      let request = try #require(ada.options.direct).membership
-      // The device answers late, so that the revocation takes some time.
-      let (hub, lamp) = (try await world.machine(of: "hub").id, try await world.machine(of: "Lamp 1").id)
-      await world.simulation.perform { $0.network.cut(from: lamp, to: hub) }
-      let revocation = ada.machine.task { await code { _ = try await home.revoke("Ada") } }
-      try await world.simulation.sleep(for: .milliseconds(500))
-      #expect(
-        await code {
-          _ = try await controller.perform(.certify(request: try request.request), as: .member, origin: nil) { _ in }
-        } == .refused)
-      #expect(await revocation.value == nil)
-      _ = try await controller.perform(.certify(request: try request.request), as: .member, origin: nil) { _ in }
-    }
-    try run.result.get()
-  }
-
-  @Test("does not ask again and again for a device without an entry") func rarelyRequestsKnownNodes() async throws {
-    var options = SimulatedHomeOptions()
-    options.isPaired = false
-    let run = await simulate(try Self.definition(2), seed: 14, options) { home, world in
-      try await world.pairDevice("Lamp 1")
-      let member = try await Member("panel", .member, of: home, in: world)
-      try await world.pairDevice("Lamp 2")
-      let (state, nodes) = (await home.state, try await Self.nodes(home))
-      let direct = try #require(member.options.direct)
-      let link = MemberLink(
-        direct, of: member.options, on: member.machine.nextEventLoop(), known: { state }, report: { _ in })
-      let toggle = HomeRequest.invoke(node: nodes[1], command: Self.toggle, isTimed: false)
-      try await world.simulation.sleep(for: .seconds(61))
-      #expect(await link.needsRenewal(after: toggle))
-      // The new credentials don't include it.
-      await link.renew(direct.membership.credentials)
-      try await world.simulation.sleep(for: .seconds(3600))
-      #expect(await !link.needsRenewal(after: toggle))
-      try await world.simulation.sleep(for: .seconds(86_400))
-      #expect(await link.needsRenewal(after: toggle))
-      await link.end()
-    }
-    try run.result.get()
-  }
-
-  @Test func revokesInvitationWithoutVersionLeft() async throws {
-    let run = await simulate(try Self.definition(), seed: 12) { home, _ in
-      let controller = try home.controller
-      _ = try await home.invite("Ada", .member)
-      await controller.exhaustVersions(of: ClientTag.identifier(of: .member))
-      #expect(await code { try await home.revoke("Ada") } == .badArguments)
-      #expect(try await home.invitedClients.isEmpty)
-    }
-    try run.result.get()
-  }
 }
 
 extension MemberLink {
@@ -520,17 +463,7 @@ extension Result {
   fileprivate var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
-extension HomeController {
-  /// Sets the version of a tag to the last one.
-  fileprivate func exhaustVersions(of identifier: UInt16) {
-    var record = TagRecord(identifier, .operate)
-    (record.version, record.isIssued) = (.max, true)
-    let table = TagTable(["tag/" + String(identifier, radix: 16): record.tlv])
-    dispatcher.value.perform { engine, _ in engine.tagTable = table }
-  }
-}
-
 extension MemberLink.Attempt {
-  fileprivate var isDone: Bool { if case .done = self { true } else { false } }
-  fileprivate var isNotPerformed: Bool { if case .notPerformed = self { true } else { false } }
+  var isDone: Bool { if case .done = self { true } else { false } }
+  var isNotPerformed: Bool { if case .notPerformed = self { true } else { false } }
 }

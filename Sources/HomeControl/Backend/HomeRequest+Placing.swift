@@ -34,10 +34,17 @@ extension HomeReply {
   /// - Throws: ``HomeError`` for the first write that failed.
   package func reply(to request: HomeRequest) throws(HomeError) -> HomeReply {
     guard case .writeDevice = request, case .written(let statuses) = self else { return self }
-    for status in statuses where status.status.code != .success {
+    try statuses.requireSuccess()
+    return .done
+  }
+}
+
+extension [AttributeStatus] {
+  /// - Throws: ``HomeError`` for the first write that failed.
+  func requireSuccess() throws(HomeError) {
+    for status in self where status.status.code != .success {
       throw HomeError(status.status, of: status.path.cluster)
     }
-    return .done
   }
 }
 

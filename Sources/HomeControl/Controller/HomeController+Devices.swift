@@ -40,10 +40,7 @@ extension HomeController: HomeBackend {
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by original: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let (source, found) = try await place(of: writes.traits, of: device, by: original, timeout: timeout)
-    for status in try await write(source.id.node, writes.moved(to: found), isTimed: isTimed)
-    where status.status.code != .success {
-      throw HomeError(status.status, of: status.path.cluster)
-    }
+    try await write(source.id.node, writes.moved(to: found), isTimed: isTimed).requireSuccess()
   }
 
   /// Returns the source that traits come from now, and their paths there.

@@ -79,7 +79,7 @@ struct UnsecuredSessionTable: Sendable {
   private static let idleTime = Duration.seconds(30)
 
   /// Removes the contexts whose handshakes ended a while ago.
-  /// - Parameter exchanges: The exchanges of the node; sessions that have any are kept.
+  /// - Parameter exchanges: The exchanges of the node; a context with an exchange is kept.
   mutating func removeIdle(at now: Instant, except exchanges: ExchangeTable) {
     guard !contexts.isEmpty else { return }
     for context in contexts.values

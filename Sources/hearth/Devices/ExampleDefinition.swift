@@ -4,9 +4,8 @@ import VirtualDevices
 
 /// An example of a definition file: one of the files in `devices`, which the executable contains.
 enum ExampleDefinition: String, CaseIterable, ExpressibleByArgument {
-  case light, bridge, switches, sensors, alarms, appliances, lock, climate, covers, water, energy, media, software,
-    faults,
-    maker, house
+  case light, bridge, switches, sensors, alarms, appliances, lock, climate
+  case covers, water, energy, media, software, faults, maker, house
 
   static let list = allCases.map(\.rawValue).joined(separator: ", ")
 
