@@ -3,20 +3,20 @@ import Testing
 @testable import VirtualDevices
 
 @Suite("Capacity for devices") struct FleetCapacityTests {
-  private let many = FleetCapacity(devices: 10_000, addresses: 2)
+  private let many = FleetCapacity(devices: 10_000, socketsPerDevice: 2)
 
   @Test("permits devices that fit") func permitsDevices() throws {
-    try many.check(openFileLimit: 40_064, memory: 1 << 30)
+    try many.check(openFileLimit: 30_064, memory: 1 << 30)
     try many.check(openFileLimit: nil, memory: nil)
-    try FleetCapacity(devices: 1, addresses: 2).reserve()
+    try FleetCapacity(devices: 1, socketsPerDevice: 2).reserve()
   }
 
   @Test("explains how many open files are needed, and how many processes") func explainsOpenFiles() {
     let error = #expect(throws: FleetCapacityError.self) { try many.check(openFileLimit: 20_000, memory: nil) }
     #expect(
       error?.description
-        == "10000 devices need 40064 open files, and this process may have 20000; raise the limit as root (ulimit -n 40064), "
-        + "or run a part of them in each of several processes (--shard 1/3)")
+        == "10000 devices need 30064 open files, and this process may have 20000; raise the limit as root (ulimit -n 30064), "
+        + "or run a part of them in each of several processes (--shard 1/2)")
     #expect(throws: FleetCapacityError.self) { try many.check(openFileLimit: 0, memory: nil) }
   }
 

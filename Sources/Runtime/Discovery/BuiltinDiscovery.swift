@@ -238,7 +238,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     switch output.destination {
     case .unicast(let destination, let interface):
       let candidates = interface == .direct ? direct : sockets.filter { $0.interface.id == interface }
-      candidates.first { $0.local.ip.isIPv6 == destination.ip.isIPv6 }?.send(output.bytes, to: destination)
+      candidates.first { $0.fits(destination.ip) }?.send(output.bytes, to: destination)
     case .multicast(let interface, let isIPv6):
       let (bytes, wantsUnicast) =
         interface == .direct ? (output.bytes, false) : Self.withoutUnicastResponse(output.bytes)

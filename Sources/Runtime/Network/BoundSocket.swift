@@ -1,10 +1,12 @@
 internal import Glibc
 public import MatterProtocol
 
-/// A UDP socket bound to one local address, not yet owned by a transport.
+/// A UDP socket bound to one local address, or to both addresses of the loopback interface, not yet owned by a transport.
 struct BoundSocket: Sendable {
   var descriptor: CInt
   var local: MatterProtocol.SocketAddress
+  /// The IPv6 address of a socket of both families, whose `local` is the IPv4 address.
+  var local6: MatterProtocol.SocketAddress?
   /// The interface of the address.
   var interface: NetworkInterface
 
@@ -49,7 +51,57 @@ struct BoundSocket: Sendable {
   }
 }
 
+extension NetworkInterface {
+  /// Whether one socket serves all addresses: on a loopback interface with its usual two.
+  fileprivate var hasOneSocket: Bool { isLoopback && addresses.map(\.ip) == [.loopback4, .loopback6] }
+}
+
 extension BoundSocket {
+  /// The addresses of the socket.
+  var locals: [MatterProtocol.SocketAddress] { local6.map { [local, $0] } ?? [local] }
+
+  /// Opens one socket for both addresses of the loopback interface, so that a process may have twice as many nodes.
+  ///
+  /// It is bound to the interface and the wildcard address, so it receives no datagram of another interface.
+  /// - Returns: nil if the interface has other addresses, or the system does not permit it.
+  static func loopback(port: UInt16, on interface: NetworkInterface) throws(NetworkError) -> BoundSocket? {
+    guard interface.hasOneSocket, let descriptor = try? open(for: .loopback6) else { return nil }
+    let local = MatterProtocol.SocketAddress(.loopback4, port: port)
+    let wildcard = MatterProtocol.SocketAddress(.v6(high: 0, low: 0, scope: 0), port: port)
+    do throws(NetworkError) {
+      let failure =
+        bindToDevice(descriptor, interface) && set(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0)
+        ? bind(descriptor, to: wildcard) : EPERM
+      if failure == EADDRINUSE { throw .portInUse(local) }
+      if failure != 0 {
+        _ = Glibc.close(descriptor)
+        return nil
+      }
+      var socket = BoundSocket(descriptor: descriptor, local: local, interface: interface)
+      if port == 0 { socket.local.port = try self.port(of: descriptor) }
+      socket.local6 = MatterProtocol.SocketAddress(.loopback6, port: socket.local.port)
+      ignoreForeignGroups(descriptor)
+      configure(descriptor, .loopback4, interface)
+      return socket
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Restricts a socket to the datagrams of one interface. Returns whether the system permits it.
+  static func bindToDevice(_ descriptor: CInt, _ interface: NetworkInterface) -> Bool {
+    interface.name.withCString {
+      setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1)) == 0
+    }
+  }
+
+  /// Makes a socket receive only the multicast groups that it joins itself.
+  static func ignoreForeignGroups(_ descriptor: CInt) {
+    _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6MulticastAll, 0)
+    _ = set(descriptor, IPPROTO_IP, SystemNumber.ipMulticastAll, 0)
+  }
+
   /// Opens a socket bound to one address of an interface.
   /// - Parameter port: the port, or 0 for a free one.
   /// - Returns: nil if the address can't be used at present: an IPv6 address still in duplicate address detection, or
@@ -98,9 +150,10 @@ extension BoundSocket {
   }
 }
 
-/// The sockets of one node: one for each address of the selected interfaces, all on the same port.
+/// The sockets of one node: one for each address of the selected interfaces, or one for both addresses of the loopback
+/// interface, all on the same port.
 ///
-/// None is bound to the wildcard address, so no datagram of another interface is received. The sockets are open: pass
+/// Each is bound to an address or to an interface, so no datagram of another interface is received. The sockets are open: pass
 /// them to a ``UDPTransport`` or `close()` them.
 public struct BoundSockets: Sendable {
   let sockets: [BoundSocket]
@@ -108,7 +161,12 @@ public struct BoundSockets: Sendable {
   public let port: UInt16
 
   /// The addresses at which the node is reachable.
-  public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
+  public var addresses: [MatterProtocol.SocketAddress] { sockets.flatMap(\.locals) }
+
+  /// Returns the number of sockets of each node on these interfaces.
+  public static func count(on interfaces: [NetworkInterface]) -> Int {
+    interfaces.reduce(0) { $0 + ($1.hasOneSocket ? 1 : $1.addresses.count) }
+  }
 
   /// Opens and binds the sockets.
   /// - Parameter port: the port; nil or 0 for one that is free on all addresses.
@@ -148,6 +206,11 @@ public struct BoundSockets: Sendable {
     var port = port
     do throws(NetworkError) {
       for interface in interfaces {
+        if let socket = try BoundSocket.loopback(port: port, on: interface) {
+          port = socket.local.port
+          sockets.append(socket)
+          continue
+        }
         for address in interface.addresses {
           guard let socket = try BoundSocket.unicast(address.ip, port: port, on: interface) else { continue }
           port = socket.local.port

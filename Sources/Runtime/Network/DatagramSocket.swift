@@ -10,6 +10,8 @@ internal import NIOPosix
 /// the kernel's buffer is full.
 final class DatagramSocket {
   let local: MatterProtocol.SocketAddress
+  /// The IPv6 address of a socket of both families, whose `local` is the IPv4 address.
+  let local6: MatterProtocol.SocketAddress?
   /// The interface with its current addresses.
   var interface: NetworkInterface
   private let eventLoop: any EventLoop
@@ -33,7 +35,7 @@ final class DatagramSocket {
   ///   - datagramSize: the maximum size in bytes; longer datagrams are truncated.
   init(_ socket: BoundSocket, on eventLoop: any EventLoop, datagramSize: Int) {
     eventLoop.preconditionInEventLoop()
-    local = socket.local
+    (local, local6) = (socket.local, socket.local6)
     interface = socket.interface
     descriptor = socket.descriptor
     self.eventLoop = eventLoop
@@ -59,11 +61,15 @@ final class DatagramSocket {
       }
   }
 
+  /// Whether the socket has the family of an address.
+  func fits(_ ip: IPAddress) -> Bool { local.ip.isIPv6 == ip.isIPv6 || local6 != nil }
+
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
     guard descriptor >= 0 else {
       sendFailures += 1
       return
     }
+    let destination = local6 == nil ? destination : destination.mappedToIPv6
     var failure: CInt = 0
     repeat {
       let sent = bytes.withUnsafeBytes { bytes in
@@ -117,7 +123,8 @@ final class DatagramSocket {
       unknownSources += 1
       return
     }
-    onDatagram?(envelope.data.withUnsafeReadableBytes { [UInt8]($0) }, source)
+    onDatagram?(
+      envelope.data.withUnsafeReadableBytes { [UInt8]($0) }, local6 == nil ? source : source.unmappedFromIPv6)
   }
 }
 

@@ -37,12 +37,8 @@ extension BoundSocket {
       _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
       // The kernel matches memberships by the group alone: without this option, the socket would also receive datagrams
       // of another interface on which any process has joined the group.
-      let isBoundToDevice = interface.name.withCString {
-        setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1)) == 0
-      }
-      try need(isBoundToDevice, "SO_BINDTODEVICE")
-      _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6MulticastAll, 0)
-      _ = set(descriptor, IPPROTO_IP, SystemNumber.ipMulticastAll, 0)
+      try need(bindToDevice(descriptor, interface), "SO_BINDTODEVICE")
+      ignoreForeignGroups(descriptor)
       let local = MatterProtocol.SocketAddress(group, port: port)
       let failure = bind(descriptor, to: local)
       if failure == EADDRINUSE { throw .portInUse(local) }

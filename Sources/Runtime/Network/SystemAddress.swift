@@ -55,6 +55,18 @@ extension MatterProtocol.SocketAddress {
     }
   }
 
+  /// The address as a socket of both families has it: an IPv4 address mapped to IPv6, RFC 4291 § 2.5.5.2.
+  var mappedToIPv6: Self {
+    guard case .v4(let value) = ip else { return self }
+    return Self(.v6(high: 0, low: 0xFFFF_0000_0000 | UInt64(value), scope: 0), port: port)
+  }
+
+  /// The IPv4 address that is mapped to this one, or this address.
+  var unmappedFromIPv6: Self {
+    guard case .v6(0, let low, _) = ip, low >> 32 == 0xFFFF else { return self }
+    return Self(.v4(UInt32(truncatingIfNeeded: low)), port: port)
+  }
+
   /// Calls `body` with the address as a `sockaddr`.
   func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
     switch ip {

@@ -117,7 +117,9 @@ public final class UDPTransport: DatagramTransport {
     for socket in listeners.removeValue(forKey: group) ?? [] { retire(socket) }
   }
 
-  public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
+  public var addresses: [MatterProtocol.SocketAddress] {
+    sockets.flatMap { socket in socket.local6.map { [socket.local, $0] } ?? [socket.local] }
+  }
 
   public var counters: Counters {
     var counters = closedCounters
@@ -144,6 +146,10 @@ public final class UDPTransport: DatagramTransport {
     var failures: [NetworkError] = []
     var kept: [DatagramSocket] = []
     for interface in interfaces {
+      if let socket = sockets.first(where: { $0.local6 != nil && $0.interface.id == interface.id }) {
+        kept.append(socket)
+        continue
+      }
       for address in interface.addresses {
         if let socket = sockets.first(where: { $0.local.ip == address.ip && $0.interface.id == interface.id }) {
           socket.interface = interface
@@ -201,7 +207,7 @@ public final class UDPTransport: DatagramTransport {
     var fallback: DatagramSocket?
     for socket in sockets {
       let local = socket.local.ip
-      guard local.isIPv6 == ip.isIPv6, socket.interface.isLoopback == ip.isLoopback else { continue }
+      guard socket.fits(ip), socket.interface.isLoopback == ip.isLoopback else { continue }
       if ip.isLoopback { return socket }
       if ip.isLinkLocal {
         guard local.isLinkLocal else { continue }

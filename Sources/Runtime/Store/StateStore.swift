@@ -3,6 +3,8 @@ public import MatterProtocol
 
 /// A node's durable state in its own directory: a journal to which each commit appends one transaction.
 ///
+/// The store keeps one file open, the directory, for its lock: so that a process may have many nodes.
+///
 /// A commit has reached the kernel when it returns, so it survives a kill of the process. Durable changes also survive
 /// a loss of power, see ``Synchronization``. Opening the store truncates a transaction at the journal's end that a
 /// kill, a full disk or a loss of power left incomplete. Any other damage is never repaired silently: the journal is
@@ -40,9 +42,10 @@ public final class StateStore: NodeStore {
   /// The size of the live entries when the journal was last read.
   private var live: Int
   private var length: Int
-  private var journal: OpenFile?
-  /// Held open for its lock.
+  /// The directory, held open for its lock; nil if the store is closed.
   private var lock: OpenFile?
+  /// Whether the end of the journal is not known, after a transaction that could be neither completed nor removed.
+  private var isTorn = false
   /// Directories whose new entries may not be on the disk yet; synchronized before the first durable commit returns.
   private var unsynchronized: [String]
 
@@ -84,13 +87,16 @@ public final class StateStore: NodeStore {
     }
     opened = replayed.state
     live = Self.size(of: replayed.state)
-    self.journal = journal
+  }
+
+  private func openJournal() throws(StoreError) -> OpenFile {
+    guard lock != nil, !isTorn else { throw StoreError(.closed, path: directory) }
+    return try OpenFile(path, O_RDWR | O_APPEND)
   }
 
   public func load() throws(StoreError) -> StoredState {
     if let state = opened.take() { return state }
-    guard let journal else { throw StoreError(.closed, path: directory) }
-    guard let replayed = Journal.replay(try journal.readAll()) else { throw StoreError(.notAJournal, path: path) }
+    guard let replayed = Journal.replay(try openJournal().readAll()) else { throw StoreError(.notAJournal, path: path) }
     guard replayed.damage == nil, replayed.length == length else {
       throw StoreError(.damaged(at: replayed.damage ?? replayed.length), path: path)
     }
@@ -102,7 +108,7 @@ public final class StateStore: NodeStore {
   }
 
   public func commit(_ changes: [StoreChange]) throws(StoreError) {
-    guard let journal else { throw StoreError(.closed, path: directory) }
+    let journal = try openJournal()
     if changes.isEmpty { return }
     guard let transaction = Journal.transaction(changes) else { throw StoreError(.tooLarge, path: path) }
     do throws(StoreError) {
@@ -113,7 +119,7 @@ public final class StateStore: NodeStore {
       }
     } catch {
       // Roll back, so that no later transaction follows a torn one.
-      do throws(StoreError) { try journal.truncate(to: length) } catch { self.journal = nil }
+      do throws(StoreError) { try journal.truncate(to: length) } catch { isTorn = true }
       throw error
     }
     length += transaction.count
@@ -127,7 +133,6 @@ public final class StateStore: NodeStore {
   }
 
   public func close() {
-    journal = nil
     lock = nil
   }
 
@@ -143,7 +148,7 @@ public final class StateStore: NodeStore {
   /// old one. A damaged journal is not compacted; the next opening reports the damage.
   /// - Parameter isForced: whether to compact regardless of the size.
   func compact(isForced: Bool = false) throws(StoreError) {
-    guard let journal, let replayed = Journal.replay(try journal.readAll()), replayed.damage == nil,
+    guard let replayed = Journal.replay(try openJournal().readAll()), replayed.damage == nil,
       replayed.length == length
     else {
       live = length
@@ -151,9 +156,8 @@ public final class StateStore: NodeStore {
     }
     live = Self.size(of: replayed.state)
     guard isForced || isGrown else { return }
-    let (new, length) = try Self.write(replayed.state, to: path + ".new")
+    let length = try Self.write(replayed.state, to: path + ".new")
     try OpenFile.move(path + ".new", to: path)
-    self.journal = new
     self.length = length
     try lock?.synchronize()
   }
@@ -167,8 +171,8 @@ public final class StateStore: NodeStore {
   }
 
   /// Writes a journal with a state.
-  /// - Returns: the synchronized file and its length.
-  private static func write(_ state: StoredState, to path: String) throws(StoreError) -> (file: OpenFile, length: Int) {
+  /// - Returns: its length.
+  private static func write(_ state: StoredState, to path: String) throws(StoreError) -> Int {
     let new = try OpenFile(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
     try new.append(Journal.magic)
     var length = Journal.magic.count
@@ -181,7 +185,7 @@ public final class StateStore: NodeStore {
     }
     length += try write(&batch, &size, to: new)
     try new.synchronize()
-    return (new, length)
+    return length
   }
 
   private static func write(

@@ -86,8 +86,8 @@ public final class Fleet: Sendable {
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
     let count = home.devices.indices.count(where: options.shard.contains)
-    let addresses = interfaces.reduce(0) { $0 + $1.addresses.count }
-    do { try FleetCapacity(devices: count, addresses: addresses).reserve() } catch {
+    let sockets = BoundSockets.count(on: interfaces)
+    do { try FleetCapacity(devices: count, socketsPerDevice: sockets).reserve() } catch {
       throw FleetError(device: home.name, cause: error)
     }
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)

@@ -10,18 +10,17 @@ public struct FleetCapacityError: Error, Sendable, CustomStringConvertible {
 struct FleetCapacity {
   /// The number of devices of the process.
   let devices: Int
-  /// The number of addresses, each of which needs a socket for each device.
-  let addresses: Int
+  let socketsPerDevice: Int
 
-  /// The directory and the journal of a device.
-  private static let filesPerDevice = 2
+  /// The directory of a device.
+  private static let filesPerDevice = 1
   /// The files of the process and its event loops, discovery and controllers of its devices.
   private static let otherFiles = 64
   /// The resident memory of a light that is commissioned.
   private static let bytesPerDevice = 80 * 1024
 
   /// The files and sockets of all devices.
-  var openFiles: UInt64 { UInt64(clamping: devices * (Self.filesPerDevice + addresses) + Self.otherFiles) }
+  var openFiles: UInt64 { UInt64(clamping: devices * (Self.filesPerDevice + socketsPerDevice) + Self.otherFiles) }
 
   /// The memory of all devices, in bytes.
   var memory: Int { devices * Self.bytesPerDevice }
