@@ -42,8 +42,11 @@ lint: ## check the format of the Swift files
 format: ## format the Swift files
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-bench: release ## run the benchmarks, with a blocking UDP echo as the baseline
+bench: release ## run the benchmarks, with a blocking UDP echo as the baseline, and those of the peers (as root)
 	@.build/release/hearth-bench
+	@if [ "$$(id -u)" = 0 ] && scripts/interop-data/find-python >/dev/null 2>&1; \
+	then echo; HEARTH=.build/release/hearth scripts/interop --only '*: speed'; \
+	else echo; echo "the peers (the SDK's controller, CircuitMatter) are not measured: that needs root and Python 3.11 or 3.12"; fi
 
 fuzz: ## fuzz all decoders and engines (SECONDS=60 per target, TARGETS=)
 	@scripts/bootstrap

@@ -44,7 +44,7 @@ enum Flood {
   private static func switching(
     _ household: Household, _ node: NodeID, _ address: MatterProtocol.SocketAddress, _ seconds: Int
   ) throws -> (rate: Int, faults: [String]) {
-    try household.prepareToggling(node)
+    try household.prepareToggling([node])
     let overheard = try household.nextToggle(node)
     _ = try household.controller.measure(50)
     let usual = try household.controller.measure(200)

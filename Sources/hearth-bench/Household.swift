@@ -82,11 +82,15 @@ final class Household {
     return (node, try promise.futureResult.wait().median)
   }
 
-  /// Sets the client's operation to toggling the light of a node.
-  func prepareToggling(_ node: NodeID) throws {
+  /// Sets the client's operation to toggling the lights of nodes, one after the other.
+  func prepareToggling(_ nodes: [NodeID]) throws {
     let controller = controller
     try loops.client.submit {
-      controller.value.begin = { engine, now in _ = engine.invoke(node, [Nodes.toggle], at: now) }
+      var next = 0
+      controller.value.begin = { engine, now in
+        _ = engine.invoke(nodes[next % nodes.count], [Nodes.toggle], at: now)
+        next += 1
+      }
       controller.value.isAnswer = { if case .invoked? = try Nodes.outcome($0) { true } else { false } }
     }.wait()
   }

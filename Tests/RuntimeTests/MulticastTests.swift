@@ -45,6 +45,27 @@ import Testing
     try await loop.submit { for transport in transports.value { transport.close() } }.get()
   }
 
+  /// A node on the port of groups, whose socket has no address of its own, gets no message to a group of other nodes.
+  @Test func doesNotDeliverToOtherNodesOnThePort() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let (member, other) = (Collector<[UInt8]>(), Collector<[UInt8]>())
+    let transports = try await loop.submit {
+      let transports = try (0..<3).map { _ in UDPTransport(try BoundSockets(.loopback), on: loop) }
+      #expect(transports[0].join(Self.group, port: transports[1].port).isEmpty)
+      transports[0].onDatagram = { bytes, _ in member.add(bytes) }
+      transports[1].onDatagram = { bytes, _ in other.add(bytes) }
+      transports[2].send([1], to: SocketAddress(Self.group, port: transports[1].port))
+      return NIOLoopBound(transports, eventLoop: loop)
+    }.get()
+    #expect(await member.wait { $0 == [[1]] })
+    try await loop.submit {
+      transports.value[2].send([2], to: SocketAddress(.loopback4, port: transports.value[1].port))
+    }.get()
+    #expect(await other.wait { !$0.isEmpty })
+    #expect(other.all == [[2]])
+    try await loop.submit { for transport in transports.value { transport.close() } }.get()
+  }
+
   /// The drops of group sockets are counted, and kept after the sockets are closed.
   @Test func countsOverflowsOfGroupSockets() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()

@@ -64,6 +64,50 @@ import Testing
     #expect(address.port == sockets.port)
   }
 
+  /// An answer comes from the address that the request was sent to, whether the other end has one socket or one for each
+  /// family.
+  @Test func oneSocketServesBothFamiliesOnLoopback() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    var lo = try #require(try NetworkInterfaces.select(.loopback).first)
+    guard lo.addresses.map(\.ip) == [.loopback4, .loopback6] else { return }
+    #expect(BoundSockets.count(on: [lo]) == 1)
+    let both = lo
+    lo.addresses.reverse()
+    let separate = lo
+    #expect(BoundSockets.count(on: [separate]) == 2)
+    let (answers, sources) = (Collector<[UInt8]>(), Collector<SocketAddress>())
+    let nodes = try await loop.submit {
+      let server = UDPTransport(try BoundSockets([both]), on: loop)
+      #expect(server.addresses.map(\.ip) == [.loopback4, .loopback6])
+      server.onDatagram = { [unowned server] bytes, source in server.send(bytes + [0xFF], to: source) }
+      let clients = [UDPTransport(try BoundSockets([both]), on: loop), UDPTransport(try BoundSockets([separate]), on: loop)]
+      for client in clients {
+        client.onDatagram = { bytes, source in
+          answers.add(bytes)
+          sources.add(source)
+        }
+      }
+      return NIOLoopBound((server: server, clients: clients), eventLoop: loop)
+    }.get()
+    var expected: [SocketAddress] = []
+    for (client, ip) in [(0, IPAddress.loopback4), (0, .loopback6), (1, .loopback4), (1, .loopback6)] {
+      let address = try await loop.submit {
+        let address = SocketAddress(ip, port: nodes.value.server.port)
+        nodes.value.clients[client].send([UInt8(client)], to: address)
+        return address
+      }.get()
+      expected.append(address)
+      let wanted = expected
+      #expect(await sources.wait { $0 == wanted })
+    }
+    #expect(answers.all == [[0, 0xFF], [0, 0xFF], [1, 0xFF], [1, 0xFF]])
+    try await loop.submit {
+      #expect(nodes.value.server.counters == UDPTransport.Counters())
+      nodes.value.server.close()
+      for client in nodes.value.clients { client.close() }
+    }.get()
+  }
+
   @Test func loopbackSendsToNoOtherInterface() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let sockets = try BoundSockets(.loopback)

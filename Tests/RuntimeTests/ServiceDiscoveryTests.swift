@@ -217,7 +217,9 @@ import Testing
     let stale = directory.path + "/4194303-1"
     try Data("127.0.0.1 9\n".utf8).write(to: URL(fileURLWithPath: stale))
     let registry = try DirectRegistry(directory: directory.path, addresses: [SocketAddress(.loopback4, port: 7)])
-    #expect(registry.peers() == [[SocketAddress(.loopback4, port: 7)]])
+    #expect(registry.peers() == [.init(addresses: [SocketAddress(.loopback4, port: 7)], hasMulticast: false)])
+    registry.noteMulticast()
+    #expect(registry.peers() == [.init(addresses: [SocketAddress(.loopback4, port: 7)], hasMulticast: true)])
     #expect(!FileManager.default.fileExists(atPath: stale))
     registry.close()
     #expect(registry.peers().isEmpty)

@@ -51,7 +51,8 @@ import Testing
         == [.append(new), .append(new), .fsync(new), .rename(new, to: journal), .fsync(path)])
     // Later commits go to the new file.
     #expect(
-      try operations { try store.commit([StoreChange("a", [2], isDurable: true)]) } == [.append(new), .fdatasync(new)])
+      try operations { try store.commit([StoreChange("a", [2], isDurable: true)]) }
+        == [.append(journal), .fdatasync(journal)])
     store.close()
     #expect(try StateStore(directory: path).load() == ["a": [2]])
   }

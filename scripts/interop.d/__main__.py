@@ -143,7 +143,8 @@ async def run_circuit_matter(report: Report):
 
 async def run_on_device(report: Report, label: str, checks: list, device: CircuitMatterDevice, pair):
     chosen = [entry for entry in checks if entry.name in arguments.selection]
-    if not chosen:
+    is_measured = label == LABEL and f"{label}: speed" in arguments.selection
+    if not chosen and not is_measured:
         return
     try:
         if not await run_one(report, f"{label}: the device starts", device.start, 20):
@@ -157,6 +158,10 @@ async def run_on_device(report: Report, label: str, checks: list, device: Circui
                 await entry.body(device)
 
             await run_one(report, entry.name, body, entry.limit)
+        if is_measured:
+            report.note(await speed.circuit_matter(device, pair))
+    except Exception as error:
+        report.not_ok(f"{label}: speed", reason_of(error))
     finally:
         device.stop()
 

@@ -4,6 +4,8 @@ CircuitMatter lacks session resumption (it establishes a new session, which is a
 access control, fail-safe roll-back, commissioning windows and a successful removal (see the last check).
 """
 
+import time
+
 from harness import expect, expect_equal
 from circuit_matter import PORT, circuit_matter_check
 
@@ -35,7 +37,9 @@ async def commissioned(device):
 
 async def pair(device):
     device.refused_to_pair = True
+    begin = time.monotonic()
     result = await device.do("pair", device.codes["qrCode"], "--name", "lights", "--room", "lab")
+    device.paired_in = time.monotonic() - begin
     device.node, device.refused_to_pair = result["nodeID"], False
 
 

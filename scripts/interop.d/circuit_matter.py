@@ -83,6 +83,7 @@ class CircuitMatterDevice:
         self.codes: dict = {}
         self.node: Optional[str] = None
         self.refused_to_pair = self.has_second_home = False
+        self.paired_in = 0.0  # seconds
         os.makedirs(self.directory, exist_ok=True)
 
     # The device

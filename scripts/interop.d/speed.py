@@ -40,3 +40,16 @@ async def commissioning(target, count: int = 5) -> str:
     figures = ", ".join(f"{which} fabric {statistics.median(found):.3f} s ({min(found):.3f} to {max(found):.3f} s)"
                         for which, found in times.items())
     return f"commissioning by QR code, discovery included, {count} times: {figures}, {target.label}"
+
+
+async def circuit_matter(device, pair, count: int = 20) -> str:
+    """Measures Hearth's controller with a CircuitMatter device: commissioning, and commands that read an attribute."""
+    if device.node is None:
+        await pair(device)
+    times = []
+    for _ in range(count):
+        begin = time.monotonic()
+        await device.read_one(1, "6/0")
+        times.append(time.monotonic() - begin)
+    return (f"commissioning by QR code: {device.paired_in:.3f} s; one attribute: {statistics.median(times):.3f} s; "
+            "each with the start of `hearth` and of a session, circuitmatter")

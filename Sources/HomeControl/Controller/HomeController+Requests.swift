@@ -69,10 +69,9 @@ extension HomeController {
     _ request: CommissioningRequest, _ placement: DevicePlacement, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
-    let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
     var verifier = dispatcher.value.perform { engine, _ in engine.configuration.attestation }
     trust?.extend(&verifier)
-    verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
+    verifier.acceptsTestKeys = verifier.acceptsTestKeys && trustsTestDevices
     var request = request
     request.attestation = verifier
     let outcome = try await run(

@@ -66,6 +66,8 @@ public actor HomeController {
   /// Whether a call of ``follow()`` is in progress, and the calls that wait for it.
   var isStartingToFollow = false
   var followWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Whether devices with public test certificates are accepted, as in the database.
+  var trustsTestDevices: Bool
   /// The number of revocations of invitations in progress.
   var revocations = 0
   /// Whether a server serves the home.
@@ -87,9 +89,11 @@ public actor HomeController {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   private init(
-    _ options: Options, _ lock: OwnerLock, _ dispatcher: NIOLoopBound<HomeDispatcher>, _ discovery: (any NodeDiscovery)?
+    _ options: Options, _ lock: OwnerLock, _ dispatcher: NIOLoopBound<HomeDispatcher>, _ discovery: (any NodeDiscovery)?,
+    trustsTestDevices: Bool
   ) {
     self.options = options
+    self.trustsTestDevices = trustsTestDevices
     self.lock = lock
     self.dispatcher = dispatcher
     self.discovery = discovery
@@ -156,7 +160,8 @@ public actor HomeController {
           engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
         return NIOLoopBound(HomeDispatcher(host, writer, store), eventLoop: loop)
       }.get()
-      let home = HomeController(options, lock, dispatcher, discovery)
+      let home = HomeController(
+        options, lock, dispatcher, discovery, trustsTestDevices: try database.trustsTestDevices())
       await home.begin()
       return home
     } catch {

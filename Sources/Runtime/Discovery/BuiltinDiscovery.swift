@@ -16,6 +16,9 @@ final class BuiltinDiscovery: DiscoveryProvider {
   private var queriers: [DatagramSocket] = []
   private let direct: [DatagramSocket]
   private let registry: DirectRegistry?
+  /// A message to this process, whose arrival shows that loopback carries multicast.
+  private let probe: [UInt8]
+  private var hasMulticast = false
   private let onEvent: (ProviderEvent) -> Void
   private var ids: [ServiceDiscovery.Browse: BrowseID] = [:]
   private var browses: [BrowseID: ServiceDiscovery.Browse] = [:]
@@ -40,6 +43,9 @@ final class BuiltinDiscovery: DiscoveryProvider {
     self.logger = logger
     self.onEvent = onEvent
     registry = sockets.registry
+    var random = SystemRandomSource()
+    let number: UInt64 = random.next()
+    probe = DNSMessage(id: UInt16(truncatingIfNeeded: number)).encoded()
     responder = DNSResponder(random: SystemRandomSource())
     var options = DNSBrowser.Options()
     options.interfaces = sockets.addresses.keys.sorted()
@@ -56,7 +62,17 @@ final class BuiltinDiscovery: DiscoveryProvider {
       let interface = socket.interface
       socket.onDatagram = { [weak self] in self?.received($0, from: $1, on: .direct, interface) }
     }
+    noteFamilies()
     responder.setInterfaces(sockets.addresses, at: HostClock.now())
+    if registry != nil {
+      for socket in self.sockets where socket.interface.isLoopback { socket.send(probe, to: socket.local) }
+    }
+  }
+
+  /// Saves announcements that no socket would send.
+  private func noteFamilies() {
+    let counts = Dictionary(grouping: sockets, by: \.interface.id).mapValues(\.count)
+    responder.options.interfacesOfOneFamily = Set(counts.filter { $0.value == 1 }.keys).union([.direct])
   }
 
   private func listen(_ socket: DatagramSocket) {
@@ -104,6 +120,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     for socket in kept { addresses[socket.interface.id] = socket.interface.addresses.map(\.ip) }
     addresses[.direct] = responder.interfaces[.direct]
     browser.options.interfaces = addresses.keys.sorted()
+    noteFamilies()
     responder.setInterfaces(addresses, at: HostClock.now())
     if isNew { browser.queryAgain(at: HostClock.now()) }
     pump()
@@ -165,6 +182,11 @@ final class BuiltinDiscovery: DiscoveryProvider {
     let isOnLink =
       interface.isLoopback || source.ip.isLinkLocal || interface.addresses.contains { $0.contains(source.ip) }
     if isClosed { return }
+    if interface.isLoopback, !hasMulticast, bytes == probe {
+      hasMulticast = true
+      registry?.noteMulticast()
+      return
+    }
     guard isOnLink else {
       offLink += 1
       return
@@ -192,7 +214,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
   private func pump() {
     if isPumping || isClosed { return }
     isPumping = true
-    var peers: [[MatterProtocol.SocketAddress]]?
+    var peers: [DirectRegistry.Peer]?
     var isBusy = true
     while isBusy {
       isBusy = false
@@ -234,7 +256,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
 
   // MARK: - Sending
 
-  private func send(_ output: DNSOutput, _ peers: inout [[MatterProtocol.SocketAddress]]?) {
+  private func send(_ output: DNSOutput, _ peers: inout [DirectRegistry.Peer]?) {
     switch output.destination {
     case .unicast(let destination, let interface):
       let candidates = interface == .direct ? direct : sockets.filter { $0.interface.id == interface }
@@ -254,13 +276,15 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
   }
 
-  /// Sends once to each process in the registry, for either family.
-  private func sendDirect(_ bytes: [UInt8], _ isIPv6: Bool?, _ peers: inout [[MatterProtocol.SocketAddress]]?) {
+  /// Sends once to each process in the registry that multicast may not reach, for either family.
+  private func sendDirect(_ bytes: [UInt8], _ isIPv6: Bool?, _ peers: inout [DirectRegistry.Peer]?) {
     guard let socket = direct.first, isIPv6 == nil || isIPv6 == socket.local.ip.isIPv6 else { return }
     let known = peers ?? registry?.peers() ?? []
     peers = known
-    for peer in known {
-      if let address = peer.first(where: { $0.ip.isIPv6 == socket.local.ip.isIPv6 }) { socket.send(bytes, to: address) }
+    for peer in known where !(hasMulticast && peer.hasMulticast) {
+      if let address = peer.addresses.first(where: { $0.ip.isIPv6 == socket.local.ip.isIPv6 }) {
+        socket.send(bytes, to: address)
+      }
     }
   }
 

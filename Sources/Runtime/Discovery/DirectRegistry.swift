@@ -3,12 +3,20 @@ internal import MatterCrypto
 internal import MatterProtocol
 
 /// The registry of processes on this host that can be queried directly: a directory with one file for each process,
-/// which holds its addresses, one a line, and is locked while the process lives. A file without a lock is stale.
+/// which holds its addresses, one a line, and is locked while the process lives. A file without a lock is stale. A
+/// process that receives multicast adds a line that says so: other such processes need not send to it directly.
 final class DirectRegistry: Sendable {
   private let directory: String
   private let name: String
   private let file: OpenFile
   private static let maximumPeers = 64
+  private static let multicast = "multicast"
+
+  /// A live process.
+  struct Peer: Hashable {
+    var addresses: [MatterProtocol.SocketAddress]
+    var hasMulticast: Bool
+  }
 
   init(directory: String, addresses: [MatterProtocol.SocketAddress]) throws(StoreError) {
     self.directory = directory
@@ -24,8 +32,11 @@ final class DirectRegistry: Sendable {
     guard rename(hidden, directory + "/" + name) == 0 else { throw file.failure("rename") }
   }
 
-  /// Returns the addresses of each live process, including this one, and removes stale files.
-  func peers() -> [[MatterProtocol.SocketAddress]] {
+  /// Notes that this process receives multicast.
+  func noteMulticast() { try? file.append(Array("\(Self.multicast)\n".utf8)) }
+
+  /// Returns each live process, including this one, and removes stale files.
+  func peers() -> [Peer] {
     guard let listing = opendir(directory) else { return [] }
     defer { closedir(listing) }
     var names: [String] = []
@@ -35,31 +46,31 @@ final class DirectRegistry: Sendable {
       }
       if !name.hasPrefix(".") { names.append(name) }
     }
-    var peers: [[MatterProtocol.SocketAddress]] = []
+    var peers: [Peer] = []
     for name in names.sorted() where peers.count < Self.maximumPeers {
-      let addresses = addresses(in: directory + "/" + name)
-      if !addresses.isEmpty { peers.append(addresses) }
+      if let peer = peer(in: directory + "/" + name) { peers.append(peer) }
     }
     return peers
   }
 
-  private func addresses(in path: String) -> [MatterProtocol.SocketAddress] {
+  private func peer(in path: String) -> Peer? {
     do throws(StoreError) {
       let file = try OpenFile(path, O_RDWR)
       if try file.lock() {
         unlink(path)
-        return []
+        return nil
       }
       let lines = String(decoding: try file.readAll().prefix(1024), as: UTF8.self).split(separator: "\n")
-      return lines.compactMap { line in
+      let addresses = lines.compactMap { line -> MatterProtocol.SocketAddress? in
         let parts = line.split(separator: " ")
         guard parts.count == 2, let ip = IPAddress(String(parts[0])), ip.isLoopback, let port = UInt16(parts[1]) else {
           return nil
         }
         return MatterProtocol.SocketAddress(ip, port: port)
       }
+      return addresses.isEmpty ? nil : Peer(addresses: addresses, hasMulticast: lines.contains { $0 == Self.multicast })
     } catch {
-      return []
+      return nil
     }
   }
 

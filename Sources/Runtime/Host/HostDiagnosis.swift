@@ -67,13 +67,14 @@ public enum HostDiagnosis {
     let name = interface.name
     // On loopback, the processes of a user also find each other through the registry.
     let level: HostCheck.Level = interface.isLoopback ? .note : .problem
-    for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+    // Most hosts have multicast on loopback over IPv4 only.
+    for isIPv6 in interface.isLoopback ? [false] : [false, true]
+    where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
       let family = isIPv6 ? "IPv6" : "IPv4"
       do throws(NetworkError) {
         let socket = try open(interface, isIPv6)
         defer { close(socket.descriptor) }
-        // Most hosts have multicast on loopback in one family only.
-        if echoes(socket) || interface.isLoopback && isIPv6 { continue }
+        if echoes(socket) { continue }
         return HostCheck(
           subject, level, "\(name) does not carry multicast over \(family)",
           advice: "ip link set \(name) multicast on; check its routes and the firewall")

@@ -85,12 +85,13 @@ public struct RandomPlan: Hashable, Sendable {
   /// The duration of the phase with faults.
   static let faultPeriod: Duration = .seconds(240)
 
-  /// Draws one to five devices and a schedule of faults and commands.
-  public init(seed: UInt64) {
+  /// Draws the devices and a schedule of faults and commands.
+  /// - Parameter devices: the possible numbers of devices, at least 1.
+  public init(seed: UInt64, devices: ClosedRange<Int> = 1...5) {
     self.seed = seed
     // The simulated world draws from a different sequence.
     var random = SeededRandomSource(seed: seed ^ 0x5EED_0F_40_4E_5)
-    let count = Int.random(in: 1...5, using: &random)
+    let count = max(1, Int.random(in: devices, using: &random))
     kinds = (0..<count).map { _ in Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &random)] }
     kept = Array(0..<count)
     newcomers = Set(kept.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })

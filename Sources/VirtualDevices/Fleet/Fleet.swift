@@ -93,7 +93,9 @@ public final class Fleet: Sendable {
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
     discoveryOptions.mode = options.discovery
     discoveryOptions.registry = responders
-    let discovery = try ServiceDiscovery(discoveryOptions, on: group.next(), logger: logger)
+    // Not on a loop of devices: the announcements of a large fleet would take a third of its time.
+    let discovery = try ServiceDiscovery(
+      discoveryOptions, on: MultiThreadedEventLoopGroup.singleton.next(), logger: logger)
 
     let board = StatusBoard(discovery, on: group.next())
     let devices: [NIOLoopBound<VirtualDevice>]

@@ -50,6 +50,18 @@ enum RandomHomes {
     return outcome.failure == nil
   }
 
+  static let measuredDevices = 8
+
+  /// Returns the number of random homes that one thread runs in a second.
+  static func rate(runs: Int) async throws -> Double {
+    let begin = HostClock.now()
+    for seed in 1...UInt64(max(1, runs)) {
+      let plan = RandomPlan(seed: seed, devices: measuredDevices...measuredDevices)
+      if let failure = await RandomHome.run(plan).failure { throw BenchError("seed \(seed): \(failure)") }
+    }
+    return Double(max(1, runs)) * 1e9 / Double((HostClock.now() - begin).nanoseconds)
+  }
+
   static func all(_ seeds: Range<UInt64>) async -> Bool {
     var failures: [RandomHome.Outcome] = []
     var converged: [Duration] = []
