@@ -110,8 +110,6 @@ def conformance(element):
 class Definitions:
     """The definitions of a checkout."""
 
-    name = "matter.js"
-
     def __init__(self, checkout):
         files = sorted(glob.glob(os.path.join(checkout, ELEMENTS, "*.element.ts")))
         if not files:
@@ -267,13 +265,15 @@ class Definitions:
         return int(first), field_name(field.get("name"), int(last or first) - int(first) + 1)
 
     def fields(self, element, cluster):
-        fields = {field.get("id"): (
-            None if field.is_obsolete else field.get("name"),
-            None if (text := field.get("conformance", "M")) not in ("M", "O") and "[" not in text else text != "M",
-            self.typed(field, cluster)) for field in element.all("Field")}
-        if FABRIC_INDEX in fields:
-            fields[FABRIC_INDEX] = FABRIC_INDEX_FIELD
-        return fields
+        """The fields of a structure, command or event."""
+        result = {}
+        for field in element.all("Field"):
+            id, text = field.get("id"), field.get("conformance", "M")
+            is_stated = text in ("M", "O") or "[" in text
+            result[id] = FABRIC_INDEX_FIELD if id == FABRIC_INDEX else (
+                None if field.is_obsolete else field.get("name"), text != "M" if is_stated else None,
+                self.typed(field, cluster))
+        return result
 
     def device_types(self):
         """The device types by id."""

@@ -119,8 +119,6 @@ class Expression:
 class Definitions:
     """The definitions of a checkout: clusters by id, types by name and cluster."""
 
-    name = "SDK"
-
     def __init__(self, checkout):
         directories = [os.path.join(checkout, DEFINITIONS), os.path.join(checkout, "chip"), checkout]
         files = sorted(glob.glob(os.path.join(next(filter(os.path.isdir, directories), checkout), "*.xml")))
