@@ -237,8 +237,6 @@ class Definitions:
         name, own = element.get("type"), element.all("Field")
         if match := re.fullmatch(r"(u?)int(\d+)", name or ""):
             return integer(not match[1], int(match[2])), [], cluster
-        if name in ("status", "priority"):
-            return "enum8", [], cluster
         if re.fullmatch(r"bool|single|double|string|octstr|list|struct|enum(8|16)|map(8|16|32|64)", name or ""):
             return name, own, cluster
         scope, _, local = (name or "").rpartition(".")
