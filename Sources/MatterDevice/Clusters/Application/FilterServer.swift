@@ -37,7 +37,7 @@ public enum FilterServer {
       .initial(C.inPlaceIndicator, true)
       .initial(C.replacementProductList, [replacement])
       .storing(C.inPlaceIndicator)
-      .storing(C.lastChangedTime)
+      .serving(C.lastChangedTime)
       .onStart { context in
         let stored = context[stored: usedKey].flatMap { try? Int64(tlv: $0) }.map { Duration.nanoseconds($0) }
         var wear = FilterWear(lifetime: lifetime, at: context.now)

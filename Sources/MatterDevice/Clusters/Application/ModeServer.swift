@@ -54,8 +54,7 @@ struct ModeServer<C: Cluster>: Sendable {
       RvcRunMode.ModeOptionStruct(
         label: mode.label, mode: UInt8(clamping: index), modeTags: mode.tags.map { .init(value: $0) })
     }
-    let stored = isStored ? ClusterServer(C.self).storing(ModeBase<C>.currentMode) : ClusterServer(C.self)
-    let server = stored.initial(ModeBase<C>.supportedModes, options)
+    let server = ClusterServer(C.self).initial(ModeBase<C>.supportedModes, options)
       .onStart { context in
         // A changed definition may have fewer modes than the last run.
         if !isStored || !modes.indices.contains(Int(context[ModeBase<C>.currentMode])) {

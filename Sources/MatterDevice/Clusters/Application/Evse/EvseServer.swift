@@ -40,8 +40,6 @@ public enum EvseServer {
     .initial(Evse.approximateEVEfficiency, .null)
     .serving(Evse.rfid)
     .limiting(Evse.state, to: [.notPluggedIn, .pluggedInNoDemand, .pluggedInDemand])
-    .storing(Evse.chargingEnabledUntil).storing(Evse.minimumChargeCurrent).storing(Evse.userMaximumChargeCurrent)
-    .storing(Evse.approximateEVEfficiency).storing(Evse.sessionID)
     .limiting(Evse.circuitCapacity, to: ChargingStation.minimumCurrent...currents.upperBound)
     .limiting(Evse.userMaximumChargeCurrent, to: currents)
     .onRead(Evse.sessionDuration) { context in

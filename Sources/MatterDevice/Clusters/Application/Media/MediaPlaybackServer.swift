@@ -110,7 +110,8 @@ public enum MediaPlaybackServer {
     if !media.audio.isEmpty {
       server = server.on(Playback.activateAudioTrack) { context, request throws(StatusError) in
         let outputs = context.value(AudioOutput.outputList) ?? []
-        guard outputs.isEmpty || outputs.contains(where: { $0.index == request.audioOutputIndex }) else {
+        let index = request.audioOutputIndex.wrapped
+        guard outputs.isEmpty || index == nil || outputs.contains(where: { $0.index == index }) else {
           throw StatusError(.constraintError)
         }
         context[Playback.activeAudioTrack] = .value(try track(request.trackID, of: media.audio, &context))
@@ -142,7 +143,7 @@ public enum MediaPlaybackServer {
   private static func encoded(_ track: MediaSettings.Track) -> Playback.TrackStruct {
     .init(
       id: track.language,
-      trackAttributes: .value(.init(languageCode: track.language, displayName: .value(track.name))))
+      trackAttributes: .init(languageCode: track.language, displayName: .value(track.name)))
   }
 
   /// Shows the tracks while something plays: the first audio track, and no subtitles, unless others are active.
