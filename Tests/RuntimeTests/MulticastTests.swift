@@ -63,7 +63,16 @@ import Testing
     }.get()
     #expect(await other.wait { !$0.isEmpty })
     #expect(other.all == [[2]])
-    try await loop.submit { for transport in transports.value { transport.close() } }.get()
+    // A node may also use the port of a group that another one is in already.
+    try await loop.submit {
+      let free = try BoundSockets(.loopback)
+      free.close()
+      #expect(transports.value[0].join(Self.other, port: free.port).isEmpty)
+      let late = UDPTransport(try BoundSockets(.loopback, port: free.port), on: loop)
+      #expect(throws: NetworkError.self) { try BoundSockets(.loopback, port: free.port) }
+      late.close()
+      for transport in transports.value { transport.close() }
+    }.get()
   }
 
   /// The drops of group sockets are counted, and kept after the sockets are closed.

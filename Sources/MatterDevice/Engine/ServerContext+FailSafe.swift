@@ -57,9 +57,11 @@ extension ServerContext {
 
   // MARK: Fail-safe
 
-  /// Stores the changes that a start after a crash would have to undo.
+  /// Stores the changes that a start after a crash would have to undo. Their record need not be on the disk before them: a
+  /// durable change also makes the earlier ones durable.
   mutating func storeFailSafe() {
-    node.changes.append(StoreChange(StoreKey.failSafe, node.commissioning.failSafe?.tlv, isDurable: true))
+    let failSafe = node.commissioning.failSafe
+    node.changes.append(StoreChange(StoreKey.failSafe, failSafe?.tlv, isDurable: failSafe == nil))
   }
 
   /// Disarms the fail-safe and keeps the changes made under it.

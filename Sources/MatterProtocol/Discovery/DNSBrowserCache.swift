@@ -25,10 +25,11 @@ struct Lifetime: Hashable, Sendable {
   /// The time from a goodbye until the record expires, in case it is announced again at once. RFC 6762 § 10.1.
   static let goodbyeDelay = Duration.seconds(1)
 
-  /// - Parameter isPointer: Pointers are refreshed first, because the response to a pointer query includes the other
-  ///   records. With the short TTLs of unicast responses, all records of a service would otherwise be due at the same
-  ///   time.
-  init(_ ttl: UInt32, at now: Instant, isPointer: Bool, random: inout any RandomSource) {
+  /// The order in which the records of a service are refreshed: the response to a query for a pointer, or for a service
+  /// record, includes the following ones, so that these need no query of their own.
+  enum Order: Int { case pointer, service, address }
+
+  init(_ ttl: UInt32, at now: Instant, _ order: Order, random: inout any RandomSource) {
     received = now
     self.ttl = ttl
     if ttl == 0 {
@@ -39,7 +40,8 @@ struct Lifetime: Hashable, Sendable {
       // At most a day, because records can be queried again.
       let life = Int64(min(ttl, 86_400))
       expires = now + .seconds(life)
-      step = !isPointer && ttl <= 30 ? 1 : 0
+      // Pointers usually have a longer TTL than the others, except in unicast responses with a short one for all.
+      step = ttl <= 30 ? order.rawValue : max(0, order.rawValue - 1)
       let word: UInt64 = random.next()
       // Up to 2 % of the TTL, in milliseconds.
       jitter = Int64(word % UInt64(life * 20 + 1))

@@ -45,7 +45,7 @@ extension DNSBrowser {
       }
       return
     }
-    let lifetime = Lifetime(record.ttl, at: now, isPointer: true, random: &random)
+    let lifetime = Lifetime(record.ttl, at: now, .pointer, random: &random)
     guard makeEntry(for: key, kind) else { return }
     if let known = instances[key]?.pointers[record.name] {
       instances[key]?.pointers[record.name] = known.merged(with: lifetime)
@@ -88,7 +88,7 @@ extension DNSBrowser {
       else { return }
     }
     guard let instance = instances[key] else { return }
-    let lifetime = Lifetime(record.ttl, at: now, isPointer: false, random: &random)
+    let lifetime = Lifetime(record.ttl, at: now, .service, random: &random)
     switch record.data {
     case .srv(_, _, let port, let host):
       if record.ttl == 0 {
@@ -135,7 +135,7 @@ extension DNSBrowser {
 
   private mutating func learnAddress(_ record: DNSRecord, _ address: IPAddress, of key: CacheKey, at now: Instant) {
     guard let host = hosts[key] else { return }
-    let lifetime = Lifetime(record.ttl, at: now, isPointer: false, random: &random)
+    let lifetime = Lifetime(record.ttl, at: now, .address, random: &random)
     if let known = host.addresses[address] {
       if record.ttl == 0 {
         hosts[key]?.addresses[address]?.end(at: now)

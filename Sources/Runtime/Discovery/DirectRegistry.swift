@@ -1,6 +1,7 @@
 internal import Glibc
 internal import MatterCrypto
 internal import MatterProtocol
+internal import Synchronization
 
 /// The registry of processes on this host that can be queried directly: a directory with one file for each process,
 /// which holds its addresses, one a line, and is locked while the process lives. A file without a lock is stale. A
@@ -11,6 +12,9 @@ final class DirectRegistry: Sendable {
   private let file: OpenFile
   private static let maximumPeers = 64
   private static let multicast = "multicast"
+
+  /// The processes, and when the directory had changed last.
+  private let known = Mutex<(peers: [Peer], changed: timespec)?>(nil)
 
   /// A live process.
   struct Peer: Hashable {
@@ -33,10 +37,30 @@ final class DirectRegistry: Sendable {
   }
 
   /// Notes that this process receives multicast.
-  func noteMulticast() { try? file.append(Array("\(Self.multicast)\n".utf8)) }
+  func noteMulticast() {
+    try? file.append(Array("\(Self.multicast)\n".utf8))
+    // Other processes look at the files again when the directory has changed.
+    utimensat(AT_FDCWD, directory, nil, 0)
+  }
 
-  /// Returns each live process, including this one, and removes stale files.
+  /// Returns each live process, including this one, and removes stale files. Reads the files only if the directory has
+  /// changed: they are needed for each message.
   func peers() -> [Peer] {
+    var (status, now) = (stat(), timespec())
+    guard stat(directory, &status) == 0 else { return [] }
+    let changed = status.st_mtim
+    let recent = known.withLock { $0 }
+    if let recent, recent.changed.tv_sec == changed.tv_sec, recent.changed.tv_nsec == changed.tv_nsec {
+      return recent.peers
+    }
+    let peers = readPeers()
+    // The time of a further change within the same second could be the same on some file systems.
+    clock_gettime(CLOCK_REALTIME, &now)
+    known.withLock { $0 = abs(now.tv_sec - changed.tv_sec) > 1 ? (peers, changed) : nil }
+    return peers
+  }
+
+  private func readPeers() -> [Peer] {
     guard let listing = opendir(directory) else { return [] }
     defer { closedir(listing) }
     var names: [String] = []

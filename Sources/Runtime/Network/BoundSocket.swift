@@ -63,23 +63,23 @@ extension BoundSocket {
   /// Opens one socket for both addresses of the loopback interface, so that a process may have twice as many nodes.
   ///
   /// It is bound to the interface and the wildcard address, so it receives no datagram of another interface.
-  /// - Returns: nil if the interface has other addresses, or the system does not permit it.
+  /// - Returns: nil if the interface has other addresses, the system does not permit it, or the port is in use, possibly
+  ///   by a multicast group only, which sockets with addresses of their own can share it with.
   static func loopback(port: UInt16, on interface: NetworkInterface) throws(NetworkError) -> BoundSocket? {
     guard interface.hasOneSocket, let descriptor = try? open(for: .loopback6) else { return nil }
-    let local = MatterProtocol.SocketAddress(.loopback4, port: port)
     let wildcard = MatterProtocol.SocketAddress(.v6(high: 0, low: 0, scope: 0), port: port)
+    // Groups may share the port from now on, but no socket that asks for the port alone.
+    guard bindToDevice(descriptor, interface), set(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0),
+      bind(descriptor, to: wildcard) == 0, set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1)
+    else {
+      _ = Glibc.close(descriptor)
+      return nil
+    }
     do throws(NetworkError) {
-      let failure =
-        bindToDevice(descriptor, interface) && set(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0)
-        ? bind(descriptor, to: wildcard) : EPERM
-      if failure == EADDRINUSE { throw .portInUse(local) }
-      if failure != 0 {
-        _ = Glibc.close(descriptor)
-        return nil
-      }
-      var socket = BoundSocket(descriptor: descriptor, local: local, interface: interface)
-      if port == 0 { socket.local.port = try self.port(of: descriptor) }
-      socket.local6 = MatterProtocol.SocketAddress(.loopback6, port: socket.local.port)
+      let port = port == 0 ? try self.port(of: descriptor) : port
+      var socket = BoundSocket(
+        descriptor: descriptor, local: MatterProtocol.SocketAddress(.loopback4, port: port), interface: interface)
+      socket.local6 = MatterProtocol.SocketAddress(.loopback6, port: port)
       ignoreForeignGroups(descriptor)
       configure(descriptor, .loopback4, interface)
       return socket

@@ -93,11 +93,12 @@ public final class Fleet: Sendable {
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
     discoveryOptions.mode = options.discovery
     discoveryOptions.registry = responders
-    // Not on a loop of devices: the announcements of a large fleet would take a third of its time.
-    let discovery = try ServiceDiscovery(
-      discoveryOptions, on: MultiThreadedEventLoopGroup.singleton.next(), logger: logger)
+    // Not on a loop of devices: the announcements of a large fleet would take a third of its time, and writing its status
+    // would delay datagrams.
+    let others = MultiThreadedEventLoopGroup.singleton
+    let discovery = try ServiceDiscovery(discoveryOptions, on: others.next(), logger: logger)
 
-    let board = StatusBoard(discovery, on: group.next())
+    let board = StatusBoard(discovery, on: others.next())
     let devices: [NIOLoopBound<VirtualDevice>]
     do {
       devices = try await startDevices(of: home, options, discovery, on: group, logger: logger) { board.changed() }

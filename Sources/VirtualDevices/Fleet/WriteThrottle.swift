@@ -7,8 +7,8 @@ struct WriteThrottle {
   private var isBusy = false
   /// Whether there were changes since.
   private var isStale = false
-  /// The pause after a write as a multiple of its duration: at most a twentieth of the time is spent on writing.
-  private static let pauseFactor: Int64 = 19
+  /// The pause after a write as a multiple of its duration: at most a fiftieth of the time is spent on writing.
+  private static let pauseFactor: Int64 = 49
 
   /// Reports a change.
   /// - Returns: whether to write now.

@@ -120,6 +120,22 @@ func findsServicesMatchingQuery(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   #expect(now.addresses.contains(.v4(0x0A00_00AA)))
 }
 
+/// The answer to a query for the service record has the addresses as well, which need no query of their own.
+@Test func refreshesServicesAndAddressesTogether() {
+  var link = VirtualLink(hosts: 2)
+  for node in 1...20 { link.hosts[0].responder.publish(.node(UInt64(node)), at: link.now) }
+  let id = link.hosts[1].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
+  link.run(for: .seconds(10))
+  #expect(link.hosts[1].browser.found(id).count == 20)
+  link.sent = []
+  // The TTL of service and address records is 120 s.
+  link.run(for: .seconds(250))
+  let questions = link.sent.filter { $0.host == 1 }.compactMap(\.message).flatMap(\.questions)
+  #expect(questions.count { $0.type == .srv } == 40)
+  #expect(!questions.contains { $0.type == .a || $0.type == .aaaa })
+  #expect(lost(link.hosts[1].events).isEmpty)
+}
+
 /// A restarted responder announces its service again, which is reported once. Answers to other hosts and refreshed
 /// records are not reported.
 @Test func reportsUnsolicitedAnnouncements() {
