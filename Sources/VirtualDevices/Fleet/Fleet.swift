@@ -141,7 +141,7 @@ public final class Fleet: Sendable {
     on group: MultiThreadedEventLoopGroup, logger: Logger, onChange: @escaping @Sendable () -> Void
   ) async throws(FleetError) -> [NIOLoopBound<VirtualDevice>] {
     let ports = home.ports(from: options.portBase)
-    let rooms = Rooms()
+    let rooms = Rooms(of: home.devices)
     @Sendable func start(_ index: Int, on loop: any EventLoop) async -> Result<NIOLoopBound<VirtualDevice>, FleetError>
     {
       let definition = home.devices[index]
