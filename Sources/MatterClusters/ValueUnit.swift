@@ -2,7 +2,7 @@ internal import Glibc
 package import MatterModel
 
 /// The unit of an encoded number that users write with a unit.
-package enum ValueUnit: Hashable, Sendable {
+package enum ValueUnit: Hashable, CaseIterable, Sendable {
   /// ``levelStep`` is a difference of levels.
   case level, levelStep, mireds, seconds, tenthsOfSecond, milliseconds, hundredthsOfDegree, tenthsOfDegree
   case hundredthsOfPercent, halfPercent, percent
@@ -181,6 +181,12 @@ extension ValueUnit {
     return measure < 1 ? 0 : Self.rounded(10_000 * log10(measure) + 1)
   }
 
+  /// Decodes a measure: 21.5 for 2150.
+  package func decoded(_ encoded: Int64) -> Double {
+    guard self == .illuminance else { return Double(encoded) / scale }
+    return encoded <= 0 ? 0 : pow(10, (Double(min(encoded, 65_535)) - 1) / 10_000)
+  }
+
   private static func rounded(_ number: Double) -> Int64 {
     Int64(exactly: number.rounded()) ?? (number < 0 ? .min : .max)
   }
@@ -190,9 +196,8 @@ extension ValueUnit {
     guard let symbol = symbols.first else { return nil }
     let blank = symbol == "%" ? "" : " "
     if self == .illuminance {
-      return encoded <= 0 ? "dark" : "\(Int(pow(10, (Double(min(encoded, 65_535)) - 1) / 10_000).rounded())) \(symbol)"
+      return encoded <= 0 ? "dark" : "\(Int(decoded(encoded).rounded())) \(symbol)"
     }
-    let number = Double(encoded) / scale
-    return (scale == 1 ? "\(encoded)" : "\(number)") + blank + symbol
+    return (scale == 1 ? "\(encoded)" : "\(decoded(encoded))") + blank + symbol
   }
 }

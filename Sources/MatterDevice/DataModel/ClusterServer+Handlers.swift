@@ -81,18 +81,15 @@ extension ClusterServer {
   public func onChange<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Void
   ) -> Self {
-    changed {
-      $0.modify(attribute.details) { served in
-        guard let earlier = served.change else {
-          served.change = body
-          return
-        }
-        served.change = { context in
-          earlier(&context)
-          body(&context)
-        }
-      }
-    }
+    changed { $0.modify(attribute.details) { $0.runAfterChange(body) } }
+  }
+
+  /// The same for an attribute by its ID; no effect if it is not served.
+  package func onChange(
+    of attribute: AttributeID, _ body: @escaping @Sendable (inout ServerContext) -> Void
+  ) -> Self {
+    guard let info = attributes[attribute]?.info else { return self }
+    return changed { $0.modify(info) { $0.runAfterChange(body) } }
   }
 
   /// Performs changes that the physical device makes, instead of setting the value at once. The body throws if the

@@ -136,6 +136,9 @@ public struct ClusterServer: Sendable {
   /// Returns whether the attribute is served.
   package func serves(_ attribute: AttributeID) -> Bool { attributes[attribute] != nil }
 
+  /// Returns whether the attribute is served and not computed at each read, so that its changes are known.
+  package func notesChanges(of attribute: AttributeID) -> Bool { attributes[attribute].map { $0.read == nil } ?? false }
+
   /// Returns whether the cluster declares the attribute and the bytes are one value of its type.
   public func accepts(initial value: [UInt8], for attribute: AttributeID) -> Bool {
     cluster.attributes.first { $0.id == attribute }?.isWellFormed(value) ?? false
@@ -285,6 +288,18 @@ struct ServedAttribute: Sendable {
     self.info = info
     isStored = info.quality.contains(.nonVolatile) || (info.quality.contains(.fabricScoped) && info.write != nil)
     declaredInitial = info.initial ?? info.schema.zero
+  }
+
+  /// Adds a handler that runs after those that were added before.
+  mutating func runAfterChange(_ body: @escaping ContextHandler) {
+    guard let earlier = change else {
+      change = body
+      return
+    }
+    change = { context in
+      earlier(&context)
+      body(&context)
+    }
   }
 
   var isList: Bool {

@@ -84,7 +84,7 @@ actor RealHome: Stage {
   func begin(isPaired: Bool, defect: SeededDefect?) async throws {
     self.defect = defect
     var random = SystemRandomSource()
-    let rooms = Rooms()
+    let rooms = Rooms(of: definition.devices)
     for device in definition.devices {
       let machine = RealMachine(device.path, on: loop, in: networks)
       var environment = VirtualDevice.Environment(

@@ -63,7 +63,7 @@ public actor SimulatedHome {
 
   private func startDevices() throws {
     let world = simulation.world.value
-    let rooms = Rooms()
+    let rooms = Rooms(of: definition.devices)
     for device in definition.devices {
       let machine = world.addMachine(device.path)
       var environment = VirtualDevice.Environment(

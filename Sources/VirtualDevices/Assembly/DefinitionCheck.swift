@@ -28,9 +28,8 @@ extension HomeDefinition {
   ) throws(DefinitionError) -> HomeDefinition {
     let home = try load(files: files, catalogue: .standard, ignoring: ignored, opening: open)
     var seen: Set<SourceMark> = []
-    let problems = (home.devices.flatMap(DeviceAssembly.problems) + roomProblems(home)).filter {
-      seen.insert($0.mark).inserted
-    }
+    let all = home.devices.flatMap(DeviceAssembly.problems) + roomProblems(home) + expressionProblems(home)
+    let problems = all.filter { seen.insert($0.mark).inserted }
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }
     return home
   }
@@ -47,5 +46,83 @@ extension HomeDefinition {
         expected: "a room with a thermostat, a heat pump or a room air conditioner",
         suggestions: NearestName.suggestions(for: name, in: rooms))
     }
+  }
+
+  /// Returns the problems of expressions: unknown devices and attributes, and attributes that depend on themselves.
+  private static func expressionProblems(_ home: HomeDefinition) -> [DefinitionProblem] {
+    guard home.devices.contains(where: { !([$0] + $0.bridged).allSatisfy(\.expressions.isEmpty) }) else { return [] }
+    let index = DeviceIndex(home.devices)
+    var problems: [DefinitionProblem] = []
+    // With `count`, several devices have the same attributes and operands.
+    var targets: Set<SourceMark> = []
+    var operands: [AttributeExpression.Operand: SharedAttributes.Key?] = [:]
+    func key(of operand: AttributeExpression.Operand) -> SharedAttributes.Key? {
+      guard let other = index.find(operand.device)?.device else {
+        problems.append(unknown(operand, in: index))
+        return nil
+      }
+      guard DeviceAssembly.notesChanges(of: operand.attribute, other) else {
+        problems.append(missing(operand.attribute, found: operand.text))
+        return nil
+      }
+      return SharedAttributes.Key(operand.attribute, of: other)
+    }
+    var links: [(key: SharedAttributes.Key, operand: AttributeExpression.Operand, from: SharedAttributes.Key)] = []
+    for device in index.entries.map(\.device) {
+      for (attribute, expression) in device.expressions {
+        if let attribute, targets.insert(attribute.mark).inserted,
+          !DeviceAssembly.notesChanges(of: attribute, device)
+        {
+          problems.append(missing(attribute, found: attribute.path))
+        }
+        let own = attribute.flatMap { SharedAttributes.Key($0, of: device) }
+        for operand in expression.operands {
+          let other = operands[operand] ?? key(of: operand)
+          operands[operand] = .some(other)
+          if let own, let other { links.append((other, operand, own)) }
+        }
+      }
+    }
+    return problems + (cycle(links).map { [$0] } ?? [])
+  }
+
+  private static func missing(_ attribute: InitialValue, found: String) -> DefinitionProblem {
+    DefinitionProblem(
+      at: attribute.mark, found: found,
+      expected: "an attribute that the device has, and that is not computed at each read")
+  }
+
+  private static func unknown(_ operand: AttributeExpression.Operand, in index: DeviceIndex) -> DefinitionProblem {
+    DefinitionProblem(
+      at: operand.mark, found: "device “\(operand.device)”",
+      expected: "a device of the home: room/name, or the name if it is unique",
+      suggestions: NearestName.suggestions(for: operand.device, in: index.entries.map(\.device.path)))
+  }
+
+  /// Returns the problem of an attribute that depends on itself; nil if none does.
+  /// - Parameter links: Each attribute that an expression names, and the attribute that follows the expression.
+  private static func cycle(
+    _ links: [(key: SharedAttributes.Key, operand: AttributeExpression.Operand, from: SharedAttributes.Key)]
+  ) -> DefinitionProblem? {
+    let linked = Dictionary(grouping: links, by: \.from)
+    var done: Set<SharedAttributes.Key> = []
+    for start in links.map(\.from) where !done.contains(start) {
+      var path = [start]
+      var onPath: Set = [start]
+      while let last = path.last {
+        guard let next = linked[last]?.first(where: { linked[$0.key] != nil && !done.contains($0.key) }) else {
+          done.insert(last)
+          onPath.remove(last)
+          path.removeLast()
+          continue
+        }
+        guard onPath.insert(next.key).inserted else {
+          return DefinitionProblem(
+            at: next.operand.mark, found: next.operand.text, expected: "an attribute that does not follow this one")
+        }
+        path.append(next.key)
+      }
+    }
+    return nil
   }
 }

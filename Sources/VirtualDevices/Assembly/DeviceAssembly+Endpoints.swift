@@ -171,6 +171,22 @@ extension DeviceAssembly {
       else { return server }
       return server.following(behavior, of: device, clock)
     }
+    .sharing(clock.rooms.attributes, of: device, on: EndpointID(UInt16(clamping: position + 1)))
+  }
+
+  /// Returns whether a device has an attribute whose changes are known.
+  static func notesChanges(of attribute: InitialValue, _ device: DeviceDefinition) -> Bool {
+    let battery = battery(of: device).map { [PowerSourceServer.make($0)] } ?? []
+    guard let target = attribute.target, let server = server(of: attribute, units(of: device), node: battery)
+    else { return false }
+    return initial(server, device, position: Int(attribute.endpoint.rawValue) - 1).notesChanges(of: target.attribute)
+  }
+
+  /// Returns the server of an attribute among those of the units; the first one also has the servers of the node.
+  private static func server(of value: InitialValue, _ units: [Unit], node: [ClusterServer]) -> ClusterServer? {
+    let position = Int(value.endpoint.rawValue) - 1
+    guard units.indices.contains(position) else { return nil }
+    return (units[position].servers + (position == 0 ? node : [])).first { $0.id == value.target?.cluster }
   }
 
   /// Returns the problems of the initial values and faults that a device or one of its bridged devices can't have.
@@ -188,16 +204,13 @@ extension DeviceAssembly {
     let problems =
       device.faults.problems(of: device)
       + values.compactMap { value -> DefinitionProblem? in
-        let position = Int(value.endpoint.rawValue) - 1
-        guard let target = value.target, units.indices.contains(position),
-          let server = (units[position].servers + (position == 0 ? node : [])).first(where: { $0.id == target.cluster }
-          ),
+        guard let target = value.target, let server = server(of: value, units, node: node),
           value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
         else {
           return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
         }
         // Checked with all initial values of the cluster.
-        let complete = initial(server, device, position: position)
+        let complete = initial(server, device, position: Int(value.endpoint.rawValue) - 1)
         if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
         return DefinitionProblem(
           at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))

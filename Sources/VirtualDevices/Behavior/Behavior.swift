@@ -19,6 +19,15 @@ package struct Behavior: Hashable, Sendable {
     case steps([Step], period: Duration? = nil)
     /// The temperature of a room.
     case room(String, Quantity)
+    /// An expression of attributes of other devices, evaluated at this interval.
+    case expression(AttributeExpression, every: Duration, Quantity)
+  }
+
+  /// A value outside of the device.
+  package enum Source: Hashable, Sendable {
+    /// The temperature of a room.
+    case room(String)
+    case attribute(AttributeExpression.Operand)
   }
 
   /// The value that begins at a time.
@@ -37,12 +46,15 @@ package struct Behavior: Hashable, Sendable {
     case integer
     /// Measures in the unit of an integer attribute.
     case measure(ValueUnit)
+    /// False for zero, otherwise true.
+    case boolean
 
     func value(of number: Double) -> InitialValue.Value {
       switch self {
       case .real: .real(number)
-      case .integer: .integer(Int64(exactly: number.rounded()) ?? 0)
+      case .integer: .integer(Int64(exactly: number.rounded()) ?? (number < 0 ? .min : .max))
       case .measure(let unit): .integer(unit.encoded(number))
+      case .boolean: .boolean(number != 0)
       }
     }
   }
@@ -67,8 +79,8 @@ package struct Behavior: Hashable, Sendable {
   }
 
   /// Advances to a time since the start, which is not before that of the last call.
-  /// - Parameter sample: Returns the temperature of a room at that time; nil while it is unknown.
-  package mutating func advance(to time: Duration, sampling sample: (String) -> Double? = { _ in nil }) {
+  /// - Parameter sample: Returns a value outside of the device at that time; nil while it is unknown.
+  package mutating func advance(to time: Duration, sampling sample: (Source) -> Double? = { _ in nil }) {
     let time = max(0, time.nanoseconds)
     switch course {
     case .sine(let mean, let amplitude, let period, let every, let quantity):
@@ -94,12 +106,17 @@ package struct Behavior: Hashable, Sendable {
       let following = next < steps.count ? steps[next].at : steps.count > 1 ? period : nil
       nextChange = following.map { .nanoseconds(start.saturatingAdd($0.nanoseconds)) }
     case .room(let name, let quantity):
-      let temperature = sample(name)
-      value = temperature.map { quantity.value(of: $0) } ?? .null
-      // The device that determines the temperature may start a little later.
-      let wait = temperature == nil ? Duration.seconds(1) : .seconds(30)
-      nextChange = .nanoseconds(time.saturatingAdd(wait.nanoseconds))
+      follow(sample(.room(name)), quantity, every: .seconds(30), at: time)
+    case .expression(let expression, let every, let quantity):
+      follow(expression.value { sample(.attribute($0)) }, quantity, every: every, at: time)
     }
+  }
+
+  private mutating func follow(_ number: Double?, _ quantity: Quantity, every: Duration, at time: Int64) {
+    value = number.map { quantity.value(of: $0) } ?? .null
+    // The device that determines the number may start a little later.
+    let wait = number == nil ? min(every, .seconds(1)) : every
+    nextChange = .nanoseconds(time.saturatingAdd(wait.nanoseconds))
   }
 }
 

@@ -13,9 +13,9 @@ extension ClusterServer {
       // A bridged device without power is started again when its power returns.
       guard context.hasPower else { return }
       var behavior = context[scratch: Behavior.self] ?? first
-      behavior.advance(to: context.now - clock.origin)
+      behavior.advance(to: context.now - clock.origin) { clock.rooms.value(of: $0, at: context.now) }
       context[scratch: Behavior.self] = behavior
-      context.call(WaterHeaterServer.flow, behavior.value.flow ?? 0)
+      context.call(WaterHeaterServer.flow, max(0, behavior.value.flow ?? 0))
       if let next = behavior.nextChange { context.schedule(.tap, at: clock.origin + next) }
     }
     return onStart(draw).onTimer(.tap, draw)

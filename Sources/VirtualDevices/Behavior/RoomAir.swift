@@ -54,11 +54,14 @@ struct RoomAir: Hashable, Sendable {
   }
 }
 
-/// The air of the rooms of a home, by name. Shared by all devices of the home that run in this process, on any loop.
+/// The air of the rooms of a home, by name, and the attributes that expressions name. Shared by all devices of the home
+/// that run in this process, on any loop.
 package final class Rooms: Sendable {
   private let airs = Mutex<[String: RoomAir]>([:])
+  let attributes: SharedAttributes
 
-  package init() {}
+  /// - Parameter devices: The devices of the home, with the expressions that they follow.
+  package init(of devices: [DeviceDefinition] = []) { attributes = SharedAttributes(of: devices) }
 
   /// Changes or reads the air of a room, which is nil before a device that heats or cools it has started.
   func withAir<Result: Sendable>(of room: String, _ body: (inout RoomAir?) -> Result) -> Result {
@@ -74,8 +77,17 @@ package final class Rooms: Sendable {
     }
   }
 
-  /// Sets the heating power of devices to zero in all rooms.
+  /// Returns a value outside of a device; nil while it is unknown.
+  func value(of source: Behavior.Source, at now: Instant) -> Double? {
+    switch source {
+    case .room(let name): temperature(of: name, at: now)
+    case .attribute(let operand): attributes.value(of: operand)
+    }
+  }
+
+  /// Sets the heating power of devices to zero in all rooms, and their shared attributes that are zero without power.
   func stopConditioning(by devices: [String], at now: Instant) {
+    attributes.losePower(of: devices)
     airs.withLock { airs in
       for room in airs.keys { for device in devices { airs[room]?.setPower(0, of: device, at: now) } }
     }

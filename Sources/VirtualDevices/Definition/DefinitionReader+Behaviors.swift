@@ -6,11 +6,13 @@ internal import Yams
 
 // The key `behave`: attributes with their behaviors.
 extension DefinitionReader {
-  private static let courses = ["sine", "walk", "steps", "file", "room"]
+  private static let courses = ["sine", "walk", "steps", "file", "room", "expression"]
   /// The limit of a list of steps, since aliases can multiply a list.
   private static let stepLimit = 256
   /// The limit of lines in a file.
   private static let lineLimit = 100_000
+  /// The limit of an expression, in bytes.
+  private static let expressionLimit = 1000
   /// The shortest time between two values.
   private static let shortest = Duration.milliseconds(100)
 
@@ -40,7 +42,7 @@ extension DefinitionReader {
 
   mutating func readBehavior(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
     let before = problems.count
-    guard let fields = fields(of: node, known: Self.courses + ["period"], what: "a behavior"),
+    guard let fields = fields(of: node, known: Self.courses + ["period", "every"], what: "a behavior"),
       problems.count == before
     else { return nil }
     let found = Self.courses.filter { fields[$0] != nil }
@@ -50,14 +52,16 @@ extension DefinitionReader {
         expected: "one of \(Self.list(Self.courses.map { "“\($0):”" }))")
       return nil
     }
-    if let period = fields["period"], name != "file" {
-      report(at: document.mark(of: period), found: "“period”", expected: "this key here only beside “file”")
+    for (key, course) in [("period", "file"), ("every", "expression")] where name != course {
+      guard let node = fields[key] else { continue }
+      report(at: document.mark(of: node), found: "“\(key)”", expected: "this key here only beside “\(course)”")
     }
     switch name {
     case "sine": return readSine(course, of: attribute)
     case "walk": return readWalk(course, of: attribute)
     case "steps": return readSteps(course, of: attribute)
     case "room": return readRoom(course, of: attribute)
+    case "expression": return readExpression(course, every: fields["every"], of: attribute)
     default: return readFile(course, period: fields["period"], of: attribute)
     }
   }
@@ -182,6 +186,34 @@ extension DefinitionReader {
     (value.value, value.text, value.valueMark) = (.null, node.summary, document.mark(of: node))
     return BehaviorDefinition(
       attribute: value, course: .room(name, .measure(.hundredthsOfDegree)), values: [value])
+  }
+
+  // MARK: Expressions
+
+  private mutating func readExpression(_ node: Node, every: Node?, of attribute: InitialValue) -> BehaviorDefinition? {
+    guard let target = attribute.target else { return nil }
+    guard let quantity = target.unit.map({ Behavior.Quantity.measure($0) }) ?? target.quantity ?? target.truth else {
+      report(node, expected: "“steps” or “file”: the attribute is neither a number nor true or false")
+      return nil
+    }
+    guard let scalar = node.scalar, !node.isNull, scalar.string.utf8.count <= Self.expressionLimit else {
+      report(
+        node, expected: "an expression such as kitchen/lamp.onOff.onOff * 60W, of at most \(Self.expressionLimit) bytes"
+      )
+      return nil
+    }
+    guard let every = every.map({ readTime($0, at: node, "every") }) ?? .seconds(30) else { return nil }
+    var mark = document.mark(of: node)
+    if [.singleQuoted, .doubleQuoted].contains(scalar.style) { mark.column += 1 }
+    do throws(DefinitionError) {
+      let expression = try ExpressionParser.parse(
+        scalar.string, at: mark, isInline: ![.literal, .folded].contains(scalar.style), catalogue: catalogue)
+      return BehaviorDefinition(
+        attribute: attribute, course: .expression(expression, every: every, quantity), values: [])
+    } catch {
+      add(error.problems)
+      return nil
+    }
   }
 
   // MARK: Lists
@@ -318,6 +350,15 @@ extension InitialValue.Target {
     case .float, .double: return .real
     case .signed, .unsigned: return .integer
     default: return nil
+    }
+  }
+
+  /// The quantity of true and false; nil for another type.
+  fileprivate var truth: Behavior.Quantity? {
+    switch schema {
+    case .boolean, .nullable(.boolean): .boolean
+    case .bitmap(bits: _, names: _, isInverted: false): .integer
+    default: nil
     }
   }
 }

@@ -25,7 +25,7 @@ public struct FleetOptions: Sendable {
   public var seed: UInt64?
   /// The addresses of nodes that devices may be bound to, for networks without multicast.
   public var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
-  /// The devices to run. They have the same ports, keys and certificates as in a run of all devices.
+  /// The part of the devices to run. They have the same ports, keys and certificates as in a run of all devices.
   public var shard = Shard.whole
   /// Whether devices may resume subscriptions after a restart; the definitions select which.
   public var resumesSubscriptions = true
@@ -81,13 +81,13 @@ public final class Fleet: Sendable {
       try DirectoryCheck.check((directory as NSString).deletingLastPathComponent, isParent: true, logger: logger)
       try DirectoryCheck.check(directory, logger: logger)
     }
-    for (index, device) in home.devices.enumerated() where options.shard.contains(index) {
-      try DirectoryCheck.check(options.devicesDirectory + "/" + device.uniqueID, logger: logger)
+    let indices = home.positions(in: options.shard)
+    for index in indices {
+      try DirectoryCheck.check(options.devicesDirectory + "/" + home.devices[index].uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
-    let count = home.devices.indices.count(where: options.shard.contains)
     let sockets = BoundSockets.count(on: interfaces)
-    do { try FleetCapacity(devices: count, socketsPerDevice: sockets).reserve() } catch {
+    do { try FleetCapacity(devices: indices.count, socketsPerDevice: sockets).reserve() } catch {
       throw FleetError(device: home.name, cause: error)
     }
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
@@ -101,7 +101,9 @@ public final class Fleet: Sendable {
     let board = StatusBoard(discovery, on: others.next())
     let devices: [NIOLoopBound<VirtualDevice>]
     do {
-      devices = try await startDevices(of: home, options, discovery, on: group, logger: logger) { board.changed() }
+      devices = try await startDevices(indices, of: home, options, discovery, on: group, logger: logger) {
+        board.changed()
+      }
     } catch {
       try? await discovery.stop().get()
       throw error
@@ -137,14 +139,14 @@ public final class Fleet: Sendable {
     return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
   }
 
-  /// Starts the devices, at any time as many as there are event loops.
+  /// Starts the devices at these positions, at any time as many as there are event loops.
   /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
   private static func startDevices(
-    of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
+    _ indices: [Int], of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
     on group: MultiThreadedEventLoopGroup, logger: Logger, onChange: @escaping @Sendable () -> Void
   ) async throws(FleetError) -> [NIOLoopBound<VirtualDevice>] {
     let ports = home.ports(from: options.portBase)
-    let rooms = Rooms()
+    let rooms = Rooms(of: home.devices)
     @Sendable func start(_ index: Int, on loop: any EventLoop) async -> Result<NIOLoopBound<VirtualDevice>, FleetError>
     {
       let definition = home.devices[index]
@@ -171,7 +173,6 @@ public final class Fleet: Sendable {
       }
     }
 
-    let indices = home.devices.indices.filter(options.shard.contains)
     let loops = Array(group.makeIterator())
     var started: [Int: NIOLoopBound<VirtualDevice>] = [:]
     var failure: (index: Int, error: FleetError)?

@@ -64,7 +64,12 @@ extension DeviceDefinition {
     bridge.bridged = [draft]
     var resolver = DefinitionResolver()
     let bridges = resolver.resolve([FileDraft(devices: [bridge])]).devices
-    let problems = resolver.problems + bridges.flatMap(DeviceAssembly.problems)
+    // Devices that run already do not share further attributes.
+    let expressions = bridges.flatMap(\.bridged).flatMap(\.expressions).flatMap { $0.expression.operands }.map {
+      DefinitionProblem(
+        at: $0.mark, found: "an expression", expected: "another course in a device that is added while the home runs")
+    }
+    let problems = resolver.problems + bridges.flatMap(DeviceAssembly.problems) + expressions
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }
     return bridges.flatMap(\.bridged)
   }

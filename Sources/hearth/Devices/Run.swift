@@ -72,7 +72,7 @@ struct Run: AsyncParsableCommand {
     try metrics.check()
     let whole = try definition()
     var home = whole
-    home.devices = whole.devices.enumerated().filter { shard.contains($0.offset) }.map(\.element)
+    home.devices = whole.positions(in: shard).map { whole.devices[$0] }
     let state = try options.stateDirectory
     let registry = FleetRegistry.standard(environment: ProcessInfo.processInfo.environment)
     let clashes = DeviceClash.find(home, FleetRegistry.running(in: registry, and: state.run))

@@ -73,7 +73,10 @@ import Testing
     arguments: [
       ("{ sin: { mean: 1C } }", "5:47: found key “sin”, expected a key of a behavior, did you mean “sine”?"),
       ("21C", "5:45: found “21C”, expected a behavior with “sine:”, “walk:” and “steps:”"),
-      ("{ period: 5s }", "5:45: found no behavior, expected one of “sine:”, “walk:”, “steps:”, “file:” or “room:”"),
+      (
+        "{ period: 5s }",
+        "5:45: found no behavior, expected one of “sine:”, “walk:”, “steps:”, “file:”, “room:” or “expression:”"
+      ),
       ("{ sine: { mean: 12C, amplitude: 8C } }", "5:53: found no “period”, expected “period: …”"),
       (
         "{ sine: { mean: 12C, amplitude: 8, period: 1h } }",
