@@ -54,9 +54,11 @@ struct RoomAir: Hashable, Sendable {
   }
 }
 
-/// The air of the rooms of a home, by name. Shared by all devices of the home that run in this process, on any loop.
+/// The air of the rooms of a home by name, and its alarms. Shared by all devices of the home that run in this process,
+/// on any loop.
 package final class Rooms: Sendable {
   private let airs = Mutex<[String: RoomAir]>([:])
+  let alarms = HomeAlarms()
 
   package init() {}
 
@@ -74,8 +76,9 @@ package final class Rooms: Sendable {
     }
   }
 
-  /// Sets the heating power of devices to zero in all rooms.
-  func stopConditioning(by devices: [String], at now: Instant) {
+  /// Ends the effects of devices without power: heating, cooling and alarms.
+  func endEffects(of devices: [String], at now: Instant) {
+    alarms.end(of: devices)
     airs.withLock { airs in
       for room in airs.keys { for device in devices { airs[room]?.setPower(0, of: device, at: now) } }
     }
