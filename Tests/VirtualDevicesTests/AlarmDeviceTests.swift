@@ -1,8 +1,11 @@
+import Foundation
+import Logging
 import MatterClusters
 import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
+import NIOCore
 import Runtime
 import Testing
 
@@ -116,6 +119,102 @@ import Testing
     try engine.act(set: SmokeCoAlarm.smokeState, .normal, on: 2, at: .zero)
     #expect(engine.value(SmokeCoAlarm.expressedState, on: 2) == .interconnectSmoke)
     #expect(engine.value(SmokeCoAlarm.interconnectSmokeAlarm, on: 3) == .normal)
+  }
+
+  /// Devices of one home, each on a loop of its own.
+  private func withHome(
+    _ text: String, _ body: (_ devices: [NIOLoopBound<VirtualDevice>]) async throws -> Void
+  ) async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/hearth-alarms-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let (machine, rooms) = (HostMachine(), Rooms())
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    var devices: [NIOLoopBound<VirtualDevice>] = []
+    for definition in try HomeDefinition.load(simulating: [("home.yaml", text)]).devices {
+      let loop = machine.nextEventLoop()
+      devices.append(
+        try await loop.submit {
+          var environment = VirtualDevice.Environment(
+            machine: machine,
+            discovery: try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger), loop: loop,
+            interfaces: .loopback, directory: directory + "/" + definition.uniqueID, logger: logger)
+          environment.rooms = rooms
+          let device = try VirtualDevice(
+            definition, port: nil, random: SeededRandomSource(seed: 1), in: environment)
+          return NIOLoopBound(device, eventLoop: loop)
+        }.get())
+    }
+    try await body(devices)
+    for device in devices { try await device.eventLoop.submit { device.value.stop() }.get() }
+  }
+
+  @Test("an alarm of one device is an interconnected alarm of the others of the home") func interconnectsDevices()
+    async throws
+  {
+    typealias Alarm = SmokeCoAlarm
+    func set(
+      _ attribute: Attribute<Alarm, Alarm.AlarmState>, _ state: Alarm.AlarmState,
+      _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
+    ) async throws {
+      try await device.eventLoop.submit { try device.value.set(Alarm.id, attribute.id, state.tlv, on: [endpoint]) }
+        .get()
+    }
+    // The loop performs an earlier change of another device first.
+    func state(
+      _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
+    ) async throws -> [Alarm.AlarmState?] {
+      try await device.eventLoop.submit {
+        device.value.host?.perform { engine, _ in
+          [Alarm.interconnectSmokeAlarm, Alarm.interconnectCOAlarm].map { engine.value($0, on: endpoint) }
+        } ?? []
+      }.get()
+    }
+    func expressed(
+      _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
+    ) async throws -> Alarm.ExpressedState? {
+      try await device.eventLoop.submit {
+        device.value.host?.perform { engine, _ in engine.value(Alarm.expressedState, on: endpoint) }
+      }.get()
+    }
+    let text = """
+      devices:
+        - { name: Hall, type: smoke CO alarm }
+        - { name: Attic, type: smoke alarm }
+        - { name: Hub, type: bridge, devices: [{ name: Cellar, type: smoke CO alarm }] }
+      """
+    try await withHome(text) { devices in
+      let (hall, attic, hub) = (devices[0], devices[1], devices[2])
+      try await set(Alarm.smokeState, .critical, hall)
+      #expect(try await expressed(hall) == .smokeAlarm)
+      #expect(try await state(hall) == [.normal, .normal])
+      #expect(try await state(attic) == [.critical, nil])
+      #expect(try await expressed(attic) == .interconnectSmoke)
+      #expect(try await state(hub, on: 2) == [.critical, .normal])
+      // The most severe one counts, and an own alarm has priority.
+      try await set(Alarm.smokeState, .warning, attic)
+      #expect(try await state(hall) == [.warning, .normal])
+      #expect(try await expressed(hall) == .smokeAlarm)
+      #expect(try await state(hub, on: 2) == [.critical, .normal])
+      try await set(Alarm.smokeState, .normal, hall)
+      #expect(try await expressed(hall) == .interconnectSmoke)
+      #expect(try await state(hub, on: 2) == [.warning, .normal])
+      #expect(try await state(attic) == [.normal, nil])
+      // CO does not reach an alarm without that sensor.
+      try await set(Alarm.smokeState, .normal, attic)
+      try await set(Alarm.coState, .warning, hub, on: 2)
+      #expect(try await state(hall) == [.normal, .warning])
+      #expect(try await expressed(hall) == .interconnectCO)
+      #expect(try await expressed(attic) == .normal)
+      // One that starts meanwhile joins in; one without power ends.
+      try await hall.eventLoop.submit {
+        hall.value.cutPower()
+        try hall.value.restorePower()
+      }.get()
+      #expect(try await expressed(hall) == .interconnectCO)
+      try await hub.eventLoop.submit { hub.value.cutPower() }.get()
+      #expect(try await expressed(hall) == .normal)
+      #expect(try await state(hall) == [.normal, .normal])
+    }
   }
 
   @Test func causesTestEvents() throws {

@@ -26,10 +26,10 @@ import Testing
   @Test func readsCommands() throws {
     let occupancy = try PipeCommand(#"{"Name": "SetOccupancy", "EndpointId": 3, "Occupancy": 1}"#)
     #expect(occupancy.endpoint == 3 && occupancy.node == nil)
-    #expect(occupancy.action == .set(OccupancySensing.id, OccupancySensing.occupancy.id, .integer(1)))
+    #expect(occupancy.action == .set(OccupancySensing.id, OccupancySensing.occupancy.id, UInt8(1).tlv))
     let moisture = try PipeCommand(#"{"Name": "SetSimulatedSoilMoisture", "SoilMoistureValue": 100, "EndpointId": 1}"#)
     #expect(
-      moisture.action == .set(SoilMeasurement.id, SoilMeasurement.soilMoistureMeasuredValue.id, .integer(100)))
+      moisture.action == .set(SoilMeasurement.id, SoilMeasurement.soilMoistureMeasuredValue.id, UInt8(100).tlv))
     let presses = try PipeCommand(
       #"""
       {"Name": "SimulateMultiPress", "EndpointId": 1, "ButtonId": 1, "MultiPressPressedTimeMillis": 500,

@@ -98,6 +98,21 @@ import Testing
     #expect(SimulatedDevice.parts(of: device).contains { $0.name == IcdManagementServer.button })
   }
 
+  /// The timers of the device, such as those of a control loop, do not keep it awake.
+  @Test(arguments: [
+    DeviceKind.radiatorThermostat, .closure, .doorbell, .onOffSensor, .controlBridge, .thermostat,
+  ]) func fallsAsleep(_ kind: DeviceKind) throws {
+    var engine = try DeviceEngine(
+      device("type: \(kind.name)\n    sleepy: { idle: 1h, active: 1s, threshold: 1s }"))
+    while let next = engine.nextDeadline, next <= .zero + .seconds(100) {
+      engine.advance(to: next)
+      while engine.nextEffect() != nil {}
+    }
+    #expect(!engine.isActive)
+    try engine.act(part: IcdManagementServer.button, "pressed", on: .root, at: .zero + .seconds(100))
+    #expect(engine.isActive)
+  }
+
   /// A button and a change of a sensor leave idle mode.
   @Test func wakesByPhysicalActions() throws {
     var engine = try DeviceEngine(device("type: contact sensor\n    sleepy: { idle: 1h, active: 1s, threshold: 1s }"))

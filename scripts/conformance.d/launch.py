@@ -99,14 +99,10 @@ def answer_prompt(self, prompt_msg="", prompt_msg_placeholder="", default_value=
 
 
 def perform_command(self, command_dict, app_pipe=None):
-    answer = send({"command": command_dict})
-    if "error" in answer:
-        raise matter_testing.TestError(answer["error"])
-    if not answer["performed"]:
-        endpoint = self.matter_test_config.endpoint or 0
-        # Scripts do not name the endpoint of a bridged device.
-        command = {"EndpointId": endpoint, **command_dict} if endpoint > 1 else command_dict
-        write_to_app_pipe(self, command, pipe_path)
+    endpoint = self.matter_test_config.endpoint or 0
+    # Scripts do not name the endpoint of a bridged device.
+    command = {"EndpointId": endpoint, **command_dict} if endpoint > 1 else command_dict
+    write_to_app_pipe(self, command, pipe_path)
 
 
 def skip_legacy_list(self, *_, **__):

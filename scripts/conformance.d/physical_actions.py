@@ -1,6 +1,4 @@
-"""Physical actions on the device: manual steps of the scripts, and commands to the SDK's example apps that `hearth run
---app-pipe` does not have.
-"""
+"""Performs the manual steps of the scripts."""
 
 import json
 import os
@@ -9,7 +7,6 @@ import socket
 import threading
 import traceback
 
-import appliances
 from devices import Bench
 
 # The prompts of the scripts and the actions that they require. The answer is the default of the prompt.
@@ -53,8 +50,6 @@ class PhysicalActions:
                 connection.sendall(json.dumps(answer).encode() + b"\n")
 
     def _perform(self, request: dict) -> dict:
-        if "command" in request:
-            return {"performed": appliances.perform(self.bench, request["command"])}
         for pattern, action in PROMPTS:
             if pattern.search(request["prompt"]):
                 action(self.bench)

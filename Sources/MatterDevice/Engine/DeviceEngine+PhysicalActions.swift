@@ -51,6 +51,13 @@ extension DeviceEngine {
     settle()
   }
 
+  /// Calls a hook of the servers of a cluster on all endpoints, after a change outside of the node.
+  package mutating func call<C: Cluster>(_ hook: ServerHook<C, NoFields>, at now: Instant) {
+    advance(to: now)
+    for endpoint in context.endpoints { context.call(hook, NoFields(), on: endpoint) }
+    settle()
+  }
+
   /// Returns whether the cluster belongs to a bridged device without power. Commands and writes to it fail.
   public func isUnreachable(_ path: ClusterPath) -> Bool { context.node.isUnreachable(path) }
 

@@ -88,6 +88,7 @@ extension DeviceAssembly {
       let servers = unit.servers
         .map { behaving(initial($0, device, position: position), device, position: position, clock) }
         .map { $0.connected(toRoomOf: device, clock).followingDaylight(of: device, clock).drawing(device, clock) }
+        .map { $0.interconnected(device, clock) }
       let isWhole = position == 0 && units.dropFirst().contains(where: \.isPart)
       return EndpointDefinition(
         number(position), deviceTypes: (unit.type.map { [$0] } ?? []) + unit.utilities,

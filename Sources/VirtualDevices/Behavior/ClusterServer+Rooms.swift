@@ -80,7 +80,7 @@ extension ClusterServer {
         measure(&context)
       }
       .onTimer(Self.measuring, measure)
-      .onPowerLoss { context in rooms.stopConditioning(by: [name], at: context.now) }
+      .onPowerLoss { context in rooms.endEffects(of: [name], at: context.now) }
       .onChange(Thermostat.thermostatRunningState, heat)
       .onAct(Thermostat.localTemperature) { context, temperature in
         context[scratch: SensorFailure.self] = temperature == .null ? SensorFailure() : nil

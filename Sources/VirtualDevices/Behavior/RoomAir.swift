@@ -54,10 +54,11 @@ struct RoomAir: Hashable, Sendable {
   }
 }
 
-/// The air of the rooms of a home, by name, and the attributes that expressions name. Shared by all devices of the home
-/// that run in this process, on any loop.
+/// The air of the rooms of a home by name, its alarms, and the attributes that expressions name. Shared by all devices of
+/// the home that run in this process, on any loop.
 package final class Rooms: Sendable {
   private let airs = Mutex<[String: RoomAir]>([:])
+  let alarms = HomeAlarms()
   let attributes: SharedAttributes
 
   /// - Parameter devices: The devices of the home, with the expressions that they follow.
@@ -85,8 +86,10 @@ package final class Rooms: Sendable {
     }
   }
 
-  /// Sets the heating power of devices to zero in all rooms, and their shared attributes that are zero without power.
-  func stopConditioning(by devices: [String], at now: Instant) {
+  /// Ends the effects of devices without power: heating, cooling and alarms, and shared attributes that are zero without
+  /// power.
+  func endEffects(of devices: [String], at now: Instant) {
+    alarms.end(of: devices)
     attributes.losePower(of: devices)
     airs.withLock { airs in
       for room in airs.keys { for device in devices { airs[room]?.setPower(0, of: device, at: now) } }

@@ -3,16 +3,23 @@ internal import MatterClusters
 internal import MatterDevice
 internal import MatterModel
 internal import MatterProtocol
+internal import Runtime
 
 /// A command of an app pipe: `{"Name": "SetOccupancy", "EndpointId": 1, "Occupancy": 1}`.
 ///
 /// The names are those of the Matter SDK's example apps. Each command is a physical action that `hearth sim` has as
 /// well. “Node” with the path of a device is an addition, for processes with several.
 struct PipeCommand: Sendable, Hashable {
-  enum Action: Sendable, Hashable {
-    /// Sets an attribute as the physical device does.
-    case set(ClusterID, AttributeID, InitialValue.Value)
+  indirect enum Action: Sendable, Hashable {
+    /// Sets an attribute as the physical device does, to an encoded value.
+    case set(ClusterID, AttributeID, [UInt8])
     case move([SwitchMove])
+    /// Moves a part that no attribute describes, such as a door.
+    case part(String, to: String)
+    case addArea(ServiceArea.AreaStruct)
+    case removeArea(UInt32)
+    /// Performs actions one after the other, up to the first that fails.
+    case all([Action])
     /// The composition of the device changes: adds one to ConfigurationVersion.
     case reconfigure
     /// Starts the device again, after a loss of power or an orderly shutdown.
@@ -44,10 +51,12 @@ struct PipeCommand: Sendable, Hashable {
 
   // MARK: Commands
 
-  private typealias Fields = [String: Field]
-  private typealias Read = @Sendable (Fields) throws(ControlError) -> Action
+  typealias Fields = [String: Field]
+  typealias Read = @Sendable (Fields) throws(ControlError) -> Action
 
-  private static let commands: [(name: String, read: Read)] = [
+  private static let commands = sensorsAndSwitches + appliances
+
+  private static let sensorsAndSwitches: [(name: String, read: Read)] = [
     ("SetOccupancy", setting(OccupancySensing.occupancy, to: "Occupancy")),
     ("SetAirQuality", setting(AirQuality.airQuality, to: "NewValue")),
     ("SetSimulatedSoilMoisture", setting(SoilMeasurement.soilMoistureMeasuredValue, to: "SoilMoistureValue")),
@@ -90,22 +99,23 @@ struct PipeCommand: Sendable, Hashable {
   ) -> Read {
     { fields throws(ControlError) in
       guard let value = fields[field]?.value else { throw ControlError(.badRequest, "no “\(field)”") }
-      return .set(C.id, attribute.id, value)
+      return .set(C.id, attribute.id, value.tlv(as: Value.schema))
     }
   }
 
-  private static func number<Number: FixedWidthInteger>(
+  static func number<Number: FixedWidthInteger>(
     _ name: String, in fields: Fields
   ) throws(ControlError) -> Number {
     guard case .integer(let value)? = fields[name]?.value, let number = Number(exactly: value) else {
-      throw ControlError(.badRequest, "“\(name)” is missing or wrong; expected a number from 0 to \(Number.max)")
+      throw ControlError(
+        .badRequest, "“\(name)” is missing or wrong; expected a number from \(Number.min) to \(Number.max)")
     }
     return number
   }
 }
 
 /// A single value of a JSON object.
-private struct Field: Decodable {
+struct Field: Decodable {
   let value: InitialValue.Value
 
   init(from decoder: any Decoder) throws {
@@ -128,11 +138,28 @@ extension VirtualDevice {
   /// Performs a command of an app pipe.
   func perform(_ command: PipeCommand) throws(ControlError) {
     guard let place = place(named: definition.path) else { return }
-    let endpoints = place.endpoints(command.endpoint)
-    switch command.action {
-    case .set(let cluster, let attribute, let value):
-      let schema = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema ?? .any
-      try set(cluster, attribute, value.tlv(as: schema), on: endpoints)
+    try perform(command.action, on: place.endpoints(command.endpoint), at: place)
+  }
+
+  private func perform(_ action: PipeCommand.Action, on endpoints: [EndpointID], at place: Place) throws(ControlError) {
+    switch action {
+    case .set(let cluster, let attribute, let value): try set(cluster, attribute, value, on: endpoints)
+    case .part(let name, let state):
+      // The doors of a refrigerator are those of its compartments.
+      let parts = host?.perform { engine, _ in
+        endpoints.flatMap { [$0] + (engine.value(Descriptor.partsList, on: $0) ?? []) }
+      }
+      try move(part: name, to: state, on: parts ?? endpoints)
+    case .addArea(let area): try changeAreas(on: endpoints) { $0.append(area) }
+    case .removeArea(let id):
+      try changeAreas(on: endpoints) { areas throws(ControlError) in
+        guard let index = areas.firstIndex(where: { $0.areaID == id }) else {
+          let ids = areas.map { "\($0.areaID)" }
+          throw ControlError(.notFound, "it has no area \(id); expected \(DefinitionReader.list(ids))")
+        }
+        areas.remove(at: index)
+      }
+    case .all(let actions): for action in actions { try perform(action, on: endpoints, at: place) }
     case .move(let moves):
       try move(moves, on: try find(Switch.id, Switch.currentPosition.id, on: endpoints).endpoint)
     case .reconfigure:
@@ -149,5 +176,15 @@ extension VirtualDevice {
       if isOrderly { stop() } else { cutPower() }
       try switchPower(true, at: place)
     }
+  }
+
+  /// Changes the areas of a robot.
+  private func changeAreas(
+    on endpoints: [EndpointID], _ change: (inout [ServiceArea.AreaStruct]) throws(ControlError) -> Void
+  ) throws(ControlError) {
+    let found = try find(ServiceArea.id, ServiceArea.supportedAreas.id, on: endpoints)
+    var areas = (try? [ServiceArea.AreaStruct](tlv: found.value)) ?? []
+    try change(&areas)
+    try set(ServiceArea.id, ServiceArea.supportedAreas.id, areas.tlv, on: [found.endpoint])
   }
 }

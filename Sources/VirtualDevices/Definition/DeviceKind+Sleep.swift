@@ -3,9 +3,9 @@ extension DeviceKind {
   public var maySleep: Bool { Self.sleepy.contains(self) }
 
   private static let sleepy: [DeviceKind] = [
-    .genericSwitch, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .contactSensor, .waterFreezeDetector,
-    .waterLeakDetector, .rainSensor, .lightSensor, .occupancySensor, .temperatureSensor, .pressureSensor, .flowSensor,
-    .humiditySensor, .airQualitySensor, .smokeAlarm, .coAlarm, .smokeCOAlarm, .doorLock, .thermostat, .waterValve,
-    .windowCovering, .soilSensor,
+    .genericSwitch, .doorbell, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .controlBridge, .onOffSensor,
+    .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .lightSensor, .occupancySensor,
+    .temperatureSensor, .pressureSensor, .flowSensor, .humiditySensor, .airQualitySensor, .smokeAlarm, .coAlarm,
+    .smokeCOAlarm, .doorLock, .thermostat, .radiatorThermostat, .waterValve, .windowCovering, .closure, .soilSensor,
   ]
 }

@@ -30,7 +30,7 @@ package final class VirtualDevice {
     package var link: DeviceLink?
     /// The host name; nil for the one of the definition, which is the same for all instances of it.
     package var hostName: String?
-    /// The air of the rooms, shared by the devices of a home.
+    /// The air of the rooms and the alarms, shared by the devices of a home.
     package var rooms = Rooms()
     /// Changes the configuration of the device before it starts, for tests only.
     package var configure: @Sendable (inout DeviceConfiguration) -> Void = { _ in }
@@ -54,7 +54,7 @@ package final class VirtualDevice {
   private(set) var numbers = EndpointNumbers()
   /// The running engine; nil without power.
   package private(set) var host: EngineHost<DeviceEngine>?
-  private let environment: Environment
+  let environment: Environment
   private var random: any RandomSource
   /// The start of the behaviors, which continue without power.
   private let behaviors: (origin: Instant, seed: UInt64)
@@ -136,6 +136,7 @@ package final class VirtualDevice {
     host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
     self.host = host
     host.start()
+    followAlarms()
   }
 
   /// Returns the clock of the behaviors of devices that start at a time.
@@ -215,7 +216,7 @@ package final class VirtualDevice {
     let hasFaults = !faults.isEmpty
     try host.perform { (engine, now) throws(ControlError) in
       engine.replaceEndpoints(endpoints, at: now)
-      environment.rooms.stopConditioning(by: removed, at: now)
+      environment.rooms.endEffects(of: removed, at: now)
       // The last fault may be that of a removed device.
       if hasFaults || !engine.hooks.violations.isEmpty { try installFaults(in: &engine, at: now) }
     }
@@ -234,7 +235,7 @@ package final class VirtualDevice {
     lastStatus?.isPowered = false
     host.stop(silently: true)
     self.host = nil
-    stopConditioning()
+    endEffects()
     environment.onChange()
   }
 
@@ -256,7 +257,7 @@ package final class VirtualDevice {
     host?.perform { engine, now in engine.shutDown(at: now) }
     host?.stop()
     host = nil
-    stopConditioning()
+    endEffects()
   }
 
   /// The time before a restart in which the last messages are acknowledged, and the time without service.
@@ -283,9 +284,10 @@ package final class VirtualDevice {
     restart = nil
   }
 
-  /// Sets the heating power of the devices of this node to zero.
-  private func stopConditioning() {
-    environment.rooms.stopConditioning(by: ([definition] + definition.bridged).map(\.uniqueID), at: environment.now)
+  /// Ends the effects of the devices of this node on the home.
+  private func endEffects() {
+    environment.rooms.alarms.observe(from: definition.uniqueID, nil)
+    environment.rooms.endEffects(of: ([definition] + definition.bridged).map(\.uniqueID), at: environment.now)
   }
 
   // MARK: The network

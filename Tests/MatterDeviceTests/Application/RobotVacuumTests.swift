@@ -196,6 +196,69 @@ import Testing
     #expect(try robot.payloads(of: RvcOperationalState.operationCompletion).count == 1)
   }
 
+  @Test("is put into its charger and charged before its time, and continues") func hastensCharging() throws {
+    #expect(try run(cleaning) == 0)
+    robot.wait(45_000)
+    try robot.move("battery", "low")
+    robot.wait(10_000)
+    try robot.press(RvcOperationalState.operationalState, .charging)
+    #expect(state == OperationState.charging && mode == cleaning && countdown == 15)
+    robot.wait(600_000)
+    try robot.press(RvcOperationalState.operationalState, .docked)
+    #expect(state == OperationState.running && area == 2)
+    // On the way, it is paused and charged.
+    try robot.move("battery", "low")
+    #expect(try send(RvcOperationalState.pause) == .noError)
+    try robot.press(RvcOperationalState.operationalState, .docked)
+    #expect(state == OperationState.running && mode == cleaning)
+    robot.wait(15_000)
+    #expect(mode == idle && progress == [.completed, .completed])
+    // Without an interrupted run, it stays there.
+    try robot.press(RvcOperationalState.operationalState, .docked)
+    #expect(state == OperationState.docked && mode == idle)
+  }
+
+  @Test func maintainsItselfAtItsCharger() throws {
+    #expect(robot[RvcOperationalState.operationalStateList].map(\.operationalStateID) == [0, 1, 2, 3] + Array(64...70))
+    for task in [RvcOperationalState.OperationalState.emptyingDustBin, .cleaningMop, .fillingWaterTank, .updatingMaps] {
+      #expect(try run(cleaning) == 0)
+      try robot.press(RvcOperationalState.operationalState, task)
+      #expect(state == task.rawValue && mode == idle)
+      for command in [RvcOperationalState.pause, RvcOperationalState.resume, RvcOperationalState.goHome] {
+        #expect(try send(command) == .commandInvalidInState)
+      }
+      robot.wait(100_000)
+      #expect(state == task.rawValue)
+    }
+    #expect(try run(cleaning) == 0)
+    #expect(state == OperationState.running)
+  }
+
+  @Test("cleans areas that were added, and none that was removed") func changesAreas() throws {
+    func area(_ id: UInt32, _ name: String) -> ServiceArea.AreaStruct {
+      let location = ServiceArea.LocationDescriptorStruct(locationName: name, floorNumber: .null, areaType: .null)
+      return .init(areaID: id, mapID: .null, areaInfo: .init(locationInfo: .value(location), landmarkInfo: .null))
+    }
+    #expect(try select(1, 2) == .success)
+    try robot.press(ServiceArea.supportedAreas, [area(2, "Hall"), area(42, "Attic")])
+    #expect(robot[ServiceArea.selectedAreas] == [2])
+    #expect(try select(1) == .unsupportedArea)
+    #expect(try select(42, 2) == .success)
+    #expect(try run(cleaning) == 0)
+    // Ten minutes for the new one, and 20 s as in the definition.
+    #expect(self.area == 42 && countdown == 620)
+    #expect(throws: StatusError(.invalidInState)) { try robot.press(ServiceArea.supportedAreas, []) }
+    #expect(try skip(42) == .success)
+    #expect(self.area == 2 && robot[ServiceArea.progress].map(\.areaID) == [42, 2])
+    robot.wait(20_000)
+    try robot.press(ServiceArea.supportedAreas, [area(2, "Hall")])
+    #expect(robot[ServiceArea.progress].map(\.areaID) == [2])
+    for wrong in [[area(2, "Hall"), area(2, "Attic")], [area(2, "Hall"), area(3, "Hall")]] {
+      #expect(throws: StatusError(.constraintError)) { try robot.press(ServiceArea.supportedAreas, wrong) }
+    }
+    #expect(robot[ServiceArea.supportedAreas] == [area(2, "Hall")])
+  }
+
   @Test func startsAtThePanel() throws {
     try robot.press(RvcOperationalState.operationalState, .init(OperationState.running))
     #expect(mode == cleaning && state == OperationState.running)

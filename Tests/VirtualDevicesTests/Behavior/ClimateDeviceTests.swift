@@ -99,7 +99,7 @@ import Testing
     let warm = try #require(temperature(&engines[0]))
     let device = try #require(
       try HomeDefinition.load(simulating: [("home.yaml", "devices:\n" + heated)]).devices.first)
-    rooms.stopConditioning(by: [device.uniqueID], at: at(240))
+    rooms.endEffects(of: [device.uniqueID], at: at(240))
     var later = try self.engines(heated, rooms, at: at(480))
     let cold = try #require(temperature(&later[0]))
     #expect(cold < warm - 400 && cold > 500)

@@ -63,7 +63,7 @@ import Testing
     #expect(rooms.temperature(of: "Hall", at: .zero) == nil)
     rooms.withAir(of: "Hall") { $0 = room(temperature: 18, outdoor: 18) }
     rooms.withAir(of: "hall") { $0?.setPower(8000, of: "a", at: .zero) }
-    rooms.stopConditioning(by: ["a"], at: at(10_000_000))
+    rooms.endEffects(of: ["a"], at: at(10_000_000))
     #expect(rooms.temperature(of: "HALL", at: at(10_000_000)).map { isClose($0, 118) } == true)
     #expect(rooms.temperature(of: "Hall", at: at(20_000_000)).map { isClose($0, 18) } == true)
     #expect(rooms.temperature(of: "Kitchen", at: .zero) == nil)

@@ -47,6 +47,8 @@ enum OperationState {
   static let stopped = State.stopped.rawValue, running = State.running.rawValue, paused = State.paused.rawValue
   static let error = State.error.rawValue, seekingCharger = State.seekingCharger.rawValue
   static let charging = State.charging.rawValue, docked = State.docked.rawValue
+  /// What a robot does at its charger: charge, wait, or maintain itself.
+  static let atCharger = charging...State.updatingMaps.rawValue
 }
 
 /// The errors of all derived clusters. § 1.14.4.3.
@@ -112,7 +114,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
   /// Returns the server. The run ends without an event when the device loses its power.
   func make() -> ClusterServer {
     let states = [OperationState.stopped, OperationState.running, OperationState.paused, OperationState.error]
-    let ofRobots = [OperationState.seekingCharger, OperationState.charging, OperationState.docked]
+    let ofRobots = [OperationState.seekingCharger] + OperationState.atCharger
     var server = ClusterServer(C.self)
       .initial(Base.phaseList, phases.isEmpty ? .null : .value(phases))
       .initial(Base.currentPhase, phases.isEmpty ? .null : .value(0))
@@ -229,8 +231,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
 
   private func goHome(_ context: inout ServerContext) -> UInt8 {
     switch context[Base.state] {
-    case OperationState.charging, OperationState.docked, OperationState.error:
-      return OperationError.commandInvalidInState
+    case OperationState.atCharger, OperationState.error: return OperationError.commandInvalidInState
     case OperationState.seekingCharger: return OperationError.none
     default:
       end(&context)
@@ -370,12 +371,26 @@ struct OperationalStateServer<C: Cluster>: Sendable {
       if context[Base.state] != state { end(&context, to: state) }
       error = OperationError.none
     // A user puts the robot into its charger.
-    case OperationState.charging where charger != nil, OperationState.docked where charger != nil:
-      end(&context, to: state)
+    case OperationState.atCharger where charger != nil:
+      if !hastenCharging(to: state, &context) { end(&context, to: state) }
       error = OperationError.none
     default: throw StatusError(.constraintError)
     }
     if error != OperationError.none { throw StatusError(.invalidInState) }
+  }
+
+  /// Takes a robot that interrupts its run to charge to its charger at once, or charges it at once.
+  /// - Returns: false if no run waits for the end of charging.
+  private func hastenCharging(to state: UInt8, _ context: inout ServerContext) -> Bool {
+    guard let docking = operation(&context).docking, operation(&context).run != nil,
+      state == OperationState.charging || state == OperationState.docked
+    else { return false }
+    var hastened = docking
+    hastened.resume(at: context.now)
+    for step in 0...(state == OperationState.docked ? 1 : 0) { _ = hastened.skip(step, at: context.now) }
+    context[scratch: Operation.self]?.docking = hastened
+    update(&context)
+    return true
   }
 
   private func move(_ part: AppliancePart, to state: String, _ context: inout ServerContext) throws(StatusError) {

@@ -4,7 +4,7 @@ internal import MatterProtocol
 
 /// The Service Area server: the areas of a run, with their progress. Application Clusters § 1.17.
 public enum ServiceAreaServer {
-  /// An area; its id is its index from 1.
+  /// An area of the definition; its id is its index from 1.
   public struct Area: Hashable, Sendable {
     /// Unique among the areas.
     public var name: String
@@ -17,6 +17,9 @@ public enum ServiceAreaServer {
       (self.name, self.kind, self.duration) = (name, kind, duration)
     }
   }
+
+  /// The time that an area takes that was added later.
+  private static let usualDuration = Duration.seconds(600)
 
   /// The run changed.
   static let runChanged = ServerHook<ServiceArea, OperationRun?>("runChanged")
@@ -41,11 +44,20 @@ public enum ServiceAreaServer {
       .initial(ServiceArea.estimatedEndTime, .null)
       .onStart { context in
         // A changed definition may have fewer areas than the last run.
-        let selected = context[ServiceArea.selectedAreas].filter { areas.indices.contains(Int($0) - 1) }
-        context[ServiceArea.selectedAreas] = selected
+        dropUnsupported(&context)
         context[ServiceArea.currentArea] = .null
         context[ServiceArea.estimatedEndTime] = .null
         context[ServiceArea.progress] = []
+      }
+      // The user edits the areas in the app of the manufacturer.
+      .onAct(ServiceArea.supportedAreas) { context, supported throws(StatusError) in
+        guard !ApplianceServers.isRunning(C.self, &context) else { throw StatusError(.invalidInState) }
+        let (ids, names) = (Set(supported.map(\.areaID)), Set(supported.map(name)))
+        guard ids.count == supported.count, names.count == supported.count, supported.count <= 255 else {
+          throw StatusError(.constraintError)
+        }
+        context[ServiceArea.supportedAreas] = supported
+        dropUnsupported(&context)
       }
       .hook(runChanged) { context, run in show(run, areas, &context) }
       .answer(ServiceArea.selectAreas) { context, request throws(StatusError) in
@@ -58,8 +70,28 @@ public enum ServiceAreaServer {
 
   /// Returns the selected areas, or all if none is selected.
   static func selection(_ areas: [Area], _ context: inout ServerContext) -> [Area] {
-    let selected = context[ServiceArea.selectedAreas].map { Int($0) - 1 }.filter(areas.indices.contains)
-    return selected.isEmpty ? areas : selected.map { areas[$0] }
+    let supported = supported(areas, &context)
+    let selected = context[ServiceArea.selectedAreas].compactMap { id in supported.first { $0.id == id }?.area }
+    return selected.isEmpty ? supported.map(\.area) : selected
+  }
+
+  /// Returns the supported areas: those of the definition, unless they were removed, and those that were added later.
+  private static func supported(_ areas: [Area], _ context: inout ServerContext) -> [(id: UInt32, area: Area)] {
+    context[ServiceArea.supportedAreas].map { entry in
+      let name = name(entry)
+      return (entry.areaID, areas.first { $0.name == name } ?? Area(name, nil, usualDuration))
+    }
+  }
+
+  private static func name(_ area: ServiceArea.AreaStruct) -> String {
+    area.areaInfo.locationInfo.wrapped?.locationName ?? "\(area.areaID)"
+  }
+
+  /// Removes areas that are not supported from the selection and the progress of the last run.
+  private static func dropUnsupported(_ context: inout ServerContext) {
+    let ids = Set(context[ServiceArea.supportedAreas].map(\.areaID))
+    context[ServiceArea.selectedAreas] = context[ServiceArea.selectedAreas].filter(ids.contains)
+    context[ServiceArea.progress] = context[ServiceArea.progress].filter { ids.contains($0.areaID) }
   }
 
   private static func select<C: Cluster>(
@@ -67,7 +99,8 @@ public enum ServiceAreaServer {
   ) -> ServiceArea.SelectAreasResponse {
     var unique: [UInt32] = []
     for area in wanted where !unique.contains(area) { unique.append(area) }
-    guard unique.allSatisfy({ areas.indices.contains(Int($0) - 1) }) else {
+    let ids = supported(areas, &context).map(\.id)
+    guard unique.allSatisfy(ids.contains) else {
       return .init(status: .unsupportedArea, statusText: "")
     }
     guard unique != context[ServiceArea.selectedAreas] else { return .init(status: .success, statusText: "") }
@@ -82,8 +115,7 @@ public enum ServiceAreaServer {
     _ area: UInt32, _ areas: [Area], _: OperationalStateBase<C>.Type, _ context: inout ServerContext
   ) -> ServiceArea.SkipAreaResponse {
     guard !context[ServiceArea.selectedAreas].isEmpty else { return .init(status: .invalidAreaList, statusText: "") }
-    let index = Int(area) - 1
-    guard areas.indices.contains(index) else {
+    guard let found = supported(areas, &context).first(where: { $0.id == area }) else {
       return .init(status: .invalidSkippedArea, statusText: "unknown area")
     }
     guard ApplianceServers.isRunning(C.self, &context) else {
@@ -93,16 +125,15 @@ public enum ServiceAreaServer {
     guard entry?.status == .pending || entry?.status == .operating else {
       return .init(status: .invalidSkippedArea, statusText: "the area is already finished or not part of this run")
     }
-    context.call(OperationalStateBase<C>.request, .skip(areas[index].name))
+    context.call(OperationalStateBase<C>.request, .skip(found.area.name))
     return .init(status: .success, statusText: "")
   }
 
   private static func show(_ run: OperationRun?, _ areas: [Area], _ context: inout ServerContext) {
     // After a run, its progress stays.
     guard let run else { return }
-    func id(_ step: OperationRun.Progress) -> UInt32? {
-      areas.firstIndex { $0.name == step.step.name }.map { UInt32($0 + 1) }
-    }
+    let supported = supported(areas, &context)
+    func id(_ step: OperationRun.Progress) -> UInt32? { supported.first { $0.area.name == step.step.name }?.id }
     let current = run.current.flatMap { id(run.steps[$0]) }
     context[ServiceArea.currentArea] = Nullable(current)
     context[ServiceArea.progress] = run.steps.compactMap { step in

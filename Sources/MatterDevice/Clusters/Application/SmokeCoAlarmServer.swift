@@ -3,8 +3,6 @@ public import MatterModel
 import MatterProtocol
 
 /// The Smoke CO Alarm server: derives the expressed state and the events from the alarms. Application Clusters § 2.11.
-///
-/// An alarm on another endpoint of the node is an interconnected one.
 public enum SmokeCoAlarmServer {
   private typealias Alarm = SmokeCoAlarm
 
@@ -56,21 +54,6 @@ public enum SmokeCoAlarmServer {
       if state != .normal { context.emit(event, payload(state)) }
       if state == .critical { context[Alarm.deviceMuted] = .notMuted }
       express(&context)
-      if attribute.id == Alarm.smokeState.id { interconnect(attribute, Alarm.interconnectSmokeAlarm, &context) }
-      if attribute.id == Alarm.coState.id { interconnect(attribute, Alarm.interconnectCOAlarm, &context) }
-    }
-  }
-
-  /// Reports the most severe state of the other alarms of the node to each one.
-  private static func interconnect(
-    _ own: Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>,
-    _ others: Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>, _ context: inout ServerContext
-  ) {
-    var states: [EndpointID: SmokeCoAlarm.AlarmState] = [:]
-    for endpoint in context.endpoints { states[endpoint] = context.value(own, on: endpoint) }
-    for endpoint in context.endpoints where endpoint != context.endpoint && context.serves(others, on: endpoint) {
-      let severest = states.filter { $0.key != endpoint }.map(\.value.rawValue).max() ?? 0
-      context[others, on: endpoint] = .init(rawValue: severest)
     }
   }
 

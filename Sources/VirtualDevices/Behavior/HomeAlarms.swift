@@ -1,0 +1,93 @@
+internal import MatterClusters
+internal import MatterDevice
+internal import MatterModel
+internal import NIOCore
+internal import Runtime
+internal import Synchronization
+
+/// The smoke and CO alarms of a home that are in progress: each device expresses those of the others. Shared by all
+/// devices of the home that run in this process, on any loop.
+final class HomeAlarms: Sendable {
+  /// The alarms of a device, and what they are at the others.
+  static let attributes = [
+    (own: SmokeCoAlarm.smokeState, others: SmokeCoAlarm.interconnectSmokeAlarm),
+    (own: SmokeCoAlarm.coState, others: SmokeCoAlarm.interconnectCOAlarm),
+  ]
+  /// An alarm of the home changed.
+  static let changed = ServerHook<SmokeCoAlarm, NoFields>("homeAlarmsChanged")
+
+  private struct Source: Hashable { var device: String, alarm: AttributeID }
+
+  private struct State {
+    var severities: [Source: UInt8] = [:]
+    var observers: [String: @Sendable () -> Void] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Returns the most severe state of an alarm at other devices.
+  func severest(_ alarm: AttributeID, besides device: String) -> SmokeCoAlarm.AlarmState {
+    let others = state.withLock { $0.severities.filter { $0.key.alarm == alarm && $0.key.device != device } }
+    return SmokeCoAlarm.AlarmState(others.values.max() ?? 0)
+  }
+
+  func set(_ state: SmokeCoAlarm.AlarmState, _ alarm: AttributeID, of device: String) {
+    change { $0[Source(device: device, alarm: alarm)] = state == .normal ? nil : state.rawValue }
+  }
+
+  /// Ends the alarms of devices.
+  func end(of devices: [String]) { change { $0 = $0.filter { !devices.contains($0.key.device) } } }
+
+  /// Sets the observer of a node, which is called after each change.
+  func observe(from node: String, _ observer: (@Sendable () -> Void)?) {
+    state.withLock { $0.observers[node] = observer }
+  }
+
+  private func change(_ body: (inout [Source: UInt8]) -> Void) {
+    let observers = state.withLock { state in
+      let before = state.severities
+      body(&state.severities)
+      // Sorted: a simulation has the same order each time.
+      return before == state.severities ? [] : state.observers.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for observer in observers { observer() }
+  }
+}
+
+extension ClusterServer {
+  /// Connects an alarm with the others of the home.
+  func interconnected(_ device: DeviceDefinition, _ clock: BehaviorClock) -> Self {
+    guard id == SmokeCoAlarm.id else { return self }
+    let (alarms, name) = (clock.rooms.alarms, device.uniqueID)
+    let attributes = HomeAlarms.attributes.filter { serves($0.own.id) }
+    let express: @Sendable (inout ServerContext) -> Void = { context in
+      guard context.hasPower else { return }
+      for (own, others) in attributes { context[others] = alarms.severest(own.id, besides: name) }
+    }
+    let server = hook(HomeAlarms.changed) { context, _ in express(&context) }
+      .onStart { context in
+        for (own, _) in attributes { alarms.set(context[own], own.id, of: name) }
+        express(&context)
+      }
+      .onPowerLoss { _ in alarms.end(of: [name]) }
+    return attributes.reduce(server) { server, attribute in
+      server.onChange(attribute.own) { context in
+        alarms.set(context[attribute.own], attribute.own.id, of: name)
+        // The other alarms of the node express it at once.
+        for endpoint in context.endpoints { context.call(HomeAlarms.changed, NoFields(), on: endpoint) }
+      }
+    }
+  }
+}
+
+extension VirtualDevice {
+  /// Expresses the alarms of other devices while this one has power.
+  func followAlarms() {
+    guard definition.kind == .bridge || DeviceKind.interconnected.contains(definition.kind) else { return }
+    let (loop, device) = (environment.loop, NIOLoopBound(self, eventLoop: environment.loop))
+    environment.rooms.alarms.observe(from: definition.uniqueID) { loop.execute { device.value.expressAlarms() } }
+    expressAlarms()
+  }
+
+  private func expressAlarms() { host?.perform { engine, now in engine.call(HomeAlarms.changed, at: now) } }
+}
