@@ -69,7 +69,7 @@ import Testing
     advance(&engines, to: at(1201))
     #expect(measured(&engines[2]) == 1100)
     // A heater without power does not heat; the weather keeps its value.
-    started.rooms.stopConditioning(by: started.home.devices.map(\.uniqueID), at: at(1201))
+    started.rooms.endEffects(of: started.home.devices.map(\.uniqueID), at: at(1201))
     advance(&engines, to: at(1232))
     #expect(measured(&engines[2]) == 800)
   }
