@@ -31,4 +31,15 @@ import Testing
     }
     #expect(count > 3)
   }
+
+  @Test("no document lists software updates as missing in the hub, which performs update_node")
+  func softwareUpdatesAreNotMissing() throws {
+    #expect(try Self.text("Sources/Hub/MatterServer/HubServer+Commands.swift").contains(#"case "update_node": return"#))
+    for path in ["README.md", "Sources/Hub/Hub.docc/SharingAHome.md"] {
+      let sentences = try Self.text(path).replacing("\n", with: " ").split(separator: ". ")
+      for sentence in sentences where ["missing", "doesn't"].contains(where: sentence.contains) {
+        #expect(!["firmware updates", "serve software"].contains(where: sentence.contains), "\(path): \(sentence)")
+      }
+    }
+  }
 }
