@@ -43,6 +43,8 @@ public actor HubServer {
     /// The version of the program, as clients show it.
     public var version = "0"
     public var logger: Logger
+    /// Sets the log level of the process for `set_loglevel`; nil: only the level of the server's own logger is set.
+    public var setLogLevel: (@Sendable (Logger.Level) -> Void)?
     /// Whether the server is a hub, and not that of a process which uses the home itself.
     var isHub = true
 
