@@ -5,6 +5,7 @@ import MatterClusters
 import MatterController
 import MatterModel
 import MatterProtocol
+import NIOCore
 import Runtime
 import Scenario
 import Simulation
@@ -102,5 +103,30 @@ import WebClient
     #expect(!codes.contains("nil"))
     // In virtual time.
     #expect(time < .seconds(2), "\(codes)")
+  }
+
+  @Test("get_node_ip_addresses returns all announced addresses, and caches them") func findsAddresses() async throws {
+    let (home, client) = try await serve(discovery: .builtin)
+    let fabric = try await home.home.controller.fabric
+    let loop = HostMachine().nextEventLoop()
+    let discovery = try HostMachine().openDiscovery(
+      .builtin, .loopback, registry: home.scratch.state.responders, on: loop, logger: ServedHome.logger)
+    func publish(_ addresses: [String]) {
+      let service = MatterService(
+        kind: .operational(compressedFabricID: fabric.compressedID, nodeID: 5), hostName: "0123456789AB", port: 5540,
+        addresses: addresses.compactMap { IPAddress($0) })
+      discovery.publish(service, on: nil, onConflict: nil)
+    }
+    func found(_ arguments: String) async -> Set<String> {
+      let result = await client.result("get_node_ip_addresses", #"{"node_id":5\#(arguments)}"#)?["result"]
+      return Set(result?.array?.compactMap(\.text) ?? [])
+    }
+    publish(["10.0.0.5", "fd00::5"])
+    #expect(await eventually { await found(#","prefer_cache":false"#) == ["10.0.0.5", "fd00::5"] })
+    publish(["10.0.0.6", "fd00::6"])
+    for arguments in ["", #","prefer_cache":true"#] { #expect(await found(arguments) == ["10.0.0.5", "fd00::5"]) }
+    #expect(await eventually { await found(#","prefer_cache":false"#).contains("fd00::6") })
+    try await discovery.stop().get()
+    await home.close()
   }
 }

@@ -141,6 +141,8 @@ public actor HubServer {
   var additionTimes: [NodeID: Int64] = [:]
   /// The times when all attributes of nodes were read last, in microseconds since 1970.
   var interviews: [NodeID: Int64] = [:]
+  /// The addresses of nodes that a search found last.
+  var foundAddresses: [NodeID: [IPAddress]] = [:]
   /// The last events of nodes.
   var recentEvents: [(node: NodeID, data: EventData)] = []
   /// The ends of the last exclusive operations.
@@ -292,7 +294,8 @@ public actor HubServer {
       // A source that moves to another device is added again.
       case .sourceAdded(let source, _) where !source.isBridged:
         additionTimes[source.node] = additionTimes[source.node] ?? update.time
-      case .sourceRemoved(let source) where !source.isBridged: additionTimes[source.node] = nil
+      case .sourceRemoved(let source) where !source.isBridged:
+        (additionTimes[source.node], foundAddresses[source.node]) = (nil, nil)
       default: break
       }
     }
