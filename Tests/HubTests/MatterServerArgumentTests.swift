@@ -49,7 +49,8 @@ import WebClient
     await home.close()
     // Without a level of the process, that of the server's own logger is set.
     let (other, user) = try await serve()
-    #expect(await user.result("set_loglevel", #"{"console_loglevel":"error"}"#)?["result"]?["console_loglevel"] == "error")
+    let result = await user.result("set_loglevel", #"{"console_loglevel":"error"}"#)?["result"]
+    #expect(result?["console_loglevel"] == "error")
     await other.close()
   }
 
@@ -70,12 +71,14 @@ import WebClient
     }
   }
 
-  @Test("device_command rejects timeouts out of range", arguments: [
-    ("interaction_timeout_ms", "0", 8), ("interaction_timeout_ms", "600001", 8), ("timed_request_timeout_ms", "0", 8),
-    ("timed_request_timeout_ms", "65536", 8), ("interaction_timeout_ms", "-1", 8),
-    // The device is not in the fabric.
-    ("interaction_timeout_ms", "1000", 5),
-  ])
+  @Test(
+    "device_command rejects timeouts out of range",
+    arguments: [
+      ("interaction_timeout_ms", "0", 8), ("interaction_timeout_ms", "600001", 8), ("timed_request_timeout_ms", "0", 8),
+      ("timed_request_timeout_ms", "65536", 8), ("interaction_timeout_ms", "-1", 8),
+      // The device is not in the fabric.
+      ("interaction_timeout_ms", "1000", 5),
+    ])
   func checksTimeouts(name: String, value: String, code: Int) async throws {
     let (home, client) = try await serve()
     let result = await client.result(

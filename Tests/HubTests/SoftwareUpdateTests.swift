@@ -66,7 +66,8 @@ struct SoftwareUpdateTests {
     await home.close()
   }
 
-  @Test("a check without images, or of an unknown product, fails with error 10") func reportsFailedCheck() async throws {
+  @Test("a check without images, or of an unknown product, fails with error 10")
+  func reportsFailedCheck() async throws {
     for images in [nil, [Self.image(2)]] {
       let home = try await ServedHome {
         $0.loopback = .init(host: "127.0.0.1", port: 0)

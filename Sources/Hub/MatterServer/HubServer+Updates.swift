@@ -30,7 +30,7 @@ extension HubServer {
     }
     guard let images = images(for: node) else {
       throw MatterServerError(
-        .updateCheckError, "node \(node.rawValue) has not reported its vendor, product and version yet; try again later")
+        .updateCheckError, "node \(node.rawValue) has not reported its product and version yet; try again later")
     }
     return images.max { $0.softwareVersion < $1.softwareVersion }.map { Self.object($0) } ?? .null
   }
