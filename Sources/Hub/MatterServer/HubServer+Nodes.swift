@@ -4,6 +4,7 @@ internal import Logging
 internal import MatterClusters
 internal import MatterController
 internal import MatterProtocol
+internal import Runtime
 internal import WebClient
 
 // Commands about single nodes.
@@ -66,16 +67,19 @@ extension HubServer {
   /// Searches for the addresses that a node announces, for one second. Those found earlier are kept if there are none.
   private func findAddresses(of node: NodeID) async {
     guard controller.options.discovery != .off else { return }
-    let fabric = controller.assumeIsolated { $0.fabric }
-    let query = DiscoveryQuery.operational(compressedFabricID: fabric.compressedID, nodeID: node.rawValue)
     do {
-      for try await case .found(let service) in controller.discover(query, for: .seconds(1)) {
+      for try await case .found(let service) in controller.discover(query(for: node), for: .seconds(1)) {
         foundAddresses[node] = service.addresses
       }
     } catch { logger.notice("the addresses of node \(node.rawValue) were not found: \(error)") }
   }
 
   private static let testAddresses = ["0.0.0.0", "0000:1111:2222:3333:4444"]
+
+  private func query(for node: NodeID) -> DiscoveryQuery {
+    let fabric = controller.assumeIsolated { $0.fabric }
+    return .operational(compressedFabricID: fabric.compressedID, nodeID: node.rawValue)
+  }
 
   /// Returns the address in use.
   private func address(of node: NodeID) -> IPAddress? {
