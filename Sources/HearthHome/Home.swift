@@ -12,8 +12,10 @@ internal import Runtime
 /// Several processes may have one home open at the same time. One of them owns it and serves the others.
 public final class Home: HomeEditing {
   package let backend: any HomeBackend
+  /// Nil if another process owned the home when it was opened.
+  private let opened: HomeOwner?
   /// Nil if the home is used through another process.
-  package let owner: HomeOwner?
+  package var owner: HomeOwner? { opened ?? (backend as? HubClient)?.owner }
 
   /// Opens a home. Must be closed with ``close()``.
   ///
@@ -21,9 +23,9 @@ public final class Home: HomeEditing {
   /// When the owner closes it, one of the others becomes the owner.
   /// - Throws: ``HomeError`` if its files can't be used, no socket can be opened, or its owner does not answer.
   public init(_ options: HomeController.Options) async throws(HomeError) {
-    owner = try await HomeOwner.open(options)
-    if let owner {
-      backend = owner.controller
+    opened = try await HomeOwner.open(options)
+    if let opened {
+      backend = opened.controller
     } else {
       var client = HubClient.Options(
         routes: [.shared(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
@@ -45,25 +47,27 @@ public final class Home: HomeEditing {
       owner = try await HomeOwner.open(options)
     }
     guard let owner else { throw OwnerLock.held(options.state) }
-    (self.owner, backend) = (owner, owner.controller)
+    (opened, backend) = (owner, owner.controller)
   }
 
-  package init(_ backend: any HomeBackend) { (self.backend, owner) = (backend, nil) }
+  package init(_ backend: any HomeBackend) { (self.backend, opened) = (backend, nil) }
 
-  /// The controller of this process.
-  /// - Throws: ``HomeError`` `accessDenied` if another process owns the home, or owned it when it was opened.
-  public var controller: HomeController {
+  /// The controller of this process, which may have become the owner of the home after it was opened.
+  /// - Throws: ``HomeError`` `accessDenied` if another process owns the home.
+  package var controller: HomeController {
     get throws(HomeError) {
-      guard let controller = backend as? HomeController else {
-        throw HomeError(.accessDenied, "not available through a hub; run the command on the hub's machine")
-      }
-      return controller
+      if let controller = backend as? HomeController ?? owner?.controller { return controller }
+      throw HomeError(
+        .accessDenied,
+        (backend as? HubClient)?.usesOwner == true
+          ? "not available: another process owns the home; close the home there first"
+          : "not available through a hub; run the command on the hub's machine")
     }
   }
 
   /// Stores pending changes and closes the home.
   public func close() async {
-    if let owner { await owner.close() } else { await backend.close() }
+    if let opened { await opened.close() } else { await backend.close() }
   }
 
   /// Keeps the devices' states up to date: the owner of the home subscribes to the devices.

@@ -65,7 +65,7 @@ extension HomeDatabase {
     origin: String?, at time: Int64, _ body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, result: R) {
     try write { database in
-      let (changes, result) = try body(database, try self.names(database))
+      let (changes, result) = try body(database, try Self.names(database))
       let written = try self.store([HomeUpdate(changes, at: time, origin: origin)], database)
       return (written[0], result)
     }

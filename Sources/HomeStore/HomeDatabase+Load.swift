@@ -1,6 +1,7 @@
 internal import Foundation
 package import GRDB
 public import HomeModel
+package import MatterProtocol
 
 /// A home as loaded from the database.
 public struct StoredHome: Sendable, Codable {
@@ -24,14 +25,34 @@ public struct StoredHome: Sendable, Codable {
 }
 
 extension HomeDatabase {
+  /// What commands read from a home without its controller.
+  package struct Names: Sendable {
+    /// The home without the attribute values of its devices.
+    package var state: HomeState
+    package var controller: StoredState
+    package var interfaces: [String]
+  }
+
+  /// Reads an existing file, which another process may own, and changes nothing in it.
+  /// - Returns: nil if the file is empty.
+  /// - Throws: ``HomeError`` `internalError` if the file can't be read, belongs to another program, or has another version
+  ///   of the schema.
+  package static func names(in path: String) throws(HomeError) -> Names? {
+    do {
+      return try HomeSchema.read(path) {
+        Names(state: try names($0), controller: try ControllerTable.load($0), interfaces: try interfaces($0))
+      }
+    } catch { throw failure(error, path) }
+  }
+
   /// Loads the home without the attribute values of its devices.
-  package func names() throws(HomeError) -> HomeState { try read { try self.names($0) } }
+  package func names() throws(HomeError) -> HomeState { try read { try Self.names($0) } }
 
   /// Loads the whole home, in one transaction.
   package func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
 
   package func load(_ database: Database) throws -> StoredHome {
-    var home = StoredHome(state: try names(database), anchor: try end(database))
+    var home = StoredHome(state: try Self.names(database), anchor: try end(database))
     try database.rows("SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node").forEach { row in
       let node = Self.node(try row.number(0))
       let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
@@ -64,7 +85,7 @@ extension HomeDatabase {
   }
 
   /// The home without its values: structures, rooms and devices with their sources.
-  package func names(_ database: Database) throws -> HomeState {
+  static func names(_ database: Database) throws -> HomeState {
     var state = HomeState()
     try database.rows("SELECT id, name FROM structure ORDER BY position").forEach { row in
       state.apply(.structureAdded(Structure(id: try row.text(0), name: try row.text(1))))
@@ -80,9 +101,9 @@ extension HomeDatabase {
           id: try row.text(0), name: try row.text(1), roomID: try row.optionalText(2), structureID: try row.text(3)))
     }
     try database.rows("SELECT node, endpoint, device, endpoints, identity, status FROM source").forEach { row in
-      let source = SourceID(Self.node(try row.number(0)), EndpointID(try row.number(1)))
+      let source = SourceID(node(try row.number(0)), EndpointID(try row.number(1)))
       state.apply(.sourceAdded(source, device: try row.text(2)))
-      if let endpoints = try Self.endpoints(row, 3), let identity = try row.optionalBytes(4) {
+      if let endpoints = try endpoints(row, 3), let identity = try row.optionalBytes(4) {
         var reader = BlobReader(identity)
         state.apply(.topology(source, endpoints, try DeviceIdentity(from: &reader)))
       }

@@ -4,10 +4,10 @@ package import HomeModel
 // The settings of the user.
 extension HomeDatabase {
   /// Returns a setting of the user, such as the grace time; nil if it is not set.
-  package func setting(_ key: String) throws(HomeError) -> String? {
-    try read {
-      try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
-    }
+  package func setting(_ key: String) throws(HomeError) -> String? { try read { try Self.setting(key, $0) } }
+
+  private static func setting(_ key: String, _ database: Database) throws -> String? {
+    try database.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
   }
 
   /// Stores a setting; nil removes it.
@@ -51,8 +51,10 @@ extension HomeDatabase {
   private static let interfacesKey = "interfaces"
 
   /// Returns the names of the stored interfaces; empty if none were set.
-  package func interfaces() throws(HomeError) -> [String] {
-    (try setting(Self.interfacesKey) ?? "").split(separator: " ").map(String.init)
+  package func interfaces() throws(HomeError) -> [String] { try read { try Self.interfaces($0) } }
+
+  static func interfaces(_ database: Database) throws -> [String] {
+    (try setting(interfacesKey, database) ?? "").split(separator: " ").map(String.init)
   }
 
   /// Stores the names of the interfaces, effective for processes that start later.

@@ -14,6 +14,18 @@ enum HomeSchema {
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
   ///   database if a checked table is damaged.
   static func isNew(_ path: String, checksLog: Bool = false) throws -> Bool {
+    let result: Void? = try read(path) { database in
+      let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+      for table in tables where checksLog || table != "log" { try check(table, database) }
+      _ = try ControllerTable.load(database)
+    }
+    return result == nil
+  }
+
+  /// Reads a database, which another process may use, and changes nothing in the file.
+  /// - Returns: nil if the database is new, that is, empty.
+  /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version.
+  static func read<R>(_ path: String, _ body: (Database) throws -> R) throws -> R? {
     if let position = try WriteAheadLog.damage(path + "-wal") {
       throw HomeError(
         .internalError,
@@ -31,7 +43,7 @@ enum HomeSchema {
     return try queue.read { database in
       let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
       let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-      if id == 0, found == 0, try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0 { return true }
+      if id == 0, found == 0, try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0 { return nil }
       guard id == applicationID else {
         throw HomeError(
           .internalError, "\(path): belongs to another program; move the file away, or choose another --state")
@@ -44,10 +56,7 @@ enum HomeSchema {
           delete it
           """)
       }
-      let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-      for table in tables where checksLog || table != "log" { try check(table, database) }
-      _ = try ControllerTable.load(database)
-      return false
+      return try body(database)
     }
   }
 

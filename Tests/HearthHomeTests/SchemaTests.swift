@@ -126,6 +126,22 @@ import Testing
     withExtendedLifetime(directory) {}
   }
 
+  @Test("reading names changes no file of another owner") func readsNamesOfOpenHome() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    _ = try await open.home.addRoom("Den")
+    let names = StoredNames(directory.state)
+    let before = try files(directory.state.home)
+    #expect(before["home.sqlite-wal"]?.isEmpty == false)
+    #expect(try names.registry().rooms.map(\.name) == ["Den"])
+    #expect(try names.state().rooms.map(\.name) == ["Den"] && names.interfaces().isEmpty)
+    #expect(try files(directory.state.home) == before)
+    await open.home.close()
+    let after = try files(directory.state.home)
+    #expect(try names.registry().rooms.map(\.name) == ["Den"])
+    #expect(try files(directory.state.home) == after)
+  }
+
   @Test func readingNamesCreatesNoDatabase() throws {
     let directory = ScratchDirectory()
     let names = StoredNames(directory.state)

@@ -117,7 +117,7 @@ import WebClient
   @Test func delaysClientThatExceedsItsRate() async throws {
     let served = try await ServedHome()
     let socket = served.scratch.state.hubSocket
-    let count = Int(TokenBucket.burst + 2 * TokenBucket.rate)
+    let count = Int(TokenBucket.Limit.invited.burst + 2 * TokenBucket.Limit.invited.rate)
     let request = RawWebSocket.frame(opcode: 1, Array(#"{"message_id":"x","command":"get_loglevel"}"#.utf8))
     func flood(_ client: RawWebSocket) async -> Bool {
       client.send(Array(repeatElement(request, count: count).joined()))
@@ -141,7 +141,7 @@ import WebClient
     let served = try await ServedHome()
     let token = try await served.invite("Gast", .guest)
     let guest = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
-    let count = Int(TokenBucket.burst / (HubServer.expense + 1)) + 20
+    let count = Int(TokenBucket.Limit.invited.burst / (HubServer.expense + 1)) + 20
     let request = RawWebSocket.frame(opcode: 1, Array(#"{"message_id":"x","command":"get_nodes"}"#.utf8))
     let start = ContinuousClock.now
     guest.send(Array(repeatElement(request, count: count).joined()))
@@ -152,21 +152,36 @@ import WebClient
   }
 
   @Test func limitsRateByTokens() {
-    var tokens = TokenBucket()
+    let limit = TokenBucket.Limit.invited
+    var tokens = TokenBucket(limit)
     let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
-    for _ in 0..<TokenBucket.burst { tokens.consume(1, at: start) }
+    for _ in 0..<limit.burst { tokens.consume(1, at: start) }
     #expect(tokens.delay(at: start) == nil)
-    tokens.consume(2 * TokenBucket.rate, at: start)
+    tokens.consume(2 * limit.rate, at: start)
     #expect(tokens.delay(at: start) == .seconds(2))
     #expect(tokens.delay(at: start + .seconds(2)) == nil)
-    tokens.consume(TokenBucket.rate, at: start + .seconds(2))
+    tokens.consume(limit.rate, at: start + .seconds(2))
     #expect(tokens.delay(at: start + .seconds(2)) == .seconds(1))
     // The whole burst is available again after a rest.
     let later = start + .seconds(60)
-    tokens.consume(TokenBucket.burst, at: later)
+    tokens.consume(limit.burst, at: later)
     #expect(tokens.delay(at: later) == nil)
     tokens.consume(1 << 20, at: later)
     #expect(tokens.delay(at: later) == TokenBucket.longestDelay)
+  }
+
+  @Test("a local client has a larger bucket, which suffices for 20,000 requests a second")
+  func delaysLocalClientsLater() async throws {
+    let served = try await ServedHome()
+    let client = try await RawWebSocket(socket: served.scratch.state.hubSocket)
+    #expect(await eventually { client.messages.count == 1 })
+    let (hub, limit) = (try served.hub, TokenBucket.Limit.local)
+    #expect(limit.rate >= 20_000)
+    await hub.charge(20_000)
+    #expect(await !hub.hasDelayedClients)
+    await hub.charge(2 * limit.burst)
+    #expect(await hub.hasDelayedClients)
+    await served.close()
   }
 
   @Test func closesConnectionThatAnswersNoPing() async throws {
@@ -425,4 +440,7 @@ extension HubServer {
   var handshakeCount: Int { handshakes.count }
   var hasDelayedClients: Bool { connections.values.contains { $0.isDelayed } }
   var connectionCount: Int { connections.count }
+  fileprivate func charge(_ cost: Int64) {
+    for (number, connection) in connections { charge(cost, to: connection, number) }
+  }
 }

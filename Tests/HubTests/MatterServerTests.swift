@@ -166,6 +166,7 @@ struct MatterServerTests {
     ("device_command", #"{"node_id":5,"endpoint_id":65536,"cluster_id":6,"command_name":"On"}"#, 8),
     ("commission_on_network", #"{"setup_pin_code":1,"filter_type":1}"#, 8),
     ("commission_with_code", #"{"code":"MT:x"}"#, 1), ("import_test_node", #"{"dump":"{\"data\":{}}"}"#, 8),
+    ("set_loglevel", #"{"console_loglevel":"loud"}"#, 8), ("set_loglevel", #"{"file_loglevel":"trace"}"#, 8),
     ("set_wifi_credentials", #"{"ssid":"x","credentials":""}"#, 8), ("set_thread_dataset", #"{"dataset":"abc"}"#, 8),
     ("remove_node", #"{"node_id":999999}"#, 5), ("update_node", #"{"node_id":5,"software_version":2}"#, 11),
     // The device is not in the fabric.

@@ -42,12 +42,14 @@ final class ServedHome: Sendable {
   ///   - identity: the identity of a new home; the same one by default, so that several homes are routes to one home.
   init(
     _ scratch: Scratch = Scratch(), grace: Duration? = .zero, isEmpty: Bool = false, identity: String = identity,
-    cloud: (any CloudTransport)? = nil, _ change: (inout HubServer.Options) -> Void = { _ in }
+    cloud: (any CloudTransport)? = nil, discovery: ServiceDiscovery.Mode = .off,
+    _ change: (inout HubServer.Options) -> Void = { _ in }
   ) async throws {
     self.scratch = scratch
     try HomeDatabase.open(scratch.state.database, identity: identity).close()
     var options = Self.options(scratch)
     options.following.grace = grace
+    options.discovery = discovery
     if let cloud { options.clouds.transport = cloud }
     home = try await Home(options)
     current = Mutex(nil)

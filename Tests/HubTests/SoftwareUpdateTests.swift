@@ -66,6 +66,22 @@ struct SoftwareUpdateTests {
     await home.close()
   }
 
+  @Test("a check without images, or of an unknown product, fails with error 10")
+  func reportsFailedCheck() async throws {
+    for images in [nil, [Self.image(2)]] {
+      let home = try await ServedHome {
+        $0.loopback = .init(host: "127.0.0.1", port: 0)
+        $0.updates = images.map { SoftwareUpdates($0) { _, _ in } }
+      }
+      let client = try await RawWebSocket(try #require(try await home.webSocketURL))
+      #expect(await eventually { client.messages.count == 1 })
+      let result = await client.result("check_node_update", Self.node)
+      #expect(result?["error_code"] == 10 && result?["result"] == nil)
+      #expect(result?["details"]?.text?.contains(images == nil ? "--updates" : "version yet") == true)
+      await home.close()
+    }
+  }
+
   @Test func installsRequestedVersion() async throws {
     let installed = Mutex<[UInt32]>([])
     let (home, client) = try await Self.serve([Self.image(2), Self.image(3)]) { image, node in

@@ -31,4 +31,45 @@ import Testing
     }
     #expect(count > 3)
   }
+
+  @Test("no document lists software updates as missing in the hub, which performs update_node")
+  func softwareUpdatesAreNotMissing() throws {
+    #expect(try Self.text("Sources/Hub/MatterServer/HubServer+Commands.swift").contains(#"case "update_node": return"#))
+    for path in ["README.md", "Sources/Hub/Hub.docc/SharingAHome.md"] {
+      let sentences = try Self.text(path).replacing("\n", with: " ").split(separator: ". ")
+      for sentence in sentences where ["missing", "doesn't"].contains(where: sentence.contains) {
+        #expect(!["firmware updates", "serve software"].contains(where: sentence.contains), "\(path): \(sentence)")
+      }
+    }
+  }
+
+  /// Runs `scripts/interop --list` with stubs of the other scripts, and without a Python for the client.
+  @Test("scripts/interop fails without a Python for the client, unless it is skipped", .enabled(if: getuid() == 0))
+  func interopRequiresClient() throws {
+    let root = FileManager.default.temporaryDirectory.appending(path: "interop-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: root) }
+    for (path, text) in [
+      ("scripts/interop", try Self.text("scripts/interop")), ("scripts/bootstrap", "#!/bin/sh\n"),
+      ("scripts/interop-data/find-python", "#!/bin/sh\nexit 1\n"), ("scripts/interop-data/requirements.txt", ""),
+      (".venv-interop/installed.txt", ""), (".venv-interop/bin/python", "#!/bin/sh\necho ran\n"),
+    ] {
+      let file = root.appending(path: path)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    }
+    func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+      let (process, pipe) = (Process(), Pipe())
+      process.executableURL = root.appending(path: "scripts/interop")
+      process.arguments = arguments
+      process.standardOutput = pipe
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+    let (failed, skipped) = (try run("--list"), try run("--list", "--without-client"))
+    #expect(failed.status == 1 && failed.output == "0 passed, 1 failed\n")
+    #expect(skipped.status == 0 && skipped.output == "ran\n")
+  }
 }

@@ -121,6 +121,21 @@ import Testing
     #expect(lines.withLock(\.self) == ["found <U+001B>[2JLamp\nand more name a<U+000A>b<U+009B> node 7<U+001B>c"])
   }
 
+  @Test("a shared log level replaces the own level of all handlers") func sharesLogLevel() {
+    let shared = SharedLogLevel()
+    let lines = Mutex<[String]>([])
+    let loggers = (0..<2).map { number in
+      Logger(label: "\(number)") { _ in ShownLog(Lines { line in lines.withLock { $0.append(line) } }, shared) }
+    }
+    for logger in loggers { logger.debug("before") }
+    shared.set(.debug)
+    for logger in loggers { logger.debug("debug") }
+    shared.set(.critical)
+    for logger in loggers { logger.error("after") }
+    #expect(lines.withLock(\.self) == ["debug", "debug"])
+    #expect(loggers.map(\.logLevel) == [.critical, .critical])
+  }
+
   @Test func cutsTableToTerminalHeight() {
     let screen = TableScreen(isInPlace: true)
     func lines(_ table: String, _ rows: Int?) -> [String] {

@@ -66,7 +66,7 @@ extension HomeController {
           command, isTimed: isTimed, of: device, by: source,
           timeout: HomeRequest.allowed(timeout, to: role)))
     case .openWindow(let node, let duration, let isEnhanced):
-      return .window(window: try await openWindow(node, for: duration, isEnhanced: isEnhanced))
+      return .window(window: try await openWindow(node, .init(duration: duration, isEnhanced: isEnhanced)))
 
     case .anchor: return .anchor(anchor: try await withDatabase { try $0.anchor() })
     case .samples(let anchor, let filter, let limit):

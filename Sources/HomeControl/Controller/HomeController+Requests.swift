@@ -39,6 +39,16 @@ extension HomeController {
   package func invoke(
     _ node: NodeID, _ command: CommandData, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
+    try await invoke(node, command, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil)
+  }
+
+  /// Does the same with other timeouts.
+  /// - Parameters:
+  ///   - timed: the timeout of the timed interaction; nil: an untimed one.
+  ///   - timeout: the timeout of the request; nil: the usual one.
+  package func invoke(
+    _ node: NodeID, _ command: CommandData, timed: Duration?, timeout: Duration? = nil
+  ) async throws(HomeError) -> CommandData? {
     if node.isTemporaryLocal {
       try await invokeCloud(node, command)
       return nil
@@ -46,9 +56,8 @@ extension HomeController {
     let outcome = try await run(
       "\(ElementNames.cluster(command.path.cluster)).\(ElementNames.command(command.path.command, of: command.path.cluster))",
       node
-    ) { engine, timeout, now in
-      engine.invoke(
-        node, [command], timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
+    ) { engine, usual, now in
+      engine.invoke(node, [command], timed: timed, timeout: timeout ?? usual, at: now)
     }
     guard case .invoked(let results) = outcome else { throw Self.unexpected(outcome) }
     switch results.first {
@@ -96,13 +105,11 @@ extension HomeController {
   }
 
   /// Opens a commissioning window.
-  /// - Parameter isEnhanced: whether to use a new passcode instead of the passcode of the device.
   package func openWindow(
-    _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
+    _ node: NodeID, _ request: CommissioningWindowRequest
   ) async throws(HomeError) -> CommissioningWindow {
     let outcome = try await run("the opening of a commissioning window", node) { engine, timeout, now in
-      engine.openCommissioningWindow(
-        node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)
+      engine.openCommissioningWindow(node, request, timeout: timeout, at: now)
     }
     guard case .windowOpened(let window) = outcome else { throw Self.unexpected(outcome) }
     return window

@@ -8,6 +8,7 @@ internal import MatterModel
 internal import MatterProtocol
 package import NIOCore
 public import Runtime
+internal import Synchronization
 
 /// A home used through the nearest route that works. An actor on its own event loop.
 public actor HubClient {
@@ -90,6 +91,7 @@ public actor HubClient {
   nonisolated let options: Options
   nonisolated let box: NIOLoopBoundBox<View>
   var routes: [Route] = []
+  private let sharedLink = Mutex<SharedLink?>(nil)
   /// The own sessions with the devices, the last of the routes.
   var member: MemberLink?
   var renewal: Task<Void, Never>?
@@ -127,6 +129,7 @@ public actor HubClient {
 
   package nonisolated var view: any HomeView { box.value }
   package nonisolated var machine: any Machine { options.machine }
+  package nonisolated var usesOwner: Bool { options.usesOwner }
 
   // MARK: Opening and closing
 
@@ -160,6 +163,7 @@ public actor HubClient {
         case .local(let address), .remote(let address):
           HubLink(address, options, on: eventLoop, check: check, report: report)
         }
+      if let shared = link as? SharedLink { sharedLink.withLock { $0 = shared } }
       routes.append(Route(link: link, locality: route.locality))
     }
     openMember()
@@ -183,11 +187,14 @@ public actor HubClient {
     box.value.stream.end()
   }
 
+  /// The home if this process owns it.
+  package nonisolated var owner: HomeOwner? { sharedLink.withLock { $0 }?.owner }
+
   /// The controller of this process, if a route uses one.
   package var ownController: HomeController? {
     get async {
+      if let owner { return owner.controller }
       for route in routes {
-        if let controller = await (route.link as? SharedLink)?.ownController { return controller }
         if let controller = await (route.link as? PeerLink)?.controller { return controller }
       }
       return nil

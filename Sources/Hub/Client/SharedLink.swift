@@ -6,6 +6,7 @@ internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
+internal import Synchronization
 
 /// The route to a home that another process of this user may own: a connection to the owner. If there is none, this process
 /// becomes the owner, and is connected with itself like any other client.
@@ -18,8 +19,12 @@ actor SharedLink: RouteLink {
   private let report: RouteListener
   /// The connection to the owner.
   private let link: HubLink
+  private let owned = Mutex<HomeOwner?>(nil)
   /// The home if this process owns it.
-  private var owner: HomeOwner?
+  private(set) nonisolated var owner: HomeOwner? {
+    get { owned.withLock { $0 } }
+    set { owned.withLock { $0 = newValue } }
+  }
   /// The number of starts and stops; results of earlier ones are ignored.
   private var turn = 0
   private var isStarted = false
@@ -63,8 +68,6 @@ actor SharedLink: RouteLink {
   }
 
   private nonisolated func handleNow(_ event: RouteEvent) { assumeIsolated { $0.handle(event) } }
-
-  var ownController: HomeController? { owner?.controller }
 
   // MARK: Starting and stopping
 

@@ -37,6 +37,16 @@ struct CommandArguments {
     return number
   }
 
+  func optionalInteger<T: FixedWidthInteger>(
+    _ name: String, in range: ClosedRange<T>
+  ) throws(MatterServerError) -> T? {
+    guard let number: T = try optionalInteger(name) else { return nil }
+    guard range.contains(number) else {
+      throw invalid("\(name) is \(number); expected \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
   func text(_ name: String) throws(MatterServerError) -> String {
     guard let text = try optionalText(name) else { throw invalid("\(name) is missing") }
     return text

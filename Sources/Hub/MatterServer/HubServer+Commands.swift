@@ -99,9 +99,7 @@ extension HubServer {
       return ["info": serverInfo, "nodes": .array(nodeObjects(for: arguments.role)), "events": .array(events)]
     case "get_vendor_names": return try vendorNames(arguments)
     case "get_loglevel": return logLevels
-    case "set_loglevel":
-      if let level = try arguments.optionalText("console_loglevel") { logger.logLevel = Self.level(level) }
-      return logLevels
+    case "set_loglevel": return try setLogLevel(arguments)
     case "set_default_fabric_label": return try setFabricLabel(arguments)
     case "get_fabric_label": return ["fabric_label": .optional(settings.fabricLabel)]
     case "device_command": return try await deviceCommand(arguments)
@@ -161,11 +159,28 @@ extension HubServer {
     ]
   }
 
-  private static func level(_ name: String) -> Logger.Level {
-    switch name {
-    case "fatal": .critical
-    case "warn": .warning
-    default: Logger.Level(rawValue: name) ?? .info
+  /// Sets the level of the log on standard error. There is no log file, so a valid level of one has no effect.
+  private func setLogLevel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    let console = try Self.level("console_loglevel", arguments)
+    _ = try Self.level("file_loglevel", arguments)
+    if let console {
+      if let set = options.setLogLevel { set(console) } else { logger.logLevel = console }
+    }
+    return logLevels
+  }
+
+  private static func level(
+    _ name: String, _ arguments: CommandArguments
+  ) throws(MatterServerError) -> Logger.Level? {
+    switch try arguments.optionalText(name) {
+    case nil: return nil
+    case "critical", "fatal": return .critical
+    case "error": return .error
+    case "warning", "warn": return .warning
+    case "notice": return .notice
+    case "info": return .info
+    case "debug": return .debug
+    case let level?: throw arguments.invalid("\(name): unknown level “\(level)”")
     }
   }
 

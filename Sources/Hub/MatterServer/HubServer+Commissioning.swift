@@ -76,11 +76,10 @@ extension HubServer {
 
   func openWindow(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try fabricNode(arguments)
-    let seconds: Int = try arguments.optionalInteger("timeout") ?? 300
-    guard (1...65535).contains(seconds) else { throw arguments.invalid("timeout is not a time in seconds") }
-    let window = try await request { () throws(HomeError) in
-      try await controller.openWindow(node, for: .seconds(seconds))
-    }
+    let parameters = try Self.window(arguments)
+    let window = try await request { () throws(HomeError) in try await controller.openWindow(node, parameters) }
+    // The code on the label of the device is not known.
+    if case .basic = window.kind { return ["setup_pin_code": 0, "setup_manual_code": "", "setup_qr_code": ""] }
     guard let code = window.code, let manual = try? code.manualCode, let qr = try? code.qrText else {
       throw MatterServerError(.sdkStackError, "the window has no setup code")
     }
@@ -88,6 +87,16 @@ extension HubServer {
       "setup_pin_code": .int(code.passcode), "setup_manual_code": .string(manual),
       "setup_qr_code": .string(qr),
     ]
+  }
+
+  /// Returns the parameters of a window. `option` is 0 for the passcode on the label of the device, 1 for a new one.
+  static func window(_ arguments: CommandArguments) throws(MatterServerError) -> CommissioningWindowRequest {
+    let seconds: UInt16 = try arguments.optionalInteger("timeout", in: 1...UInt16.max) ?? 300
+    let isEnhanced = try arguments.optionalInteger("option", in: 0...1) ?? 1 == 1
+    var request = CommissioningWindowRequest(duration: .seconds(seconds), isEnhanced: isEnhanced)
+    request.iterations = try arguments.optionalInteger("iteration", in: 1000...100_000) ?? request.iterations
+    request.discriminator = try arguments.optionalInteger("discriminator", in: 0...0xFFF)
+    return request
   }
 
   // MARK: Discovery

@@ -1,6 +1,7 @@
 internal import HomeControl
 internal import HomeModel
 internal import MatterClusters
+internal import MatterController
 internal import MatterProtocol
 internal import WebClient
 
@@ -22,11 +23,14 @@ extension HubServer {
     }
     try arguments.require(command.privilege)
     let fields = try decoded(arguments("payload") ?? .object([]), command.request, "payload")
-    let timed: UInt32? = try arguments.optionalInteger("timed_request_timeout_ms")
-    let isTimed = timed != nil || command.quality.contains(.timed)
+    let timed: UInt16? = try arguments.optionalInteger("timed_request_timeout_ms", in: 1...UInt16.max)
+    let usual = command.quality.contains(.timed) ? ControllerEngine.usualTimedTimeout : nil
+    let limit: UInt32? = try arguments.optionalInteger("interaction_timeout_ms", in: 1...600_000)
     let path = CommandPath(endpoint: endpoint, cluster: cluster, command: command.id)
     let answer = try await request { () throws(HomeError) in
-      try await controller.invoke(node, CommandData(path, fields: fields), isTimed: isTimed)
+      try await controller.invoke(
+        node, CommandData(path, fields: fields), timed: timed.map { Duration.milliseconds($0) } ?? usual,
+        timeout: limit.map { .milliseconds($0) })
     }
     guard let answer, let fields = answer.fields else { return .null }
     do {

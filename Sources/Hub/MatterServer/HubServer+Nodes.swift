@@ -4,6 +4,7 @@ internal import Logging
 internal import MatterClusters
 internal import MatterController
 internal import MatterProtocol
+internal import Runtime
 internal import WebClient
 
 // Commands about single nodes.
@@ -42,8 +43,7 @@ extension HubServer {
   func ping(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
     if testNodes.all[node.rawValue] != nil { return .object(Self.testAddresses.map { .init($0, true) }) }
-    let addresses = knownAddresses(of: node, scoped: true)
-    guard !addresses.isEmpty else { return [:] }
+    guard let address = address(of: node) else { return [:] }
     var isReachable = false
     for _ in 0..<max(1, min(10, try arguments.optionalInteger("attempts") ?? 1)) {
       let report = try? await controller.read(
@@ -51,22 +51,39 @@ extension HubServer {
       isReachable = report != nil
       if isReachable { break }
     }
-    return .object(addresses.map { .init($0, .bool(isReachable)) })
+    return ["\(address)": .bool(isReachable)]
   }
 
   func addresses(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
     if testNodes.all[node.rawValue] != nil { return .array(Self.testAddresses.map { .string($0) }) }
-    return .array(knownAddresses(of: node, scoped: try arguments.flag("scoped") ?? false).map { .string($0) })
+    let isScoped = try arguments.flag("scoped") ?? false
+    if try arguments.flag("prefer_cache") == false || foundAddresses[node] == nil { await findAddresses(of: node) }
+    let all = [address(of: node)].compactMap { $0 } + (foundAddresses[node] ?? [])
+    let texts = all.map { isScoped ? "\($0)" : String("\($0)".prefix { $0 != "%" }) }
+    return .array(texts.enumerated().filter { !texts[..<$0.offset].contains($0.element) }.map { .string($0.element) })
+  }
+
+  /// Searches for the addresses that a node announces, for one second. Those found earlier are kept if there are none.
+  private func findAddresses(of node: NodeID) async {
+    guard controller.options.discovery != .off else { return }
+    do {
+      for try await case .found(let service) in controller.discover(query(for: node), for: .seconds(1)) {
+        foundAddresses[node] = service.addresses
+      }
+    } catch { logger.notice("the addresses of node \(node.rawValue) were not found: \(error)") }
   }
 
   private static let testAddresses = ["0.0.0.0", "0000:1111:2222:3333:4444"]
 
-  private func knownAddresses(of node: NodeID, scoped: Bool) -> [String] {
-    let records = controller.assumeIsolated { $0.nodes }
-    guard let address = records.first(where: { $0.nodeID == node })?.address else { return [] }
-    let text = "\(address.ip)"
-    return [scoped ? text : String(text.prefix { $0 != "%" })]
+  private func query(for node: NodeID) -> DiscoveryQuery {
+    let fabric = controller.assumeIsolated { $0.fabric }
+    return .operational(compressedFabricID: fabric.compressedID, nodeID: node.rawValue)
+  }
+
+  /// Returns the address in use.
+  private func address(of node: NodeID) -> IPAddress? {
+    controller.assumeIsolated { $0.nodes.first { $0.nodeID == node }?.address?.ip }
   }
 
   func interview(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {

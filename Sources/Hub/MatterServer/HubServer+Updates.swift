@@ -23,7 +23,15 @@ package struct SoftwareUpdates: Sendable {
 extension HubServer {
   /// Returns the newest image for the node as a `MatterSoftwareVersion`, or null.
   func checkUpdate(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
-    let images = images(for: try known(try arguments.nodeID()))
+    let node = try known(try arguments.nodeID())
+    if testNodes.all[node.rawValue] != nil { return .null }
+    guard options.updates != nil else {
+      throw MatterServerError(.updateCheckError, "the hub has no software images; start it with --updates FOLDER")
+    }
+    guard let images = images(for: node) else {
+      throw MatterServerError(
+        .updateCheckError, "node \(node.rawValue) has not reported its product and version yet; try again later")
+    }
     return images.max { $0.softwareVersion < $1.softwareVersion }.map { Self.object($0) } ?? .null
   }
 
@@ -34,7 +42,7 @@ extension HubServer {
       if let text = arguments("software_version")?.text, let number = UInt32(text) { number } else {
         try arguments.integer("software_version")
       }
-    guard let updates = options.updates, let image = images(for: node).first(where: { $0.softwareVersion == version })
+    guard let updates = options.updates, let image = images(for: node)?.first(where: { $0.softwareVersion == version })
     else { throw Self.failed(node, "no image updates it to version \(version)") }
     guard projection.nodes[node]?.isAvailable == true else { throw Self.failed(node, "it is not available") }
     let update = state.values[node]?.value(OtaSoftwareUpdateRequestor.updateState, on: .root)
@@ -61,13 +69,14 @@ extension HubServer {
     MatterServerError(.updateError, "node \(node.rawValue) can't be updated: \(reason)")
   }
 
-  /// Returns the images for the product of the node that update its version.
-  private func images(for node: NodeID) -> [SoftwareImageHeader] {
+  /// Returns the images for the product of the node that update its version; nil if there are no images, or the product
+  /// is unknown.
+  private func images(for node: NodeID) -> [SoftwareImageHeader]? {
     guard let images = options.updates?.images, let values = state.values[node],
       let vendor = values.value(BasicInformation.vendorID, on: .root),
       let product = values.value(BasicInformation.productID, on: .root),
       let version = values.value(BasicInformation.softwareVersion, on: .root)
-    else { return [] }
+    else { return nil }
     return images.filter {
       $0.vendorID == vendor.rawValue && $0.productID == product && $0.isApplicable(to: version)
     }

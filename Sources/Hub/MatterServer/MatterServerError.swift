@@ -1,7 +1,7 @@
 internal import HomeModel
 internal import MatterController
 
-/// An error result: the code and a text for users.
+/// An error result: the code and a text for users. `docs/home-assistant.md` lists the codes that do not occur.
 struct MatterServerError: Error, Hashable {
   enum Code: Int {
     case unknown = 0
@@ -13,6 +13,7 @@ struct MatterServerError: Error, Hashable {
     case sdkStackError = 7
     case invalidArguments = 8
     case invalidCommand = 9
+    case updateCheckError = 10
     case updateError = 11
     case otaUploadError = 101
   }

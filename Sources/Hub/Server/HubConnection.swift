@@ -52,8 +52,8 @@ final class HubConnection {
   /// The number of pings since the last frame of the client.
   var unansweredPings = 0
   private(set) var isClosed = false
-  /// The tokens for further messages of a client with an invitation.
-  var tokens = TokenBucket()
+  /// The tokens for further messages of the client.
+  var tokens: TokenBucket
   /// Whether nothing is read because there are no tokens.
   var isDelayed = false {
     didSet { if isDelayed != oldValue { updateReading() } }
@@ -97,6 +97,7 @@ final class HubConnection {
 
   init(_ channel: any Channel, _ client: HubHandshake.Client, address: String, since: Int64) {
     (self.channel, self.client, self.address, self.since) = (channel, client, address, since)
+    tokens = TokenBucket(client.tokenHash == nil ? .local : .invited)
   }
 
   var role: HomeRole { client.role }

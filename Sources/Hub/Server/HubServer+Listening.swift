@@ -298,9 +298,8 @@ extension HubServer {
     charge(1 + Int64(size >> 12), to: connection, number)
   }
 
-  /// Takes tokens of a client with an invitation. Nothing is read from a client without tokens.
+  /// Takes tokens of a client. Nothing is read from a client without tokens.
   func charge(_ cost: Int64, to connection: HubConnection, _ number: Int) {
-    guard connection.client.tokenHash != nil else { return }
     connection.tokens.consume(cost, at: eventLoop.now)
     if !connection.isDelayed { delayReading(of: number) }
   }

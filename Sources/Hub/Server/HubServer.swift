@@ -43,6 +43,8 @@ public actor HubServer {
     /// The version of the program, as clients show it.
     public var version = "0"
     public var logger: Logger
+    /// Sets the log level of the process for `set_loglevel`; nil: only the level of the server's own logger is set.
+    public var setLogLevel: (@Sendable (Logger.Level) -> Void)?
     /// Whether the server is a hub, and not that of a process which uses the home itself.
     var isHub = true
 
@@ -139,6 +141,8 @@ public actor HubServer {
   var additionTimes: [NodeID: Int64] = [:]
   /// The times when all attributes of nodes were read last, in microseconds since 1970.
   var interviews: [NodeID: Int64] = [:]
+  /// The addresses of nodes that a search found last.
+  var foundAddresses: [NodeID: [IPAddress]] = [:]
   /// The last events of nodes.
   var recentEvents: [(node: NodeID, data: EventData)] = []
   /// The ends of the last exclusive operations.
@@ -290,7 +294,8 @@ public actor HubServer {
       // A source that moves to another device is added again.
       case .sourceAdded(let source, _) where !source.isBridged:
         additionTimes[source.node] = additionTimes[source.node] ?? update.time
-      case .sourceRemoved(let source) where !source.isBridged: additionTimes[source.node] = nil
+      case .sourceRemoved(let source) where !source.isBridged:
+        (additionTimes[source.node], foundAddresses[source.node]) = (nil, nil)
       default: break
       }
     }

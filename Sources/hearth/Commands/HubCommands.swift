@@ -66,6 +66,7 @@ struct HubCommands: AsyncParsableCommand {
 
     func run() async throws {
       var options = HubServer.Options(logger: home.global.logger)
+      options.setLogLevel = { SharedLogLevel.process.set($0) }
       options.version = HearthVersion.text
       options.addresses = try listen.map { try Self.address($0) }
       options.loopback = try websocket.map { try Self.loopback($0) }

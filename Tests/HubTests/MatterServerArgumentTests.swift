@@ -1,0 +1,135 @@
+import HearthHome
+import HomeModel
+import Logging
+import MatterClusters
+import MatterController
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+import Scenario
+import Simulation
+import Synchronization
+import Testing
+import VirtualDevices
+import WebClient
+
+@testable import HomeControl
+@testable import Hub
+
+/// Optional arguments of the Matter server's commands.
+@Suite("Matter server arguments", .timeLimit(.minutes(10))) struct MatterServerArgumentTests {
+  private func arguments(_ command: String, _ values: JSONValue) -> CommandArguments {
+    CommandArguments(command: command, values: values, role: .owner, client: 0)
+  }
+
+  /// Opens a home with a hub, and a client on loopback.
+  private func serve(
+    discovery: ServiceDiscovery.Mode = .off, _ change: (inout HubServer.Options) -> Void = { _ in }
+  ) async throws -> (home: ServedHome, client: RawWebSocket) {
+    let home = try await ServedHome(discovery: discovery) {
+      $0.loopback = .init(host: "127.0.0.1", port: 0)
+      change(&$0)
+    }
+    let client = try await RawWebSocket(try #require(try await home.webSocketURL))
+    #expect(await eventually { client.messages.count == 1 })
+    return (home, client)
+  }
+
+  @Test("set_loglevel sets the level of the process") func setsLogLevel() async throws {
+    let levels = Mutex<[Logger.Level]>([])
+    let (home, client) = try await serve { $0.setLogLevel = { level in levels.withLock { $0.append(level) } } }
+    for level in ["fatal", "warn", "debug"] {
+      _ = await client.result("set_loglevel", #"{"console_loglevel":"\#(level)","file_loglevel":"debug"}"#)
+    }
+    #expect(levels.withLock(\.self) == [.critical, .warning, .debug])
+    // The logger of the test ignores the level.
+    #expect(
+      await client.result("get_loglevel")?["result"] == ["console_loglevel": "critical", "file_loglevel": .null])
+    await home.close()
+    // Without a level of the process, that of the server's own logger is set.
+    let (other, user) = try await serve()
+    let result = await user.result("set_loglevel", #"{"console_loglevel":"error"}"#)?["result"]
+    #expect(result?["console_loglevel"] == "error")
+    await other.close()
+  }
+
+  @Test("open_commissioning_window uses all arguments") func readsWindow() throws {
+    let usual = try HubServer.window(arguments("open_commissioning_window", [:]))
+    #expect(usual == CommissioningWindowRequest(duration: .seconds(300)))
+    let window = try HubServer.window(
+      arguments(
+        "open_commissioning_window", ["timeout": 180, "iteration": 2000, "option": 0, "discriminator": 4095]))
+    #expect(window.duration == .seconds(180) && window.iterations == 2000 && window.discriminator == 4095)
+    #expect(!window.isEnhanced)
+    for (name, value) in [("iteration", 999), ("iteration", 100_001), ("option", 2), ("discriminator", 4096)] {
+      do throws(MatterServerError) {
+        _ = try HubServer.window(
+          arguments("open_commissioning_window", .object([.init(name, .int(value))])))
+        Issue.record("\(name) \(value) was accepted")
+      } catch { #expect(error.code == .invalidArguments && error.details.contains(name)) }
+    }
+  }
+
+  @Test(
+    "device_command rejects timeouts out of range",
+    arguments: [
+      ("interaction_timeout_ms", "0", 8), ("interaction_timeout_ms", "600001", 8), ("timed_request_timeout_ms", "0", 8),
+      ("timed_request_timeout_ms", "65536", 8), ("interaction_timeout_ms", "-1", 8),
+      // The device is not in the fabric.
+      ("interaction_timeout_ms", "1000", 5),
+    ])
+  func checksTimeouts(name: String, value: String, code: Int) async throws {
+    let (home, client) = try await serve()
+    let result = await client.result(
+      "device_command", #"{"node_id":5,"endpoint_id":1,"cluster_id":6,"command_name":"On","\#(name)":\#(value)}"#)
+    #expect(result?["error_code"] == .int(code))
+    await home.close()
+  }
+
+  @Test("timeouts of a command reach the device") func usesTimeouts() async throws {
+    let definition = try HomeDefinition.load(
+      simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")])
+    let run = await simulate(definition, seed: 1) { home, world in
+      let controller = try home.controller
+      let node = try #require(await controller.nodes.first?.nodeID)
+      let on = CommandData(OnOff.on.path(on: 1))
+      _ = try await controller.invoke(node, on, timed: .seconds(1), timeout: .seconds(1))
+      // The timed interaction is over when the command arrives.
+      let late = await code { _ = try await controller.invoke(node, on, timed: .zero) }
+      try await world.cutPower(of: "Lamp")
+      let begin = controller.eventLoop.now
+      let cut = await code { _ = try await controller.invoke(node, on, timed: nil, timeout: .seconds(1)) }
+      return ("\(String(describing: late)) \(String(describing: cut))", controller.eventLoop.now - begin)
+    }
+    let (codes, time) = try run.result.get()
+    #expect(!codes.contains("nil"))
+    // In virtual time.
+    #expect(time < .seconds(2), "\(codes)")
+  }
+
+  @Test("get_node_ip_addresses returns all announced addresses, and caches them") func findsAddresses() async throws {
+    let (home, client) = try await serve(discovery: .builtin)
+    let fabric = try await home.home.controller.fabric
+    let loop = HostMachine().nextEventLoop()
+    let discovery = try HostMachine().openDiscovery(
+      .builtin, .loopback, registry: home.scratch.state.responders, on: loop, logger: ServedHome.logger)
+    func publish(_ addresses: [String]) {
+      let service = MatterService(
+        kind: .operational(compressedFabricID: fabric.compressedID, nodeID: 5), hostName: "0123456789AB", port: 5540,
+        addresses: addresses.compactMap { IPAddress($0) })
+      discovery.publish(service, on: nil, onConflict: nil)
+    }
+    func found(_ arguments: String) async -> Set<String> {
+      let result = await client.result("get_node_ip_addresses", #"{"node_id":5\#(arguments)}"#)?["result"]
+      return Set(result?.array?.compactMap(\.text) ?? [])
+    }
+    publish(["10.0.0.5", "fd00::5"])
+    #expect(await eventually { await found(#","prefer_cache":false"#) == ["10.0.0.5", "fd00::5"] })
+    publish(["10.0.0.6", "fd00::6"])
+    for arguments in ["", #","prefer_cache":true"#] { #expect(await found(arguments) == ["10.0.0.5", "fd00::5"]) }
+    #expect(await eventually { await found(#","prefer_cache":false"#).contains("fd00::6") })
+    try await discovery.stop().get()
+    await home.close()
+  }
+}
