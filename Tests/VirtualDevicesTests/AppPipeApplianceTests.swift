@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("opens the door of a compartment, also by the endpoint of the refrigerator") func opensDoor() async throws {
-    try await run("type: refrigerator, doorAlarm: 1ms") { refrigerator in
+    try await run("type: refrigerator, doorAlarm: 100ms") { refrigerator in
       for endpoint in [#", "EndpointId": 1"#, #", "EndpointId": 3"#, ""] {
         #expect(refrigerator.send(#""Name": "SetRefrigeratorDoorStatus", "DoorOpen": 1"# + endpoint) == nil)
         refrigerator.device.host?.perform { engine, now in engine.advance(to: now + .seconds(1)) }
