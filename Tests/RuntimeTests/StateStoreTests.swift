@@ -197,6 +197,24 @@ import Testing
     _ = try open()
   }
 
+  /// In a process of its own, whose other tests would lack descriptors as well.
+  @Test func commitsWithoutFreeDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory()
+      let store = try StateStore(directory: directory.path)
+      var limit = rlimit(rlim_cur: 256, rlim_max: 256)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let standard = Glibc.open("/dev/null", O_RDONLY)
+      var others: [CInt] = []
+      while case let other = dup(standard), other >= 0 { others.append(other) }
+      for number in 1...2 { try store.commit([StoreChange("a", [UInt8(number)], isDurable: true)]) }
+      #expect(Glibc.open("/dev/null", O_RDONLY) < 0)
+      for other in others { close(other) }
+      store.close()
+      try #require(try StateStore(directory: directory.path).load() == ["a": [2]])
+    }
+  }
+
   @Test func compactsGrownJournal() throws {
     let store = try open { $0.compactionMinimum = 1000 }
     let url = URL(fileURLWithPath: path + "/journal")

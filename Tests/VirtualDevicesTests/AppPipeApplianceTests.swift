@@ -84,9 +84,9 @@ import Testing
 
   @Test("opens the door of a compartment, also by the endpoint of the refrigerator") func opensDoor() async throws {
     try await run("type: refrigerator, doorAlarm: 100ms") { refrigerator in
-      for endpoint in [#", "EndpointId": 1"#, #", "EndpointId": 3"#, ""] {
+      for (number, endpoint) in [#", "EndpointId": 1"#, #", "EndpointId": 3"#, ""].enumerated() {
         #expect(refrigerator.send(#""Name": "SetRefrigeratorDoorStatus", "DoorOpen": 1"# + endpoint) == nil)
-        refrigerator.device.host?.perform { engine, now in engine.advance(to: now + .seconds(1)) }
+        refrigerator.device.host?.perform { engine, now in engine.advance(to: now + .seconds(number + 1)) }
         #expect(refrigerator.value(RefrigeratorAlarm.state) == .doorOpen)
         #expect(refrigerator.send(#""Name": "SetRefrigeratorDoorStatus", "DoorOpen": 0"# + endpoint) == nil)
         #expect(refrigerator.value(RefrigeratorAlarm.state) == [])

@@ -23,9 +23,9 @@ import Testing
   }
 
   @Test("explains how much memory is needed") func explainsMemory() {
-    let error = #expect(throws: FleetCapacityError.self) { try many.check(openFileLimit: nil, memory: 512 << 20) }
+    let error = #expect(throws: FleetCapacityError.self) { try many.check(openFileLimit: nil, memory: 256 << 20) }
     #expect(
-      error?.description.hasPrefix("10000 devices need about 524 MiB of memory, and 512 MiB are available") == true)
+      error?.description.hasPrefix("10000 devices need about 468 MiB of memory, and 256 MiB are available") == true)
   }
 
   /// Returns the available memory of a host with these files, in MiB.

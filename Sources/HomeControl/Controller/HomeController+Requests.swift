@@ -78,9 +78,10 @@ extension HomeController {
     _ request: CommissioningRequest, _ placement: DevicePlacement, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
+    let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
     var verifier = dispatcher.value.perform { engine, _ in engine.configuration.attestation }
     trust?.extend(&verifier)
-    verifier.acceptsTestKeys = verifier.acceptsTestKeys && trustsTestDevices
+    verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
     var request = request
     request.attestation = verifier
     let outcome = try await run(

@@ -11,10 +11,10 @@ extension HomeController {
 
   package var settings: HomeSettings {
     get async throws(HomeError) {
-      let (grace, trusts) = (grace, trustsTestDevices)
+      let grace = grace
       return try await withDatabase {
         HomeSettings(
-          graceTime: grace, trustsTestDevices: trusts, interfaces: try $0.interfaces())
+          graceTime: grace, trustsTestDevices: try $0.trustsTestDevices(), interfaces: try $0.interfaces())
       }
     }
   }
@@ -28,7 +28,6 @@ extension HomeController {
       if let interfaces = changes.interfaces { try database.setInterfaces(interfaces) }
     }
     if let grace = changes.graceTime { use(grace) }
-    if let trusts = changes.trustsTestDevices { trustsTestDevices = trusts }
     return try await settings
   }
 

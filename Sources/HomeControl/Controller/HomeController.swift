@@ -66,8 +66,6 @@ public actor HomeController {
   /// Whether a call of ``follow()`` is in progress, and the calls that wait for it.
   var isStartingToFollow = false
   var followWaiters: [CheckedContinuation<Void, Never>] = []
-  /// Whether devices with public test certificates are accepted, as in the database.
-  var trustsTestDevices: Bool
   /// The number of revocations of invitations in progress.
   var revocations = 0
   /// Whether a server serves the home.
@@ -89,11 +87,9 @@ public actor HomeController {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   private init(
-    _ options: Options, _ lock: OwnerLock, _ dispatcher: NIOLoopBound<HomeDispatcher>, _ discovery: (any NodeDiscovery)?,
-    trustsTestDevices: Bool
+    _ options: Options, _ lock: OwnerLock, _ dispatcher: NIOLoopBound<HomeDispatcher>, _ discovery: (any NodeDiscovery)?
   ) {
     self.options = options
-    self.trustsTestDevices = trustsTestDevices
     self.lock = lock
     self.dispatcher = dispatcher
     self.discovery = discovery
@@ -160,8 +156,7 @@ public actor HomeController {
           engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
         return NIOLoopBound(HomeDispatcher(host, writer, store), eventLoop: loop)
       }.get()
-      let home = HomeController(
-        options, lock, dispatcher, discovery, trustsTestDevices: try database.trustsTestDevices())
+      let home = HomeController(options, lock, dispatcher, discovery)
       await home.begin()
       return home
     } catch {

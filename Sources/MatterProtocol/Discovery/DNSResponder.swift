@@ -18,8 +18,8 @@ public struct DNSResponder: Sendable {
     public var conflictPause = Duration.seconds(60)
     /// The maximum number of packets that an answer sends at once; further packets follow after `burstPause`.
     public var burst = 16
-    /// The interfaces that carry only the family of their first address.
-    public var interfacesOfOneFamily: Set<InterfaceID> = [.direct]
+    /// The family of the interfaces that carry only one, although they have addresses of both.
+    public var onlyFamilies: [InterfaceID: IPFamily] = [:]
     /// The pause between two bursts of an answer.
     public var burstPause = Duration.milliseconds(20)
     public init() {}

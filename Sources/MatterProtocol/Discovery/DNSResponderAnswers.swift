@@ -143,7 +143,7 @@ extension DNSResponder {
   /// The interfaces with their address families, in a deterministic order.
   private var channels: [(interface: InterfaceID, isIPv6: Bool)] {
     interfaces.sorted { $0.key < $1.key }.flatMap { interface, addresses in
-      let families = Set(addresses.prefix(options.interfacesOfOneFamily.contains(interface) ? 1 : .max).map(\.isIPv6))
+      let families = options.onlyFamilies[interface].map { [$0 == .v6] } ?? Set(addresses.map(\.isIPv6))
       return [false, true].filter(families.contains).map { (interface, $0) }
     }
   }

@@ -71,8 +71,10 @@ final class BuiltinDiscovery: DiscoveryProvider {
 
   /// Saves announcements that no socket would send.
   private func noteFamilies() {
-    let counts = Dictionary(grouping: sockets, by: \.interface.id).mapValues(\.count)
-    responder.options.interfacesOfOneFamily = Set(counts.filter { $0.value == 1 }.keys).union([.direct])
+    var families: [InterfaceID: Set<IPFamily>] = [:]
+    for socket in sockets { families[socket.interface.id, default: []].insert(socket.local.ip.family) }
+    if let family = direct.first?.local.ip.family { families[.direct] = [family] }
+    responder.options.onlyFamilies = families.compactMapValues { $0.count == 1 ? $0.first : nil }
   }
 
   private func listen(_ socket: DatagramSocket) {

@@ -13,8 +13,8 @@ final class DirectRegistry: Sendable {
   private static let maximumPeers = 64
   private static let multicast = "multicast"
 
-  /// The processes, and when the directory had changed last.
-  private let known = Mutex<(peers: [Peer], changed: timespec)?>(nil)
+  /// The processes, when the directory had changed last, and when it was read, in seconds since 1970.
+  private let known = Mutex<(peers: [Peer], changed: timespec, read: Int)?>(nil)
 
   /// A live process.
   struct Peer: Hashable {
@@ -44,24 +44,26 @@ final class DirectRegistry: Sendable {
   }
 
   /// Returns each live process, including this one, and removes stale files. Reads the files only if the directory has
-  /// changed: they are needed for each message.
+  /// changed, or after ten seconds: they are needed for each message.
   func peers() -> [Peer] {
     var (status, now) = (stat(), timespec())
     guard stat(directory, &status) == 0 else { return [] }
+    clock_gettime(CLOCK_REALTIME, &now)
     let changed = status.st_mtim
-    let recent = known.withLock { $0 }
-    if let recent, recent.changed.tv_sec == changed.tv_sec, recent.changed.tv_nsec == changed.tv_nsec {
+    if let recent = known.withLock({ $0 }), recent.changed.tv_sec == changed.tv_sec,
+      recent.changed.tv_nsec == changed.tv_nsec, (0..<10).contains(now.tv_sec - recent.read)
+    {
       return recent.peers
     }
-    let peers = readPeers()
+    guard let peers = readPeers() else { return [] }
     // The time of a further change within the same second could be the same on some file systems.
-    clock_gettime(CLOCK_REALTIME, &now)
-    known.withLock { $0 = abs(now.tv_sec - changed.tv_sec) > 1 ? (peers, changed) : nil }
+    known.withLock { $0 = now.tv_sec - changed.tv_sec > 1 ? (peers, changed, now.tv_sec) : nil }
     return peers
   }
 
-  private func readPeers() -> [Peer] {
-    guard let listing = opendir(directory) else { return [] }
+  /// - Returns: nil if the directory can't be read.
+  private func readPeers() -> [Peer]? {
+    guard let listing = opendir(directory) else { return nil }
     defer { closedir(listing) }
     var names: [String] = []
     while let entry = readdir(listing) {

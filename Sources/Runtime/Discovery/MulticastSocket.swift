@@ -36,7 +36,7 @@ extension BoundSocket {
         try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 255), "IPV6_MULTICAST_HOPS")
         try need(set(descriptor, IPPROTO_IPV6, IPV6_UNICAST_HOPS, 255), "IPV6_UNICAST_HOPS")
         try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index)), "IPV6_MULTICAST_IF")
-        try need(hasRoute(to: group, on: interface), "route to \(group)")
+        if interface.isLoopback { try need(hasRoute(to: group, on: interface), "route to \(group)") }
       } else {
         _ = set(descriptor, IPPROTO_IP, SystemNumber.ipMulticastAll, 0)
         _ = set(descriptor, IPPROTO_IP, SystemNumber.ipUnicastInterface, index)

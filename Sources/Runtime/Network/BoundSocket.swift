@@ -51,26 +51,23 @@ struct BoundSocket: Sendable {
   }
 }
 
-extension NetworkInterface {
-  /// Whether one socket serves all addresses: on a loopback interface with its usual two.
-  fileprivate var hasOneSocket: Bool { isLoopback && addresses.map(\.ip) == [.loopback4, .loopback6] }
-}
-
 extension BoundSocket {
   /// The addresses of the socket.
   var locals: [MatterProtocol.SocketAddress] { local6.map { [local, $0] } ?? [local] }
 
   /// Opens one socket for both addresses of the loopback interface, so that a process may have twice as many nodes.
   ///
-  /// It is bound to the interface and the wildcard address, so it receives no datagram of another interface.
+  /// It is bound to the interface and the wildcard address, so it receives no datagram of another interface. No other
+  /// socket can have the port, neither on another interface nor for a multicast group.
   /// - Returns: nil if the interface has other addresses, the system does not permit it, or the port is in use, possibly
-  ///   by a multicast group only, which sockets with addresses of their own can share it with.
+  ///   only in a way that sockets with addresses of their own can share it.
   static func loopback(port: UInt16, on interface: NetworkInterface) throws(NetworkError) -> BoundSocket? {
-    guard interface.hasOneSocket, let descriptor = try? open(for: .loopback6) else { return nil }
+    guard interface.isLoopback, interface.addresses.map(\.ip) == [.loopback4, .loopback6], port != NodeCore.groupPort,
+      let descriptor = try? open(for: .loopback6)
+    else { return nil }
     let wildcard = MatterProtocol.SocketAddress(.v6(high: 0, low: 0, scope: 0), port: port)
-    // Groups may share the port from now on, but no socket that asks for the port alone.
     guard bindToDevice(descriptor, interface), set(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0),
-      bind(descriptor, to: wildcard) == 0, set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1)
+      bind(descriptor, to: wildcard) == 0
     else {
       _ = Glibc.close(descriptor)
       return nil
@@ -163,24 +160,25 @@ public struct BoundSockets: Sendable {
   /// The addresses at which the node is reachable.
   public var addresses: [MatterProtocol.SocketAddress] { sockets.flatMap(\.locals) }
 
-  /// Returns the number of sockets of each node on these interfaces.
-  public static func count(on interfaces: [NetworkInterface]) -> Int {
-    interfaces.reduce(0) { $0 + ($1.hasOneSocket ? 1 : $1.addresses.count) }
-  }
-
   /// Opens and binds the sockets.
   /// - Parameter port: the port; nil or 0 for one that is free on all addresses.
   /// - Throws: ``NetworkError``
   public init(_ interfaces: [NetworkInterface], port: UInt16? = nil) throws(NetworkError) {
+    try self.init(interfaces, port: port, isLoopbackOnly: false)
+  }
+
+  /// - Parameter isLoopbackOnly: whether one socket may serve both addresses of the loopback interface. Sockets of other
+  ///   interfaces can't have its port.
+  private init(_ interfaces: [NetworkInterface], port: UInt16?, isLoopbackOnly: Bool) throws(NetworkError) {
     if let port, port != 0 {
-      sockets = try Self.bind(interfaces, port: port)
+      sockets = try Self.bind(interfaces, port: port, isLoopbackOnly)
       self.port = port
       return
     }
     // The system assigns a port for the first address; another process may use it on the next address, so retry.
     for _ in 0..<64 {
       do throws(NetworkError) {
-        let sockets = try Self.bind(interfaces, port: 0)
+        let sockets = try Self.bind(interfaces, port: 0, isLoopbackOnly)
         self.sockets = sockets
         self.port = sockets.first?.local.port ?? 0
         return
@@ -193,7 +191,7 @@ public struct BoundSockets: Sendable {
 
   /// Opens and binds the sockets on the selected interfaces.
   public init(_ selection: InterfaceSelection = .loopback, port: UInt16? = nil) throws(NetworkError) {
-    try self.init(try NetworkInterfaces.select(selection), port: port)
+    try self.init(try NetworkInterfaces.select(selection), port: port, isLoopbackOnly: selection == .loopback)
   }
 
   /// Closes sockets that were not passed to a transport.
@@ -201,12 +199,14 @@ public struct BoundSockets: Sendable {
     for socket in sockets { _ = Glibc.close(socket.descriptor) }
   }
 
-  private static func bind(_ interfaces: [NetworkInterface], port: UInt16) throws(NetworkError) -> [BoundSocket] {
+  private static func bind(
+    _ interfaces: [NetworkInterface], port: UInt16, _ isLoopbackOnly: Bool
+  ) throws(NetworkError) -> [BoundSocket] {
     var sockets: [BoundSocket] = []
     var port = port
     do throws(NetworkError) {
       for interface in interfaces {
-        if let socket = try BoundSocket.loopback(port: port, on: interface) {
+        if isLoopbackOnly, let socket = try BoundSocket.loopback(port: port, on: interface) {
           port = socket.local.port
           sockets.append(socket)
           continue

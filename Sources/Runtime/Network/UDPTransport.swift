@@ -147,6 +147,7 @@ public final class UDPTransport: DatagramTransport {
     var kept: [DatagramSocket] = []
     for interface in interfaces {
       if let socket = sockets.first(where: { $0.local6 != nil && $0.interface.id == interface.id }) {
+        socket.interface = interface
         kept.append(socket)
         continue
       }

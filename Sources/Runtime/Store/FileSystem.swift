@@ -97,7 +97,7 @@ final class OpenFile: Sendable {
 
   /// Waits until the entries of a directory are on the disk.
   static func synchronizeDirectory(_ path: String) throws(StoreError) {
-    try OpenFile(path, O_RDONLY | O_DIRECTORY).synchronize()
+    try SpareFile.withFile(path, O_RDONLY | O_DIRECTORY) { directory throws(StoreError) in try directory.synchronize() }
   }
 
   /// Returns the directory of a path; nil for a name without one.
@@ -121,6 +121,31 @@ final class OpenFile: Sendable {
       if errno == EEXIST { return changed }
     }
     throw StoreError(.system(operation: "mkdir", code: code), path: path)
+  }
+}
+
+/// A file that is closed if the process has no other descriptor: it must be able to store the state of its nodes
+/// nevertheless.
+enum SpareFile {
+  private static let spare = Mutex(try? OpenFile("/dev/null", O_RDONLY))
+
+  /// Opens the spare file, while there are descriptors.
+  static func prepare() { spare.withLock { if $0 == nil { $0 = try? OpenFile("/dev/null", O_RDONLY) } } }
+
+  /// Opens a file for the duration of a call, which must not open another one in this way.
+  static func withFile<R: Sendable>(
+    _ path: String, _ flags: CInt, _ body: (OpenFile) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let file: OpenFile
+    do throws(StoreError) { file = try OpenFile(path, flags) } catch {
+      guard error.isLackOfDescriptors else { throw error }
+      return try spare.withLock { spare throws(StoreError) in
+        spare = nil
+        defer { spare = try? OpenFile("/dev/null", O_RDONLY) }
+        return try body(try OpenFile(path, flags))
+      }
+    }
+    return try body(file)
   }
 }
 

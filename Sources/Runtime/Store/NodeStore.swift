@@ -1,3 +1,4 @@
+internal import Glibc
 public import MatterProtocol
 
 /// The storage of a node's durable state. Confined to the driver of the node.
@@ -62,6 +63,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public init(_ code: Code, path: String) {
     self.code = code
     self.path = path
+  }
+
+  /// Whether the process or the host may have no more files open.
+  var isLackOfDescriptors: Bool {
+    if case .system(_, let code) = code { code == EMFILE || code == ENFILE } else { false }
   }
 
   public var description: String {

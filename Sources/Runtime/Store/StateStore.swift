@@ -57,6 +57,7 @@ public final class StateStore: NodeStore {
     self.directory = directory
     self.options = options
     let path = directory + "/journal"
+    SpareFile.prepare()
     unsynchronized = [directory] + (try OpenFile.makeDirectories(directory))
     try DirectoryCheck.check(directory)
     let lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
@@ -89,18 +90,23 @@ public final class StateStore: NodeStore {
     live = Self.size(of: replayed.state)
   }
 
-  private func openJournal() throws(StoreError) -> OpenFile {
+  /// Opens the journal for the duration of a call.
+  private func withJournal<R: Sendable>(_ body: (OpenFile) throws(StoreError) -> R) throws(StoreError) -> R {
     guard lock != nil, !isTorn else { throw StoreError(.closed, path: directory) }
-    return try OpenFile(path, O_RDWR | O_APPEND)
+    return try SpareFile.withFile(path, O_RDWR | O_APPEND, body)
   }
 
   public func load() throws(StoreError) -> StoredState {
     if let state = opened.take() { return state }
-    guard let replayed = Journal.replay(try openJournal().readAll()) else { throw StoreError(.notAJournal, path: path) }
+    guard let replayed = try replay() else { throw StoreError(.notAJournal, path: path) }
     guard replayed.damage == nil, replayed.length == length else {
       throw StoreError(.damaged(at: replayed.damage ?? replayed.length), path: path)
     }
     return replayed.state
+  }
+
+  private func replay() throws(StoreError) -> Journal.Replay? {
+    Journal.replay(try withJournal { journal throws(StoreError) in try journal.readAll() })
   }
 
   private static func size(of state: StoredState) -> Int {
@@ -108,23 +114,34 @@ public final class StateStore: NodeStore {
   }
 
   public func commit(_ changes: [StoreChange]) throws(StoreError) {
-    let journal = try openJournal()
-    if changes.isEmpty { return }
-    guard let transaction = Journal.transaction(changes) else { throw StoreError(.tooLarge, path: path) }
-    do throws(StoreError) {
-      try journal.append(transaction)
-      if options.synchronization == .durableChanges, changes.contains(where: \.isDurable) {
-        try journal.synchronizeData()
-        try synchronizeDirectories()
+    let committed = length
+    let isDurable = options.synchronization == .durableChanges && changes.contains(where: \.isDurable)
+    try withJournal { journal throws(StoreError) in
+      if changes.isEmpty { return }
+      guard let transaction = Journal.transaction(changes) else { throw StoreError(.tooLarge, path: path) }
+      do throws(StoreError) {
+        try journal.append(transaction)
+        if isDurable { try journal.synchronizeData() }
+      } catch {
+        try rollBack(journal, error)
       }
-    } catch {
-      // Roll back, so that no later transaction follows a torn one.
-      do throws(StoreError) { try journal.truncate(to: length) } catch { isTorn = true }
-      throw error
+      length += transaction.count
     }
-    length += transaction.count
+    if isDurable {
+      do throws(StoreError) { try synchronizeDirectories() } catch {
+        length = committed
+        try withJournal { journal throws(StoreError) in try rollBack(journal, error) }
+      }
+    }
     opened = nil
-    if isGrown { try compact() }
+    // The changes are stored even if the journal can't be compacted now; it is tried again when it has grown further.
+    if isGrown { do throws(StoreError) { try compact() } catch { live = length } }
+  }
+
+  /// Removes the last transaction, so that no later one follows a torn one.
+  private func rollBack(_ journal: OpenFile, _ error: StoreError) throws(StoreError) -> Never {
+    do throws(StoreError) { try journal.truncate(to: length) } catch { isTorn = true }
+    throw error
   }
 
   /// Whether the journal exceeds the live entries by the factor.
@@ -148,8 +165,7 @@ public final class StateStore: NodeStore {
   /// old one. A damaged journal is not compacted; the next opening reports the damage.
   /// - Parameter isForced: whether to compact regardless of the size.
   func compact(isForced: Bool = false) throws(StoreError) {
-    guard let replayed = Journal.replay(try openJournal().readAll()), replayed.damage == nil,
-      replayed.length == length
+    guard let replayed = try replay(), replayed.damage == nil, replayed.length == length
     else {
       live = length
       return

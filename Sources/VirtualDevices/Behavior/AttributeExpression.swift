@@ -45,7 +45,7 @@ package struct AttributeExpression: Hashable, Sendable {
         stack.append(result)
       }
     }
-    return stack.last
+    return stack.last.flatMap { $0.isFinite ? $0 : nil }
   }
 }
 

@@ -18,19 +18,18 @@ struct FleetCapacity {
   private static let otherFiles = 64
   /// The resident memory of a light that is commissioned, with a session and a subscription.
   private static let bytesPerDevice = 48 * 1024
-  /// The memory of the process without devices.
-  private static let otherBytes = 56 << 20
 
   /// The files and sockets of all devices.
   var openFiles: UInt64 { UInt64(clamping: devices * (Self.filesPerDevice + socketsPerDevice) + Self.otherFiles) }
 
-  /// The memory of the process with all devices, in bytes.
-  var memory: Int { devices * Self.bytesPerDevice + Self.otherBytes }
+  /// The memory of all devices, in bytes.
+  var memory: Int { devices * Self.bytesPerDevice }
 
   /// Raises the limit on open files if necessary.
   /// - Throws: ``FleetCapacityError`` if the host permits fewer files or has less memory than the devices need.
   func reserve() throws(FleetCapacityError) {
-    try check(openFileLimit: OpenFileLimit.raise(to: openFiles), memory: Self.availableMemory())
+    // As far as possible: devices that join groups open further sockets.
+    try check(openFileLimit: OpenFileLimit.raise(to: .max), memory: Self.availableMemory())
   }
 
   /// Compares the needs with the limits of the host; nil stands for no limit.
