@@ -95,12 +95,9 @@ public final class Fleet: Sendable {
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
     discoveryOptions.mode = options.discovery
     discoveryOptions.registry = responders
-    // Not on a loop of devices: the announcements of a large fleet would take a third of its time, and writing its status
-    // would delay datagrams.
-    let others = MultiThreadedEventLoopGroup.singleton
-    let discovery = try ServiceDiscovery(discoveryOptions, on: others.next(), logger: logger)
+    let discovery = try ServiceDiscovery(discoveryOptions, on: group.next(), logger: logger)
 
-    let board = StatusBoard(discovery, on: others.next())
+    let board = StatusBoard(discovery, on: group.next())
     let devices: [NIOLoopBound<VirtualDevice>]
     do {
       devices = try await startDevices(indices, of: home, options, discovery, on: group, logger: logger) {
@@ -141,7 +138,8 @@ public final class Fleet: Sendable {
     return Fleet(discovery, devices, board, control, pipe, interfaceMonitor)
   }
 
-  /// Starts the devices at these positions, at any time as many as there are event loops.
+  /// Starts the devices at these positions, at any time one on each event loop. A loop that has other work, such as the
+  /// announcements of all devices, gets fewer of them.
   /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
   private static func startDevices(
     _ indices: [Int], of home: HomeDefinition, _ options: FleetOptions, _ discovery: ServiceDiscovery,
@@ -178,21 +176,22 @@ public final class Fleet: Sendable {
     let loops = Array(group.makeIterator())
     var started: [Int: NIOLoopBound<VirtualDevice>] = [:]
     var failure: (index: Int, error: FleetError)?
-    await withTaskGroup(of: (Int, Result<NIOLoopBound<VirtualDevice>, FleetError>).self) { tasks in
+    typealias Outcome = (index: Int, loop: any EventLoop, result: Result<NIOLoopBound<VirtualDevice>, FleetError>)
+    await withTaskGroup(of: Outcome.self) { tasks in
       var next = 0
-      func add() {
+      func add(on loop: any EventLoop) {
         guard next < indices.count, failure == nil else { return }
-        let (index, loop) = (indices[next], loops[next % loops.count])
+        let index = indices[next]
         next += 1
-        tasks.addTask { (index, await start(index, on: loop)) }
+        tasks.addTask { (index, loop, await start(index, on: loop)) }
       }
-      for _ in loops { add() }
-      while let (index, result) = await tasks.next() {
+      for loop in loops { add(on: loop) }
+      while let (index, loop, result) = await tasks.next() {
         switch result {
         case .success(let device): started[index] = device
         case .failure(let error): if failure.map({ index < $0.index }) ?? true { failure = (index, error) }
         }
-        add()
+        add(on: loop)
       }
     }
     let devices = indices.compactMap { started[$0] }
