@@ -202,12 +202,15 @@ import Testing
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
       let store = try StateStore(directory: directory.path)
+      let other = try StateStore(directory: directory.path + "/other")
       var limit = rlimit(rlim_cur: 256, rlim_max: 256)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       let standard = Glibc.open("/dev/null", O_RDONLY)
       var others: [CInt] = []
       while case let other = dup(standard), other >= 0 { others.append(other) }
-      for number in 1...2 { try store.commit([StoreChange("a", [UInt8(number)], isDurable: true)]) }
+      for number in 1...2 {
+        for node in [store, other] { try node.commit([StoreChange("a", [UInt8(number)], isDurable: true)]) }
+      }
       #expect(Glibc.open("/dev/null", O_RDONLY) < 0)
       for other in others { close(other) }
       store.close()

@@ -97,7 +97,7 @@ final class OpenFile: Sendable {
 
   /// Waits until the entries of a directory are on the disk.
   static func synchronizeDirectory(_ path: String) throws(StoreError) {
-    try SpareFile.withFile(path, O_RDONLY | O_DIRECTORY) { directory throws(StoreError) in try directory.synchronize() }
+    try RecentJournals.open(path, O_RDONLY | O_DIRECTORY).synchronize()
   }
 
   /// Returns the directory of a path; nil for a name without one.
@@ -124,28 +124,46 @@ final class OpenFile: Sendable {
   }
 }
 
-/// A file that is closed if the process has no other descriptor: it must be able to store the state of its nodes
-/// nevertheless.
-enum SpareFile {
-  private static let spare = Mutex(try? OpenFile("/dev/null", O_RDONLY))
+/// The journals that were used last are kept open: opening one takes longer than writing to it, but a process may have
+/// more nodes than it may have open files.
+enum RecentJournals {
+  private static let limit = 32
+  /// The last one was used last.
+  private static let recent = Mutex<[(store: UInt64, file: OpenFile)]>([])
+  private static let lastNumber = Atomic<UInt64>(0)
 
-  /// Opens the spare file, while there are descriptors.
-  static func prepare() { spare.withLock { if $0 == nil { $0 = try? OpenFile("/dev/null", O_RDONLY) } } }
+  /// Returns a number for a store, which no other store gets.
+  static func newNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 
-  /// Opens a file for the duration of a call, which must not open another one in this way.
-  static func withFile<R: Sendable>(
-    _ path: String, _ flags: CInt, _ body: (OpenFile) throws(StoreError) -> R
-  ) throws(StoreError) -> R {
-    let file: OpenFile
-    do throws(StoreError) { file = try OpenFile(path, flags) } catch {
-      guard error.isLackOfDescriptors else { throw error }
-      return try spare.withLock { spare throws(StoreError) in
-        spare = nil
-        defer { spare = try? OpenFile("/dev/null", O_RDONLY) }
-        return try body(try OpenFile(path, flags))
-      }
+  static func keep(_ file: OpenFile, of store: UInt64) {
+    recent.withLock { recent in
+      recent.append((store, file))
+      if recent.count > limit { recent.removeFirst() }
     }
-    return try body(file)
+  }
+
+  static func forget(_ store: UInt64) { recent.withLock { $0.removeAll { $0.store == store } } }
+
+  /// Returns the journal of a store, and opens it if it isn't open.
+  static func open(_ path: String, of store: UInt64) throws(StoreError) -> OpenFile {
+    let known = recent.withLock { recent -> OpenFile? in
+      guard let position = recent.lastIndex(where: { $0.store == store }) else { return nil }
+      if position < recent.count - 1 { recent.append(recent.remove(at: position)) }
+      return recent.last?.file
+    }
+    if let known { return known }
+    let file = try open(path, O_RDWR | O_APPEND)
+    keep(file, of: store)
+    return file
+  }
+
+  /// Opens a file, in place of the journals if the process has no other descriptor.
+  static func open(_ path: String, _ flags: CInt) throws(StoreError) -> OpenFile {
+    do throws(StoreError) { return try OpenFile(path, flags) } catch {
+      guard error.isLackOfDescriptors else { throw error }
+      recent.withLock { $0 = [] }
+      return try OpenFile(path, flags)
+    }
   }
 }
 

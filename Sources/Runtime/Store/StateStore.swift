@@ -3,7 +3,8 @@ public import MatterProtocol
 
 /// A node's durable state in its own directory: a journal to which each commit appends one transaction.
 ///
-/// The store keeps one file open, the directory, for its lock: so that a process may have many nodes.
+/// The store keeps one file open, the directory, for its lock, and the journal only while it is among those that the
+/// process used last: so that a process may have many nodes.
 ///
 /// A commit has reached the kernel when it returns, so it survives a kill of the process. Durable changes also survive
 /// a loss of power, see ``Synchronization``. Opening the store truncates a transaction at the journal's end that a
@@ -42,6 +43,8 @@ public final class StateStore: NodeStore {
   /// The size of the live entries when the journal was last read.
   private var live: Int
   private var length: Int
+  /// Identifies the store among those of the process.
+  private let number = RecentJournals.newNumber()
   /// The directory, held open for its lock; nil if the store is closed.
   private var lock: OpenFile?
   /// Whether the end of the journal is not known, after a transaction that could be neither completed nor removed.
@@ -57,7 +60,6 @@ public final class StateStore: NodeStore {
     self.directory = directory
     self.options = options
     let path = directory + "/journal"
-    SpareFile.prepare()
     unsynchronized = [directory] + (try OpenFile.makeDirectories(directory))
     try DirectoryCheck.check(directory)
     let lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
@@ -88,12 +90,14 @@ public final class StateStore: NodeStore {
     }
     opened = replayed.state
     live = Self.size(of: replayed.state)
+    RecentJournals.keep(journal, of: number)
   }
 
-  /// Opens the journal for the duration of a call.
-  private func withJournal<R: Sendable>(_ body: (OpenFile) throws(StoreError) -> R) throws(StoreError) -> R {
+  deinit { RecentJournals.forget(number) }
+
+  private func openJournal() throws(StoreError) -> OpenFile {
     guard lock != nil, !isTorn else { throw StoreError(.closed, path: directory) }
-    return try SpareFile.withFile(path, O_RDWR | O_APPEND, body)
+    return try RecentJournals.open(path, of: number)
   }
 
   public func load() throws(StoreError) -> StoredState {
@@ -106,7 +110,7 @@ public final class StateStore: NodeStore {
   }
 
   private func replay() throws(StoreError) -> Journal.Replay? {
-    Journal.replay(try withJournal { journal throws(StoreError) in try journal.readAll() })
+    Journal.replay(try openJournal().readAll())
   }
 
   private static func size(of state: StoredState) -> Int {
@@ -114,34 +118,24 @@ public final class StateStore: NodeStore {
   }
 
   public func commit(_ changes: [StoreChange]) throws(StoreError) {
-    let committed = length
-    let isDurable = options.synchronization == .durableChanges && changes.contains(where: \.isDurable)
-    try withJournal { journal throws(StoreError) in
-      if changes.isEmpty { return }
-      guard let transaction = Journal.transaction(changes) else { throw StoreError(.tooLarge, path: path) }
-      do throws(StoreError) {
-        try journal.append(transaction)
-        if isDurable { try journal.synchronizeData() }
-      } catch {
-        try rollBack(journal, error)
+    let journal = try openJournal()
+    if changes.isEmpty { return }
+    guard let transaction = Journal.transaction(changes) else { throw StoreError(.tooLarge, path: path) }
+    do throws(StoreError) {
+      try journal.append(transaction)
+      if options.synchronization == .durableChanges, changes.contains(where: \.isDurable) {
+        try journal.synchronizeData()
+        try synchronizeDirectories()
       }
-      length += transaction.count
+    } catch {
+      // Roll back, so that no later transaction follows a torn one.
+      do throws(StoreError) { try journal.truncate(to: length) } catch { isTorn = true }
+      throw error
     }
-    if isDurable {
-      do throws(StoreError) { try synchronizeDirectories() } catch {
-        length = committed
-        try withJournal { journal throws(StoreError) in try rollBack(journal, error) }
-      }
-    }
+    length += transaction.count
     opened = nil
     // The changes are stored even if the journal can't be compacted now; it is tried again when it has grown further.
     if isGrown { do throws(StoreError) { try compact() } catch { live = length } }
-  }
-
-  /// Removes the last transaction, so that no later one follows a torn one.
-  private func rollBack(_ journal: OpenFile, _ error: StoreError) throws(StoreError) -> Never {
-    do throws(StoreError) { try journal.truncate(to: length) } catch { isTorn = true }
-    throw error
   }
 
   /// Whether the journal exceeds the live entries by the factor.
@@ -150,6 +144,7 @@ public final class StateStore: NodeStore {
   }
 
   public func close() {
+    RecentJournals.forget(number)
     lock = nil
   }
 
@@ -173,6 +168,7 @@ public final class StateStore: NodeStore {
     live = Self.size(of: replayed.state)
     guard isForced || isGrown else { return }
     let length = try Self.write(replayed.state, to: path + ".new")
+    RecentJournals.forget(number)
     try OpenFile.move(path + ".new", to: path)
     self.length = length
     try lock?.synchronize()

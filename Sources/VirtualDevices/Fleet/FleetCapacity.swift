@@ -14,8 +14,8 @@ struct FleetCapacity {
 
   /// The directory of a device.
   private static let filesPerDevice = 1
-  /// The files of the process and its event loops, discovery and controllers of its devices.
-  private static let otherFiles = 64
+  /// The files of the process and its event loops, discovery and controllers of its devices, and the open journals.
+  private static let otherFiles = 96
   /// The resident memory of a light that is commissioned, with a session and a subscription.
   private static let bytesPerDevice = 48 * 1024
 
