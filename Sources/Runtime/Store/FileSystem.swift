@@ -127,7 +127,7 @@ final class OpenFile: Sendable {
 /// The journals that were used last are kept open: opening one takes longer than writing to it, but a process may have
 /// more nodes than it may have open files.
 enum RecentJournals {
-  private static let limit = 32
+  private static let limit = 128
   /// The last one was used last.
   private static let recent = Mutex<[(store: UInt64, file: OpenFile)]>([])
   private static let lastNumber = Atomic<UInt64>(0)

@@ -15,7 +15,7 @@ struct FleetCapacity {
   /// The directory of a device.
   private static let filesPerDevice = 1
   /// The files of the process and its event loops, discovery and controllers of its devices, and the open journals.
-  private static let otherFiles = 96
+  private static let otherFiles = 192
   /// The resident memory of a light that is commissioned, with a session and a subscription.
   private static let bytesPerDevice = 48 * 1024
 

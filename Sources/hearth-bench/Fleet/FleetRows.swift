@@ -8,7 +8,7 @@ import Runtime
 func fleetRows(_ report: inout Report, _ options: Options) throws {
   // Each light has two files open, a socket and a directory.
   let limit = OpenFileLimit.raise(to: .max) ?? .max
-  let many = min(options.scaled(10_000), Int(clamping: limit / 2) - 50)
+  let many = min(options.scaled(10_000), Int(clamping: limit / 2) - 100)
   let one = try FleetProcess(1)
   let code = one.child.memory
   one.end()
