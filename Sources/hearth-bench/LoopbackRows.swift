@@ -16,7 +16,7 @@ func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramS
   defer { echo.close() }
   let household = Result { try Household(loops) }
   defer { if case .success(let household) = household { household.close() } }
-  let commissioned = Result { try commissionLights(try household.get(), options) }
+  let commissioned = Result { try commissionLights(try household.get()) }
   let controller = (try? commissioned.get()).flatMap { _ in try? household.get().controller }
 
   let clients = [hearth_thread_id(), try loops.client.submit { hearth_thread_id() }.wait()]
@@ -67,7 +67,7 @@ func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramS
 
 /// Commissions new lights with the same controller.
 /// - Returns: their node IDs, the last one prepared for toggling, and the times.
-private func commissionLights(_ household: Household, _ options: Options) throws -> (nodes: [NodeID], times: Measured) {
+private func commissionLights(_ household: Household) throws -> (nodes: [NodeID], times: Measured) {
   var result = Measured(isEach: true)
   var nodes: [NodeID] = []
   for _ in 0..<64 {

@@ -290,7 +290,7 @@ struct ServedAttribute: Sendable {
     declaredInitial = info.initial ?? info.schema.zero
   }
 
-  /// Adds a handler that runs after those that were added before.
+  /// Adds a handler that runs after the earlier ones.
   mutating func runAfterChange(_ body: @escaping ContextHandler) {
     guard let earlier = change else {
       change = body

@@ -18,10 +18,10 @@ public struct DNSResponder: Sendable {
     public var conflictPause = Duration.seconds(60)
     /// The maximum number of packets that an answer sends at once; further packets follow after `burstPause`.
     public var burst = 16
-    /// The family of the interfaces that carry only one, although they have addresses of both.
-    public var onlyFamilies: [InterfaceID: IPFamily] = [:]
     /// The pause between two bursts of an answer.
     public var burstPause = Duration.milliseconds(20)
+    /// The family of each interface that carries multicast in one family only.
+    public var onlyFamilies: [InterfaceID: IPFamily] = [:]
     public init() {}
   }
 

@@ -25,12 +25,10 @@ extension BoundSocket {
         _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
       }
       // Needs a privilege on some kernels; the membership and the outgoing interface below suffice for multicast.
-      _ = interface.name.withCString {
-        setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1))
-      }
+      _ = bindToDevice(descriptor, interface)
+      ignoreForeignGroups(descriptor)
       let index = CInt(bitPattern: interface.index.bigEndian)
       if isIPv6 {
-        _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6MulticastAll, 0)
         _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6UnicastInterface, index)
         _ = set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1)
         try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 255), "IPV6_MULTICAST_HOPS")
@@ -38,7 +36,6 @@ extension BoundSocket {
         try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index)), "IPV6_MULTICAST_IF")
         if interface.isLoopback { try need(hasRoute(to: group, on: interface), "route to \(group)") }
       } else {
-        _ = set(descriptor, IPPROTO_IP, SystemNumber.ipMulticastAll, 0)
         _ = set(descriptor, IPPROTO_IP, SystemNumber.ipUnicastInterface, index)
         _ = set(descriptor, IPPROTO_IP, IP_MULTICAST_LOOP, 1)
         try need(set(descriptor, IPPROTO_IP, IP_MULTICAST_TTL, 255), "IP_MULTICAST_TTL")

@@ -150,8 +150,8 @@ extension BoundSocket {
 /// The sockets of one node: one for each address of the selected interfaces, or one for both addresses of the loopback
 /// interface, all on the same port.
 ///
-/// Each is bound to an address or to an interface, so no datagram of another interface is received. The sockets are open: pass
-/// them to a ``UDPTransport`` or `close()` them.
+/// Each is bound to an address or to an interface, so no datagram of another interface is received. The sockets are open:
+/// pass them to a ``UDPTransport`` or `close()` them.
 public struct BoundSockets: Sendable {
   let sockets: [BoundSocket]
   /// The UDP port, including one assigned by the system.

@@ -3,8 +3,8 @@ public import MatterProtocol
 
 /// A node's durable state in its own directory: a journal to which each commit appends one transaction.
 ///
-/// The store keeps one file open, the directory, for its lock, and the journal only while it is among those that the
-/// process used last: so that a process may have many nodes.
+/// The store keeps one file open, the directory, for its lock. The journal is open while it is used often, see
+/// `RecentJournals`: a process may have more nodes than open files.
 ///
 /// A commit has reached the kernel when it returns, so it survives a kill of the process. Durable changes also survive
 /// a loss of power, see ``Synchronization``. Opening the store truncates a transaction at the journal's end that a

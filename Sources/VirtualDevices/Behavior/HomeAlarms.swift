@@ -8,7 +8,7 @@ internal import Synchronization
 /// The smoke and CO alarms of a home that are in progress: each device expresses those of the others. Shared by all
 /// devices of the home that run in this process, on any loop.
 final class HomeAlarms: Sendable {
-  /// The alarms of a device, and what they are at the others.
+  /// The alarms of a device, and the attributes that express them at the others.
   static let attributes = [
     (own: SmokeCoAlarm.smokeState, others: SmokeCoAlarm.interconnectSmokeAlarm),
     (own: SmokeCoAlarm.coState, others: SmokeCoAlarm.interconnectCOAlarm),

@@ -101,7 +101,7 @@ final class StatusBoard: Sendable {
       state.value.drops = status.devices.map(\.drops)
     }.always { [self] _ in
       eventLoop.scheduleTask(in: state.value.throttle.pause(after: NIODeadline.now() - start)) { [self] in
-        // After closing, the loops of the devices may have ended.
+        // A closed board writes nothing.
         if state.value.directory != nil, state.value.throttle.pauseEnded() { _ = performWrite() }
       }
     }

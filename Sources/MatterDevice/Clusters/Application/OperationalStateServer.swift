@@ -47,7 +47,7 @@ enum OperationState {
   static let stopped = State.stopped.rawValue, running = State.running.rawValue, paused = State.paused.rawValue
   static let error = State.error.rawValue, seekingCharger = State.seekingCharger.rawValue
   static let charging = State.charging.rawValue, docked = State.docked.rawValue
-  /// What a robot does at its charger: charge, wait, or maintain itself.
+  /// The states of a robot at its charger: charging, waiting, and maintenance.
   static let atCharger = charging...State.updatingMaps.rawValue
 }
 

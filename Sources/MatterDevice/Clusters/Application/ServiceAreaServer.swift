@@ -75,7 +75,7 @@ public enum ServiceAreaServer {
     return selected.isEmpty ? supported.map(\.area) : selected
   }
 
-  /// Returns the supported areas: those of the definition, unless they were removed, and those that were added later.
+  /// Returns the supported areas: the areas of the definition that were not removed, and the ones added later.
   private static func supported(_ areas: [Area], _ context: inout ServerContext) -> [(id: UInt32, area: Area)] {
     context[ServiceArea.supportedAreas].map { entry in
       let name = name(entry)
