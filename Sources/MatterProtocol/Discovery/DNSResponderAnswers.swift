@@ -241,8 +241,13 @@ extension DNSResponder {
       // possible.
       var isComplete = true
       var taken = 0
+      // Whether records of the service itself are not sent now. The addresses of its host would then be alone in the packet.
+      var isPostponed = false
       for reference in references {
-        if isDue(reference, of: service, in: answers, at: now) {
+        let isOwn = reference.sequence == service
+        if !isOwn && isPostponed && included.isEmpty {
+          // The packet with the postponed records has them.
+        } else if isDue(reference, of: service, in: answers, at: now) {
           let group = records(reference, for: answers)
           let mark = writer.mark
           isComplete = group.allSatisfy { writer.append($0) }
@@ -252,6 +257,8 @@ extension DNSResponder {
           }
           if !group.isEmpty { included.append(reference) }
           main += group.count
+        } else if isOwn {
+          isPostponed = true
         }
         taken += 1
       }
