@@ -13,6 +13,7 @@ import MatterCrypto
     case "home-restart": return restart()
     case "rejoin": return rejoin()
     case "home-fleet", "home-online": return rejoinRole()
+    case "invokes": return invokesRole()
     case "hub-idle": return idleHub()
     case "simulate": return simulation()
     case "score": return score()
@@ -101,6 +102,20 @@ extension HearthBench {
       try Restart.child(CommandLine.arguments[2])
     } catch {
       FileHandle.standardError.write(Data("home-restart: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  /// Runs the process that scripts/profile observes: `invokes WINDOW LIGHTS SECONDS`.
+  private static func invokesRole() {
+    do {
+      let words = PositionalArguments()
+      let numbers = [("WINDOW", 1), ("LIGHTS", 1), ("SECONDS", 10)].enumerated().map { position, word in
+        min(max(Int(clamping: words.number(position, word.0) ?? UInt64(word.1)), 1), 1000)
+      }
+      try invokes(window: numbers[0], lights: numbers[1], seconds: numbers[2])
+    } catch {
+      FileHandle.standardError.write(Data("invokes: \(error)\n".utf8))
       exit(1)
     }
   }

@@ -65,12 +65,33 @@ func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramS
     target: .init(text: "30 ms", isMet: times.median <= 30_000_000))
 }
 
+/// Invokes on one light after the other, both ends on one CPU, for the profiler.
+func invokes(window: Int, lights: Int, seconds: Int) throws {
+  let loops = Loops()
+  defer { loops.close() }
+  let household = try Household(loops)
+  defer { household.close() }
+  try household.prepareToggling(try commissionLights(household, count: lights).nodes)
+  let threads = try [loops.client, loops.server].map { try $0.submit { hearth_thread_id() }.wait() }
+  try Placement.oneCPU.place(clients: [threads[0]], servers: [threads[1]])
+  let end = HostClock.now() + .seconds(Int64(seconds))
+  var batches: [Double] = []
+  while HostClock.now() < end {
+    let start = HostClock.now()
+    _ = try household.controller.measure(2_000, window: window)
+    batches.append(Double((HostClock.now() - start).nanoseconds) / 2_000_000)
+  }
+  print("\(median(batches)) µs each")
+}
+
 /// Commissions new lights with the same controller.
 /// - Returns: their node IDs, the last one prepared for toggling, and the times.
-private func commissionLights(_ household: Household) throws -> (nodes: [NodeID], times: Measured) {
+private func commissionLights(
+  _ household: Household, count: Int = 64
+) throws -> (nodes: [NodeID], times: Measured) {
   var result = Measured(isEach: true)
   var nodes: [NodeID] = []
-  for _ in 0..<64 {
+  for _ in 0..<count {
     let (node, time) = try household.commission(try household.addLight())
     result.times.append(time)
     nodes.append(node)
