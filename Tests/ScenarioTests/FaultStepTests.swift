@@ -78,7 +78,7 @@ import VirtualDevices
   @Test func reportsProblems() {
     #expect(problems("fault: { lamp: wrong }").contains("expected faults such as { slow: 2s }, or heal"))
     #expect(problems("fault: { lamp: { slo: 2s } }").contains("did you mean “slow”?"))
-    #expect(problems("fault: { spot: { busy: true } }").contains("only the fault “data” behind a bridge"))
+    #expect(problems("fault: { spot: { busy: true } }").contains("only the fault “data” here"))
     #expect(problems("add: { lamp: { name: A, type: plug } }").contains("found “lamp”, expected a bridge"))
     #expect(problems("add: { bridge: { name: A, type: toaster } }").contains("found device type “toaster”"))
     #expect(problems("add: { bridge: { name: Lamp, type: plug } }").contains("expected another name"))

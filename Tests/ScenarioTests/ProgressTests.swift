@@ -132,7 +132,7 @@ func waitForCancellation() async {
   @Test func observesEachChangeSeparately() async throws {
     let names = try await run(VirtualTime.usualTimeout) { home, world -> [String] in
       let observed = Mutex<[String]>([])
-      let listener = await HomeListener(to: home, DeviceNames(world.definition).uniqueIDs) { view, _ in
+      let listener = await HomeListener(to: home, DeviceNames(world.definition).identities) { view, _ in
         observed.withLock { $0.append(view.devices.first?.name ?? "none") }
       }
       let lamp = try #require(try await home.devices().list().first)

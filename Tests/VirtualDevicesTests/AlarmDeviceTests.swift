@@ -45,7 +45,7 @@ import Testing
     #expect(findings(engine) == [])
   }
 
-  @Test(arguments: DeviceKind.all.filter(\.mayBeBridged)) func bridgedDeviceHasBattery(_ kind: DeviceKind) throws {
+  @Test(arguments: DeviceKind.all.filter(\.sharesNode)) func bridgedDeviceHasBattery(_ kind: DeviceKind) throws {
     let bridged = "{ name: A, type: \(kind.name), battery: { charge: 40%, type: lithium ion } }"
     var engine = try DeviceEngine(load("{ name: B, type: bridge, devices: [\(bridged), { name: C, type: plug }] }"))
     #expect(engine.value(PowerSource.batPercentRemaining, on: 2) == .value(80))

@@ -46,9 +46,14 @@ import Testing
     #expect(try findings("  - { name: Thing, provisional: true, type: \(kind.name)\(behind) }\n") == [])
   }
 
-  @Test(arguments: DeviceKind.all.filter(\.mayBeBridged)) func conformsBehindBridge(_ kind: DeviceKind) throws {
+  @Test(arguments: DeviceKind.all.filter(\.sharesNode)) func conformsBehindBridge(_ kind: DeviceKind) throws {
     let bridged = "[{ name: Thing, room: Hall, type: \(kind.name), labels: { floor: ground } }]"
     #expect(try findings("  - { name: Bridge, type: bridge, devices: \(bridged) }\n") == [])
+  }
+
+  @Test(arguments: DeviceKind.all.filter(\.sharesNode)) func conformsAsParts(_ kind: DeviceKind) throws {
+    let parts = "[{ name: One, type: \(kind.name) }, { name: Two, type: \(kind.name), labels: { floor: ground } }]"
+    #expect(try findings("  - { name: Lamp, room: Hall, type: dimmable light, parts: \(parts) }\n") == [])
   }
 
   @Test(arguments: SwitchKind.allCases) func conformsAsSwitch(_ kind: SwitchKind) throws {

@@ -3,7 +3,7 @@ internal import MatterClusters
 internal import MatterModel
 internal import VirtualDevices
 
-/// Resolves names in a scenario file to devices of the home, including bridged ones.
+/// Resolves names in a scenario file to devices of the home, including bridged ones and parts.
 struct DeviceNames: Sendable {
   struct Miss: Error {
     /// The paths of the matching devices if the name is ambiguous, otherwise empty.
@@ -13,7 +13,7 @@ struct DeviceNames: Sendable {
   private(set) var devices: [DeviceDefinition] = []
   /// The rooms of the definition, and those that steps add.
   private(set) var rooms: [String] = []
-  /// The path of the bridge, by the path of the bridged device.
+  /// The path of the bridge, or of the whole device, by the path of the bridged device or the part.
   private var bridges: [String: String] = [:]
 
   init() {}
@@ -24,13 +24,11 @@ struct DeviceNames: Sendable {
     for device in home.devices { for bridged in device.bridged { bridges[bridged.path] = device.path } }
   }
 
-  /// Returns the path of the bridge that serves the device, or nil if the device isn't bridged.
+  /// Returns the path of the bridge that serves the device, or of the device that it is a part of; nil if it is a node.
   func bridge(of path: String) -> String? { bridges[path] }
 
-  /// The unique IDs of the devices, by path.
-  var uniqueIDs: [String: String] {
-    Dictionary(devices.map { ($0.path, $0.uniqueID) }, uniquingKeysWith: { first, _ in first })
-  }
+  /// The devices as a home knows them.
+  var identities: DeviceIdentities { DeviceIdentities(devices) }
 
   /// Problems for devices whose name is reserved for the machine that runs the home.
   var hubs: [DefinitionProblem] {

@@ -203,13 +203,14 @@ extension ScenarioReader {
 
   mutating func machine(_ node: Node) -> String? { machine(node.scalar?.string ?? "", node) }
 
-  /// Returns a device with a machine of its own, or the hub. A fault on a bridged device would affect the whole bridge.
+  /// Returns a device with a machine of its own, or the hub. A fault on a bridged device would affect the whole bridge, one on
+  /// a part the whole device.
   mutating func machine(_ name: String, _ node: Node) -> String? {
     guard let device = device(name, node, orHub: true) else { return nil }
     guard let bridge = names.bridge(of: device) else { return device }
     report(
       at: document.mark(of: node), found: "device “\(name)”",
-      expected: "a device on a machine of its own, such as the bridge that it is behind, “\(bridge)”")
+      expected: "a device on a machine of its own, such as “\(bridge)”, which it belongs to")
     return nil
   }
 

@@ -45,8 +45,7 @@ final class EventLog: Sendable {
 
 extension HomeView {
   /// Returns whether a matching event was received, and otherwise the last one of the same kind.
-  func check(_ condition: Claim.EventCondition, of device: HomeDevice) -> DeviceCondition.Finding {
-    guard let source = device.source else { return .init(false, "not known") }
+  func check(_ condition: Claim.EventCondition, of source: DeviceSource) -> DeviceCondition.Finding {
     var endpoints = source.endpoints.filter { $0.servers.contains(condition.cluster) }.map(\.id)
     if let button = condition.button { endpoints = endpoints.indices.contains(button) ? [endpoints[button]] : [] }
     let same = events.filter {

@@ -10,15 +10,15 @@ final class HomeListener: Sendable {
   private let isOpen = Atomic(true)
 
   /// - Parameters:
-  ///   - uniqueIDs: the unique IDs of the devices of the definition, by path.
+  ///   - identities: the devices of the definition.
   ///   - handler: called once with the current state and no changes, before this returns, and then for each update.
   init(
-    to home: Home, _ uniqueIDs: [String: String], _ handler: @escaping @Sendable (HomeView, [HomeChange]) -> Void
+    to home: Home, _ identities: DeviceIdentities, _ handler: @escaping @Sendable (HomeView, [HomeChange]) -> Void
   ) async {
     let backend = home.backend
     let notify: @Sendable (HomeReducer, [HomeChange]) -> Void = { reducer, changes in
       let devices = reducer.state.orderedDevices.map { backend.value(of: $0, reducer) }
-      handler(HomeView(state: reducer.state, devices: devices, uniqueIDs: uniqueIDs), changes)
+      handler(HomeView(state: reducer.state, devices: devices, identities: identities), changes)
     }
     let begin: @Sendable () -> Void = { [weak self] in
       let view = backend.view

@@ -9,8 +9,8 @@ internal import VirtualDevices
 struct HomeView: Sendable {
   let state: HomeState
   let devices: [HomeDevice]
-  /// The unique IDs of the devices of the definition, by path.
-  let uniqueIDs: [String: String]
+  /// The devices of the definition.
+  let identities: DeviceIdentities
   /// The events to be considered for a claim.
   var events: [EventLog.Entry] = []
 
@@ -24,7 +24,7 @@ struct HomeView: Sendable {
       let kind = DataSourceLocality(rawValue: wanted).map { DeviceCondition.Kind.locality($0) }
       return check(kind, device, claim)
     case .attribute(let device, let place, let value, let hasUnit):
-      let source = find(device)?.source
+      let source = find(device)?.source.map { identities.source($0, of: device) }
       let endpoint = source?.endpoints.first { $0.servers.contains(place.cluster) }?.id
       let kind = source.flatMap { source in
         endpoint.map {
@@ -35,7 +35,8 @@ struct HomeView: Sendable {
       return check(kind, device, claim)
     case .event(let device, let condition):
       guard let found = find(device) else { return .init(false, "no device of the home") }
-      return check(condition, of: found)
+      guard let source = found.source else { return .init(false, "not known") }
+      return check(condition, of: identities.source(source, of: device))
     case .actual, .messages: return .init(false, "nothing that the home knows")
     }
   }
@@ -49,7 +50,7 @@ struct HomeView: Sendable {
   /// Finds a device by its unique ID, as the home may have renamed it.
   /// - Parameter path: the path in the definition.
   private func find(_ path: String) -> HomeDevice? {
-    guard let id = uniqueIDs[path] else { return nil }
+    guard let id = identities.uniqueID(of: path) else { return nil }
     return devices.first { $0.identity.matterUniqueID == id }
   }
 
@@ -68,7 +69,7 @@ struct HomeView: Sendable {
   /// definition or was removed from the home, its ID.
   private func name(ofDevice id: String) -> String {
     let unique = devices.first { $0.id == id }?.identity.matterUniqueID
-    return uniqueIDs.first { $0.value == unique }?.key ?? "device \(id)"
+    return identities.path(of: unique) ?? "device \(id)"
   }
 
   private func name(ofRoom id: String?) -> String {

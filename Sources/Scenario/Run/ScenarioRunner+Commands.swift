@@ -62,10 +62,11 @@ extension ScenarioRunner {
 
   /// Finds a device by its unique ID: it may have been renamed, or not be paired while another has a similar name.
   private func target(_ device: String, _ registry: HomeRegistry) throws -> Target {
-    let id = uniqueIDs[device]
-    guard let known = registry.devices.first(where: { $0.identity.uniqueID == id }) else {
+    let id = identities.uniqueID(of: device)
+    guard var known = registry.devices.first(where: { $0.identity.uniqueID == id }) else {
       throw HomeError(.notFound, "\(device) is not paired")
     }
+    known.source = identities.source(known.source, of: device)
     return Target(known)
   }
 

@@ -10,7 +10,7 @@ actor ScenarioRunner {
   private let pace: Duration
   private let timeline: Timeline
   /// The unique IDs of the devices by path, as the scenario names devices by path.
-  let uniqueIDs: [String: String]
+  let identities: DeviceIdentities
   /// The devices whose messages are counted; nil counts those of all machines.
   private let counted: Set<String?>
   private let rules: Rules
@@ -26,7 +26,7 @@ actor ScenarioRunner {
   init(_ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)) {
     (self.scenario, self.stage, self.timeline, self.pace) = (scenario, stage, timeline, pace)
     rules = Rules(scenario)
-    uniqueIDs = DeviceNames(scenario.home).uniqueIDs
+    identities = DeviceNames(scenario.home).identities
     var claims = scenario.always + scenario.never
     for step in scenario.steps { if case .expect(let more, _) = step.action { claims += more } }
     counted = Set(
@@ -174,7 +174,7 @@ actor ScenarioRunner {
       return Fact.value(await stage.value(of: place, in: device)).check(claim.subject, since: 0)
     default:
       guard let home = try? await stage.home else { return .init(false, "a home that is not open") }
-      var view = await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs)
+      var view = await HomeView(state: home.backend.state, devices: home.backend.devices, identities: identities)
       view.events = events.all(from: eventsBefore)
       return view.check(claim)
     }
@@ -186,7 +186,7 @@ actor ScenarioRunner {
   private func observeHome() async throws {
     listener?.close()
     guard let home = try? await stage.home else { return }
-    listener = await HomeListener(to: home, uniqueIDs) { [stage, timeline, rules, start, events] view, changes in
+    listener = await HomeListener(to: home, identities) { [stage, timeline, rules, start, events] view, changes in
       let now = stage.now
       events.add(changes)
       var view = view

@@ -40,7 +40,7 @@ extension SimulatedHome {
       guard let host = device.host, let node = nodes[device.definition.uniqueID] else { return [] }
       let known = state.values[node] ?? NodeValues()
       var owners: [EndpointID: String] = [:]
-      for bridged in device.definition.bridged {
+      for bridged in device.definition.bridged where device.definition.kind == .bridge {
         for endpoint in device.place(named: bridged.path)?.endpoints(nil) ?? [] { owners[endpoint] = bridged.path }
       }
       return host.perform { [owners] engine, now in

@@ -61,6 +61,8 @@ extension SimulatedHome {
       route: route(to: machine, from: hub))
     own.isNarrow = own.route != .none && !carries(SimulatedNetwork.maximumDatagramSize, hub, machine)
     if own.isNarrow { own.isSubscribed = isSubscribed(home, to: device) }
+    // Parts are not devices of the home.
+    guard definition.kind == .bridge else { return [own] }
     return [own]
       + definition.bridged.map { bridged in
         var behind = own

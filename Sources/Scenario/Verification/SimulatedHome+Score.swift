@@ -41,7 +41,7 @@ extension SimulatedHome {
 
   /// Compares whenever the home reports a change of connectivity, before its next report.
   private func observe(_ home: Home, _ score: ScoreState) async -> HomeListener {
-    await HomeListener(to: home, [:]) { [weak self, weak home] view, changes in
+    await HomeListener(to: home, DeviceIdentities()) { [weak self, weak home] view, changes in
       let isReported = changes.contains { if case .connectivity = $0 { true } else { false } }
       // All of the simulated world runs on one thread.
       if isReported, let home { self?.assumeIsolated { $0.compare(home, view.devices, score) } }

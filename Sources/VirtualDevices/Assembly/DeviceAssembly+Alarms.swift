@@ -39,7 +39,8 @@ extension DeviceAssembly {
     switch device.kind {
     case .smokeCOAlarm, .smokeAlarm, .coAlarm: device.battery ?? Battery(.cr123A)
     case .radiatorThermostat: device.battery ?? Battery(.aa, quantity: 2)
-    default: device.battery
+    default:
+      device.battery ?? (device.kind == .bridge ? nil : device.bridged.lazy.compactMap(battery).first)
     }
   }
 }

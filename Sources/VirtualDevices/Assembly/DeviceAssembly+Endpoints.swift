@@ -1,6 +1,6 @@
 import MatterClusters
 package import MatterDevice
-import MatterModel
+package import MatterModel
 import MatterProtocol
 import Runtime
 
@@ -13,7 +13,18 @@ extension DeviceAssembly {
   ) -> [EndpointDefinition] {
     let root = root(of: device, clock)
     guard device.kind == .bridge else {
-      return parts(of: device, clock) { EndpointID(UInt16($0 + 1)) } + root
+      let own = parts(of: device, clock) { EndpointID(UInt16($0 + 1)) }
+      guard !device.bridged.isEmpty else { return own + root }
+      numbers.reserve(through: UInt16(clamping: own.count))
+      let others = device.bridged.flatMap { part in
+        let ids = numbers.endpoints(part: part)
+        return parts(of: part, clock) { ids[$0] }
+      }
+      let all = own + others
+      let inner = Set(all.flatMap(\.parts))
+      // Those that have tags are distinguishable already.
+      return tagged(all.filter { !inner.contains($0.id) && $0.tags.isEmpty })
+        + all.filter { inner.contains($0.id) || !$0.tags.isEmpty } + root
     }
     var aggregator = EndpointDefinition(
       1, deviceTypes: types(device),
@@ -46,14 +57,13 @@ extension DeviceAssembly {
   private static func endpoints(
     bridged device: DeviceDefinition, _ numbers: inout EndpointNumbers, _ clock: BehaviorClock
   ) -> [EndpointDefinition] {
-    let node = numbers.number(of: device.uniqueID)
+    let (node, ids) = numbers.endpoints(bridged: device)
     var facts = BridgedDeviceFacts(
       vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
       productID: device.productID, nodeLabel: clipped(device.name, to: 32), serialNumber: device.serialNumber,
       uniqueID: device.uniqueID)
     facts.servesProvisional = device.servesProvisional
     let information = BridgedDeviceServer.make(facts)
-    let ids = device.endpointNames.map { $0.map { numbers.number(of: name(of: $0, of: device)) } ?? node }
     var parts = parts(of: device, clock) { ids[$0] }
     let own = initial(information, device, position: 0)
     let power = powerSource(of: device, clock, supplying: Set([node] + ids).sorted())
@@ -70,11 +80,6 @@ extension DeviceAssembly {
     return [
       EndpointDefinition(node, deviceTypes: types, servers: [own] + labels + (power.map { [$0] } ?? []), parts: ids)
     ] + parts
-  }
-
-  /// Returns the name of an endpoint in ``EndpointNumbers``.
-  static func name(of endpoint: String, of device: DeviceDefinition) -> String {
-    "\(device.uniqueID)/\(endpoint.lowercased())"
   }
 
   // MARK: One device
@@ -190,17 +195,21 @@ extension DeviceAssembly {
     return (units[position].servers + (position == 0 ? node : [])).first { $0.id == value.target?.cluster }
   }
 
-  /// Returns the problems of the initial values and faults that a device or one of its bridged devices can't have.
+  /// Returns the problems of the initial values and faults that a device or one of its bridged devices or parts can't have.
   /// Endpoints are numbered within each device.
   static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
-    problems(device, isBridged: false) + device.bridged.flatMap { problems($0, isBridged: true) }
+    let node = battery(of: device).map { [PowerSourceServer.make($0)] } ?? []
+    return problems(device, node: node)
+      + device.bridged.flatMap { other in
+        guard device.kind == .bridge else { return problems(other, node: []) }
+        let power = battery(of: other).map { [PowerSourceServer.make($0)] } ?? []
+        return problems(other, node: [ClusterServer(BridgedDeviceBasicInformation.self)] + power)
+      }
   }
 
-  private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
+  /// - Parameter node: The servers of the node on the first endpoint of the definition.
+  private static func problems(_ device: DeviceDefinition, node: [ClusterServer]) -> [DefinitionProblem] {
     let units = units(of: device)
-    let node =
-      (isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : [])
-      + (battery(of: device).map { [PowerSourceServer.make($0)] } ?? [])
     let values = device.initialValues + device.behaviors.flatMap(\.values)
     let problems =
       device.faults.problems(of: device)
@@ -290,6 +299,14 @@ extension DeviceAssembly {
 }
 
 extension DeviceDefinition {
+  /// The parts of the device with their endpoints on a new node; empty for a bridge.
+  package var partEndpoints: [(part: DeviceDefinition, endpoints: [EndpointID])] {
+    guard kind != .bridge else { return [] }
+    var numbers = EndpointNumbers()
+    numbers.reserve(through: UInt16(clamping: endpointNames.count))
+    return bridged.map { ($0, numbers.endpoints(part: $0)) }
+  }
+
   /// The names of the application endpoints within the device; nil for the endpoint of the device itself.
   var endpointNames: [String?] {
     if buttons.count > 1 { return buttons }
@@ -322,12 +339,12 @@ private enum SwitchTag {
   }
 }
 
-/// The endpoints of bridged devices. A device keeps its endpoint, and an endpoint is never reused for another device.
-/// Matter Core § 9.12.
+/// The endpoints of bridged devices and of parts. A device keeps its endpoint, and an endpoint is never reused for another
+/// device. Matter Core § 9.12.
 struct EndpointNumbers: Sendable {
   private static let prefix = "bridge/endpoint/", nextKey = "bridge/next"
   private var numbers: [String: UInt16] = [:]
-  /// The next free endpoint; 1 is the aggregator.
+  /// The next free endpoint; 1 is the aggregator or the device with the parts.
   private var next: UInt16 = 2
   /// The changes to store before the device runs.
   private(set) var changes: [StoreChange] = []
@@ -344,8 +361,24 @@ struct EndpointNumbers: Sendable {
   /// Forgets the changes after they were stored.
   mutating func commit() { changes = [] }
 
+  /// Keeps the first endpoints for the device itself: it may have fewer in a definition that ran earlier.
+  mutating func reserve(through last: UInt16) {
+    next = max(next, last.saturatingAdd(1))
+    numbers = numbers.filter { $0.value > last }
+  }
+
+  /// Returns the endpoints of a part: one for each of its `endpointNames`.
+  mutating func endpoints(part device: DeviceDefinition) -> [EndpointID] {
+    device.endpointNames.map { number(of: $0.map { "\(device.uniqueID)/\($0.lowercased())" } ?? device.uniqueID) }
+  }
+
+  /// Returns the endpoint of a bridged node, and those of its application.
+  mutating func endpoints(bridged device: DeviceDefinition) -> (node: EndpointID, application: [EndpointID]) {
+    (number(of: device.uniqueID), endpoints(part: device))
+  }
+
   /// Returns the endpoint of a device or of a part of it, and assigns a new one if needed.
-  mutating func number(of name: String) -> EndpointID {
+  private mutating func number(of name: String) -> EndpointID {
     if let known = numbers[name] { return EndpointID(known) }
     let number = next
     // There are fewer devices than numbers; beyond that, devices would share the last one.

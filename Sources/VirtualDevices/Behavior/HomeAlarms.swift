@@ -83,7 +83,8 @@ extension ClusterServer {
 extension VirtualDevice {
   /// Expresses the alarms of other devices while this one has power.
   func followAlarms() {
-    guard definition.kind == .bridge || DeviceKind.interconnected.contains(definition.kind) else { return }
+    let kinds = [definition.kind] + definition.bridged.map(\.kind)
+    guard definition.kind == .bridge || kinds.contains(where: DeviceKind.interconnected.contains) else { return }
     let (loop, device) = (environment.loop, NIOLoopBound(self, eventLoop: environment.loop))
     environment.rooms.alarms.observe(from: definition.uniqueID) { loop.execute { device.value.expressAlarms() } }
     expressAlarms()

@@ -2,15 +2,15 @@ internal import MatterDevice
 internal import MatterModel
 internal import Yams
 
-// Keys of some kinds of device only: labels, buttons, bridged devices.
+// Keys of some kinds of device only: labels, buttons, bridged devices; and the parts of a composed device.
 extension DefinitionReader {
   typealias Parts = (
-    switchKind: SwitchKind?, buttons: [String], program: ApplianceProgram?, bridged: [DeviceDraft]
+    switchKind: SwitchKind?, buttons: [String], program: ApplianceProgram?, others: [DeviceDraft]
   )
 
   /// Reads the keys of a kind, and reports those of other kinds.
   mutating func readParts(
-    _ fields: [String: Node], of kind: DeviceKind?, isBridged: Bool, mark: SourceMark
+    _ fields: [String: Node], of kind: DeviceKind?, at position: Position, maker: UInt16, mark: SourceMark
   ) -> Parts {
     var parts: Parts = (nil, [], readProgram(fields, of: kind), [])
     if let node = fields["switch"], isPlaced(node, "switch", kind, in: [.genericSwitch]) {
@@ -20,9 +20,18 @@ extension DefinitionReader {
       parts.buttons = readButtons(node)
     }
     if let node = fields["devices"] {
-      if isPlaced(node, "devices", kind, in: [.bridge]) { parts.bridged = readBridged(node) }
-    } else if kind == .bridge, !isBridged {
+      if isPlaced(node, "devices", kind, in: [.bridge]) { parts.others = readOthers(node, as: .bridged) }
+    } else if kind == .bridge, position == .node {
       report(at: mark, found: "a bridge without devices", expected: "“devices:” and a list of devices")
+    }
+    if let node = fields["parts"] {
+      if kind?.sharesNode == false {
+        report(
+          at: document.mark(of: node), found: "“parts”",
+          expected: kind == .bridge ? "“devices:” in a bridge" : "this key only in a device that can have parts")
+      } else {
+        parts.others = readOthers(node, as: .part(vendor: maker))
+      }
     }
     if kind == .genericSwitch, parts.switchKind == nil { parts.switchKind = .full }
     return parts
@@ -37,12 +46,13 @@ extension DefinitionReader {
     return false
   }
 
-  private mutating func readBridged(_ node: Node) -> [DeviceDraft] {
+  private mutating func readOthers(_ node: Node, as position: Position) -> [DeviceDraft] {
     guard case .sequence(let sequence) = node else {
-      report(node, expected: "a list of devices, each beginning with “- name: ”")
+      let what = position == .bridged ? "devices" : "parts"
+      report(node, expected: "a list of \(what), each beginning with “- name: ”")
       return []
     }
-    return sequence.compactMap { readDevice($0, isBridged: true) }
+    return sequence.compactMap { readDevice($0, as: position) }
   }
 
   // MARK: Labels

@@ -95,17 +95,32 @@ struct DefinitionReader {
   static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
     "serial", "uniqueID", "enableKey", "attributes", "behave", "battery", "count", "labels", "switch", "buttons",
-    "devices", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
+    "devices", "parts", "provisional", "resumesSubscriptions", "climate", "filters", "tank", "phases", "modes", "areas",
     "compartments", "doorAlarm", "travel", "encoder", "faults", "load", "solar", "storage", "vehicle", "images",
     "media", "clusters", "sleepy", "sounds", "tariff", "closure",
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
-    !["passcode", "discriminator", "port", "enableKey", "devices", "resumesSubscriptions", "sleepy"].contains($0)
+    !["passcode", "discriminator", "port", "enableKey", "devices", "parts", "resumesSubscriptions", "sleepy"].contains($0)
+  }
+  /// The keys of a part of a composed device; it has the room, the identity and the battery of the device.
+  private static let partKeys = bridgedKeys.filter {
+    ![
+      "room", "count", "vendor", "product", "vendorName", "productName", "serial", "uniqueID", "battery", "provisional",
+    ].contains($0)
   }
 
-  /// - Parameter isBridged: whether the device is behind a bridge.
-  mutating func readDevice(_ node: Node, isBridged: Bool = false) -> DeviceDraft? {
+  /// The position of a device in a file.
+  enum Position: Hashable {
+    /// A node of its own.
+    case node
+    /// Behind a bridge.
+    case bridged
+    /// A part of a composed device with this vendor.
+    case part(vendor: UInt16)
+  }
+
+  mutating func readDevice(_ node: Node, as position: Position = .node) -> DeviceDraft? {
     entryCount += 1
     guard entryCount <= DefinitionResolver.deviceLimit else {
       if entryCount == DefinitionResolver.deviceLimit + 1 {
@@ -116,9 +131,12 @@ struct DefinitionReader {
       return nil
     }
     guard
-      let fields = isBridged
-        ? fields(of: node, known: Self.bridgedKeys, what: "a device behind a bridge")
-        : fields(of: node, known: Self.deviceKeys, what: "a device")
+      let fields =
+        switch position {
+        case .node: fields(of: node, known: Self.deviceKeys, what: "a device")
+        case .bridged: fields(of: node, known: Self.bridgedKeys, what: "a device behind a bridge")
+        case .part: fields(of: node, known: Self.partKeys, what: "a part of a device")
+        }
     else { return nil }
     let mark = document.mark(of: node)
     for key in ["name", "type"] where fields[key] == nil {
@@ -126,8 +144,8 @@ struct DefinitionReader {
     }
     let name = name(fields["name"], what: "the device's name")
     let kind = fields["type"].flatMap { readKind($0) }
-    if isBridged, kind?.mayBeBridged == false, let node = fields["type"] {
-      report(node, expected: "a device that can be behind a bridge")
+    if position != .node, kind?.sharesNode == false, let node = fields["type"] {
+      report(node, expected: "a device that can be \(position == .bridged ? "behind a bridge" : "a part of another")")
     }
     let room = fields["room"].flatMap { readRoom($0) }
     let passcode = fields["passcode"].flatMap { readPasscode($0) }
@@ -147,19 +165,25 @@ struct DefinitionReader {
     let enableKey = fields["enableKey"].flatMap { readKey($0) }
     let provisional = boolean(fields["provisional"])
     let resumes = boolean(fields["resumesSubscriptions"])
-    let makers = fields["clusters"].map {
-      readMakers($0, vendor: vendor.map { UInt16(clamping: $0.value) } ?? DeviceDefinition.defaultVendor)
-    }
+    let maker =
+      if case .part(let maker) = position { maker } else {
+        vendor.map { UInt16(clamping: $0.value) } ?? DeviceDefinition.defaultVendor
+      }
+    let makers = fields["clusters"].map { readMakers($0, vendor: maker) }
     let count = number(fields["count"], in: 1...16_384, expected: "a number from 1 to 16384")
     var values = fields["attributes"].map { readAttributes($0) } ?? []
     var behaviors = fields["behave"].map { readBehaviors($0, besides: values) } ?? []
     if let load = fields["load"] { readLoad(load, of: kind, &values, &behaviors) }
     let battery = fields["battery"].flatMap { readBattery($0) }
     let sleep = fields["sleepy"].flatMap { readSleep($0, of: kind) }
-    let faults = fields["faults"].map { readFaults($0, isBridged: isBridged) } ?? DeviceFaults()
+    let faults = fields["faults"].map { readFaults($0, isBridged: position != .node) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let climate = readClimate(fields, of: kind)
-    let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
+    var parts = readParts(fields, of: kind, at: position, maker: maker, mark: mark)
+    if kind != .bridge {
+      // They share the room and the node.
+      for index in parts.others.indices { (parts.others[index].room, parts.others[index].servesProvisional) = (room, provisional) }
+    }
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
     guard let name, let kind else { return nil }
@@ -174,7 +198,7 @@ struct DefinitionReader {
       switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
       motors: readMotors(fields, of: kind), closure: readClosure(fields, of: kind),
       images: readImages(fields, of: kind), modes: readModes(fields, of: kind),
-      sounds: readSounds(fields, of: kind), media: readMedia(fields, of: kind), bridged: parts.bridged,
+      sounds: readSounds(fields, of: kind), media: readMedia(fields, of: kind), bridged: parts.others,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 

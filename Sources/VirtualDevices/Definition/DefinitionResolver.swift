@@ -74,7 +74,7 @@ struct DefinitionResolver {
 
   // MARK: Limits
 
-  /// The maximum number of devices of a bridge: its list of parts must fit a report.
+  /// The maximum number of devices of a bridge, or of parts of a device: the list of endpoints must fit a report.
   static let bridgedLimit = 250
 
   /// Reports too many devices.
@@ -83,13 +83,17 @@ struct DefinitionResolver {
     let before = problems.count
     for draft in drafts {
       let bridged = draft.bridged.reduce(0) { $0 + $1.number }
+      let isBridge = draft.kind == .bridge
       if bridged > Self.bridgedLimit {
-        report(draft.mark, found: "\(bridged) devices behind one bridge", expected: "at most \(Self.bridgedLimit)")
+        report(
+          draft.mark, found: "\(bridged) \(isBridge ? "devices behind one bridge" : "parts of one device")",
+          expected: "at most \(Self.bridgedLimit)")
       }
       if draft.number > 1, !draft.bridged.isEmpty {
         report(
-          draft.count?.mark ?? draft.mark, found: "several bridges with the same devices behind them",
-          expected: "an entry of its own for each bridge that has devices")
+          draft.count?.mark ?? draft.mark,
+          found: isBridge ? "several bridges with the same devices behind them" : "several devices with the same parts",
+          expected: "an entry of its own for each \(isBridge ? "bridge that has devices" : "device that has parts")")
       }
     }
     checkTotal(drafts)

@@ -8,6 +8,7 @@ extension DeviceKind {
   /// Providers of software.
   static let software = [otaProvider]
 
-  /// Whether a device of the kind can be behind a bridge. A provider is addressed by its node id.
-  package var mayBeBridged: Bool { self != .bridge && self != .otaProvider }
+  /// Whether a device of the kind can share its node: be behind a bridge, have parts or be one. A provider is addressed by its
+  /// node id.
+  package var sharesNode: Bool { self != .bridge && self != .otaProvider }
 }

@@ -49,7 +49,7 @@ struct DeviceDraft: Sendable {
   var modes: [String]?
   var sounds: [String]?
   var media: MediaSettings?
-  /// The devices behind a bridge.
+  /// The devices behind a bridge, or the parts of another device.
   var bridged: [DeviceDraft] = []
   /// The number of devices; nil for one device with the unchanged name.
   var count: Marked<Int>?
@@ -57,6 +57,6 @@ struct DeviceDraft: Sendable {
 
   /// The number of devices of the entry.
   var number: Int { count?.value ?? 1 }
-  /// The number of devices including bridged ones.
+  /// The number of devices including bridged ones and parts.
   var total: Int { number * (1 + bridged.reduce(0) { $0 + $1.number }) }
 }

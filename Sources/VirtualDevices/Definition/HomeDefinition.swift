@@ -158,7 +158,7 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var media: MediaSettings?
   /// Whether the device is added behind its bridge later.
   package var isAbsent = false
-  /// The devices behind a bridge; their codes and ports are not used.
+  /// The devices behind a bridge, or the parts of another device; their codes and ports are not used.
   public var bridged: [DeviceDefinition] = []
   /// The position of the definition.
   public var mark: SourceMark

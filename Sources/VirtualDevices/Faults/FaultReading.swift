@@ -68,7 +68,7 @@ package enum FaultReading {
       }
     }
     if isBridged, faults.areOfNode {
-      report(node, node.summary, "only the fault “data” behind a bridge; the others belong to the bridge")
+      report(node, node.summary, "only the fault “data” here; the others belong to the whole node")
     }
     return (faults, problems)
   }

@@ -10,7 +10,7 @@ extension VirtualDevice {
   package func inject(_ faults: DeviceFaults, at place: Place) throws(ControlError) {
     guard place.bridged == nil || !faults.areOfNode else {
       throw ControlError(
-        .refused, "a bridged device has faults of its attributes only; use its bridge, “\(definition.path)”")
+        .refused, "it has faults of its attributes only; use “\(definition.path)”")
     }
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     let path = place.bridged?.path ?? definition.path

@@ -48,8 +48,10 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var isAsleep: Bool?
   /// The names of its buttons if it has several, in the order of their endpoints.
   public var buttons: [String] = []
-  /// The devices behind the bridge.
+  /// The devices behind the bridge, or the parts of the device.
   public var bridged: [BridgedStatus] = []
+  /// Whether it is a bridge.
+  package var isBridge: Bool { type == DeviceKind.bridge.title }
   /// The dropped messages since the start, and the failed commands to bound nodes (`undeliveredCommand`,
   /// `refusedCommand`), by reason.
   public var drops: [String: Int] = [:]
@@ -90,7 +92,7 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var path: String { room.isEmpty ? name : "\(room)/\(name)" }
 }
 
-/// A device behind a bridge.
+/// A device behind a bridge, or a part of another device.
 public struct BridgedStatus: Codable, Sendable, Hashable {
   /// The name in the definition.
   public var name: String
@@ -98,7 +100,7 @@ public struct BridgedStatus: Codable, Sendable, Hashable {
   public var room: String
   /// The device type in the spelling of the Device Library.
   public var type: String
-  /// The endpoint of its bridged node.
+  /// The endpoint of its bridged node, or its first one as a part.
   public var endpoint: UInt16
   /// The faults of its attributes: “onOff.onOff null”.
   public var faults: [String] = []

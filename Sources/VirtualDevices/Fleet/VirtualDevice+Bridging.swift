@@ -58,7 +58,7 @@ extension DeviceDefinition {
   ) throws(DefinitionError) -> [DeviceDefinition] {
     var reader = DefinitionReader(
       file: document.file, text: document.text, catalogue: .all, opening: HomeDefinition.openFile)
-    let draft = reader.readDevice(node, isBridged: true)
+    let draft = reader.readDevice(node, as: .bridged)
     guard let draft, reader.problems.isEmpty else { throw DefinitionError(problems: reader.problems) }
     var bridge = DeviceDraft(name: Marked(value: name, mark: mark), room: room, kind: .bridge, mark: mark)
     bridge.bridged = [draft]

@@ -9,6 +9,9 @@ extension VirtualDevice {
   /// Switches the power of the device, or of a bridged one, which is unreachable without power.
   package func switchPower(_ isOn: Bool, at place: Place) throws(ControlError) {
     if let bridged = place.bridged {
+      guard definition.kind == .bridge else {
+        throw ControlError(.refused, "it has no power supply of its own; use “\(definition.path)”")
+      }
       if isOn { withoutPower.remove(bridged.path) } else { withoutPower.insert(bridged.path) }
       // If the bridge has no power either, the change takes effect at its start.
       if host == nil { return }

@@ -50,7 +50,7 @@ package final class VirtualDevice {
 
   /// The definition with the devices that are behind the bridge at present.
   package private(set) var definition: DeviceDefinition
-  /// The endpoints of the bridged devices.
+  /// The endpoints of the bridged devices or the parts.
   private(set) var numbers = EndpointNumbers()
   /// The running engine; nil without power.
   package private(set) var host: EngineHost<DeviceEngine>?
@@ -301,7 +301,7 @@ package final class VirtualDevice {
   func inject(_ fault: DeviceNetwork.Fault, at place: Place) throws(ControlError) {
     guard place.bridged == nil else {
       throw ControlError(
-        .refused, "a bridged device has no network of its own; use its bridge, “\(definition.path)”")
+        .refused, "it has no network of its own; use “\(definition.path)”")
     }
     guard let link = environment.link else {
       throw ControlError(.refused, "faults can't be injected into its network")
@@ -366,7 +366,8 @@ package final class VirtualDevice {
           name: bridged.name, room: bridged.room ?? "", type: bridged.kind.title, endpoint: place.node.rawValue,
           buttons: bridged.buttons)
         part.faults = faults[bridged.path]?.words ?? []
-        part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
+        part.isReachable =
+          engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? (definition.kind != .bridge)
         (part.onOff, part.level, part.highestLevel, part.position) = Self.values(
           &engine, on: place.application[0])
         part.reading =
@@ -403,7 +404,7 @@ package final class VirtualDevice {
 
   /// The number of devices including bridged ones, and the number of devices that have power.
   var deviceCounts: (all: Int, online: Int) {
-    let bridged = definition.bridged
+    let bridged = definition.kind == .bridge ? definition.bridged : []
     guard host != nil else { return (bridged.count + 1, 0) }
     return (bridged.count + 1, bridged.count { !withoutPower.contains($0.path) } + 1)
   }
@@ -464,11 +465,11 @@ package final class VirtualDevice {
 
   // MARK: Endpoints
 
-  /// A device of the definition on this node: this one, or a bridged one.
+  /// A device of the definition on this node: this one, a bridged one or a part.
   package struct Place {
-    /// The bridged device; nil for the node's own device.
+    /// The bridged device or the part; nil for the node's own device.
     package var bridged: DeviceDefinition?
-    /// The endpoint of the device as a node.
+    /// The endpoint of the device as a node; the first one of a part.
     package var node: EndpointID
     /// The application endpoints, one for each button or compartment; never empty.
     package var application: [EndpointID]
@@ -485,10 +486,11 @@ package final class VirtualDevice {
 
   private func place(of device: DeviceDefinition) -> Place {
     var numbers = numbers
-    let node = numbers.number(of: device.uniqueID)
-    let application = device.endpointNames.map { name in
-      name.map { numbers.number(of: DeviceAssembly.name(of: $0, of: device)) } ?? node
-    }
+    let (node, application) =
+      if definition.kind == .bridge { numbers.endpoints(bridged: device) } else {
+        // The first endpoint stands for the part; there is at least one.
+        (numbers.endpoints(part: device).first ?? .root, numbers.endpoints(part: device))
+      }
     return Place(bridged: device, node: node, application: application)
   }
 }

@@ -128,7 +128,7 @@ struct DeviceStage {
 
   /// A bridge with a device of each kind.
   nonisolated(unsafe) static let bridge = make {
-    let kinds = DeviceKind.all.filter(\.mayBeBridged)
+    let kinds = DeviceKind.all.filter(\.sharesNode)
     let text =
       "devices: [{ name: Bridge, type: bridge, devices: ["
       + kinds.enumerated().map { "{ name: Device \($0), type: \"\($1.name)\" }" }.joined(separator: ", ") + "] }]"

@@ -5,7 +5,7 @@ import VirtualDevices
 /// An example of a definition file: one of the files in `devices`, which the executable contains.
 enum ExampleDefinition: String, CaseIterable, ExpressibleByArgument {
   case light, bridge, switches, sensors, alarms, appliances, lock, climate
-  case covers, water, energy, media, software, faults, maker, house
+  case covers, water, energy, media, software, faults, maker, house, composed
 
   static let list = allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -57,6 +57,7 @@ enum ExampleDefinition: String, CaseIterable, ExpressibleByArgument {
     case .faults: PackageResources.faults_yaml
     case .maker: PackageResources.maker_yaml
     case .house: PackageResources.house_yaml
+    case .composed: PackageResources.composed_yaml
     }
   }
 

@@ -90,14 +90,18 @@ struct Run: AsyncParsableCommand {
     fleetOptions.peers = try AddressBook(file: addressBook).addresses(in: HomeRegistry())
     if check {
       try checkNetwork()
-      let bridged = home.devices.reduce(0) { $0 + $1.bridged.count }
+      func count(bridges: Bool) -> Int {
+        home.devices.reduce(0) { $0 + (($1.kind == .bridge) == bridges ? $1.bridged.count : 0) }
+      }
+      let (bridged, parts) = (count(bridges: true), count(bridges: false))
       return options.output.result(
         [
           "home": .string(home.name), "devices": .integer(home.devices.count), "bridged": .integer(bridged),
+          "parts": .integer(parts),
           "rooms": .array(home.rooms.map { .string($0) }), "clashes": .array(clashes.map(\.json)),
         ],
         "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
-          + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
+          + (parts > 0 ? " with \(parts) parts" : "") + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
     }
     // The definitions are not kept while the devices run.
     let name = home.name

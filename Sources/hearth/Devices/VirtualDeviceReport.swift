@@ -14,7 +14,7 @@ enum VirtualDeviceReport {
         "\(device.port)", device.manualCode, "\(device.discriminator)", "\(device.fabrics.count)",
         ([device.state, text(device.network) ?? ""] + device.faults).filter { !$0.isEmpty }.joined(separator: "; "))
       for bridged in device.bridged {
-        // Indented below the bridge.
+        // Indented below the bridge, or the device that has the part.
         table.add(
           "  " + bridged.name, bridged.room.isEmpty ? "–" : bridged.room, bridged.type, "/\(bridged.endpoint)", "", "",
           "", "", ([bridged.state] + bridged.faults).joined(separator: "; "))
@@ -49,7 +49,8 @@ enum VirtualDeviceReport {
           "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
           "powered": .bool(device.isPowered), "asleep": device.isAsleep.map { .bool($0) } ?? .null,
           "buttons": .array(device.buttons.map { .string($0) }),
-          "bridged": .array(device.bridged.map(json)),
+          "bridged": .array(device.isBridge ? device.bridged.map(json) : []),
+          "parts": .array(device.isBridge ? [] : device.bridged.map(json)),
           "network": device.network.map { json($0) } ?? .null,
           "faults": .array(device.faults.map { .string($0) }),
           "drops": json(device.drops.sorted { $0.key < $1.key }),

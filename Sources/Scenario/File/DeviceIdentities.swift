@@ -1,0 +1,34 @@
+internal import HearthHome
+internal import MatterModel
+internal import VirtualDevices
+
+/// The devices of a definition as a home knows them, by path: by their unique IDs, since a home may rename them. A part of a
+/// device is some endpoints of that device.
+struct DeviceIdentities: Sendable {
+  private var uniqueIDs: [String: String] = [:]
+  private var parts: [String: [EndpointID]] = [:]
+
+  init(_ devices: [DeviceDefinition] = []) {
+    for device in devices where uniqueIDs[device.path] == nil { uniqueIDs[device.path] = device.uniqueID }
+    for device in devices {
+      for (part, endpoints) in device.partEndpoints {
+        uniqueIDs[part.path] = device.uniqueID
+        parts[part.path] = endpoints
+      }
+    }
+  }
+
+  /// Returns the unique ID of the home's device; nil for an unknown path.
+  func uniqueID(of path: String) -> String? { uniqueIDs[path] }
+
+  /// Returns the path of the device with a unique ID.
+  func path(of uniqueID: String?) -> String? { uniqueIDs.first { $0.value == uniqueID && parts[$0.key] == nil }?.key }
+
+  /// Returns a source of the device with the endpoints that belong to a path: all of them, or those of a part.
+  func source(_ source: DeviceSource, of path: String) -> DeviceSource {
+    guard let part = parts[path] else { return source }
+    var source = source
+    source.endpoints.removeAll { !part.contains($0.id) }
+    return source
+  }
+}
