@@ -19,7 +19,7 @@ public struct GroupRecord: Hashable, Sendable, Codable {
   /// At most 16 bytes.
   public let name: String
   /// The key set that encrypts its messages. Groups share one, since a node need not support more than two.
-  public let keySet: UInt16
+  package let keySet: UInt16
   /// The endpoints that joined, in order.
   public internal(set) var members: [Member] = []
   /// Nodes that may have keys, memberships or access entries of the group, in order: nodes with members, nodes where an
@@ -56,7 +56,7 @@ public struct GroupRecord: Hashable, Sendable, Codable {
 
   /// Returns the nodes of the fabric that may still have keys, memberships or access entries of a deleted group.
   /// - Parameter state: the contents of the controller's store.
-  public static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {
+  static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {
     var holders: Set<NodeID> = []
     for (key, value) in state where key.hasPrefix(prefix) {
       guard let record = GroupRecord(tlv: value), record.isDeleted else { continue }

@@ -27,7 +27,7 @@ public struct ServerContext: Sendable {
   /// The time at which the current message was received, or the timer fired.
   public var now: Instant { node.now }
   /// The time at which the device started.
-  public var startedAt: Instant { node.startedAt }
+  var startedAt: Instant { node.startedAt }
   /// The endpoint of the handler's own cluster.
   public var endpoint: EndpointID { node.clusters[current].path.endpoint }
   /// The handler's own cluster.
@@ -186,7 +186,7 @@ public struct ServerContext: Sendable {
   // MARK: The node
 
   /// The group memberships. The setter stores them and reports GroupTable of Group Key Management.
-  public var groupTable: GroupTable {
+  var groupTable: GroupTable {
     get { node.groupTable }
     set {
       guard newValue != node.groupTable else { return }

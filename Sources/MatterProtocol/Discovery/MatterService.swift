@@ -18,7 +18,7 @@ public struct MatterService: Hashable, Sendable, Codable {
     public var key: String
     /// The value after the `=`.
     public var value: String
-    public init(_ key: String, _ value: String) {
+    package init(_ key: String, _ value: String) {
       self.key = key
       self.value = value
     }
@@ -45,7 +45,7 @@ public struct MatterService: Hashable, Sendable, Codable {
   }
 
   /// Returns the host name for a link-layer address, given by the low 48 bits. § 4.3.1.
-  public static func hostName(macAddress: UInt64) -> String {
+  package static func hostName(macAddress: UInt64) -> String {
     String(hexadecimal(macAddress).suffix(12)) + ".local"
   }
 
@@ -107,7 +107,7 @@ extension MatterService {
   }
 
   /// The upper four bits of the discriminator.
-  public var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
+  var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
 
   /// CM: 0 not in commissioning mode, 1 with the passcode of the device, 2 with a passcode for this commissioning
   /// window. Absent means 0. § 4.3.1.
@@ -149,7 +149,7 @@ extension MatterService {
   }
 
   /// RI: the rotating device identifier. § 4.3.1.
-  public var rotatingID: [UInt8]? {
+  var rotatingID: [UInt8]? {
     get {
       guard let value = self[text: "RI"], value.utf8.count % 2 == 0 else { return nil }
       var bytes: [UInt8] = []
@@ -203,7 +203,7 @@ extension MatterService {
   }
 
   /// T: the supported TCP modes, as a bit map (2 client, 4 server). § 4.3.4.
-  public var tcpModes: UInt8? {
+  var tcpModes: UInt8? {
     get { number("T", upTo: 255).map { UInt8($0) } }
     set { self[text: "T"] = newValue.map { String($0) } }
   }

@@ -78,12 +78,12 @@ public struct EventData: Hashable, Sendable, Codable {
   }
 
   /// The time of the event since 1970-01-01 UTC; nil if the node has no clock, see ``timeSinceStart``.
-  public var timeSince1970: Duration? {
+  var timeSince1970: Duration? {
     if case .epoch(let milliseconds) = timestamp { .milliseconds(milliseconds) } else { nil }
   }
 
   /// The time of the event since the node started; nil if the node has a clock.
-  public var timeSinceStart: Duration? {
+  var timeSinceStart: Duration? {
     if case .system(let milliseconds) = timestamp { .milliseconds(milliseconds) } else { nil }
   }
 }

@@ -51,7 +51,7 @@ public struct FleetError: Error, Sendable, CustomStringConvertible {
 /// The running devices of a home, each an engine with its own port and state, distributed over the event loops.
 public final class Fleet: Sendable {
   /// Returns the registry for discovery without multicast on this host, below the run directory.
-  public static func respondersDirectory(in runDirectory: String) -> String { runDirectory + "/responders" }
+  static func respondersDirectory(in runDirectory: String) -> String { runDirectory + "/responders" }
 
   private let discovery: ServiceDiscovery
   private let devices: [NIOLoopBound<VirtualDevice>]
