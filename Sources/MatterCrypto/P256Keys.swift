@@ -3,9 +3,6 @@ import Synchronization
 
 /// A P-256 public key. Core § 3.5.1.
 public struct P256PublicKey: Sendable, Hashable {
-  /// Length of an uncompressed key, in bytes.
-  static let byteCount = P256.pointByteCount
-
   /// The uncompressed point: 0x04, x, y.
   public let bytes: [UInt8]
   private let key: EVPKey
@@ -43,9 +40,6 @@ public struct P256PublicKey: Sendable, Hashable {
 
 /// A P-256 private key with its public key. Its description does not contain the scalar.
 public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// Length of the scalar, in bytes.
-  static let byteCount = P256.scalarByteCount
-
   /// 32 big-endian bytes.
   public let scalar: [UInt8]
   public let publicKey: P256PublicKey

@@ -182,12 +182,6 @@ public struct TLVReader: Sendable {
   /// Whether the current element is null; true before the first element.
   public var isNull: Bool { type == .null }
 
-  /// Range of the current string's content in the bytes.
-  func stringRange() throws(TLVError) -> Range<Int> {
-    guard type == .octetString || type == .utf8String else { throw .unexpectedType(found: type, expected: "string") }
-    return content..<(content + Int(value))
-  }
-
   /// Copies the content of the current octet string.
   /// - Parameter bytes: the input.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``.

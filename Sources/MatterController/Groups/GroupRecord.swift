@@ -54,17 +54,6 @@ public struct GroupRecord: Hashable, Sendable, Codable {
       .sorted { $0.id < $1.id }
   }
 
-  /// Returns the nodes of the fabric that may still have keys, memberships or access entries of a deleted group.
-  /// - Parameter state: the contents of the controller's store.
-  static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {
-    var holders: Set<NodeID> = []
-    for (key, value) in state where key.hasPrefix(prefix) {
-      guard let record = GroupRecord(tlv: value), record.isDeleted else { continue }
-      holders.formUnion(record.holders.filter { state[PeerRecord.key($0)] != nil })
-    }
-    return holders
-  }
-
   static func counterStored(_ counter: UInt32) -> StoreChange { StoreChange(counterKey, counter.tlv, isDurable: true) }
 
   var tlv: [UInt8] {

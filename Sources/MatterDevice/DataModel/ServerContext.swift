@@ -69,11 +69,6 @@ public struct ServerContext: Sendable {
     return node.clusters[index].server.attributes[attribute.id] != nil
   }
 
-  /// Returns the FeatureMap of a cluster; 0 if it is not served.
-  public func features<C: Cluster>(of _: C.Type, on endpoint: EndpointID? = nil) -> UInt32 {
-    index(of: C.self, on: endpoint).map { node.clusters[$0].server.features } ?? 0
-  }
-
   /// Returns the clusters that an endpoint serves, sorted.
   public func clusters(on endpoint: EndpointID) -> [ClusterID] {
     node.clusters.filter { $0.path.endpoint == endpoint }.map(\.path.cluster)

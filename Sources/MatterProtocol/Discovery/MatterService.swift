@@ -148,30 +148,6 @@ extension MatterService {
     set { self[text: "DN"] = newValue }
   }
 
-  /// RI: the rotating device identifier. § 4.3.1.
-  var rotatingID: [UInt8]? {
-    get {
-      guard let value = self[text: "RI"], value.utf8.count % 2 == 0 else { return nil }
-      var bytes: [UInt8] = []
-      var high: UInt8?
-      for character in value {
-        guard let digit = character.hexDigitValue, character.isASCII else { return nil }
-        if let first = high {
-          bytes.append(first << 4 | UInt8(digit))
-          high = nil
-        } else {
-          high = UInt8(digit)
-        }
-      }
-      return bytes
-    }
-    set {
-      self[text: "RI"] = newValue.map { bytes in
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-      }
-    }
-  }
-
   /// PH: the ways to bring the device into commissioning mode, as a bit map. § 4.3.1.
   public var pairingHint: UInt32? {
     get { number("PH", upTo: 0xFFFF_FFFF).map { UInt32($0) } }
@@ -200,12 +176,6 @@ extension MatterService {
   public var activeThreshold: Duration? {
     get { milliseconds("SAT", upTo: 65_535) }
     set { self[text: "SAT"] = Self.milliseconds(newValue) }
-  }
-
-  /// T: the supported TCP modes, as a bit map (2 client, 4 server). § 4.3.4.
-  var tcpModes: UInt8? {
-    get { number("T", upTo: 255).map { UInt8($0) } }
-    set { self[text: "T"] = newValue.map { String($0) } }
   }
 
   /// ICD: whether the node operates as a long-idle-time device; nil if it isn't an intermittently connected device. §

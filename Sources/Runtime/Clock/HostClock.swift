@@ -25,17 +25,6 @@ public enum HostClock {
     guard clock_gettime(CLOCK_REALTIME, &time) == 0 else { return matterEpoch * 1_000_000 }
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
-
-  /// Returns the wall clock in microseconds since 2000 (epoch-us), or 0 if the clock is set to before 2000.
-  static func matterMicroseconds() -> UInt64 {
-    UInt64(clamping: unixMicroseconds() - matterEpoch * 1_000_000)
-  }
-
-  /// Returns the wall clock in seconds since 2000 (epoch-s), as in certificates, or 0 if the clock is set to before
-  /// 2000.
-  static func matterSeconds() -> UInt32 {
-    UInt32(clamping: matterMicroseconds() / 1_000_000)
-  }
 }
 
 extension Instant {

@@ -159,11 +159,6 @@ final class BuiltinDiscovery: DiscoveryProvider {
     pump()
   }
 
-  func queryAgain() {
-    browser.queryAgain(at: HostClock.now())
-    pump()
-  }
-
   func close() {
     if isClosed { return }
     responder.withdrawAll(at: HostClock.now())

@@ -175,9 +175,6 @@ public final class ServiceDiscovery: NodeDiscovery {
   /// Stops a search. Events already on their way to another loop may still be delivered.
   public func stop(_ browse: Browse) { run { core, _ in core.value?.stop(browse) } }
 
-  /// Queries again at once for all searches.
-  func queryAgain() { run { core, _ in core.value?.queryAgain() } }
-
   /// Switches to these interfaces and their current addresses: announces the published services on new interfaces, and
   /// browses there.
   public func follow(_ interfaces: [NetworkInterface]) { run { core, _ in core.value?.follow(interfaces) } }
