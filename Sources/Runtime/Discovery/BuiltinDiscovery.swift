@@ -92,7 +92,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     var kept: [DatagramSocket] = []
     var isNew = false
     for interface in wanted {
-      for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+      for isIPv6 in MulticastRoute.families(on: interface) {
         let known = sockets.first { $0.interface.id == interface.id && $0.local.ip.isIPv6 == isIPv6 }
         if let known, isIPv6 || Self.addresses4(known.interface) == Self.addresses4(interface) {
           known.interface = interface

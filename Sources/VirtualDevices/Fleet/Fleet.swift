@@ -86,9 +86,7 @@ public final class Fleet: Sendable {
       try DirectoryCheck.check(options.devicesDirectory + "/" + home.devices[index].uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
-    let addresses = interfaces.reduce(0) { $0 + $1.addresses.count }
-    // One socket serves both addresses of the loopback interface, where the system permits it.
-    let sockets = options.interfaces == .loopback && addresses == 2 ? 1 : addresses
+    let sockets = BoundSockets.count(options.interfaces, interfaces)
     do { try FleetCapacity(devices: indices.count, socketsPerDevice: sockets).reserve() } catch {
       throw FleetError(device: home.name, cause: error)
     }
