@@ -53,7 +53,7 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   package internal(set) var earliest: Int64?
 
   /// - Parameter anchor: the position after which changes are delivered.
-  public init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
+  package init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
     self.filter = filter
     self.frequency = frequency
     self.target = target

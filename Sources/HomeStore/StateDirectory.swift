@@ -13,7 +13,7 @@ public struct StateDirectory: Hashable, Sendable {
   }
 
   /// The environment variable with the path of the directory.
-  public static let variable = "HEARTH_STATE"
+  package static let variable = "HEARTH_STATE"
 
   /// Returns `$HEARTH_STATE`, which is set for delivery commands, else `$XDG_STATE_HOME/hearth`, else
   /// `~/.local/state/hearth`.

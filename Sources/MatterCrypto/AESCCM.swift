@@ -10,9 +10,9 @@ import COpenSSL
 /// one thread drives at a time. The engine may move between threads, but two threads must never call at once.
 public final class AESCCM: @unchecked Sendable {
   /// Length of the authentication tag, in bytes.
-  public static let tagByteCount = 16
+  package static let tagByteCount = 16
   /// Maximum text length, in bytes, given by the 2-byte length field of CCM with a 13-byte nonce.
-  public static let maximumByteCount = 65_535
+  static let maximumByteCount = 65_535
 
   /// Fetched once, since fetching takes longer than sealing a message. `nonisolated(unsafe)`: immutable, with an atomic
   /// reference count.
@@ -134,7 +134,7 @@ public final class AESCCM: @unchecked Sendable {
   /// Encrypts or decrypts part of `buffer` in place with the key stream, without a tag or authentication. Used for the
   /// privacy of message headers. Core § 3.7.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for a range outside the buffer.
-  public func applyKeyStream(
+  package func applyKeyStream(
     to buffer: inout [UInt8], _ range: Range<Int>, nonce: borrowing Nonce
   ) throws(CryptoError) {
     guard range.lowerBound >= 0, range.upperBound <= buffer.count, range.count <= Self.maximumByteCount else {
@@ -157,7 +157,7 @@ public final class AESCCM: @unchecked Sendable {
 
   /// Returns the ciphertext and tag of a separate plaintext. For handshakes; the packet path works in place.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless the nonce has 13 bytes.
-  public func seal(plaintext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {
+  package func seal(plaintext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {
     var buffer = aad
     buffer.reserveCapacity(aad.count + plaintext.count + Self.tagByteCount)
     buffer += plaintext

@@ -1,11 +1,11 @@
 /// Conversion of ECDSA P-256 signatures between 64 raw bytes (r, s), as in Matter messages, and DER, as in X.509.
-public enum ECDSASignature {
+package enum ECDSASignature {
   /// Maximum DER length: two integers of 33 bytes.
   static let largestDER = 72
 
   /// Returns the `ECDSA-Sig-Value` (RFC 3279 § 2.2.3) of 64 raw bytes.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 64 bytes.
-  public static func der(fromRaw raw: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package static func der(fromRaw raw: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard raw.count == P256.signatureByteCount else {
       throw .invalidLength(expected: P256.signatureByteCount, found: raw.count)
     }
@@ -26,7 +26,7 @@ public enum ECDSASignature {
   /// Returns the 64 raw bytes of a DER signature.
   /// - Throws: ``CryptoError/invalidSignature`` unless it is strict DER of two non-negative integers of at most 256
   ///   bits.
-  public static func raw(fromDER der: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package static func raw(fromDER der: [UInt8]) throws(CryptoError) -> [UInt8] {
     var rest = der[...]
     guard rest.popFirst() == 0x30, let length = rest.popFirst(), length < 0x80, Int(length) == rest.count else {
       throw .invalidSignature

@@ -21,22 +21,22 @@ public enum Hash {
 /// An incremental SHA-256, as for the transcripts of PASE and CASE.
 ///
 /// The hasher is a value: for an intermediate digest, finalize a copy. Only the returned digest is allocated.
-public struct SHA256Hasher: Sendable {
+package struct SHA256Hasher: Sendable {
   private var context: SHA256_CTX
 
   /// Creates a hasher without input.
-  public init() {
+  init() {
     context = SHA256_CTX()
     hearth_sha256_init(&context)
   }
 
   /// Adds bytes to the input.
-  public mutating func update(_ bytes: [UInt8]) {
+  package mutating func update(_ bytes: [UInt8]) {
     hearth_sha256_update(&context, bytes, bytes.count)
   }
 
   /// Returns the 32-byte digest of the input and resets the hasher.
-  public mutating func finalize() -> [UInt8] {
+  mutating func finalize() -> [UInt8] {
     let digest = [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
       hearth_sha256_final(&context, digest.baseAddress)
       count = 32

@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// Message authentication. Core § 3.4.
-public enum HMAC {
+package enum HMAC {
   /// Returns the 32-byte HMAC-SHA-256 (RFC 2104) under a key of any length.
-  public static func sha256(key: [UInt8], _ data: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package static func sha256(key: [UInt8], _ data: [UInt8]) throws(CryptoError) -> [UInt8] {
     var state = HMACState(key: key)
     state.update(data)
     return state.finalize()
@@ -35,11 +35,11 @@ struct HMACState {
 }
 
 /// Key derivation from strong secrets. Core § 3.8.
-public enum HKDF {
+package enum HKDF {
   /// HKDF-SHA-256 (RFC 5869), extract and expand.
   /// - Parameter count: number of bytes to derive, at most 8,160.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for a count outside 0...8160.
-  public static func sha256(
+  package static func sha256(
     secret: [UInt8], salt: [UInt8], info: [UInt8], count: Int
   ) throws(CryptoError) -> [UInt8] {
     let hash = 32
@@ -66,10 +66,10 @@ public enum HKDF {
 }
 
 /// Key derivation from passcodes. Core § 3.9.
-public enum PBKDF2 {
+package enum PBKDF2 {
   /// PBKDF2 with HMAC-SHA-256 (RFC 8018).
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` if `iterations` or `count` is below 1 or over 2³¹ - 1.
-  public static func sha256(
+  static func sha256(
     password: [UInt8], salt: [UInt8], iterations: Int, count: Int
   ) throws(CryptoError) -> [UInt8] {
     guard let rounds = Int32(exactly: iterations), rounds >= 1 else {

@@ -3,7 +3,7 @@
 /// Stored inline in two words; creating one does not allocate.
 public struct Nonce: Sendable, Hashable {
   /// Length of every nonce, in bytes.
-  public static let byteCount = 13
+  package static let byteCount = 13
 
   /// Bytes 0 to 7 and 8 to 12, so that their little-endian memory is the nonce.
   private let low: UInt64, high: UInt64
@@ -16,7 +16,7 @@ public struct Nonce: Sendable, Hashable {
   }
 
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 13 bytes.
-  public init(bytes: [UInt8]) throws(CryptoError) {
+  package init(bytes: [UInt8]) throws(CryptoError) {
     guard bytes.count == Self.byteCount else {
       throw .invalidLength(expected: Self.byteCount, found: bytes.count)
     }
@@ -25,7 +25,7 @@ public struct Nonce: Sendable, Hashable {
   }
 
   /// The 13 bytes, as passed to the cipher.
-  public var bytes: [UInt8] { withBytes { (0..<Self.byteCount).map($0.advanced).map(\.pointee) } }
+  package var bytes: [UInt8] { withBytes { (0..<Self.byteCount).map($0.advanced).map(\.pointee) } }
 
   /// Calls `body` with a pointer to the 13 bytes.
   @inline(__always)

@@ -3,9 +3,6 @@ import Synchronization
 
 /// A P-256 public key. Core § 3.5.1.
 public struct P256PublicKey: Sendable, Hashable {
-  /// Length of an uncompressed key, in bytes.
-  public static let byteCount = P256.pointByteCount
-
   /// The uncompressed point: 0x04, x, y.
   public let bytes: [UInt8]
   private let key: EVPKey
@@ -24,7 +21,7 @@ public struct P256PublicKey: Sendable, Hashable {
   }
 
   /// Whether `signature` (64 bytes, r and s) is a valid ECDSA-SHA-256 signature of `message`. Core § 3.5.3.
-  public func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+  package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
     guard let pointer = key.pointer, let der = try? ECDSASignature.der(fromRaw: signature),
       let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil)
     else { return false }
@@ -43,9 +40,6 @@ public struct P256PublicKey: Sendable, Hashable {
 
 /// A P-256 private key with its public key. Its description does not contain the scalar.
 public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// Length of the scalar, in bytes.
-  public static let byteCount = P256.scalarByteCount
-
   /// 32 big-endian bytes.
   public let scalar: [UInt8]
   public let publicKey: P256PublicKey
@@ -68,7 +62,7 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
 
   /// Signs with ECDSA-SHA-256 (64 bytes, r and s) and a random nonce of OpenSSL's generator, so that signatures always
   /// differ. Code that must be reproducible signs with a ``SignatureScheme``.
-  public func sign(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package func sign(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
     let digest = Hash.sha256(message)
     let number = try Scalar(validating: scalar)
     var der = [UInt8](repeating: 0, count: ECDSASignature.largestDER)
@@ -81,7 +75,7 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
   }
 
   /// Returns the ECDH secret: the 32-byte x coordinate of the shared point. Core § 3.5.4.
-  public func sharedSecret(with peer: P256PublicKey) throws(CryptoError) -> [UInt8] {
+  package func sharedSecret(with peer: P256PublicKey) throws(CryptoError) -> [UInt8] {
     // The peer's point was checked when it was decoded, and P-256 has no points of small order: the point is on the
     // curve, and the product is not the neutral element. The multiplication is that of OpenSSL's ECDH, without the cost
     // of a key object.

@@ -2,14 +2,14 @@
 /// 3.10.
 public struct SPAKE2PlusVerifier: Sendable, Hashable {
   /// Length of the serialized form, in bytes.
-  public static let byteCount = P256.scalarByteCount + P256.pointByteCount
+  static let byteCount = P256.scalarByteCount + P256.pointByteCount
 
   /// The 32-byte scalar shared by both sides.
-  public let w0: [UInt8]
+  let w0: [UInt8]
   // The name is the specification's.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// The point w1 × P, uncompressed: 65 bytes.
-  public let L: [UInt8]
+  let L: [UInt8]
 
   /// Derives the verifier from a passcode.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for fewer than 1 iteration.
@@ -37,15 +37,15 @@ public struct SPAKE2PlusVerifier: Sendable, Hashable {
 }
 
 /// The keys that both sides derive from the exchange.
-public struct SPAKE2PlusKeys: Sendable, Hashable {
+package struct SPAKE2PlusKeys: Sendable, Hashable {
   /// The 32-byte key confirmation that the prover sends (Pake3).
-  public let cA: [UInt8]
+  package let cA: [UInt8]
   /// The 32-byte key confirmation that the verifier sends (Pake2).
-  public let cB: [UInt8]
+  package let cB: [UInt8]
   // The name is the specification's.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// The 16-byte shared secret from which the session keys are derived.
-  public let Ke: [UInt8]
+  package let Ke: [UInt8]
 
   init(transcript: SPAKE2PlusTranscript) throws(CryptoError) {
     let main = transcript.digest
@@ -58,9 +58,9 @@ public struct SPAKE2PlusKeys: Sendable, Hashable {
 }
 
 /// The side with the passcode: the commissioner.
-public struct SPAKE2PlusProver: Sendable {
+package struct SPAKE2PlusProver: Sendable {
   /// The 65-byte share to send (Pake1).
-  public let pA: [UInt8]
+  package let pA: [UInt8]
   private let w0: [UInt8], w1: [UInt8], x: [UInt8]
   private let context: [UInt8]
   private let identities: SPAKE2PlusIdentities
@@ -69,7 +69,7 @@ public struct SPAKE2PlusProver: Sendable {
   ///   - context: SHA-256 over "CHIP PAKE V1 Commissioning", PBKDFParamRequest, PBKDFParamResponse (Core § 4.14.1.2).
   ///   - random: source of the 40 bytes for the ephemeral scalar.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for fewer than 1 iteration.
-  public init(
+  package init(
     passcode: UInt32, salt: [UInt8], iterations: Int, context: [UInt8], random: inout some RandomSource
   ) throws(CryptoError) {
     let scalars = try PasscodeScalars(passcode: passcode, salt: salt, iterations: iterations)
@@ -87,7 +87,7 @@ public struct SPAKE2PlusProver: Sendable {
   /// Derives the keys from the verifier's share. The caller must compare `cB` with the received confirmation, in
   /// constant time, before it uses the other keys.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` or ``CryptoError/invalidPoint`` for a bad share.
-  public func finish(pB: [UInt8]) throws(CryptoError) -> SPAKE2PlusKeys {
+  package func finish(pB: [UInt8]) throws(CryptoError) -> SPAKE2PlusKeys {
     try SPAKE2PlusKeys(transcript: transcript(pB: pB))
   }
 
@@ -101,7 +101,7 @@ public struct SPAKE2PlusProver: Sendable {
 }
 
 /// The side with the verifier: the device.
-public struct SPAKE2PlusResponder: Sendable {
+package struct SPAKE2PlusResponder: Sendable {
   private let verifier: SPAKE2PlusVerifier
   private let y: [UInt8]
   private let context: [UInt8]
@@ -110,7 +110,7 @@ public struct SPAKE2PlusResponder: Sendable {
   /// - Parameters:
   ///   - context: as for ``SPAKE2PlusProver``.
   ///   - random: source of the 40 bytes for the ephemeral scalar.
-  public init(verifier: SPAKE2PlusVerifier, context: [UInt8], random: inout some RandomSource) {
+  package init(verifier: SPAKE2PlusVerifier, context: [UInt8], random: inout some RandomSource) {
     self.init(verifier: verifier, y: Scalar(random: &random), context: context, identities: .none)
   }
 
@@ -125,7 +125,7 @@ public struct SPAKE2PlusResponder: Sendable {
   /// Returns the own share and the keys for the prover's share. The caller sends `pB` and `cB`, and compares `cA` with
   /// the received confirmation, in constant time.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` or ``CryptoError/invalidPoint`` for a bad share.
-  public func respond(pA: [UInt8]) throws(CryptoError) -> (pB: [UInt8], keys: SPAKE2PlusKeys) {
+  package func respond(pA: [UInt8]) throws(CryptoError) -> (pB: [UInt8], keys: SPAKE2PlusKeys) {
     let transcript = try transcript(pA: pA)
     return (transcript.pB, try SPAKE2PlusKeys(transcript: transcript))
   }

@@ -3,10 +3,10 @@
 /// Its description does not contain the bytes, so that a key does not appear in logs by accident.
 public struct SymmetricKey: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// Length of a key, in bytes.
-  public static let byteCount = 16
+  static let byteCount = 16
 
   /// The secret bytes.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 16 bytes.
   public init(_ bytes: [UInt8]) throws(CryptoError) {

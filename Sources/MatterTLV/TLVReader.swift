@@ -22,7 +22,7 @@ public struct TLVReader: Sendable {
   /// The type of the current element; `null` before the first.
   public private(set) var type: TLVType = .null
   /// Offset of the current element's control octet.
-  public private(set) var elementStart: Int
+  private(set) var elementStart: Int
   /// The bits of a scalar, or the length of a string.
   private var value: UInt64 = 0
   /// Offset of a string's content.
@@ -105,7 +105,7 @@ public struct TLVReader: Sendable {
   }
 
   /// Returns the range of the current element, control octet included, and moves the cursor behind the element.
-  public mutating func elementRange(_ bytes: RawSpan) throws(TLVError) -> Range<Int> {
+  package mutating func elementRange(_ bytes: RawSpan) throws(TLVError) -> Range<Int> {
     let start = elementStart
     if pending { try skipContents(bytes) }
     return start..<offset
@@ -181,12 +181,6 @@ public struct TLVReader: Sendable {
 
   /// Whether the current element is null; true before the first element.
   public var isNull: Bool { type == .null }
-
-  /// Range of the current string's content in the bytes.
-  public func stringRange() throws(TLVError) -> Range<Int> {
-    guard type == .octetString || type == .utf8String else { throw .unexpectedType(found: type, expected: "string") }
-    return content..<(content + Int(value))
-  }
 
   /// Copies the content of the current octet string.
   /// - Parameter bytes: the input.

@@ -15,7 +15,4 @@ public enum TLVTag: Hashable, Sendable {
 public enum TLVType: Hashable, Sendable {
   case signedInteger, unsignedInteger, boolean, float, double, utf8String, octetString, null
   case structure, array, list
-
-  /// Whether the element contains other elements.
-  public var isContainer: Bool { self == .structure || self == .array || self == .list }
 }

@@ -19,7 +19,7 @@ public struct TLVWriter: Sendable {
   public consuming func finish() -> [UInt8] { bytes }
 
   /// Removes everything after `count`, an earlier value of ``count``.
-  public mutating func truncate(to count: Int) { bytes.removeSubrange(Swift.min(count, bytes.count)...) }
+  package mutating func truncate(to count: Int) { bytes.removeSubrange(Swift.min(count, bytes.count)...) }
 
   // MARK: Scalars
 

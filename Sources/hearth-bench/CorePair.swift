@@ -52,8 +52,6 @@ struct CorePair {
     return (try member(clientNode), try member(serverNode))
   }
 
-  enum Side { case client, server }
-
   /// Delivers datagrams until both cores are idle.
   /// - Returns: the other outputs of the client.
   mutating func settle() -> [NodeOutput] {

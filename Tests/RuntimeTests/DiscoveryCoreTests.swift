@@ -21,7 +21,6 @@ import Testing
     func publish(_: MatterService) {}
     func withdraw(_: MatterService, silently _: Bool) {}
     func stop(_: ServiceDiscovery.Browse) {}
-    func queryAgain() {}
     func follow(_: [NetworkInterface]) {}
     func close() {}
   }

@@ -133,9 +133,21 @@ import Testing
     #expect(counters == UDPTransport.Counters(unreachable: 2, failed: 0))
   }
 
+  @Test("loopback has multicast DNS over IPv4 only, and one socket per node") func loopbackFamilies() {
+    let addresses: [NetworkInterface.Address] = [
+      .init(.loopback4, prefixLength: 8), .init(.loopback6, prefixLength: 128),
+    ]
+    let loopback = NetworkInterface(name: "lo", index: 1, addresses: addresses, isLoopback: true)
+    let other = NetworkInterface(name: "v0", index: 2, addresses: addresses, isLoopback: false)
+    #expect(MulticastRoute.families(on: loopback) == [false])
+    #expect(MulticastRoute.families(on: other) == [false, true])
+    #expect(BoundSockets.count(.loopback, [loopback]) == 1)
+    #expect(BoundSockets.count(.all, [loopback, other]) == 4)
+  }
+
   @Test func clocksAdvanceAndMatterEpochIs2000() {
     let first = HostClock.now()
     #expect(HostClock.now() >= first)
-    #expect(HostClock.unixMicroseconds() / 1_000_000 - Int64(HostClock.matterSeconds()) - 946_684_800 <= 1)
+    #expect(HostClock.unixMicroseconds() / 1_000_000 - Int64(HostMachine().matterSeconds()) - 946_684_800 <= 1)
   }
 }

@@ -22,3 +22,21 @@ extension DeviceEngine {
       at: clock.now)
   }
 }
+
+/// Advances an engine to a time, deadline by deadline, and discards its effects.
+func advance(_ engine: inout DeviceEngine, to end: Instant) {
+  var engines = [engine]
+  advance(&engines, to: end)
+  engine = engines[0]
+}
+
+/// Advances engines to a time, in the order of their deadlines, and discards their effects.
+func advance(_ engines: inout [DeviceEngine], to end: Instant) {
+  while let next = engines.compactMap(\.nextDeadline).min(), next <= end {
+    for index in engines.indices where engines[index].nextDeadline == next {
+      engines[index].advance(to: next)
+      while engines[index].nextEffect() != nil {}
+    }
+  }
+  for index in engines.indices { engines[index].advance(to: end) }
+}

@@ -23,15 +23,6 @@ import Testing
 
   private func at(_ minutes: Int64) -> Instant { .zero + .seconds(60 * minutes) }
 
-  /// Advances an engine to a time, deadline by deadline.
-  private func advance(_ engine: inout DeviceEngine, to end: Instant) {
-    while let next = engine.nextDeadline, next <= end {
-      engine.advance(to: next)
-      while engine.nextEffect() != nil {}
-    }
-    engine.advance(to: end)
-  }
-
   private let enabled = "energyEvse.chargingEnabledUntil: null"
 
   private func imported(_ engine: inout DeviceEngine, on endpoint: EndpointID = 2) -> Int64? {

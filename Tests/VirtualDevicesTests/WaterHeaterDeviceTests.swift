@@ -18,14 +18,6 @@ import Testing
 
   private func at(_ minutes: Int64) -> Instant { .zero + .seconds(60 * minutes) }
 
-  private func advance(_ engine: inout DeviceEngine, to end: Instant) {
-    while let next = engine.nextDeadline, next <= end {
-      engine.advance(to: next)
-      while engine.nextEffect() != nil {}
-    }
-    engine.advance(to: end)
-  }
-
   private func power(_ engine: inout DeviceEngine) -> Int64? {
     engine.value(ElectricalPowerMeasurement.activePower, on: 2)?.wrapped
   }

@@ -17,7 +17,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 /// All attributes and commands that the cluster declares are available by name.
 @dynamicMemberLookup public struct Trait<C: Cluster>: MatterTrait {
   /// The untyped trait.
-  public private(set) var untyped: AnyTrait
+  package private(set) var untyped: AnyTrait
 
   public init?(_ trait: AnyTrait) {
     guard Self.isServed(by: trait.id.cluster) else { return nil }

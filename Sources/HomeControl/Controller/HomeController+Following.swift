@@ -62,10 +62,10 @@ extension HomeController {
   }
 
   /// Whether the devices are followed.
-  public var isFollowing: Bool { center != nil }
+  package var isFollowing: Bool { center != nil }
 
   /// Whether this process follows the devices, as a state for observers.
-  public var hubState: HubState { isFollowing ? .thisProcess : .notAvailable }
+  package var hubState: HubState { isFollowing ? .thisProcess : .notAvailable }
 
   /// Starts to check periodically whether the clock was set, or the process or the machine suspended.
   func checkClock() {

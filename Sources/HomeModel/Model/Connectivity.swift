@@ -43,7 +43,7 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
   public var connectivityState: ConnectivityState
   public var dataSourceLocality: DataSourceLocality
 
-  public init(_ connectivityState: ConnectivityState, _ dataSourceLocality: DataSourceLocality) {
+  package init(_ connectivityState: ConnectivityState, _ dataSourceLocality: DataSourceLocality) {
     self.connectivityState = connectivityState
     self.dataSourceLocality = dataSourceLocality
   }
@@ -52,7 +52,7 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
   public static let unknown = Self(.unknown, .unspecified)
 
   /// Aggregates the states of all parts; independent of their order, repetition and grouping.
-  public init(of parts: some Sequence<SourceConnectivity>) {
+  package init(of parts: some Sequence<SourceConnectivity>) {
     self = parts.reduce(nil) { $0?.merged(with: $1) ?? $1 } ?? .unknown
   }
 

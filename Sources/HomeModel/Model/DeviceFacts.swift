@@ -88,11 +88,11 @@ public struct DeviceIdentity: Hashable, Sendable, Codable {
   /// SoftwareVersionString, at most 64 bytes.
   public var softwareVersion: String?
 
-  public init() {}
+  package init() {}
 
   /// Whether both identities are of one device: the unique ids are equal, and the vendor and product ids as far as both
   /// are known.
-  public func isSameDevice(as other: DeviceIdentity) -> Bool {
+  package func isSameDevice(as other: DeviceIdentity) -> Bool {
     guard let uniqueID, !uniqueID.isEmpty, uniqueID == other.uniqueID else { return false }
     return Self.agree(vendorID, other.vendorID) && Self.agree(productID, other.productID)
   }

@@ -11,7 +11,7 @@ public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Coda
 
   /// The privilege that corresponds to the role: a role may do with a device what the standard allows for the
   /// privilege. Matter Core § 6.6.2.
-  public var privilege: Privilege {
+  package var privilege: Privilege {
     switch self {
     case .guest: .view
     case .member: .operate

@@ -10,7 +10,7 @@ public struct Structure: Sendable, Identifiable {
   /// The home or the client of a ``HomeManager`` that the value belongs to; nil for a value of the caller.
   package var home: (any HomeAccess)?
 
-  public init(id: String, name: String) { (self.id, self.name) = (id, name) }
+  package init(id: String, name: String) { (self.id, self.name) = (id, name) }
 
   /// The room of all devices without another room; it can't be renamed or removed, and is not among the rooms.
   public var roomForEntireHome: Room {
@@ -31,12 +31,12 @@ public struct Room: Sendable, Identifiable {
   /// See ``Structure/home``.
   package var home: (any HomeAccess)?
 
-  public init(id: String, name: String, structureID: String) {
+  package init(id: String, name: String, structureID: String) {
     (self.id, self.name, self.structureID) = (id, name, structureID)
   }
 
   /// Whether this is the room for the entire home.
-  public var isForEntireHome: Bool { id == "\(structureID)/*" }
+  package var isForEntireHome: Bool { id == "\(structureID)/*" }
 }
 
 extension Structure: Hashable, Codable {

@@ -37,7 +37,7 @@ public struct DeviceSource: Hashable, Sendable, Codable {
   }
 
   /// The endpoint of the device that has its name and identity.
-  public var mainEndpoint: EndpointID { id.endpoint }
+  package var mainEndpoint: EndpointID { id.endpoint }
 
   /// The endpoint with this id, nil if it has none.
   public func endpoint(_ id: EndpointID) -> DeviceEndpoint? { endpoints.first { $0.id == id } }

@@ -16,7 +16,7 @@ public struct HomeState: Equatable, Sendable {
   /// The last known attribute values, by node.
   public private(set) var values: [NodeID: NodeValues] = [:]
   /// The number of the last event that each node reported.
-  public private(set) var lastEvents: [NodeID: UInt64] = [:]
+  package private(set) var lastEvents: [NodeID: UInt64] = [:]
   /// An index derived from the devices, because each report needs it.
   private var nodes: [NodeID: NodeParts] = [:]
 
@@ -28,7 +28,7 @@ public struct HomeState: Equatable, Sendable {
     var sources: [EndpointID: EndpointID] = [:]
   }
 
-  public init() {}
+  package init() {}
 
   public static func == (left: Self, right: Self) -> Bool {
     left.structures == right.structures && left.primaryStructureID == right.primaryStructureID
@@ -60,7 +60,7 @@ public struct HomeState: Equatable, Sendable {
   }
 
   /// Returns the sources of a node, in order.
-  public func sources(of node: NodeID) -> [DeviceSource] {
+  package func sources(of node: NodeID) -> [DeviceSource] {
     (nodes[node]?.devices ?? [:]).sorted { $0.key < $1.key }
       .compactMap { endpoint, device in devices[device]?.source(SourceID(node, endpoint)) }
   }

@@ -1,21 +1,21 @@
 /// The last known attributes of one cluster of one endpoint.
 ///
 /// A sorted table instead of a dictionary, because a home has tens of thousands of them, most with a few entries.
-public struct ClusterValues: Hashable, Sendable {
+package struct ClusterValues: Hashable, Sendable {
   /// An attribute and its last value.
-  public struct Entry: Hashable, Sendable {
-    public var attribute: AttributeID
+  package struct Entry: Hashable, Sendable {
+    package var attribute: AttributeID
     /// The value, as one TLV element with an anonymous tag.
-    public var value: [UInt8]
+    package var value: [UInt8]
   }
 
   /// The entries, in the order of their ids.
-  public private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
 
-  public init() {}
+  package init() {}
 
   /// The value of an attribute, as one TLV element with an anonymous tag; nil if unknown.
-  public subscript(attribute: AttributeID) -> [UInt8]? {
+  package subscript(attribute: AttributeID) -> [UInt8]? {
     get {
       let index = position(of: attribute)
       return index < entries.count && entries[index].attribute == attribute ? entries[index].value : nil
@@ -51,7 +51,7 @@ public struct NodeValues: Hashable, Sendable {
   public init() {}
 
   /// Whether no attribute of the node is known.
-  public var isEmpty: Bool { endpoints.isEmpty }
+  package var isEmpty: Bool { endpoints.isEmpty }
 
   /// The value of an attribute, as one TLV element with an anonymous tag; nil if unknown.
   public subscript(path: ConcreteAttributePath) -> [UInt8]? {
@@ -69,7 +69,7 @@ public struct NodeValues: Hashable, Sendable {
   }
 
   /// The known attributes of a cluster; nil if there are none.
-  public subscript(endpoint: EndpointID, cluster: ClusterID) -> ClusterValues? {
+  package subscript(endpoint: EndpointID, cluster: ClusterID) -> ClusterValues? {
     get { endpoints[endpoint]?[cluster] }
     set {
       endpoints[endpoint, default: [:]][cluster] = newValue
@@ -78,10 +78,10 @@ public struct NodeValues: Hashable, Sendable {
   }
 
   /// The clusters of an endpoint with known attributes.
-  public subscript(endpoint: EndpointID) -> [ClusterID: ClusterValues] { endpoints[endpoint] ?? [:] }
+  package subscript(endpoint: EndpointID) -> [ClusterID: ClusterValues] { endpoints[endpoint] ?? [:] }
 
   /// The endpoints with known attributes, in order.
-  public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
+  package var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
 
   /// The known attributes with their values, in the order of their paths.
   package var all: [(path: ConcreteAttributePath, value: [UInt8])] {

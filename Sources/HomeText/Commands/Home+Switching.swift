@@ -26,10 +26,7 @@ extension Home {
     let registry = await registry
     let all = try registry.resolve(all: texts, serving: cluster)
     guard all.count > 1 else { return all }
-    let unable = await withTaskGroup(of: Target?.self) { group in
-      for target in all { group.addTask { await canPerform(target) ? nil : target } }
-      return await group.reduce(into: Set<Target?>()) { $0.insert($1) }
-    }
+    let unable = await all.concurrentMap { target -> Target? in await canPerform(target) ? nil : target }
     return try registry.resolve(all: texts, serving: cluster, where: { !unable.contains($0) })
   }
 

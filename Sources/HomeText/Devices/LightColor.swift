@@ -9,7 +9,7 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
   case kelvin(Int)
 
   /// The accepted color temperatures. The encoding allows more, but no light supports them.
-  public static let temperatures = 1000...40_000
+  static let temperatures = 1000...40_000
 
   /// Parses `#ff8800`, `#f80` or `2700K`.
   /// - Throws: `badArguments`.

@@ -6,7 +6,7 @@ public import Logging
 internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
-public import NIOCore
+internal import NIOCore
 internal import NIOWebSocket
 internal import Runtime
 internal import WebClient
@@ -90,7 +90,7 @@ public actor HubServer {
     static let changesInPart = 512
   }
 
-  public nonisolated let eventLoop: any EventLoop
+  nonisolated let eventLoop: any EventLoop
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   let controller: HomeController

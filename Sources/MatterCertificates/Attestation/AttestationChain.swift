@@ -1,5 +1,5 @@
 /// Verifies a device's attestation certificates. Core § 6.2.3.1.
-public enum AttestationChain {
+package enum AttestationChain {
   /// Verifies a DAC up to one of the trusted roots.
   /// - Parameters:
   ///   - vendorID, productID: the required ids of the DAC, or nil.
@@ -8,7 +8,7 @@ public enum AttestationChain {
   /// - Returns: the trusted root of the chain.
   /// - Throws: the first failed check.
   @discardableResult
-  public static func verify(
+  package static func verify(
     dac: X509Certificate, pai: X509Certificate, trustedRoots: [X509Certificate], vendorID: UInt16? = nil,
     productID: UInt16? = nil, at time: Int64? = nil
   ) throws(AttestationError) -> X509Certificate {

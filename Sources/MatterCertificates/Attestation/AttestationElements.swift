@@ -4,7 +4,7 @@ import MatterTLV
 /// The signed content of an attestation response. Core § 11.18.4.8.
 public struct AttestationElements: Hashable, Sendable {
   /// Length of a nonce, in bytes. Core § 11.18.4.8.
-  public static let nonceCount = 32
+  static let nonceCount = 32
 
   /// The signed certification declaration (CMS).
   public var certificationDeclaration: [UInt8]
@@ -25,7 +25,7 @@ public struct AttestationElements: Hashable, Sendable {
   }
 
   /// Decodes the elements; ignores unknown and vendor-specific members.
-  public init(tlv bytes: [UInt8]) throws(AttestationError) {
+  package init(tlv bytes: [UInt8]) throws(AttestationError) {
     let fields = try ElementFields(bytes)
     certificationDeclaration = try fields.octets(1)
     nonce = try fields.octets(2)
@@ -89,7 +89,7 @@ public enum AttestationSignature {
   ///   - challenge: the session's attestation challenge, 16 bytes.
   ///   - key: the DAC's key.
   /// - Returns: 64 bytes, r and s.
-  public static func sign(
+  package static func sign(
     elements: [UInt8], challenge: [UInt8], key: P256PrivateKey, signatures: some SignatureScheme = OpenSSLSignatures()
   ) throws(CryptoError) -> [UInt8] {
     try signatures.sign(message: elements + challenge, with: key)

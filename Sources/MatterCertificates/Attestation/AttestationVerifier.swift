@@ -11,7 +11,7 @@ public struct AttestationVerifier: Sendable {
   /// Whether devices that depend on test keys are accepted.
   public var acceptsTestKeys = true
 
-  public init(trustedRoots: [X509Certificate], declarationSigners: [[UInt8]: P256PublicKey]) {
+  package init(trustedRoots: [X509Certificate], declarationSigners: [[UInt8]: P256PublicKey]) {
     self.trustedRoots = trustedRoots
     self.declarationSigners = declarationSigners
   }

@@ -51,7 +51,7 @@ public struct CertificationDeclaration: Hashable, Sendable {
   static let maximumProductCount = 100
   static let maximumPAACount = 10
 
-  public init(
+  package init(
     vendorID: UInt16, productIDs: [UInt16], deviceTypeID: UInt32, certificateID: String = "CSA00000SWC00000-00",
     securityLevel: UInt8 = 0, securityInformation: UInt16 = 0, versionNumber: UInt16 = 1,
     certificationType: CertificationType = .developmentAndTest, dacOrigin: DACOrigin? = nil,
@@ -102,7 +102,7 @@ public struct CertificationDeclaration: Hashable, Sendable {
 
 extension CertificationDeclaration {
   /// Decodes the content of a declaration. Core § 6.3.1.
-  public init(tlv bytes: [UInt8]) throws(AttestationError) {
+  package init(tlv bytes: [UInt8]) throws(AttestationError) {
     let element: TLVElement
     do { element = try TLVElement(decoding: bytes) } catch { throw .malformedDeclaration("TLV: \(error)") }
     guard case .structure(let members) = element.value else { throw .malformedDeclaration("no structure") }
@@ -160,7 +160,7 @@ extension CertificationDeclaration {
   }
 
   /// The content to sign.
-  public var tlv: [UInt8] {
+  package var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.startStructure()
     writer.write(UInt64(formatVersion), .context(0))

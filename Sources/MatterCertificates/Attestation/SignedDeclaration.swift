@@ -1,4 +1,4 @@
-public import MatterCrypto
+package import MatterCrypto
 
 /// The envelope of a certification declaration: CMS SignedData (RFC 5652) with one signer, identified by its key
 /// identifier, and without signed attributes. Core § 6.3.1.
@@ -8,7 +8,7 @@ extension CertificationDeclaration {
   /// Signs the declaration.
   /// - Parameter keyID: the signer's subject key identifier, 20 bytes.
   /// - Returns: the envelope (DER).
-  public func sign(
+  package func sign(
     with key: P256PrivateKey, keyID: [UInt8], signatures: some SignatureScheme = OpenSSLSignatures()
   ) throws(CryptoError) -> [UInt8] {
     let content = tlv
@@ -41,7 +41,7 @@ extension CertificationDeclaration {
 
   /// Verifies an envelope and decodes its declaration.
   /// - Parameter signers: the trusted signers of declarations, by subject key identifier.
-  public static func verify(
+  package static func verify(
     cms: [UInt8], signers: [[UInt8]: P256PublicKey]
   ) throws(AttestationError) -> CertificationDeclaration {
     let envelope: (content: [UInt8], keyID: [UInt8], signature: [UInt8])

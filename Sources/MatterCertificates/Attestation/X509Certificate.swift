@@ -3,41 +3,41 @@ public import MatterCrypto
 /// An X.509 certificate of the attestation chain: PAA, PAI or DAC. Core § 6.2.2.
 public struct X509Certificate: Hashable, Sendable {
   /// Maximum length of a certificate, in bytes. Core § 6.1.3.
-  public static let maximumCount = 600
+  static let maximumCount = 600
 
   /// The complete certificate.
   public let der: [UInt8]
   /// The signed part (`TBSCertificate`).
-  public let signed: [UInt8]
+  package let signed: [UInt8]
   /// ECDSA with SHA-256: 64 bytes, r and s.
   public let signature: [UInt8]
   /// The content of the INTEGER.
   public let serialNumber: [UInt8]
   /// The subject of the issuing certificate.
-  public let issuer: X509Name
+  let issuer: X509Name
   /// The owner of the certificate, with its vendor and product ids. Core § 6.2.2.2.
   public let subject: X509Name
   /// Seconds since 2000-01-01 00:00 UTC.
-  public let notBefore: Int64
+  package let notBefore: Int64
   /// Seconds since 2000-01-01 00:00 UTC; 9999-12-31 23:59:59 if the certificate does not expire.
-  public let notAfter: Int64
+  let notAfter: Int64
   public let publicKey: P256PublicKey
   /// Whether it is an authority's, and the maximum number of authorities below it; nil if the extension is missing.
   public private(set) var basicConstraints: BasicConstraints?
-  public private(set) var keyUsage: KeyUsage?
+  private(set) var keyUsage: KeyUsage?
   /// 20 bytes.
   public private(set) var subjectKeyID: [UInt8]?
   /// 20 bytes.
-  public private(set) var authorityKeyID: [UInt8]?
+  private(set) var authorityKeyID: [UInt8]?
   /// Whether it has a critical extension of an unknown type.
-  public private(set) var hasUnknownCriticalExtension = false
+  private(set) var hasUnknownCriticalExtension = false
 
   /// Whether the certificate may sign other certificates (RFC 5280 § 4.2.1.9).
   public struct BasicConstraints: Hashable, Sendable {
     /// Whether it belongs to an authority.
     public let isAuthority: Bool
     /// Maximum number of authorities between it and the last certificate; nil for any number.
-    public let pathLength: UInt8?
+    let pathLength: UInt8?
   }
 
   /// Decodes a certificate without verifying its signature.
@@ -103,7 +103,7 @@ public struct X509Certificate: Hashable, Sendable {
   }
 
   /// Whether the certificate was signed by this key.
-  public func isSigned(by key: P256PublicKey) -> Bool { key.verify(signature, of: signed) }
+  func isSigned(by key: P256PublicKey) -> Bool { key.verify(signature, of: signed) }
 }
 
 // MARK: Creation

@@ -1,7 +1,7 @@
 /// The subject or issuer name of an attestation certificate.
 public struct X509Name: Hashable, Sendable {
   /// The encoded `Name` (DER).
-  public let encoded: [UInt8]
+  package let encoded: [UInt8]
   /// The vendor id in the Matter attribute, or else after "Mvid:" in the common name. Core § 6.2.2.2.
   public let vendorID: UInt16?
   /// The product id in the Matter attribute, or else after "Mpid:" in the common name. Core § 6.2.2.2.

@@ -3,7 +3,7 @@ enum DERTag {
   static let boolean: UInt8 = 0x01, integer: UInt8 = 0x02, bitString: UInt8 = 0x03, octetString: UInt8 = 0x04
   static let null: UInt8 = 0x05, objectIdentifier: UInt8 = 0x06, utf8String: UInt8 = 0x0C
   static let sequence: UInt8 = 0x30, set: UInt8 = 0x31
-  static let printableString: UInt8 = 0x13, ia5String: UInt8 = 0x16, utcTime: UInt8 = 0x17
+  static let printableString: UInt8 = 0x13, utcTime: UInt8 = 0x17
   static let generalizedTime: UInt8 = 0x18
 
   /// A context-specific tag that encloses other elements.
@@ -58,11 +58,6 @@ struct DERReader {
   /// Returns a reader for the content of the next element.
   mutating func enter(_ tag: UInt8 = DERTag.sequence) throws(CertificateError) -> DERReader {
     DERReader(try read(tag))
-  }
-
-  /// Like ``enter(_:)``, or nil if the next element has another tag.
-  mutating func enterIfPresent(_ tag: UInt8) throws(CertificateError) -> DERReader? {
-    nextTag == tag ? try enter(tag) : nil
   }
 
   /// Throws if elements follow.

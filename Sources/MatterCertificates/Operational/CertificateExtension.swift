@@ -1,19 +1,19 @@
 import MatterTLV
 
 /// The permitted uses of a key (RFC 5280 § 4.2.1.3). Core § 6.5.11.2.
-public struct KeyUsage: OptionSet, Hashable, Sendable {
-  public let rawValue: UInt16
-  public init(rawValue: UInt16) { self.rawValue = rawValue }
+package struct KeyUsage: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt16
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
-  public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
-  public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
-  public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
-  public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
-  public static let keyCertificateSign = KeyUsage(rawValue: 1 << 5)
-  public static let crlSign = KeyUsage(rawValue: 1 << 6)
-  public static let encipherOnly = KeyUsage(rawValue: 1 << 7)
-  public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
+  package static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+  static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+  static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+  static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+  static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+  package static let keyCertificateSign = KeyUsage(rawValue: 1 << 5)
+  package static let crlSign = KeyUsage(rawValue: 1 << 6)
+  static let encipherOnly = KeyUsage(rawValue: 1 << 7)
+  static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 
   static let all = KeyUsage(rawValue: 0x1FF)
 }
@@ -36,7 +36,7 @@ public enum KeyPurpose: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// An extension of an operational certificate. Core § 6.5.11.
-public enum CertificateExtension: Hashable, Sendable {
+package enum CertificateExtension: Hashable, Sendable {
   /// Whether the certificate is an authority's, and the maximum number of authorities below it.
   case basicConstraints(isAuthority: Bool, pathLength: UInt8?)
   /// The permitted uses of the key.

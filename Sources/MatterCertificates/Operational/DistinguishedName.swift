@@ -5,9 +5,9 @@ public struct DistinguishedName: Hashable, Sendable {
   public var attributes: [Attribute]
 
   /// Maximum number of attributes in a name. Core § 6.5.6.3.
-  public static let maximumCount = 5
+  static let maximumCount = 5
 
-  public init(_ attributes: [Attribute] = []) { self.attributes = attributes }
+  init(_ attributes: [Attribute] = []) { self.attributes = attributes }
 
   /// An attribute with its value.
   public enum Attribute: Hashable, Sendable {
@@ -35,7 +35,7 @@ public struct DistinguishedName: Hashable, Sendable {
 
     /// Whether `value` is allowed in a certificate: operational node ids (Core § 2.5.5), non-zero fabric ids (§ 2.5.1)
     /// and tags with a version (§ 6.6.2.1.2).
-    public func allows(_ value: UInt64) -> Bool {
+    func allows(_ value: UInt64) -> Bool {
       switch self {
       case .nodeID: 1...0xFFFF_FFEF_FFFF_FFFF ~= value
       case .fabricID: value != 0
@@ -68,7 +68,7 @@ public struct DistinguishedName: Hashable, Sendable {
   }
 
   /// The values of an attribute, in order.
-  public func values(of attribute: MatterAttribute) -> [UInt64] {
+  package func values(of attribute: MatterAttribute) -> [UInt64] {
     attributes.compactMap { if case .matter(attribute, let value) = $0 { value } else { nil } }
   }
 

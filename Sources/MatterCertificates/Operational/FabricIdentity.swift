@@ -4,7 +4,7 @@ public import MatterCrypto
 public enum FabricIdentity {
   /// Returns the compressed fabric id, which identifies a fabric in DNS-SD and is the salt of its keys. Core § 4.3.2.2.
   /// - Parameter rootPublicKey: the root's P-256 point, uncompressed (65 bytes).
-  public static func compressedFabricID(rootPublicKey: [UInt8], fabricID: UInt64) throws(CryptoError) -> UInt64 {
+  package static func compressedFabricID(rootPublicKey: [UInt8], fabricID: UInt64) throws(CryptoError) -> UInt64 {
     guard rootPublicKey.count == 65 else { throw .invalidLength(expected: 65, found: rootPublicKey.count) }
     let bytes = try HKDF.sha256(
       secret: Array(rootPublicKey.dropFirst()), salt: bigEndian(fabricID), info: Array("CompressedFabric".utf8),

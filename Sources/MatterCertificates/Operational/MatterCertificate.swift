@@ -4,23 +4,23 @@
 /// other without loss.
 public struct MatterCertificate: Hashable, Sendable {
   /// Maximum length of the TLV form, in bytes. Core § 6.1.3.
-  public static let maximumTLVCount = 400
+  package static let maximumTLVCount = 400
   /// Maximum length of the X.509 form, in bytes. Core § 6.1.3.
-  public static let maximumX509Count = 600
+  package static let maximumX509Count = 600
 
   /// 1 to 20 bytes: the content of the X.509 INTEGER.
   public internal(set) var serialNumber: [UInt8]
   /// The subject of the issuing certificate.
-  public internal(set) var issuer: DistinguishedName
+  package internal(set) var issuer: DistinguishedName
   /// Seconds since 2000-01-01 00:00 UTC. (0 becomes 9999-12-31 23:59:59 in X.509, as in ``notAfter``.)
-  public internal(set) var notBefore: UInt32
+  package internal(set) var notBefore: UInt32
   /// Seconds since 2000-01-01 00:00 UTC; 0 if the certificate does not expire.
-  public internal(set) var notAfter: UInt32
+  package internal(set) var notAfter: UInt32
   /// The owner of the certificate.
-  public internal(set) var subject: DistinguishedName
+  var subject: DistinguishedName
   /// An uncompressed P-256 point, 65 bytes. ``CertificateChain`` checks that it is on the curve.
   public internal(set) var publicKey: [UInt8]
-  public internal(set) var extensions: [CertificateExtension]
+  var extensions: [CertificateExtension]
   /// ECDSA with SHA-256: 64 bytes, r and s.
   public internal(set) var signature: [UInt8]
 
@@ -42,39 +42,39 @@ public struct MatterCertificate: Hashable, Sendable {
   /// The node id in the subject, or nil unless it occurs exactly once.
   public var nodeID: UInt64? { subject.only(.nodeID) }
   /// The fabric id of a node, or of an intermediate authority or root that is bound to one.
-  public var fabricID: UInt64? { subject.only(.fabricID) }
+  package var fabricID: UInt64? { subject.only(.fabricID) }
   /// The identifier of a root.
-  public var rcacID: UInt64? { subject.only(.rcacID) }
+  package var rcacID: UInt64? { subject.only(.rcacID) }
   /// The identifier of an intermediate authority.
-  public var icacID: UInt64? { subject.only(.icacID) }
+  package var icacID: UInt64? { subject.only(.icacID) }
 
   /// The CASE authenticated tags in the subject. Core § 6.6.2.1.2.
-  public var caseAuthenticatedTags: [UInt32] {
+  package var caseAuthenticatedTags: [UInt32] {
     subject.values(of: .caseAuthenticatedTag).map { UInt32(truncatingIfNeeded: $0) }
   }
 
   /// The identifier of the certificate's key, 20 bytes.
-  public var subjectKeyID: [UInt8]? {
+  package var subjectKeyID: [UInt8]? {
     extensions.lazy.compactMap { if case .subjectKeyIdentifier(let id) = $0 { id } else { nil } }.first
   }
 
   /// The identifier of the issuer's key, 20 bytes.
-  public var authorityKeyID: [UInt8]? {
+  package var authorityKeyID: [UInt8]? {
     extensions.lazy.compactMap { if case .authorityKeyIdentifier(let id) = $0 { id } else { nil } }.first
   }
 
   /// Whether it is an authority's, and the maximum number of authorities below it; nil if the extension is missing.
-  public var basicConstraints: (isAuthority: Bool, pathLength: UInt8?)? {
+  package var basicConstraints: (isAuthority: Bool, pathLength: UInt8?)? {
     extensions.lazy.compactMap {
       if case .basicConstraints(let isAuthority, let pathLength) = $0 { (isAuthority, pathLength) } else { nil }
     }.first
   }
 
-  public var keyUsage: KeyUsage? {
+  package var keyUsage: KeyUsage? {
     extensions.lazy.compactMap { if case .keyUsage(let usage) = $0 { usage } else { nil } }.first
   }
 
-  public var keyPurposes: [KeyPurpose]? {
+  package var keyPurposes: [KeyPurpose]? {
     extensions.lazy.compactMap { if case .extendedKeyUsage(let purposes) = $0 { purposes } else { nil } }.first
   }
 

@@ -3,7 +3,7 @@ import MatterCrypto
 /// The X.509 form. Core § 6.5.
 extension MatterCertificate {
   /// Decodes the X.509 form (DER). ``CertificateChain`` verifies the signature.
-  public init(x509 der: [UInt8]) throws(CertificateError) {
+  package init(x509 der: [UInt8]) throws(CertificateError) {
     guard der.count <= Self.maximumX509Count else { throw .tooLong(maximum: Self.maximumX509Count) }
     let (signed, derSignature) = try X509.readSigned(der)
     do { signature = try ECDSASignature.raw(fromDER: derSignature) } catch { throw .crypto(error) }
@@ -42,7 +42,7 @@ extension MatterCertificate {
   }
 
   /// The X.509 `TBSCertificate`, which is signed.
-  public var tbsDER: [UInt8] {
+  var tbsDER: [UInt8] {
     var writer = DERWriter()
     writer.nest { body in
       body.nest(DERTag.explicit(0)) { $0.write(integer: 2) }
@@ -65,7 +65,7 @@ extension MatterCertificate {
   }
 
   /// The X.509 form (DER).
-  public var x509: [UInt8] {
+  package var x509: [UInt8] {
     // 64 bytes always convert, and the initializers require that length.
     let derSignature = (try? ECDSASignature.der(fromRaw: signature)) ?? []
     return X509.writeSigned(tbsDER, derSignature: derSignature)

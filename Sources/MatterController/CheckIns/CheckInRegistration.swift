@@ -69,11 +69,11 @@ struct CheckInRegistration: Hashable, Sendable {
 }
 
 /// The timing of a node that supports a long idle time. Matter Core § 9.16.6.
-public struct LongIdleTiming: Hashable, Sendable {
+package struct LongIdleTiming: Hashable, Sendable {
   /// The maximum time in idle mode.
-  public var idleDuration: Duration
+  var idleDuration: Duration
   /// The time for which the node stays active after a message.
-  public var activeThreshold: Duration
+  var activeThreshold: Duration
 
   init(idleDuration: Duration, activeThreshold: Duration) {
     self.idleDuration = idleDuration

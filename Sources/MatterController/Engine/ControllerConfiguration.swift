@@ -114,7 +114,7 @@ public struct RenewalPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - attempt: the number of the attempt, from 0.
   ///   - isEager: whether ``eagerTime`` has not passed since the loss.
-  public func delay(attempt: Int, isEager: Bool = false) -> Duration {
+  package func delay(attempt: Int, isEager: Bool = false) -> Duration {
     guard attempt > 0 else { return firstDelay }
     if isEager { return eagerDelay }
     var delay = baseDelay

@@ -83,9 +83,6 @@ extension ControllerEngine {
     }
   }
 
-  /// Delay before the next attempt to remove a reporting node from a deleted group.
-  public static var leavingInterval: Duration { GroupTable.leavingInterval }
-
   /// Starts the next queued change of a node's groups. The group may have changed since the change was requested.
   mutating func runNextGroupChange(_ node: NodeID, at now: Instant) {
     guard let next = operations.firstGroupChange(of: node) else { return }

@@ -19,7 +19,7 @@ public struct GroupRecord: Hashable, Sendable, Codable {
   /// At most 16 bytes.
   public let name: String
   /// The key set that encrypts its messages. Groups share one, since a node need not support more than two.
-  public let keySet: UInt16
+  package let keySet: UInt16
   /// The endpoints that joined, in order.
   public internal(set) var members: [Member] = []
   /// Nodes that may have keys, memberships or access entries of the group, in order: nodes with members, nodes where an
@@ -52,17 +52,6 @@ public struct GroupRecord: Hashable, Sendable, Codable {
   public static func groups(in state: StoredState) -> [GroupRecord] {
     state.filter { $0.key.hasPrefix(prefix) }.compactMap { GroupRecord(tlv: $0.value) }.filter { !$0.isDeleted }
       .sorted { $0.id < $1.id }
-  }
-
-  /// Returns the nodes of the fabric that may still have keys, memberships or access entries of a deleted group.
-  /// - Parameter state: the contents of the controller's store.
-  public static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {
-    var holders: Set<NodeID> = []
-    for (key, value) in state where key.hasPrefix(prefix) {
-      guard let record = GroupRecord(tlv: value), record.isDeleted else { continue }
-      holders.formUnion(record.holders.filter { state[PeerRecord.key($0)] != nil })
-    }
-    return holders
   }
 
   static func counterStored(_ counter: UInt32) -> StoreChange { StoreChange(counterKey, counter.tlv, isDurable: true) }

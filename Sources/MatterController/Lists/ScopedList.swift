@@ -13,7 +13,7 @@ public struct ScopedEntry<Entry: FabricScoped>: Sendable {
   public init(_ entry: Entry) { (self.entry, original) = (entry, nil) }
 
   /// Decodes an entry that a device sent.
-  public init(decoding bytes: [UInt8]) throws(TLVError) {
+  init(decoding bytes: [UInt8]) throws(TLVError) {
     entry = try Entry(tlv: bytes)
     original = bytes
   }
@@ -27,7 +27,7 @@ public struct ScopedEntry<Entry: FabricScoped>: Sendable {
   }
 
   /// The encoding for a write: without the fabric index, which the device fills in.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var own = entry
     own.fabricIndex = .none
     guard let original, let element = try? TLVElement(decoding: original), case .structure(let members) = element.value

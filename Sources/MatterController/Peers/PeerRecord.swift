@@ -7,12 +7,12 @@ public struct PeerRecord: Hashable, Sendable {
   public let nodeID: NodeID
   /// The last known address.
   public internal(set) var address: SocketAddress?
-  public internal(set) var parameters = SessionParameters()
+  package internal(set) var parameters = SessionParameters()
   public internal(set) var vendorID: VendorID = 0
   /// Assigned by the vendor; 0 if unknown.
   public internal(set) var productID: UInt16 = 0
   /// The timing of a node that supports a long idle time; nil for others.
-  public internal(set) var longIdle: LongIdleTiming?
+  var longIdle: LongIdleTiming?
   /// Nil if unknown.
   public internal(set) var attestation: DeviceAttestation?
 

@@ -58,7 +58,7 @@ extension ControllerEngine {
   public var establishedSubscriptions: [UInt32] { subscriptions.establishedIDs }
 
   /// Whether there is a subscription with a node, established or not.
-  public func isSubscribed(to node: NodeID) -> Bool { subscriptions.isSubscribed(to: node) }
+  func isSubscribed(to node: NodeID) -> Bool { subscriptions.isSubscribed(to: node) }
 
   /// Whether the subscription is established.
   public func isEstablished(_ handle: SubscriptionHandle) -> Bool { subscriptions[handle]?.session != nil }

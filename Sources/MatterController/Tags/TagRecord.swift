@@ -1,25 +1,25 @@
 internal import MatterClusters
-public import MatterModel
+package import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
 /// A CASE authenticated tag of certificates that the controller issued to other nodes, and the privilege that devices grant
 /// it. A later version revokes the certificates of earlier ones. Matter Core § 6.6.2.1.2.
-public struct TagRecord: Hashable, Sendable {
+package struct TagRecord: Hashable, Sendable {
   /// The upper 16 bits of the tag.
-  public let identifier: UInt16
+  let identifier: UInt16
   /// The version of the next certificate, and of the access entries.
-  public internal(set) var version: UInt16 = 1
+  package internal(set) var version: UInt16 = 1
   /// The privilege in the access entries.
-  public let privilege: Privilege
+  package let privilege: Privilege
   /// Whether a certificate with this version was issued.
-  public internal(set) var isIssued = false
+  var isIssued = false
   /// The nodes whose access control list has an entry for this version, in order.
-  public internal(set) var holders: [NodeID] = []
+  package internal(set) var holders: [NodeID] = []
 
   init(_ identifier: UInt16, _ privilege: Privilege) { (self.identifier, self.privilege) = (identifier, privilege) }
 
-  public var tag: CASEAuthenticatedTag { CASEAuthenticatedTag(UInt32(identifier) << 16 | UInt32(version)) }
+  package var tag: CASEAuthenticatedTag { CASEAuthenticatedTag(UInt32(identifier) << 16 | UInt32(version)) }
 
   /// Returns the versions of the tag among the subjects of an access entry.
   func versions(in entry: AccessChange.Entry) -> [UInt16] {

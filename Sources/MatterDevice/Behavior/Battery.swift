@@ -47,17 +47,17 @@ public struct Battery: Hashable, Sendable {
   }
 
   /// The kind of its cells.
-  public let cell: Cell
+  let cell: Cell
   /// The number of cells, in series.
-  public let quantity: UInt8
+  let quantity: UInt8
   /// The time from full to empty without use; nil if the battery keeps its charge.
-  public let lifetime: Duration?
+  package let lifetime: Duration?
   /// The time from empty to full on the charger.
-  public let chargingTime: Duration
+  package let chargingTime: Duration
   /// The charge that one use takes, in percent.
-  public let drainPerUse: Double
+  let drainPerUse: Double
   /// Whether the battery is on the charger.
-  public private(set) var isOnCharger = false
+  private(set) var isOnCharger = false
 
   /// The charge at ``since``, and at the last advance.
   private var initial: Int64
@@ -88,7 +88,7 @@ public struct Battery: Hashable, Sendable {
   // MARK: Time and use
 
   /// Advances to a time, which is not before that of the last call.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     self.now = max(now, self.now)
     let elapsed = Double((self.now - since).nanoseconds)
     let change = period.map { elapsed / Double(max(1, $0.nanoseconds)) * Double(Self.full) } ?? 0
@@ -108,12 +108,12 @@ public struct Battery: Hashable, Sendable {
   }
 
   /// Restores a charge as ``stored`` returned it.
-  public mutating func restore(_ stored: Int64, at now: Instant) {
+  mutating func restore(_ stored: Int64, at now: Instant) {
     advance(to: now)
     restart(min(max(stored, 0), Self.full))
   }
 
-  /// The charge, for ``restore(_:at:)``.
+  /// The charge, for `restore(_:at:)`.
   public var stored: Int64 { charge }
 
   /// Takes the charge of a number of uses.
@@ -124,7 +124,7 @@ public struct Battery: Hashable, Sendable {
   }
 
   /// Puts the battery on the charger, or removes it.
-  public mutating func setOnCharger(_ isOn: Bool, at now: Instant) {
+  mutating func setOnCharger(_ isOn: Bool, at now: Instant) {
     advance(to: now)
     isOnCharger = isOn && cell.isRechargeable
     restart(charge)
@@ -138,7 +138,7 @@ public struct Battery: Hashable, Sendable {
   private var period: Duration? { isOnCharger ? chargingTime : lifetime }
 
   /// The time at which ``halfPercent`` changes or the battery is full; nil if that doesn't happen.
-  public var nextChange: Instant? {
+  var nextChange: Instant? {
     guard let period else { return nil }
     let step = Int64(halfPercent)
     let target = isOnCharger ? min(step * Self.halfPercent + 1, Self.full) : (step - 1) * Self.halfPercent
@@ -151,7 +151,7 @@ public struct Battery: Hashable, Sendable {
   // MARK: Values of Power Source
 
   /// The charge in half percent, rounded up.
-  public var halfPercent: UInt8 {
+  var halfPercent: UInt8 {
     UInt8(clamping: (charge + Self.halfPercent - 1) / Self.halfPercent)
   }
 
@@ -166,17 +166,17 @@ public struct Battery: Hashable, Sendable {
   }
 
   /// In seconds; nil if the battery keeps its charge or is on the charger.
-  public var timeRemaining: UInt32? {
+  var timeRemaining: UInt32? {
     isOnCharger ? nil : lifetime.map { Self.seconds($0, charge) }
   }
 
   /// In seconds; nil unless the battery is charging.
-  public var timeToFull: UInt32? {
+  var timeToFull: UInt32? {
     isOnCharger && charge < Self.full ? Self.seconds(chargingTime, Self.full - charge) : nil
   }
 
   /// Whether the battery is charging, full on the charger, or not on the charger.
-  public var chargeState: PowerSource.BatChargeState {
+  var chargeState: PowerSource.BatChargeState {
     !isOnCharger ? .isNotCharging : charge < Self.full ? .isCharging : .isAtFullCharge
   }
 

@@ -1,5 +1,5 @@
-public import MatterClusters
-public import MatterProtocol
+package import MatterClusters
+package import MatterProtocol
 
 /// The vehicle of a charging station.
 public struct ElectricVehicle: Hashable, Sendable {
@@ -22,40 +22,40 @@ public struct ElectricVehicle: Hashable, Sendable {
 ///     var station = ChargingStation(ElectricVehicle(capacity: 60_000_000, charge: 50))
 ///     station.plugIn(at: .zero)
 ///     station.control(.init(isEnabled: true, current: 16_000), at: .zero)  // state: pluggedInCharging, 3.68 kW
-public struct ChargingStation: Hashable, Sendable {
+package struct ChargingStation: Hashable, Sendable {
   /// The conditions of a transfer of energy.
-  public struct Controls: Hashable, Sendable {
+  package struct Controls: Hashable, Sendable {
     /// The fault; `noError` for none.
-    public var fault = EnergyEvse.FaultState.noError
+    var fault = EnergyEvse.FaultState.noError
     /// Whether it diagnoses itself.
-    public var isDiagnosing = false
+    var isDiagnosing = false
     /// Whether charging is enabled.
-    public var isEnabled = false
+    package var isEnabled = false
     /// The highest current in milliamperes.
-    public var current: Int64 = 0
+    package var current: Int64 = 0
     /// Whether a schedule or a pause prevents the transfer.
-    public var isHeld = false
+    var isHeld = false
     /// The power that energy management requests, in milliwatts; nil for the highest.
-    public var power: Int64?
+    package var power: Int64?
 
-    public init(isEnabled: Bool = false, current: Int64 = 0) { (self.isEnabled, self.current) = (isEnabled, current) }
+    init(isEnabled: Bool = false, current: Int64 = 0) { (self.isEnabled, self.current) = (isEnabled, current) }
   }
 
   /// The lowest current at which a vehicle charges, in milliamperes.
-  public static let minimumCurrent: Int64 = 6000
+  static let minimumCurrent: Int64 = 6000
   /// The nominal voltage in millivolts.
-  public static let voltage: Int64 = 230_000
+  static let voltage: Int64 = 230_000
 
   /// The vehicle, at first.
-  public let vehicle: ElectricVehicle
+  let vehicle: ElectricVehicle
   /// The conditions of a transfer.
-  public private(set) var controls = Controls()
+  private(set) var controls = Controls()
   /// Whether the vehicle is plugged in.
-  public private(set) var isPluggedIn = false
+  private(set) var isPluggedIn = false
   /// Whether the vehicle asks for energy unless it is full.
-  public private(set) var isReady = true
+  private(set) var isReady = true
   /// The battery of the vehicle.
-  public private(set) var battery: StorageBattery
+  private(set) var battery: StorageBattery
   /// The energy of the present session, or of the last one.
   private var meter: EnergyMeter
   private var sessionStart: Instant
@@ -64,7 +64,7 @@ public struct ChargingStation: Hashable, Sendable {
   private var now: Instant
 
   /// Creates an enabled station without a vehicle, whose meter starts at zero.
-  public init(_ vehicle: ElectricVehicle, at now: Instant = .zero) {
+  init(_ vehicle: ElectricVehicle, at now: Instant = .zero) {
     self.vehicle = vehicle
     battery = StorageBattery(
       capacity: vehicle.capacity, charge: vehicle.charge, charging: vehicle.charging, discharging: 0, at: now)
@@ -75,7 +75,7 @@ public struct ChargingStation: Hashable, Sendable {
   // MARK: Changes
 
   /// Advances to a time. An earlier time than that of the last call has no effect.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     // The power changes when the battery is full.
     while let next = battery.nextChange, next <= now, next > self.now { step(to: next) }
     step(to: now)
@@ -88,7 +88,7 @@ public struct ChargingStation: Hashable, Sendable {
   }
 
   /// Plugs the vehicle in, after the trip if it was unplugged, and starts a session.
-  public mutating func plugIn(at now: Instant, afterTrip: Bool = true) {
+  mutating func plugIn(at now: Instant, afterTrip: Bool = true) {
     advance(to: now)
     guard !isPluggedIn else { return }
     if afterTrip { battery.remove(vehicle.trip, at: now) }
@@ -97,7 +97,7 @@ public struct ChargingStation: Hashable, Sendable {
   }
 
   /// Unplugs the vehicle, which ends the session.
-  public mutating func unplug(at now: Instant) {
+  mutating func unplug(at now: Instant) {
     advance(to: now)
     guard isPluggedIn else { return }
     (isPluggedIn, isReady, sessionEnd) = (false, true, now)
@@ -105,14 +105,14 @@ public struct ChargingStation: Hashable, Sendable {
   }
 
   /// Lets the vehicle ask for energy, or not.
-  public mutating func setReady(_ isReady: Bool, at now: Instant) {
+  mutating func setReady(_ isReady: Bool, at now: Instant) {
     advance(to: now)
     self.isReady = isReady
     settle()
   }
 
   /// Sets the charge of the vehicle in percent.
-  public mutating func set(charge percent: Double, at now: Instant) {
+  package mutating func set(charge percent: Double, at now: Instant) {
     advance(to: now)
     battery.set(charge: percent, at: now)
     settle()
@@ -130,7 +130,7 @@ public struct ChargingStation: Hashable, Sendable {
   }
 
   /// Sets the conditions of a transfer.
-  public mutating func control(_ controls: Controls, at now: Instant) {
+  package mutating func control(_ controls: Controls, at now: Instant) {
     advance(to: now)
     self.controls = controls
     settle()
@@ -144,29 +144,29 @@ public struct ChargingStation: Hashable, Sendable {
   // MARK: State
 
   /// Whether the vehicle asks for energy.
-  public var hasDemand: Bool { isPluggedIn && isReady && !battery.isFull }
+  var hasDemand: Bool { isPluggedIn && isReady && !battery.isFull }
 
   /// Whether energy flows into the vehicle.
-  public var isTransferring: Bool {
+  var isTransferring: Bool {
     hasDemand && controls.fault == .noError && !controls.isDiagnosing && controls.isEnabled && !controls.isHeld
       && controls.current >= Self.minimumCurrent && controls.power != 0
   }
 
   /// The State attribute. Application Clusters § 9.3.
-  public var state: EnergyEvse.State {
+  package var state: EnergyEvse.State {
     guard controls.fault == .noError else { return .fault }
     guard isPluggedIn else { return .notPluggedIn }
     return isTransferring ? .pluggedInCharging : hasDemand ? .pluggedInDemand : .pluggedInNoDemand
   }
 
   /// The SupplyState attribute. Application Clusters § 9.3.
-  public var supplyState: EnergyEvse.SupplyState {
+  var supplyState: EnergyEvse.SupplyState {
     guard controls.fault == .noError else { return .disabledError }
     return controls.isDiagnosing ? .disabledDiagnostics : controls.isEnabled ? .chargingEnabled : .disabled
   }
 
   /// The highest power at present, in milliwatts: that of the current, and of the charger of the vehicle.
-  public var availablePower: Int64 { min(Self.power(of: controls.current), vehicle.charging) }
+  var availablePower: Int64 { min(Self.power(of: controls.current), vehicle.charging) }
 
   /// Returns the power of a current in milliwatts.
   static func power(of current: Int64) -> Int64 {
@@ -175,22 +175,22 @@ public struct ChargingStation: Hashable, Sendable {
   }
 
   /// The power that flows into the vehicle in milliwatts.
-  public var power: Int64 { battery.power }
+  package var power: Int64 { battery.power }
 
   /// The charge of the vehicle in whole percent.
-  public var percent: UInt8 { UInt8(clamping: Int128(battery.energy) * 100 / Int128(battery.capacity)) }
+  var percent: UInt8 { UInt8(clamping: Int128(battery.energy) * 100 / Int128(battery.capacity)) }
 
   /// The energy of the session in milliwatt hours.
-  public var sessionEnergy: Int64 { meter.imported }
+  var sessionEnergy: Int64 { meter.imported }
 
   /// Returns the time until the session has an energy, in milliwatt hours; nil if no power flows.
   func time(toSessionEnergy energy: Int64) -> Duration? { meter.time(toImport: energy) }
 
   /// Returns the time that the session has lasted.
-  public func sessionDuration(at now: Instant) -> Duration { max((sessionEnd ?? now) - sessionStart, .zero) }
+  func sessionDuration(at now: Instant) -> Duration { max((sessionEnd ?? now) - sessionStart, .zero) }
 
   /// The time at which the battery is full, or its charge in half percent changes; nil if no power flows.
-  public var nextChange: Instant? { battery.nextChange }
+  var nextChange: Instant? { battery.nextChange }
 
   // MARK: Storage
 

@@ -1,4 +1,4 @@
-public import MatterProtocol
+package import MatterProtocol
 
 /// A meter that integrates power over time: a value type without a clock. The power is constant between two calls, so
 /// that the energy is exact.
@@ -6,9 +6,9 @@ public import MatterProtocol
 ///     var meter = EnergyMeter(at: .zero)
 ///     meter.setPower(60_000, at: .zero)
 ///     meter.advance(to: .zero + .seconds(3600))  // imported: 60,000 mWh
-public struct EnergyMeter: Hashable, Sendable {
+package struct EnergyMeter: Hashable, Sendable {
   /// In milliwatts; negative if power is exported.
-  public private(set) var power: Int64 = 0
+  package private(set) var power: Int64 = 0
   /// The totals in milliwatts times nanoseconds.
   private var importedTotal: Int128 = 0
   private var exportedTotal: Int128 = 0
@@ -18,10 +18,10 @@ public struct EnergyMeter: Hashable, Sendable {
   private static let limit = Int128(Int64.max) * milliwattHour
 
   /// Creates a meter that shows zero.
-  public init(at now: Instant) { self.now = now }
+  init(at now: Instant) { self.now = now }
 
   /// Creates a meter with the totals that ``stored`` returned; zero for others.
-  public init(stored: [Int64], at now: Instant) {
+  init(stored: [Int64], at now: Instant) {
     self.now = now
     guard stored.count == 4, stored.allSatisfy({ $0 >= 0 }) else { return }
     importedTotal = min(Int128(stored[0]) * Self.milliwattHour + Int128(stored[1]), Self.limit)
@@ -29,7 +29,7 @@ public struct EnergyMeter: Hashable, Sendable {
   }
 
   /// Advances to a time. An earlier time than that of the last call has no effect.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     guard now > self.now else { return }
     // A product of two numbers with 63 bits and the limit fits into 127 bits.
     let energy = Int128(power) * Int128((now - self.now).nanoseconds)
@@ -39,13 +39,13 @@ public struct EnergyMeter: Hashable, Sendable {
   }
 
   /// Advances to a time, and sets the power from then on.
-  public mutating func setPower(_ power: Int64, at now: Instant) {
+  mutating func setPower(_ power: Int64, at now: Instant) {
     advance(to: now)
     self.power = power
   }
 
   /// Sets a total in milliwatt hours; nil keeps it.
-  public mutating func setTotals(imported: Int64? = nil, exported: Int64? = nil) {
+  mutating func setTotals(imported: Int64? = nil, exported: Int64? = nil) {
     if let imported { importedTotal = Int128(max(imported, 0)) * Self.milliwattHour }
     if let exported { exportedTotal = Int128(max(exported, 0)) * Self.milliwattHour }
   }
@@ -60,12 +60,12 @@ public struct EnergyMeter: Hashable, Sendable {
   }
 
   /// The whole milliwatt hours imported at the time of the last call.
-  public var imported: Int64 { Int64(importedTotal / Self.milliwattHour) }
+  var imported: Int64 { Int64(importedTotal / Self.milliwattHour) }
   /// The whole milliwatt hours exported at the time of the last call.
-  public var exported: Int64 { Int64(exportedTotal / Self.milliwattHour) }
+  var exported: Int64 { Int64(exportedTotal / Self.milliwattHour) }
 
   /// The totals, for ``init(stored:at:)``.
-  public var stored: [Int64] {
+  package var stored: [Int64] {
     [importedTotal, exportedTotal].flatMap {
       [Int64($0 / Self.milliwattHour), Int64($0 % Self.milliwattHour)]
     }

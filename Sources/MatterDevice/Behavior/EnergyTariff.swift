@@ -14,7 +14,7 @@ public struct EnergyTariff: Hashable, Sendable {
   }
 
   /// The decimal places of prices.
-  public static let decimalPoints: UInt8 = 5
+  static let decimalPoints: UInt8 = 5
   /// The maximum number of entries of a day.
   public static let entryLimit = 10
 
@@ -22,7 +22,7 @@ public struct EnergyTariff: Hashable, Sendable {
   public var name: String?
   /// The name of the provider; nil if it is unknown.
   public var provider: String?
-  /// The currency, with ``decimalPoints``.
+  /// The currency, with `decimalPoints`.
   public var currency: CurrencyStruct
   /// The prices, each of them once.
   public var prices: [Price]

@@ -1,7 +1,7 @@
-public import MatterProtocol
+package import MatterProtocol
 
 /// The mean and the peak of a measurement in the last hour or so. A value type without a clock.
-public struct MovingWindow: Hashable, Sendable {
+package struct MovingWindow: Hashable, Sendable {
   private struct Slice: Hashable {
     var begin: Instant
     var end: Instant
@@ -11,7 +11,7 @@ public struct MovingWindow: Hashable, Sendable {
   }
 
   /// The length of the window.
-  public let length: Duration
+  package let length: Duration
   /// The number of slices that changing values are summed up in.
   private static let resolution = 60
 
@@ -21,18 +21,18 @@ public struct MovingWindow: Hashable, Sendable {
   private var now: Instant
 
   /// Creates a window that contains no value yet.
-  public init(_ length: Duration, at now: Instant = .zero) {
+  init(_ length: Duration, at now: Instant = .zero) {
     (self.length, self.now) = (length, now)
   }
 
   /// Advances to a time, and sets the value from then on; nil if it is unknown.
-  public mutating func measure(_ value: Double?, at now: Instant) {
+  mutating func measure(_ value: Double?, at now: Instant) {
     advance(to: now)
     self.value = value
   }
 
   /// Advances to a time, which is not before that of the last call.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     defer { self.now = max(now, self.now) }
     let begin = Instant(nanoseconds: now.nanoseconds.saturatingSubtract(length.nanoseconds))
     slices.removeAll { $0.end <= begin }
@@ -50,16 +50,16 @@ public struct MovingWindow: Hashable, Sendable {
   private var step: Duration { length / Self.resolution }
 
   /// The mean over time; nil if the value was unknown all the time.
-  public var mean: Double? {
+  var mean: Double? {
     let total = slices.reduce(0) { $0 + $1.length }
     return total > 0 ? slices.reduce(0) { $0 + $1.mean * $1.length } / total : value
   }
 
   /// The highest value; nil if it was unknown all the time.
-  public var peak: Double? { (slices.map(\.peak) + (value.map { [$0] } ?? [])).max() }
+  var peak: Double? { (slices.map(\.peak) + (value.map { [$0] } ?? [])).max() }
 
   /// The time of the next change of the mean or the peak that is due to the time alone; nil if there is none.
-  public var nextChange: Instant? {
+  var nextChange: Instant? {
     let isSettled = slices.allSatisfy { $0.mean == value && $0.peak == value }
     return isSettled ? nil : now + step
   }

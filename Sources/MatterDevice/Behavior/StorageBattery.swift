@@ -15,7 +15,7 @@ public struct StorageBattery: Hashable, Sendable {
   public let discharging: Int64
 
   /// The power that is requested in milliwatts; negative to discharge.
-  public private(set) var requested: Int64 = 0
+  package private(set) var requested: Int64 = 0
   /// In milliwatts times nanoseconds.
   private var charge: Int128
   private var now: Instant
@@ -46,14 +46,14 @@ public struct StorageBattery: Hashable, Sendable {
   // MARK: Changes
 
   /// Advances to a time. An earlier time than that of the last call has no effect.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     guard now > self.now else { return }
     charge = min(max(charge + Int128(power) * Int128((now - self.now).nanoseconds), 0), full)
     self.now = now
   }
 
   /// Requests a power in milliwatts, positive to charge.
-  public mutating func request(_ power: Int64, at now: Instant) {
+  package mutating func request(_ power: Int64, at now: Instant) {
     advance(to: now)
     requested = power
   }
@@ -86,11 +86,11 @@ public struct StorageBattery: Hashable, Sendable {
   /// The charge in whole milliwatt hours.
   public var energy: Int64 { Int64(charge / Self.milliwattHour) }
   /// The charge in percent.
-  public var percent: Double { Double(charge) / Double(full) * 100 }
+  var percent: Double { Double(charge) / Double(full) * 100 }
   /// The charge in half percent, rounded up.
-  public var halfPercent: UInt8 { UInt8(clamping: (charge * 200 + full - 1) / full) }
+  var halfPercent: UInt8 { UInt8(clamping: (charge * 200 + full - 1) / full) }
   /// Whether the charge is the capacity.
-  public var isFull: Bool { charge == full }
+  var isFull: Bool { charge == full }
 
   /// The power that flows in milliwatts: the requested one within the limits, nothing into a full battery and nothing out
   /// of an empty one.
@@ -100,13 +100,13 @@ public struct StorageBattery: Hashable, Sendable {
   }
 
   /// The time until the battery is full or empty with the present power; nil if no power flows.
-  public var timeToEnd: Duration? { time(to: power > 0 ? full : 0) }
+  var timeToEnd: Duration? { time(to: power > 0 ? full : 0) }
 
   /// Returns the time until the charge is an energy in milliwatt hours with the present power; nil if no power flows.
   func time(toEnergy energy: Int64) -> Duration? { time(to: Int128(energy) * Self.milliwattHour) }
 
   /// The time of the next change of ``halfPercent`` or ``power``; nil if there is none.
-  public var nextChange: Instant? {
+  var nextChange: Instant? {
     let step = Int128(halfPercent)
     // Rounded up: while charging, the value changes just above a multiple of half a percent.
     let target = power > 0 ? min(full * step / 200 + 1, full) : max(full * (step - 1) / 200, 0)

@@ -1,26 +1,26 @@
-public import MatterProtocol
+package import MatterProtocol
 
 /// The linear change of an integer over a time. A value type without a clock.
-public struct ValueTransition: Hashable, Sendable {
+package struct ValueTransition: Hashable, Sendable {
   private let start: Int64
   private let end: Int64
   private let begin: Instant
   private let duration: Duration
   /// The value at the time of the last call of ``advance(to:)``.
-  public private(set) var value: Int64
+  package private(set) var value: Int64
   /// The time of the next value; nil at the end.
-  public private(set) var nextChange: Instant?
+  private(set) var nextChange: Instant?
 
   /// The shortest time between two values.
   private static let shortestStep = Duration.milliseconds(100)
 
-  public init(from start: Int64, to end: Int64, over duration: Duration, at begin: Instant) {
+  init(from start: Int64, to end: Int64, over duration: Duration, at begin: Instant) {
     (self.start, self.end, self.duration, self.begin, value) = (start, end, duration, begin, start)
     advance(to: begin)
   }
 
   /// Sets the value for a time.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     let (elapsed, whole) = (Double((now - begin).nanoseconds), Double(duration.nanoseconds))
     guard elapsed < whole, start != end else {
       (value, nextChange) = (end, nil)

@@ -15,19 +15,19 @@ public struct WaterTank: Hashable, Sendable {
   /// In watts per kelvin.
   public var loss: Double
   /// In degrees Celsius, at the time of the last call.
-  public private(set) var temperature: Double
+  private(set) var temperature: Double
   /// The heating power in watts.
   public private(set) var heating = 0.0
   /// The water that is drawn in liters per minute.
-  public private(set) var flow = 0.0
+  package private(set) var flow = 0.0
   private var now: Instant
 
   /// The specific heat capacity of water in joules per kilogram and kelvin. Application Clusters § 9.5.7.4.
   private static let specificHeat = 4182.0
   /// The temperature around the tank in degrees Celsius.
-  public static let surroundings = 20.0
+  static let surroundings = 20.0
   /// The range of temperatures in degrees Celsius.
-  public static let temperatures: ClosedRange<Double> = 0...100
+  static let temperatures: ClosedRange<Double> = 0...100
 
   public init(
     volume: Double = 200, temperature: Double = 45, cold: Double = 10, loss: Double = 2, at now: Instant = .zero
@@ -46,7 +46,7 @@ public struct WaterTank: Hashable, Sendable {
   // MARK: Changes
 
   /// Advances to a time. An earlier time than that of the last call has no effect.
-  public mutating func advance(to now: Instant) {
+  package mutating func advance(to now: Instant) {
     guard now > self.now else { return }
     let seconds = Double((now - self.now).nanoseconds) / 1e9
     self.now = now
@@ -66,19 +66,19 @@ public struct WaterTank: Hashable, Sendable {
   mutating func skip(to now: Instant) { self.now = max(self.now, now) }
 
   /// Sets the heating power in watts.
-  public mutating func setHeating(_ power: Double, at now: Instant) {
+  mutating func setHeating(_ power: Double, at now: Instant) {
     advance(to: now)
     heating = max(0, power)
   }
 
   /// Sets the water that is drawn in liters per minute.
-  public mutating func setFlow(_ flow: Double, at now: Instant) {
+  mutating func setFlow(_ flow: Double, at now: Instant) {
     advance(to: now)
     self.flow = max(0, flow)
   }
 
   /// Sets the temperature in degrees Celsius.
-  public mutating func setTemperature(_ temperature: Double, at now: Instant) {
+  mutating func setTemperature(_ temperature: Double, at now: Instant) {
     advance(to: now)
     self.temperature = Self.limited(temperature)
   }
@@ -116,14 +116,14 @@ public struct WaterTank: Hashable, Sendable {
 
   /// Returns the share of hot water in percent, rounded down: 100 for a tank at the target temperature.
   /// Application Clusters § 9.5.7.5.
-  public func percentage(target: Double) -> UInt8 {
+  func percentage(target: Double) -> UInt8 {
     // A thousandth of a degree makes up for the rounding of the temperature.
     guard target > cold, temperature < target else { return 100 }
     return UInt8(min(max((temperature + 0.001 - cold) / (target - cold) * 100, 0), 99))
   }
 
   /// Returns the heat up to the target temperature in milliwatt hours. Application Clusters § 9.5.7.4.
-  public func heatRequired(target: Double) -> Int64 {
+  func heatRequired(target: Double) -> Int64 {
     Int64((max(0, target - temperature) * capacity / 3.6).rounded())
   }
 }

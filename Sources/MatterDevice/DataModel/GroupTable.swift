@@ -1,45 +1,45 @@
-public import MatterModel
+package import MatterModel
 
 /// The group memberships of the endpoints, by fabric. Shared by the Groups servers and Group Key Management.
-public struct GroupTable: Hashable, Sendable {
+package struct GroupTable: Hashable, Sendable {
   /// A group with at least one endpoint of this node.
-  public struct Entry: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
     /// The fabric of the group. Another fabric may have a group of the same number.
-    public let fabric: FabricIndex
-    public let group: GroupID
+    package let fabric: FabricIndex
+    package let group: GroupID
     /// Sorted; never empty.
-    public internal(set) var endpoints: [EndpointID]
+    package internal(set) var endpoints: [EndpointID]
     /// The name that an administrator set, at most 16 bytes; may be empty.
-    public internal(set) var name: String
+    package internal(set) var name: String
   }
 
   /// The maximum number of groups per fabric: MaxGroupsPerFabric. At least four for each endpoint with a Groups server.
   /// Matter Core § 2.11.1.2.
-  public private(set) var maximumPerFabric = 16
+  private(set) var maximumPerFabric = 16
 
   /// Sorted by fabric and group.
-  public private(set) var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
 
-  public init() {}
+  init() {}
 
   /// Returns the group; nil if it has no endpoints.
-  public func entry(_ group: GroupID, fabric: FabricIndex) -> Entry? {
+  package func entry(_ group: GroupID, fabric: FabricIndex) -> Entry? {
     entries.first { $0.group == group && $0.fabric == fabric }
   }
 
   /// Returns whether the endpoint is in the group.
-  public func contains(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
+  package func contains(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
     entry(group, fabric: fabric)?.endpoints.contains(endpoint) ?? false
   }
 
   /// Returns the groups of an endpoint, sorted.
-  public func groups(of endpoint: EndpointID, fabric: FabricIndex) -> [GroupID] {
+  func groups(of endpoint: EndpointID, fabric: FabricIndex) -> [GroupID] {
     entries.filter { $0.fabric == fabric && $0.endpoints.contains(endpoint) }.map(\.group)
   }
 
   /// Adds the endpoint to the group and names the group.
   /// - Returns: false if the fabric already has the maximum number of groups.
-  public mutating func add(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID, name: String) -> Bool {
+  mutating func add(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID, name: String) -> Bool {
     if let index = entries.firstIndex(where: { $0.group == group && $0.fabric == fabric }) {
       entries[index].name = name
       if !entries[index].endpoints.contains(endpoint) {
@@ -57,7 +57,7 @@ public struct GroupTable: Hashable, Sendable {
   /// Removes the endpoint from the group.
   /// - Returns: Whether the endpoint was in the group.
   @discardableResult
-  public mutating func remove(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
+  package mutating func remove(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
     guard let index = entries.firstIndex(where: { $0.group == group && $0.fabric == fabric }),
       let position = entries[index].endpoints.firstIndex(of: endpoint)
     else { return false }

@@ -83,7 +83,7 @@ extension ServerContext {
   }
 
   /// Returns the parts of the physical device on an endpoint with their states, and a cluster that follows each.
-  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String], cluster: ClusterID)] {
+  package func parts(on endpoint: EndpointID) -> [(name: String, values: [String], cluster: ClusterID)] {
     node.clusters.filter { $0.path.endpoint == endpoint }.flatMap { cluster in
       cluster.server.followedParts.map { (name: $0.name, values: $0.states, cluster: cluster.path.cluster) }
     }
@@ -96,7 +96,7 @@ extension ServerContext {
   /// after it is notified.
   /// - Throws: `unsupportedAttribute` for an unknown part, `constraintError` for an unknown state, or the error of the
   ///   server.
-  public mutating func act(part name: String, _ value: String, on endpoint: EndpointID) throws(StatusError) {
+  package mutating func act(part name: String, _ value: String, on endpoint: EndpointID) throws(StatusError) {
     var isKnown = false
     for index in node.clusters.indices where node.clusters[index].path.endpoint == endpoint {
       guard let part = node.clusters[index].server.parts[name] else { continue }

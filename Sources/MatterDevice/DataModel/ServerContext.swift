@@ -27,7 +27,7 @@ public struct ServerContext: Sendable {
   /// The time at which the current message was received, or the timer fired.
   public var now: Instant { node.now }
   /// The time at which the device started.
-  public var startedAt: Instant { node.startedAt }
+  var startedAt: Instant { node.startedAt }
   /// The endpoint of the handler's own cluster.
   public var endpoint: EndpointID { node.clusters[current].path.endpoint }
   /// The handler's own cluster.
@@ -67,11 +67,6 @@ public struct ServerContext: Sendable {
   public func serves<C: Cluster, Value>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil) -> Bool {
     guard let index = index(of: C.self, on: endpoint) else { return false }
     return node.clusters[index].server.attributes[attribute.id] != nil
-  }
-
-  /// Returns the FeatureMap of a cluster; 0 if it is not served.
-  public func features<C: Cluster>(of _: C.Type, on endpoint: EndpointID? = nil) -> UInt32 {
-    index(of: C.self, on: endpoint).map { node.clusters[$0].server.features } ?? 0
   }
 
   /// Returns the clusters that an endpoint serves, sorted.
@@ -186,7 +181,7 @@ public struct ServerContext: Sendable {
   // MARK: The node
 
   /// The group memberships. The setter stores them and reports GroupTable of Group Key Management.
-  public var groupTable: GroupTable {
+  var groupTable: GroupTable {
     get { node.groupTable }
     set {
       guard newValue != node.groupTable else { return }

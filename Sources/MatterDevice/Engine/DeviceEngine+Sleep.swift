@@ -8,7 +8,7 @@ extension DeviceEngine {
   public var isActive: Bool { context.node.sleep?.isActive ?? true }
 
   /// The number of datagrams that arrived while the device was idle and did not reach it.
-  public var lostWhileIdle: Int { context.node.sleep?.lost ?? 0 }
+  var lostWhileIdle: Int { context.node.sleep?.lost ?? 0 }
 
   /// Whether the device stays active regardless of the time: an exchange is open, a commissioning is possible or in
   /// progress, or it looks for another node.

@@ -6,7 +6,7 @@ internal import MatterProtocol
 // InvalidSubscription.
 extension DeviceEngine {
   /// The ids of subscriptions of an earlier run whose subscribers have not been reached yet.
-  public var pendingResumptions: [UInt32] { resumptions.flatMap { $0.subscriptions.map(\.id) } }
+  var pendingResumptions: [UInt32] { resumptions.flatMap { $0.subscriptions.map(\.id) } }
 
   // MARK: Storing
 

@@ -39,7 +39,7 @@ public struct Conformance: Hashable, Sendable {
   }
 
   /// Evaluates the expression.
-  public func decision(_ facts: ConformanceFacts) -> Decision {
+  package func decision(_ facts: ConformanceFacts) -> Decision {
     for part in parts {
       switch part.condition.map({ $0.holds(facts) }) ?? true {
       case true?: return Decision(requirement: part.requirement, condition: part.conditionText, choice: part.choice)
@@ -54,7 +54,7 @@ public struct Conformance: Hashable, Sendable {
   public func requires(_ facts: ConformanceFacts) -> Bool { decision(facts).requirement == .mandatory }
 
   /// The status of an element.
-  public enum Requirement: Hashable, Sendable {
+  package enum Requirement: Hashable, Sendable {
     case mandatory, optional, notAllowed
     /// Provisional in this version of the standard: allowed, but not required. Matter Core § 7.3.2.
     case provisional
@@ -65,25 +65,25 @@ public struct Conformance: Hashable, Sendable {
   }
 
   /// The result of an evaluation.
-  public struct Decision: Hashable, Sendable {
-    public var requirement: Requirement
+  package struct Decision: Hashable, Sendable {
+    package var requirement: Requirement
     /// The condition that decided, as text: “feature LT”, “LF & PA_LF”; nil if there is none.
-    public var condition: String?
+    package var condition: String?
     /// The choice that the element belongs to.
-    public var choice: Choice?
+    package var choice: Choice?
   }
 
   /// A set of optional elements of which a number is required: `O.a+`.
-  public struct Choice: Hashable, Sendable {
+  package struct Choice: Hashable, Sendable {
     /// The letter that all elements of the choice have.
-    public var name: String
+    package var name: String
     /// The lowest number of supported elements.
-    public var minimum: Int
+    package var minimum: Int
     /// The highest number of supported elements; nil: no limit.
-    public var maximum: Int?
+    package var maximum: Int?
 
     /// Whether this number of supported elements is allowed.
-    public func allows(_ count: Int) -> Bool { count >= minimum && count <= maximum ?? .max }
+    package func allows(_ count: Int) -> Bool { count >= minimum && count <= maximum ?? .max }
   }
 
   struct Part: Hashable, Sendable {

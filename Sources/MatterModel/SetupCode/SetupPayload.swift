@@ -136,14 +136,6 @@ public enum SetupDiscriminator: Hashable, Sendable, Codable {
   public var longValue: UInt16? {
     if case .long(let value) = self { value } else { nil }
   }
-
-  /// Whether a device that advertises the 12-bit `discriminator` matches.
-  public func matches(_ discriminator: UInt16) -> Bool {
-    switch self {
-    case .long(let value): value == discriminator
-    case .short(let value): UInt16(value) == discriminator >> 8
-    }
-  }
 }
 
 /// The rules for passcodes. Matter Core § 5.1.7.

@@ -31,7 +31,7 @@ public enum NearestName {
   }
 
   /// Returns the edit distance: insertions, deletions, replacements and swaps of adjacent characters.
-  public static func distance(_ a: [Character], _ b: [Character]) -> Int {
+  package static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var beforePrevious: [Int] = []
     var previous = Array(0...b.count)
     for i in 0..<a.count {

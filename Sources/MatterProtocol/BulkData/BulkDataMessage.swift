@@ -1,13 +1,13 @@
 /// The message types of the Bulk Data Exchange protocol. Matter Core § 11.22.3.1.
-public enum BulkDataOpcode {
+package enum BulkDataOpcode {
   /// The proposal of a sender, and its acceptance.
-  public static let sendInit: UInt8 = 0x01, sendAccept: UInt8 = 0x02
+  package static let sendInit: UInt8 = 0x01, sendAccept: UInt8 = 0x02
   /// The proposal of a receiver, and its acceptance.
-  public static let receiveInit: UInt8 = 0x04, receiveAccept: UInt8 = 0x05
+  package static let receiveInit: UInt8 = 0x04, receiveAccept: UInt8 = 0x05
   /// Requests, blocks and their acknowledgments.
-  public static let blockQuery: UInt8 = 0x10, block: UInt8 = 0x11, blockEOF: UInt8 = 0x12, blockAck: UInt8 = 0x13
+  package static let blockQuery: UInt8 = 0x10, block: UInt8 = 0x11, blockEOF: UInt8 = 0x12, blockAck: UInt8 = 0x13
   /// The acknowledgment of the last block, and a request that leaves out bytes.
-  public static let blockAckEOF: UInt8 = 0x14, blockQueryWithSkip: UInt8 = 0x15
+  package static let blockAckEOF: UInt8 = 0x14, blockQueryWithSkip: UInt8 = 0x15
 }
 
 /// A message of the Bulk Data Exchange protocol (BDX). Matter Core § 11.22.5.
@@ -116,7 +116,7 @@ public struct BulkTransferProposal: Hashable, Sendable {
   /// Application data in TLV; usually empty.
   public var metadata: [UInt8] = []
 
-  public init(modes: BulkTransferMode, maximumBlockSize: UInt16, file: [UInt8]) {
+  package init(modes: BulkTransferMode, maximumBlockSize: UInt16, file: [UInt8]) {
     (self.modes, self.maximumBlockSize, self.file) = (modes, maximumBlockSize, file)
   }
 
@@ -158,7 +158,7 @@ public struct BulkTransferAcceptance: Hashable, Sendable {
   /// Application data in TLV; usually empty.
   public var metadata: [UInt8] = []
 
-  public init(mode: BulkTransferMode, maximumBlockSize: UInt16) {
+  package init(mode: BulkTransferMode, maximumBlockSize: UInt16) {
     (self.mode, self.maximumBlockSize) = (mode, maximumBlockSize)
   }
 

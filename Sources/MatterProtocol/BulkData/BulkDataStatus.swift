@@ -41,7 +41,7 @@ extension StatusReport {
   }
 
   /// The status of a bulk data transfer; nil for the report of another protocol.
-  public var bulkDataStatus: BulkDataStatus? {
+  package var bulkDataStatus: BulkDataStatus? {
     protocolID == .bulkData ? BulkDataStatus(rawValue: code.rawValue) : nil
   }
 }

@@ -41,7 +41,7 @@ public struct BulkReceiver: Sendable {
   /// Accepts the file of a sender.
   /// - Returns: The transfer and its first messages: a SendAccept, and the first query if the receiver drives.
   /// - Throws: The status to answer with.
-  public static func accept(
+  package static func accept(
     _ proposal: BulkTransferProposal, maximumLength: Int,
     modes: BulkTransferMode = [.senderDrive, .receiverDrive]
   ) throws(BulkDataStatus) -> (BulkReceiver, [BulkDataMessage]) {

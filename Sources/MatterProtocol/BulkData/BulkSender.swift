@@ -31,7 +31,7 @@ public struct BulkSender: Sendable {
 
   /// Proposes to send a file.
   /// - Returns: The transfer and its first message, a SendInit.
-  public static func propose(
+  package static func propose(
     _ data: [UInt8], file: [UInt8], modes: BulkTransferMode = [.senderDrive, .receiverDrive],
     maximumBlockSize: UInt16 = 1024
   ) -> (BulkSender, BulkDataMessage) {

@@ -154,7 +154,7 @@ public struct DNSBrowser: Sendable {
   }
 
   /// Removes everything that was learned on an interface, for use when the interface disappears.
-  public mutating func forget(_ interface: InterfaceID, at now: Instant) {
+  mutating func forget(_ interface: InterfaceID, at now: Instant) {
     for key in instances.keys where key.interface == interface {
       for name in instances[key]?.pointers.keys.sorted() ?? [] { removePointer(name, of: key) }
       setService(nil, of: key)

@@ -32,13 +32,13 @@ public struct DNSMessage: Hashable, Sendable {
   }
 
   /// Whether this is a response (QR).
-  public var isResponse: Bool { flags & Self.responseFlag != 0 }
+  var isResponse: Bool { flags & Self.responseFlag != 0 }
   /// Returns whether an encoded message is a response.
   public static func isResponse(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[2] & 0x80 != 0 }
   /// Whether more known answers follow in other packets (TC in a query). RFC 6762 § 7.2.
   public var isTruncated: Bool { flags & Self.truncatedFlag != 0 }
   /// Whether opcode and response code are both 0; receivers ignore other messages. RFC 6762 § 18.3, § 18.11.
-  public var isOrdinary: Bool { flags & 0x780F == 0 }
+  var isOrdinary: Bool { flags & 0x780F == 0 }
 
   /// Decodes a message, ignoring any bytes after the last record.
   public init(_ bytes: [UInt8]) throws(DNSError) {

@@ -10,7 +10,7 @@ public struct DNSName: Hashable, Sendable {
 
   /// Creates a name from labels. Never fails: labels are truncated to 63 bytes, and empty labels and labels beyond the
   /// limit of 255 bytes are dropped.
-  public init(_ labels: [String]) {
+  init(_ labels: [String]) {
     var wire: [UInt8] = []
     for label in labels {
       let bytes = Array(label.utf8.prefix(63))
@@ -22,7 +22,7 @@ public struct DNSName: Hashable, Sendable {
   }
 
   /// Creates a name from text with dots between the labels. A label can't contain a dot.
-  public init(_ text: String) {
+  init(_ text: String) {
     self.init(text.split(separator: ".").map(String.init))
   }
 

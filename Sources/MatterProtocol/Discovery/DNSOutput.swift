@@ -26,7 +26,7 @@ public struct DNSOutput: Hashable, Sendable {
   public var bytes: [UInt8]
   public var destination: Destination
 
-  public init(bytes: [UInt8], destination: Destination) {
+  init(bytes: [UInt8], destination: Destination) {
     self.bytes = bytes
     self.destination = destination
   }
@@ -41,7 +41,7 @@ public enum MulticastDNS {
   /// The two halves of ff02::fb.
   public static let groupV6: (high: UInt64, low: UInt64) = (0xFF02_0000_0000_0000, 0xFB)
   /// The maximum size of the packets sent, in bytes: fits an Ethernet frame with either IP header.
-  public static let packetSize = 1400
+  static let packetSize = 1400
 }
 
 extension DNSRecordData {

@@ -62,7 +62,7 @@ public struct DNSRecord: Hashable, Sendable {
   /// The class without the cache-flush bit: 1 for the Internet, the only class used.
   public var recordClass: UInt16
 
-  public init(_ name: DNSName, _ data: DNSRecordData, ttl: UInt32, cacheFlush: Bool = false, recordClass: UInt16 = 1) {
+  init(_ name: DNSName, _ data: DNSRecordData, ttl: UInt32, cacheFlush: Bool = false, recordClass: UInt16 = 1) {
     self.name = name
     self.data = data
     self.ttl = ttl
@@ -82,7 +82,7 @@ public struct DNSQuestion: Hashable, Sendable {
   /// The class without the QU bit: 1 for the Internet, 255 for any.
   public var questionClass: UInt16
 
-  public init(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false, questionClass: UInt16 = 1) {
+  init(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false, questionClass: UInt16 = 1) {
     self.name = name
     self.type = type
     self.wantsUnicast = wantsUnicast

@@ -123,7 +123,7 @@ public struct DNSResponder: Sendable {
   }
 
   /// The published services in the order of publication.
-  public var published: [MatterService] { services.sorted { $0.key < $1.key }.map(\.value.service) }
+  var published: [MatterService] { services.sorted { $0.key < $1.key }.map(\.value.service) }
 
   /// Sets the interfaces and their addresses, and announces the services again if they changed.
   public mutating func setInterfaces(_ interfaces: [InterfaceID: [IPAddress]], at now: Instant) {
@@ -186,7 +186,7 @@ public struct DNSResponder: Sendable {
   }
 
   /// Withdraws the service with the instance name of `service`.
-  public mutating func withdraw(_ service: MatterService, at now: Instant) { withdraw(service.kind, at: now) }
+  mutating func withdraw(_ service: MatterService, at now: Instant) { withdraw(service.kind, at: now) }
 
   /// Withdraws all services.
   public mutating func withdrawAll(at now: Instant) {

@@ -18,7 +18,7 @@ public struct MatterService: Hashable, Sendable, Codable {
     public var key: String
     /// The value after the `=`.
     public var value: String
-    public init(_ key: String, _ value: String) {
+    package init(_ key: String, _ value: String) {
       self.key = key
       self.value = value
     }
@@ -45,7 +45,7 @@ public struct MatterService: Hashable, Sendable, Codable {
   }
 
   /// Returns the host name for a link-layer address, given by the low 48 bits. § 4.3.1.
-  public static func hostName(macAddress: UInt64) -> String {
+  package static func hostName(macAddress: UInt64) -> String {
     String(hexadecimal(macAddress).suffix(12)) + ".local"
   }
 
@@ -107,7 +107,7 @@ extension MatterService {
   }
 
   /// The upper four bits of the discriminator.
-  public var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
+  var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
 
   /// CM: 0 not in commissioning mode, 1 with the passcode of the device, 2 with a passcode for this commissioning
   /// window. Absent means 0. § 4.3.1.
@@ -148,30 +148,6 @@ extension MatterService {
     set { self[text: "DN"] = newValue }
   }
 
-  /// RI: the rotating device identifier. § 4.3.1.
-  public var rotatingID: [UInt8]? {
-    get {
-      guard let value = self[text: "RI"], value.utf8.count % 2 == 0 else { return nil }
-      var bytes: [UInt8] = []
-      var high: UInt8?
-      for character in value {
-        guard let digit = character.hexDigitValue, character.isASCII else { return nil }
-        if let first = high {
-          bytes.append(first << 4 | UInt8(digit))
-          high = nil
-        } else {
-          high = UInt8(digit)
-        }
-      }
-      return bytes
-    }
-    set {
-      self[text: "RI"] = newValue.map { bytes in
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-      }
-    }
-  }
-
   /// PH: the ways to bring the device into commissioning mode, as a bit map. § 4.3.1.
   public var pairingHint: UInt32? {
     get { number("PH", upTo: 0xFFFF_FFFF).map { UInt32($0) } }
@@ -200,12 +176,6 @@ extension MatterService {
   public var activeThreshold: Duration? {
     get { milliseconds("SAT", upTo: 65_535) }
     set { self[text: "SAT"] = Self.milliseconds(newValue) }
-  }
-
-  /// T: the supported TCP modes, as a bit map (2 client, 4 server). § 4.3.4.
-  public var tcpModes: UInt8? {
-    get { number("T", upTo: 255).map { UInt8($0) } }
-    set { self[text: "T"] = newValue.map { String($0) } }
   }
 
   /// ICD: whether the node operates as a long-idle-time device; nil if it isn't an intermittently connected device. §

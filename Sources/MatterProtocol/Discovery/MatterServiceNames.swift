@@ -1,14 +1,14 @@
 /// The DNS-SD names of Matter services. Matter Core § 4.3.
-public enum MatterServiceNames {
+package enum MatterServiceNames {
   /// Commissioned nodes. § 4.3.2. The name contains `_tcp` for UDP and TCP alike.
-  public static let operational = DNSName("_matter._tcp.local")
+  package static let operational = DNSName("_matter._tcp.local")
   /// Commissionable nodes. § 4.3.1.
-  public static let commissionable = DNSName("_matterc._udp.local")
+  package static let commissionable = DNSName("_matterc._udp.local")
   /// Commissioners that a device can ask for commissioning. § 4.3.3.
-  public static let commissioner = DNSName("_matterd._udp.local")
+  static let commissioner = DNSName("_matterd._udp.local")
   static let types = [operational, commissionable, commissioner]
   /// The name that enumerates all service types. RFC 6763 § 9.
-  public static let enumeration = DNSName("_services._dns-sd._udp.local")
+  package static let enumeration = DNSName("_services._dns-sd._udp.local")
 
   /// Returns a subtype of a service type, such as `_S3._sub._matterc._udp.local`. RFC 6763 § 7.1.
   static func subtype(_ label: String, of type: DNSName) -> DNSName {
@@ -18,7 +18,7 @@ public enum MatterServiceNames {
 
 extension MatterService.Kind {
   /// The service type, such as `_matterc._udp.local`.
-  public var typeName: DNSName {
+  var typeName: DNSName {
     switch self {
     case .operational: MatterServiceNames.operational
     case .commissionable: MatterServiceNames.commissionable
@@ -37,7 +37,7 @@ extension MatterService.Kind {
   }
 
   /// Parses an instance name; nil if it does not name a Matter service.
-  public init?(instanceName name: DNSName) {
+  init?(instanceName name: DNSName) {
     guard let label = name.labels.first else { return nil }
     let type = name.parent
     if type == MatterServiceNames.operational {

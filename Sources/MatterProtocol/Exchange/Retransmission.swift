@@ -3,16 +3,16 @@ internal import MatterCrypto
 /// The timing of the message reliability protocol. Matter Core § 4.12.
 public enum Retransmission {
   /// The maximum number of transmissions of a message, including the first.
-  public static let maximumTransmissions = 5
+  package static let maximumTransmissions = 5
   /// The time that an acknowledgment may wait to be piggybacked on another message.
-  public static let standaloneAckDelay: Duration = .milliseconds(200)
+  static let standaloneAckDelay: Duration = .milliseconds(200)
 
   /// Returns the back-off between a transmission and the next one.
   /// - Parameters:
   ///   - interval: The idle or active interval of the peer.
   ///   - attempt: The number of transmissions before this one.
   ///   - jitter: A random number from 0 to 1023.
-  public static func backoff(_ interval: Duration, attempt: Int, jitter: Int64) -> Duration {
+  static func backoff(_ interval: Duration, attempt: Int, jitter: Int64) -> Duration {
     .milliseconds(backoff(milliseconds: interval.milliseconds, attempt: attempt, jitter: jitter))
   }
 

@@ -7,7 +7,7 @@ public struct GroupKey: Sendable {
   /// The secret epoch key, 16 bytes, as written by the administrator.
   public let epochKey: [UInt8]
   /// The group session id in messages. Different keys may have the same one. § 4.17.3.6.
-  public let sessionID: UInt16
+  package let sessionID: UInt16
   let encryption: AESCCM
   let privacy: AESCCM
 

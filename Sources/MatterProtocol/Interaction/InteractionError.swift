@@ -44,7 +44,7 @@ extension StatusError {
 
 extension StatusResponse {
   /// Creates the response to a failed request.
-  public init(_ error: InteractionError) { self.init(error.answer) }
+  init(_ error: InteractionError) { self.init(error.answer) }
 
   /// Throws the reported status, unless it is success.
   public func check() throws(InteractionError) {

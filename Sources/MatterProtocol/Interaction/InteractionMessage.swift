@@ -13,7 +13,7 @@ public protocol InteractionMessage: Hashable, Sendable {
 
 extension InteractionMessage {
   /// Decodes a message that spans all of the bytes.
-  public init(decoding bytes: RawSpan) throws(InteractionError) {
+  package init(decoding bytes: RawSpan) throws(InteractionError) {
     do throws(TLVError) {
       var reader = TLVReader()
       try reader.openMessage(bytes)

@@ -18,7 +18,7 @@ public struct InteractionOpcode: RawRepresentable, Hashable, Sendable, CustomStr
 }
 
 /// The Interaction Model revision, the last member of every message: Matter 1.4. Matter Core § 8.1.1.
-public let interactionModelRevision: UInt8 = 12
+let interactionModelRevision: UInt8 = 12
 
 /// Size limits of messages.
 public enum InteractionLimits {

@@ -1,5 +1,5 @@
 public import MatterModel
-public import MatterTLV
+internal import MatterTLV
 
 /// A command of a request whose fields are not decoded yet.
 public struct CommandDataView: Sendable {
@@ -13,7 +13,7 @@ public struct CommandDataView: Sendable {
 
   /// Decodes the fields in place. Omitted fields are equivalent to an empty structure.
   /// - Parameter bytes: The message that contains the command.
-  public func decodeFields<Fields: ModelStruct>(
+  func decodeFields<Fields: ModelStruct>(
     as _: Fields.Type = Fields.self, _ bytes: RawSpan
   ) throws(TLVError) -> Fields {
     if var reader = position { return try Fields(from: &reader, bytes) }
@@ -21,7 +21,7 @@ public struct CommandDataView: Sendable {
   }
 
   /// Returns a copy of the fields as a structure with an anonymous tag; nil if omitted.
-  public func copyFields(_ bytes: RawSpan) throws(TLVError) -> [UInt8]? {
+  func copyFields(_ bytes: RawSpan) throws(TLVError) -> [UInt8]? {
     guard var reader = position else { return nil }
     return try reader.anonymousElement(bytes)
   }

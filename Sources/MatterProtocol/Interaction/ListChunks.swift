@@ -7,7 +7,7 @@ public struct ListChunks: Sendable {
   /// The range of the next entry in ``value``; nil after the last one.
   public private(set) var next: Range<Int>?
   /// Whether the chunk that replaces the list was written, so that the remaining entries are appended.
-  public internal(set) var isStarted = false
+  var isStarted = false
   private var reader = TLVReader()
 
   /// Validates the whole list, so that iterating can't fail.
@@ -23,7 +23,7 @@ public struct ListChunks: Sendable {
   }
 
   /// Moves to the entry after ``next``.
-  public mutating func advance() {
+  package mutating func advance() {
     (reader, next) = Self.step(reader, value.span.bytes)
   }
 

@@ -43,7 +43,7 @@ extension AttributePath {
 
 extension EventPath {
   /// Creates a path without wildcards.
-  public init(_ path: ConcreteEventPath) {
+  init(_ path: ConcreteEventPath) {
     self.init(endpoint: path.endpoint, cluster: path.cluster, event: path.event)
   }
 

@@ -4,7 +4,7 @@ internal import MatterTLV
 /// A report reassembled from its messages, with chunked lists merged. Matter Core § 8.5.3, § 10.6.4.
 public struct ReassembledReport: Sendable {
   /// The subscription; nil for the report of a read.
-  public private(set) var subscriptionID: UInt32?
+  package private(set) var subscriptionID: UInt32?
   /// The attributes with their complete values, in the order of their first occurrence.
   public private(set) var attributes: [AttributeData] = []
   /// The paths that were answered with a status, in order of arrival.

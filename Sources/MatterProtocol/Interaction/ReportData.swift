@@ -12,7 +12,7 @@ public struct ReportData: InteractionMessage {
   /// Whether to suppress the status response.
   public var suppressResponse: Bool
 
-  public init(
+  package init(
     subscriptionID: UInt32? = nil, attributeReports: [AttributeReport] = [], eventReports: [EventReport] = [],
     moreChunkedMessages: Bool = false, suppressResponse: Bool = false
   ) {

@@ -76,16 +76,6 @@ public struct EventData: Hashable, Sendable, Codable {
     self.timestamp = timestamp
     self.payload = payload
   }
-
-  /// The time of the event since 1970-01-01 UTC; nil if the node has no clock, see ``timeSinceStart``.
-  public var timeSince1970: Duration? {
-    if case .epoch(let milliseconds) = timestamp { .milliseconds(milliseconds) } else { nil }
-  }
-
-  /// The time of the event since the node started; nil if the node has a clock.
-  public var timeSinceStart: Duration? {
-    if case .system(let milliseconds) = timestamp { .milliseconds(milliseconds) } else { nil }
-  }
 }
 
 /// A report for an event path. Matter Core § 10.6.10.

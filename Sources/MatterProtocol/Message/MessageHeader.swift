@@ -39,7 +39,7 @@ public struct MessageHeader: Hashable, Sendable {
   /// The C flag: a control message, which has its own counters.
   public var isControl: Bool
 
-  public init(
+  package init(
     sessionID: UInt16, sessionKind: SessionKind = .unicast, counter: UInt32, source: NodeID? = nil,
     destination: Destination = .none, hasPrivacy: Bool = false, isControl: Bool = false
   ) {
@@ -56,7 +56,7 @@ public struct MessageHeader: Hashable, Sendable {
   public var isUnsecured: Bool { sessionKind == .unicast && sessionID == 0 }
 
   /// The security flags octet, which is also part of the nonce.
-  public var securityFlags: UInt8 { (hasPrivacy ? 0x80 : 0) | (isControl ? 0x40 : 0) | sessionKind.rawValue }
+  var securityFlags: UInt8 { (hasPrivacy ? 0x80 : 0) | (isControl ? 0x40 : 0) | sessionKind.rawValue }
 
   /// Reads a header from the start of a datagram.
   /// - Returns: The header, and the offset at which the payload begins.
@@ -92,7 +92,7 @@ public struct MessageHeader: Hashable, Sendable {
     return (header, reader.offset)
   }
 
-  public func encode(to bytes: inout [UInt8]) {
+  package func encode(to bytes: inout [UInt8]) {
     var flags: UInt8 = source == nil ? 0 : 0x04
     switch destination {
     case .none: break

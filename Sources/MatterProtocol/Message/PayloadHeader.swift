@@ -5,7 +5,7 @@ public struct ProtocolID: Hashable, Sendable {
   /// The protocol number, assigned by the vendor.
   public var number: UInt16
 
-  public init(vendor: UInt16 = 0, _ number: UInt16) { (self.vendor, self.number) = (vendor, number) }
+  init(vendor: UInt16 = 0, _ number: UInt16) { (self.vendor, self.number) = (vendor, number) }
 
   /// The standard protocols that this module implements.
   public static let secureChannel = ProtocolID(0), interactionModel = ProtocolID(1), bulkData = ProtocolID(2)
@@ -27,7 +27,7 @@ public struct PayloadHeader: Hashable, Sendable {
   /// The A field: the counter of the message that this one acknowledges.
   public var acknowledged: UInt32?
 
-  public init(
+  package init(
     isFromInitiator: Bool, needsAck: Bool, opcode: UInt8, exchange: UInt16, protocolID: ProtocolID,
     acknowledged: UInt32? = nil
   ) {
@@ -63,7 +63,7 @@ public struct PayloadHeader: Hashable, Sendable {
     return (header, reader.offset)
   }
 
-  public func encode(to bytes: inout [UInt8]) {
+  package func encode(to bytes: inout [UInt8]) {
     var flags: UInt8 = isFromInitiator ? 0x01 : 0
     if acknowledged != nil { flags |= 0x02 }
     if needsAck { flags |= 0x04 }

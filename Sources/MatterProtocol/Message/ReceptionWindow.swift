@@ -1,7 +1,7 @@
 /// Detects duplicate messages by their counters. Matter Core § 4.6.5.
-public struct ReceptionWindow: Hashable, Sendable {
+package struct ReceptionWindow: Hashable, Sendable {
   /// The treatment of counters that wrap and of counters behind the window.
-  public enum Mode: Sendable {
+  package enum Mode: Sendable {
     /// Secured unicast: counters never wrap, and a counter behind the window is rejected.
     case secured
     /// Group: counters wrap, and a counter behind the window is rejected.
@@ -11,19 +11,19 @@ public struct ReceptionWindow: Hashable, Sendable {
   }
 
   /// The number of counters below the maximum that the window covers.
-  public static let size: UInt32 = 32
+  static let size: UInt32 = 32
 
-  public let mode: Mode
+  package let mode: Mode
   /// The largest counter accepted so far; nil before the first message.
-  public private(set) var maximum: UInt32?
+  private(set) var maximum: UInt32?
   /// Bit i: `maximum - 1 - i` was accepted.
   private var seen: UInt32 = 0
 
-  public init(mode: Mode) { self.mode = mode }
+  init(mode: Mode) { self.mode = mode }
 
   /// Records a counter.
   /// - Returns: false if the counter was seen before, or lies behind the window.
-  public mutating func accept(_ counter: UInt32) -> Bool {
+  package mutating func accept(_ counter: UInt32) -> Bool {
     guard let maximum else {
       self.maximum = counter
       // Lower counters stay acceptable: the messages before this one may arrive out of order.

@@ -30,7 +30,7 @@ public struct DropCounts: Hashable, Sendable {
   private var counts: [Int] = []
 
   /// The number of messages dropped for a reason.
-  public subscript(_ reason: DropReason) -> Int { counts.isEmpty ? 0 : counts[index(reason)] }
+  package subscript(_ reason: DropReason) -> Int { counts.isEmpty ? 0 : counts[index(reason)] }
   /// The number of all dropped messages.
   public var total: Int { counts.reduce(0, +) }
   /// The counts that are not zero, in the declaration order of the reasons.

@@ -12,7 +12,7 @@ public struct CheckInMessage: Hashable, Sendable {
   public static let keyByteCount = 16
 
   /// Creates a message.
-  public init(counter: UInt32, applicationData: [UInt8] = []) {
+  package init(counter: UInt32, applicationData: [UInt8] = []) {
     (self.counter, self.applicationData) = (counter, applicationData)
   }
 

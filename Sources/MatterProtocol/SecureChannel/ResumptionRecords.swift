@@ -14,7 +14,7 @@ public struct ResumptionRecord: Hashable, Sendable {
   public var tags: [CASEAuthenticatedTag]
 
   /// Creates a record, for example from its stored values.
-  public init(
+  init(
     fabric: FabricIndex, peer: NodeID, resumptionID: [UInt8], sharedSecret: [UInt8], tags: [CASEAuthenticatedTag]
   ) {
     self.fabric = fabric

@@ -36,7 +36,7 @@ public struct StatusReport: Hashable, Sendable {
   /// Protocol-specific data: the wait time for `busy`, otherwise usually empty.
   public var data: [UInt8]
 
-  public init(_ general: GeneralCode, _ code: SecureChannelCode, data: [UInt8] = []) {
+  package init(_ general: GeneralCode, _ code: SecureChannelCode, data: [UInt8] = []) {
     (self.general, self.protocolID, self.code, self.data) = (general, .secureChannel, code, data)
   }
 
@@ -62,7 +62,7 @@ public struct StatusReport: Hashable, Sendable {
   }
 
   /// The wait time before a retry that a busy peer requests; nil for other codes.
-  public var busyWait: Duration? {
+  var busyWait: Duration? {
     guard code == .busy, data.count >= 2 else { return nil }
     return .milliseconds(Int64(data[0]) | Int64(data[1]) << 8)
   }
@@ -75,13 +75,13 @@ public enum SecureChannelOpcode {
   /// A standalone acknowledgment. § 4.12.
   public static let standaloneAck: UInt8 = 0x10
   /// The PASE parameters. § 4.14.1.
-  public static let pbkdfParamRequest: UInt8 = 0x20, pbkdfParamResponse: UInt8 = 0x21
+  package static let pbkdfParamRequest: UInt8 = 0x20, pbkdfParamResponse: UInt8 = 0x21
   /// The PASE key exchange. § 4.14.1.
-  public static let pake1: UInt8 = 0x22, pake2: UInt8 = 0x23, pake3: UInt8 = 0x24
+  static let pake1: UInt8 = 0x22, pake2: UInt8 = 0x23, pake3: UInt8 = 0x24
   /// CASE, including session resumption. § 4.14.2.
-  public static let sigma1: UInt8 = 0x30, sigma2: UInt8 = 0x31, sigma3: UInt8 = 0x32, sigma2Resume: UInt8 = 0x33
+  package static let sigma1: UInt8 = 0x30, sigma2: UInt8 = 0x31, sigma3: UInt8 = 0x32, sigma2Resume: UInt8 = 0x33
   /// See ``StatusReport``.
   public static let statusReport: UInt8 = 0x40
   /// See ``CheckInMessage``.
-  public static let checkIn: UInt8 = 0x50
+  static let checkIn: UInt8 = 0x50
 }

@@ -35,7 +35,7 @@ public struct SessionInfo: Sendable {
   /// The fabric of the session; 0 until commissioning has added one.
   public internal(set) var fabric: FabricIndex
   /// The id of this node on the fabric; 0 without a fabric.
-  public let localNodeID: NodeID
+  let localNodeID: NodeID
   /// The id of the peer on the fabric; 0 without a fabric.
   public let peerNodeID: NodeID
   public let tags: [CASEAuthenticatedTag]
@@ -49,7 +49,7 @@ public struct SessionInfo: Sendable {
   /// The time of the last authenticated message.
   public internal(set) var lastHeard: Instant
   /// The time at which a message was last sent or received.
-  public internal(set) var lastUsed: Instant
+  var lastUsed: Instant
 }
 
 /// A secured session: keys, counters and the properties of the peer.

@@ -79,10 +79,10 @@ public struct SoftwareImageHeader: ModelStruct {
 /// A software image in the format of Matter: a fixed part, a header in TLV and a payload. Matter Core § 11.21.
 public struct SoftwareImage: Hashable, Sendable {
   /// The first four bytes of a file, in little-endian order.
-  public static let identifier: UInt32 = 0x1BEE_F11E
+  static let identifier: UInt32 = 0x1BEE_F11E
   static let fixedSize = 16, maximumHeaderSize = 1024
   /// The digest type of SHA-256, which new images have.
-  public static let sha256: UInt8 = 1
+  package static let sha256: UInt8 = 1
   /// The sizes of SHA-256 and its truncations by digest type.
   private static let digestSizes: [UInt8: Int] = [1: 32, 2: 16, 3: 15, 4: 12, 5: 8, 6: 4]
 
@@ -109,7 +109,7 @@ public struct SoftwareImage: Hashable, Sendable {
 
   /// Decodes the header of a file, of which the payload may be missing.
   /// - Returns: The header and the offset of the payload.
-  public static func header(
+  package static func header(
     of bytes: [UInt8]
   ) throws(SoftwareImageError) -> (header: SoftwareImageHeader, payload: Int) {
     var reader = LittleEndianReader(bytes)

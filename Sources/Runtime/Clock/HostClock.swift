@@ -17,24 +17,13 @@ public enum HostClock {
   }
 
   /// The Matter epoch, 2000-01-01T00:00:00Z, in seconds of Unix time. Matter Core § 7.19.2.
-  public static let matterEpoch: Int64 = 946_684_800
+  static let matterEpoch: Int64 = 946_684_800
 
   /// Returns the wall clock in microseconds since 1970. May jump.
   public static func unixMicroseconds() -> Int64 {
     var time = timespec()
     guard clock_gettime(CLOCK_REALTIME, &time) == 0 else { return matterEpoch * 1_000_000 }
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-  }
-
-  /// Returns the wall clock in microseconds since 2000 (epoch-us), or 0 if the clock is set to before 2000.
-  public static func matterMicroseconds() -> UInt64 {
-    UInt64(clamping: unixMicroseconds() - matterEpoch * 1_000_000)
-  }
-
-  /// Returns the wall clock in seconds since 2000 (epoch-s), as in certificates, or 0 if the clock is set to before
-  /// 2000.
-  public static func matterSeconds() -> UInt32 {
-    UInt32(clamping: matterMicroseconds() / 1_000_000)
   }
 }
 

@@ -92,7 +92,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     var kept: [DatagramSocket] = []
     var isNew = false
     for interface in wanted {
-      for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+      for isIPv6 in MulticastRoute.families(on: interface) {
         let known = sockets.first { $0.interface.id == interface.id && $0.local.ip.isIPv6 == isIPv6 }
         if let known, isIPv6 || Self.addresses4(known.interface) == Self.addresses4(interface) {
           known.interface = interface
@@ -156,11 +156,6 @@ final class BuiltinDiscovery: DiscoveryProvider {
     guard let id = ids.removeValue(forKey: browse) else { return }
     browser.stop(id)
     browses[id] = nil
-    pump()
-  }
-
-  func queryAgain() {
-    browser.queryAgain(at: HostClock.now())
     pump()
   }
 

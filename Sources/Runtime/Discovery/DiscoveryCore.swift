@@ -56,8 +56,6 @@ final class DiscoveryCore {
     for provider in providers { provider.stop(browse) }
   }
 
-  func queryAgain() { for provider in providers { provider.queryAgain() } }
-
   func follow(_ interfaces: [NetworkInterface]) { for provider in providers { provider.follow(interfaces) } }
 
   var drops: [String: Int] { providers.reduce(into: [:]) { $0.merge($1.drops) { $0 + $1 } } }

@@ -8,7 +8,6 @@ protocol DiscoveryProvider: AnyObject {
   /// Starts a search; events go to the provider's `onEvent`.
   func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse)
   func stop(_ browse: ServiceDiscovery.Browse)
-  func queryAgain()
   /// Switches to these interfaces.
   func follow(_ interfaces: [NetworkInterface])
   /// Withdraws everything with a goodbye and releases the sockets.

@@ -14,7 +14,7 @@ struct DiscoverySockets: Sendable {
     for interface in options.interfaces {
       addresses[interface.id] = interface.addresses.map(\.ip)
       guard options.usesMulticast else { continue }
-      for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+      for isIPv6 in MulticastRoute.families(on: interface) {
         do throws(NetworkError) {
           multicast.append(try .multicast(on: interface, isIPv6: isIPv6))
         } catch {

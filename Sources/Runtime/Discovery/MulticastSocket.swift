@@ -34,7 +34,6 @@ extension BoundSocket {
         try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 255), "IPV6_MULTICAST_HOPS")
         try need(set(descriptor, IPPROTO_IPV6, IPV6_UNICAST_HOPS, 255), "IPV6_UNICAST_HOPS")
         try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index)), "IPV6_MULTICAST_IF")
-        if interface.isLoopback { try need(hasRoute(to: group, on: interface), "route to \(group)") }
       } else {
         _ = set(descriptor, IPPROTO_IP, SystemNumber.ipUnicastInterface, index)
         _ = set(descriptor, IPPROTO_IP, IP_MULTICAST_LOOP, 1)
@@ -61,15 +60,6 @@ extension BoundSocket {
       _ = Glibc.close(descriptor)
       throw error
     }
-  }
-
-  /// Returns whether the system can send to an IPv6 group on an interface: usually it can't on loopback.
-  private static func hasRoute(to group: IPAddress, on interface: NetworkInterface) throws(NetworkError) -> Bool {
-    let descriptor = try open(for: group)
-    defer { _ = Glibc.close(descriptor) }
-    guard set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index)) else { return false }
-    let address = MatterProtocol.SocketAddress(group, port: MulticastDNS.port)
-    return address.withSystemAddress { connect(descriptor, $0, $1) } == 0
   }
 
   /// Returns the value of the options that name a group and an interface. Without the address, packets sent on loopback

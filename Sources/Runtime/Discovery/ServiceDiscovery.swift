@@ -82,12 +82,12 @@ public final class ServiceDiscovery: NodeDiscovery {
     /// The version of the Avahi daemon, if used.
     public var avahi: String?
 
-    public init(multicast: [String] = [], directPort: UInt16? = nil, avahi: String? = nil) {
+    init(multicast: [String] = [], directPort: UInt16? = nil, avahi: String? = nil) {
       (self.multicast, self.directPort, self.avahi) = (multicast, directPort, avahi)
     }
   }
 
-  public let eventLoop: any EventLoop
+  package let eventLoop: any EventLoop
   public let status: Status
   private let core: NIOLoopBoundBox<DiscoveryCore?>
   private let lastNumber = Atomic<UInt64>(0)
@@ -174,9 +174,6 @@ public final class ServiceDiscovery: NodeDiscovery {
 
   /// Stops a search. Events already on their way to another loop may still be delivered.
   public func stop(_ browse: Browse) { run { core, _ in core.value?.stop(browse) } }
-
-  /// Queries again at once for all searches.
-  public func queryAgain() { run { core, _ in core.value?.queryAgain() } }
 
   /// Switches to these interfaces and their current addresses: announces the published services on new interfaces, and
   /// browses there.

@@ -67,9 +67,7 @@ public enum HostDiagnosis {
     let name = interface.name
     // On loopback, the processes of a user also find each other through the registry.
     let level: HostCheck.Level = interface.isLoopback ? .note : .problem
-    // Most hosts have multicast on loopback over IPv4 only.
-    for isIPv6 in interface.isLoopback ? [false] : [false, true]
-    where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+    for isIPv6 in MulticastRoute.families(on: interface) {
       let family = isIPv6 ? "IPv6" : "IPv4"
       do throws(NetworkError) {
         let socket = try open(interface, isIPv6)

@@ -58,7 +58,7 @@ extension Machine {
   }
 
   /// Returns the wall clock in microseconds since 2000 (epoch-us), or 0 if the clock is set to before 2000.
-  public func matterMicroseconds() -> UInt64 {
+  package func matterMicroseconds() -> UInt64 {
     UInt64(clamping: unixMicroseconds() - HostClock.matterEpoch * 1_000_000)
   }
 

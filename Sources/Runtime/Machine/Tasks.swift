@@ -2,7 +2,7 @@
 public enum Tasks {
   /// The executor of started tasks; nil for Swift's own threads. A simulation sets it for all code that it runs, so
   /// that no task escapes virtual time; child tasks inherit it.
-  @TaskLocal public static var executor: (any TaskExecutor)?
+  @TaskLocal static var executor: (any TaskExecutor)?
 
   /// Starts a task; use it instead of `Task { … }`.
   @discardableResult

@@ -1,11 +1,22 @@
 internal import Glibc
 public import MatterProtocol
 
-/// A UDP socket bound to one local address, or to both addresses of the loopback interface, not yet owned by a transport.
-struct BoundSocket: Sendable {
+/// A UDP socket bound to one local address, or to both addresses of the loopback interface.
+protocol LocalSocket {
+  var local: MatterProtocol.SocketAddress { get }
+  /// The IPv6 address of a socket of both families, whose `local` is the IPv4 address.
+  var local6: MatterProtocol.SocketAddress? { get }
+}
+
+extension LocalSocket {
+  /// The addresses of the socket.
+  var locals: [MatterProtocol.SocketAddress] { local6.map { [local, $0] } ?? [local] }
+}
+
+/// A bound socket that no transport owns yet.
+struct BoundSocket: LocalSocket, Sendable {
   var descriptor: CInt
   var local: MatterProtocol.SocketAddress
-  /// The IPv6 address of a socket of both families, whose `local` is the IPv4 address.
   var local6: MatterProtocol.SocketAddress?
   /// The interface of the address.
   var interface: NetworkInterface
@@ -52,9 +63,6 @@ struct BoundSocket: Sendable {
 }
 
 extension BoundSocket {
-  /// The addresses of the socket.
-  var locals: [MatterProtocol.SocketAddress] { local6.map { [local, $0] } ?? [local] }
-
   /// Opens one socket for both addresses of the loopback interface, so that a process may have twice as many nodes.
   ///
   /// It is bound to the interface and the wildcard address, so it receives no datagram of another interface. No other
@@ -62,8 +70,7 @@ extension BoundSocket {
   /// - Returns: nil if the interface has other addresses, the system does not permit it, or the port is in use, possibly
   ///   only in a way that sockets with addresses of their own can share it.
   static func loopback(port: UInt16, on interface: NetworkInterface) throws(NetworkError) -> BoundSocket? {
-    guard interface.isLoopback, interface.addresses.map(\.ip) == [.loopback4, .loopback6], port != NodeCore.groupPort,
-      let descriptor = try? open(for: .loopback6)
+    guard interface.hasLoopbackPair, port != NodeCore.groupPort, let descriptor = try? open(for: .loopback6)
     else { return nil }
     let wildcard = MatterProtocol.SocketAddress(.v6(high: 0, low: 0, scope: 0), port: port)
     guard bindToDevice(descriptor, interface), set(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0),
@@ -147,6 +154,11 @@ extension BoundSocket {
   }
 }
 
+extension NetworkInterface {
+  /// Whether one socket can serve all addresses of the interface: those of the loopback interface.
+  fileprivate var hasLoopbackPair: Bool { isLoopback && addresses.map(\.ip) == [.loopback4, .loopback6] }
+}
+
 /// The sockets of one node: one for each address of the selected interfaces, or one for both addresses of the loopback
 /// interface, all on the same port.
 ///
@@ -192,6 +204,12 @@ public struct BoundSockets: Sendable {
   /// Opens and binds the sockets on the selected interfaces.
   public init(_ selection: InterfaceSelection = .loopback, port: UInt16? = nil) throws(NetworkError) {
     try self.init(try NetworkInterfaces.select(selection), port: port, isLoopbackOnly: selection == .loopback)
+  }
+
+  /// Returns the number of sockets of a node, if the system permits one for both addresses of the loopback interface.
+  /// - Parameter interfaces: those of the selection.
+  package static func count(_ selection: InterfaceSelection, _ interfaces: [NetworkInterface]) -> Int {
+    interfaces.reduce(0) { $0 + (selection == .loopback && $1.hasLoopbackPair ? 1 : $1.addresses.count) }
   }
 
   /// Closes sockets that were not passed to a transport.

@@ -8,9 +8,8 @@ internal import NIOPosix
 /// A NIO channel reads it, one datagram per system call: the buffers of vectored reads take 10 KiB for each socket. Writes
 /// bypass NIO's queue: the bytes go from the array to the kernel without a copy or allocation. NIO's queue is used only if
 /// the kernel's buffer is full.
-final class DatagramSocket {
+final class DatagramSocket: LocalSocket {
   let local: MatterProtocol.SocketAddress
-  /// The IPv6 address of a socket of both families, whose `local` is the IPv4 address.
   let local6: MatterProtocol.SocketAddress?
   /// The interface with its current addresses.
   var interface: NetworkInterface

@@ -3,16 +3,25 @@ internal import MatterProtocol
 
 /// The multicast routing on an interface.
 ///
-/// Linux has no route for IPv6 multicast on the loopback interface, but carries IPv4 multicast there. So on loopback an
-/// IPv6 group is mapped to an IPv4 address, a convention among Hearth nodes on one host, which are the only ones on
-/// loopback.
+/// Linux has no route for IPv6 multicast on the loopback interface, but carries IPv4 multicast there. So on loopback
+/// multicast DNS uses IPv4 only, and an IPv6 group is mapped to an IPv4 address, a convention among Hearth nodes on one
+/// host, which are the only ones on loopback.
 enum MulticastRoute {
-  /// Returns whether multicast can be sent from an address of the interface.
-  static func fits(_ ip: IPAddress, _ interface: NetworkInterface) -> Bool { ip.isIPv6 != interface.isLoopback }
+  private static func carriesIPv6(_ interface: NetworkInterface) -> Bool { !interface.isLoopback }
+
+  /// Returns whether a group, which has an IPv6 address, can be reached from an address of the interface.
+  static func fits(_ ip: IPAddress, _ interface: NetworkInterface) -> Bool { ip.isIPv6 == carriesIPv6(interface) }
+
+  /// Returns the families of multicast DNS on an interface: true for IPv6.
+  static func families(on interface: NetworkInterface) -> [Bool] {
+    (carriesIPv6(interface) ? [false, true] : [false]).filter { isIPv6 in
+      interface.addresses.contains { $0.ip.isIPv6 == isIPv6 }
+    }
+  }
 
   /// Returns the address that represents an IPv6 group on an interface.
   static func address(of group: IPAddress, on interface: NetworkInterface) -> IPAddress {
-    guard interface.isLoopback, case .v6(let high, let low, _) = group else { return group }
+    guard !carriesIPv6(interface), case .v6(let high, let low, _) = group else { return group }
     // 239.255/16 has site-local scope. Two groups may map to one address; only members can decrypt their messages.
     let mixed = (high ^ low &* 0x9E37_79B9_7F4A_7C15) >> 24 ^ low
     return .v4(0xEFFF_0000 | UInt32(truncatingIfNeeded: mixed & 0xFFFF))

@@ -11,7 +11,7 @@ public struct NetworkInterface: Hashable, Sendable {
     /// The number of leading bits that make the subnet.
     public var prefixLength: Int
 
-    public init(_ ip: IPAddress, prefixLength: Int) {
+    init(_ ip: IPAddress, prefixLength: Int) {
       self.ip = ip
       self.prefixLength = prefixLength
     }
@@ -44,7 +44,7 @@ public struct NetworkInterface: Hashable, Sendable {
   /// Whether the interface is up.
   public var isUp: Bool
 
-  public init(name: String, index: UInt32, addresses: [Address], isLoopback: Bool, isUp: Bool = true) {
+  init(name: String, index: UInt32, addresses: [Address], isLoopback: Bool, isUp: Bool = true) {
     self.name = name
     self.index = index
     self.addresses = addresses

@@ -117,9 +117,7 @@ public final class UDPTransport: DatagramTransport {
     for socket in listeners.removeValue(forKey: group) ?? [] { retire(socket) }
   }
 
-  public var addresses: [MatterProtocol.SocketAddress] {
-    sockets.flatMap { socket in socket.local6.map { [socket.local, $0] } ?? [socket.local] }
-  }
+  public var addresses: [MatterProtocol.SocketAddress] { sockets.flatMap(\.locals) }
 
   public var counters: Counters {
     var counters = closedCounters

@@ -36,7 +36,7 @@ public final class StateStore: NodeStore {
   public let directory: String
   public let options: Options
   /// The number of bytes of an incomplete transaction that were dropped on opening.
-  public let droppedBytes: Int
+  let droppedBytes: Int
   /// The state that was read on opening, until it is loaded or changed. Later it is read from the journal, since the node
   /// has its state in memory already.
   private var opened: StoredState?

@@ -5,7 +5,7 @@ internal import Runtime
 internal import Simulation
 internal import VirtualDevices
 
-/// Runs random homes: first with faults, then without them. Within ``bound`` of the end of the faults the home must
+/// Runs random homes: first with faults, then without them. Within `bound` of the end of the faults the home must
 /// agree with every device. Routine events follow, after each of which it must agree again, soon.
 public enum RandomHome {
   /// The outcome of a run.
@@ -31,7 +31,7 @@ public enum RandomHome {
   }
 
   /// The time after the end of the faults within which the home must know every device and agree with it.
-  public static let bound: Duration = .seconds(600)
+  static let bound: Duration = .seconds(600)
 
   /// Runs a plan.
   /// - Parameter defect: a seeded defect, for tests of the tests.

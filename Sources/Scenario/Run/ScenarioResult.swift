@@ -19,7 +19,7 @@ public struct ScenarioResult: Sendable {
     /// The command that repeats the run; nil if the scenario was not read from a file.
     public var again: String?
 
-    public init(message: String, mark: SourceMark?, timeline: [String]) {
+    package init(message: String, mark: SourceMark?, timeline: [String]) {
       (self.message, self.mark, self.timeline) = (message, mark, timeline)
     }
   }

@@ -178,18 +178,10 @@ extension ScenarioRunner {
     _ targets: [Target], skipsMissing: Bool = false, _ body: @escaping @Sendable (Target) async throws -> Void
   ) async throws {
     if let only = targets.first, targets.count == 1 { return try await body(only) }
-    var failures = await withTaskGroup(of: (Int, HomeError?).self) { group in
-      for (index, target) in targets.enumerated() {
-        group.addTask {
-          var failure: HomeError?
-          do { try await body(target) } catch { failure = HomeError(error).about(target.device) }
-          return (index, failure)
-        }
-      }
-      var all: [(Int, HomeError?)] = []
-      for await one in group { all.append(one) }
-      return all.sorted { $0.0 < $1.0 }.compactMap(\.1)
-    }
+    var failures = await targets.concurrentMap { target -> HomeError? in
+      do { try await body(target) } catch { return HomeError(error).about(target.device) }
+      return nil
+    }.compactMap(\.self)
     let missing = failures.count { $0.code == .notFound }
     if skipsMissing, missing < targets.count { failures.removeAll { $0.code == .notFound } }
     guard let first = failures.first else { return }

@@ -38,7 +38,7 @@ public struct ScoreCard: Hashable, Sendable {
 
   private var subjects: [String: Subject] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Records the actual state of a device and the home's report at one moment.
   /// - Parameter isStale: whether the home shows values that the device doesn't have.
@@ -96,7 +96,7 @@ public struct ScoreCard: Hashable, Sendable {
 
   /// Ends the observation until the next ``observe(_:isReachable:reported:isStale:at:)``, because the home has no power
   /// or is no longer observed.
-  public mutating func pause() {
+  package mutating func pause() {
     for subject in subjects.values { recordUndetected(subject, at: subject.last) }
     subjects = [:]
   }

@@ -29,7 +29,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public var effectsUntilPowerCut: Int?
   /// The number of effects performed so far: datagrams sent, changes stored, services published, and work done by a
   /// `Worker`, such as the commits of a database.
-  public private(set) var effectCount = 0
+  package private(set) var effectCount = 0
   /// The number of datagrams that its nodes sent.
   public internal(set) var packetCount = 0
   /// The clocks of the machine.

@@ -36,7 +36,7 @@ public struct LostDatagram: Hashable, Sendable {
   public var receiver: String?
   public var reason: LossReason
 
-  public init(at: Instant, sender: String, receiver: String?, reason: LossReason) {
+  init(at: Instant, sender: String, receiver: String?, reason: LossReason) {
     (self.at, self.sender, self.receiver, self.reason) = (at, sender, receiver, reason)
   }
 }
@@ -107,7 +107,7 @@ public struct SimulatedNetwork: Sendable {
 
   /// Creates a network without hosts and with perfect links.
   /// - Parameter seed: the seed for losses, delays and duplicates.
-  public init(seed: UInt64) { self.init(seed: seed, DrawTally()) }
+  init(seed: UInt64) { self.init(seed: seed, DrawTally()) }
 
   init(seed: UInt64, _ draws: DrawTally) { random = TracedRandomSource(SeededRandomSource(seed: seed), draws) }
 
@@ -133,7 +133,7 @@ public struct SimulatedNetwork: Sendable {
   }
 
   /// Drops the datagram with this number, counted from 0 in the order of sending.
-  public mutating func drop(packet number: Int) { picked.insert(number) }
+  package mutating func drop(packet number: Int) { picked.insert(number) }
 
   /// Partitions a group of hosts from all others, until ``heal()``.
   public mutating func partition(_ group: [HostID], from others: [HostID]) {
@@ -155,7 +155,7 @@ public struct SimulatedNetwork: Sendable {
   public mutating func heal() { cuts.removeAll() }
 
   /// Returns whether no partition separates one host from the other.
-  public func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
+  func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
 
   /// Returns whether datagrams of a size can get from one host to the other, by partitions and by the link's
   /// conditions.

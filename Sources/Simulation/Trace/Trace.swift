@@ -44,9 +44,9 @@ public struct Trace: Sendable {
   /// versions.
   public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
   /// The number of random draws.
-  public private(set) var drawCount: UInt64 = 0
+  private(set) var drawCount: UInt64 = 0
 
-  public init() {}
+  package init() {}
 
   mutating func add(
     _ kind: Entry.Kind, _ host: HostID?, at now: Instant, packet: Int? = nil, bytes: [UInt8] = [], _ text: String = ""

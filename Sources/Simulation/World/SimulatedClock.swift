@@ -1,16 +1,16 @@
 public import MatterProtocol
 
-/// Virtual time. It advances only by ``advance(to:)`` and never runs backward.
+/// Virtual time. It advances only by `advance(to:)` and never runs backward.
 public struct SimulatedClock: Hashable, Sendable {
   /// The present time.
   public private(set) var now: Instant
 
-  public init(_ now: Instant = .zero) { self.now = now }
+  init(_ now: Instant = .zero) { self.now = now }
 
   /// Advances to a later time.
   /// - Returns: whether the time changed.
   @discardableResult
-  public mutating func advance(to instant: Instant) -> Bool {
+  package mutating func advance(to instant: Instant) -> Bool {
     guard instant > now else { return false }
     now = instant
     return true

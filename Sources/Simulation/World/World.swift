@@ -148,7 +148,7 @@ public final class World {
   }
 
   /// The pending operations, the oldest first.
-  public var waits: [String] { named.sorted { $0.key < $1.key }.map(\.value) + conditions.map(\.what) }
+  var waits: [String] { named.sorted { $0.key < $1.key }.map(\.value) + conditions.map(\.what) }
 
   /// Registers a pending operation.
   /// - Returns: the number for ``endWait(_:)``.
@@ -179,7 +179,7 @@ public final class World {
   // MARK: Time
 
   /// The time of the next event; nil if none is left.
-  public var nextWakeUp: Instant? {
+  var nextWakeUp: Instant? {
     updateDeadlines()
     var next = Instant?.earlier(network.nextArrival, discovery.nextDeadline)
     next = .earlier(next, actions.first?.at)

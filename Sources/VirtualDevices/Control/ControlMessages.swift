@@ -105,6 +105,6 @@ public struct ControlError: Error, Codable, Sendable, Hashable, CustomStringConv
   /// The text of the error, with the action to take.
   public var message: String
 
-  public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+  init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
   public var description: String { message }
 }

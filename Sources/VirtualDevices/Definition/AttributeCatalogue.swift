@@ -1,4 +1,4 @@
-public import MatterModel
+internal import MatterModel
 internal import MatterTLV
 
 /// The attributes that definition files can give initial values to.
@@ -21,7 +21,7 @@ public struct AttributeCatalogue: Sendable {
   }
 
   /// - Parameter clusters: the clusters whose attributes can get initial values.
-  public init(clusters: [any Cluster.Type]) {
+  init(clusters: [any Cluster.Type]) {
     self.clusters = clusters.map(Entry.init)
   }
 
@@ -29,10 +29,10 @@ public struct AttributeCatalogue: Sendable {
   mutating func add(_ cluster: any Cluster.Type) { clusters.append(Entry(cluster)) }
 
   /// The names in the spelling of the files: `levelControl`.
-  public var clusterNames: [String] { clusters.map(\.name) }
+  var clusterNames: [String] { clusters.map(\.name) }
 
   /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
-  public func attributeNames(of cluster: String) -> [String] {
+  func attributeNames(of cluster: String) -> [String] {
     entry(cluster)?.attributes.map(\.name) ?? []
   }
 

@@ -395,10 +395,8 @@ struct DefinitionReader {
 }
 
 extension Schema {
-  /// The values of an enumeration by name and number, for messages; nil for another type.
-  var namedValues: String? { namedValues(among: nil) }
-
-  /// The same for some of the values; nil for all.
+  /// Some values of an enumeration by name and number, for messages; nil for another type.
+  /// - Parameter values: nil for all.
   func namedValues(among values: Set<UInt64>?) -> String? {
     switch self {
     case .enumeration(_, let names): DefinitionReader.list(names.filter { values?.contains($0.key) ?? true })

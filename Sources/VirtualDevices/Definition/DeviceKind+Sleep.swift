@@ -1,6 +1,6 @@
 extension DeviceKind {
   /// Whether the device can be intermittently connected: kinds that usually run on batteries.
-  public var maySleep: Bool { Self.sleepy.contains(self) }
+  var maySleep: Bool { Self.sleepy.contains(self) }
 
   private static let sleepy: [DeviceKind] = [
     .genericSwitch, .doorbell, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .controlBridge, .onOffSensor,

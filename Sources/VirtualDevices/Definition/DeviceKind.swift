@@ -5,7 +5,7 @@ public struct DeviceKind: Hashable, Sendable {
   /// The name of the Device Library in lower case, as in a definition file; “bridge” for its “aggregator”.
   public let name: String
   /// Alternative names.
-  public let aliases: [String]
+  let aliases: [String]
   /// The device type of its first application endpoint.
   public let deviceType: DeviceTypeID
   /// The default product ID.

@@ -73,7 +73,7 @@ public struct HomeDefinition: Sendable, Hashable {
 
   /// Returns a port for each device: its own, or the next free one from `base` on; nil without a base or if no port is
   /// left, in which case the system assigns one.
-  public func ports(from base: UInt16?) -> [UInt16?] {
+  func ports(from base: UInt16?) -> [UInt16?] {
     let taken = Set(devices.compactMap(\.port))
     var next = base
     return devices.map { device in
@@ -99,7 +99,7 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var passcode: UInt32
   /// The discriminator, 0…4095.
   public var discriminator: UInt16
-  /// The UDP port; nil to assign one, see ``HomeDefinition/ports(from:)``.
+  /// The UDP port; nil to assign one, see `ports(from:)`.
   public var port: UInt16?
   /// The vendor ID, that of a test vendor by default.
   public var vendorID: UInt16

@@ -51,7 +51,7 @@ public struct FleetError: Error, Sendable, CustomStringConvertible {
 /// The running devices of a home, each an engine with its own port and state, distributed over the event loops.
 public final class Fleet: Sendable {
   /// Returns the registry for discovery without multicast on this host, below the run directory.
-  public static func respondersDirectory(in runDirectory: String) -> String { runDirectory + "/responders" }
+  static func respondersDirectory(in runDirectory: String) -> String { runDirectory + "/responders" }
 
   private let discovery: ServiceDiscovery
   private let devices: [NIOLoopBound<VirtualDevice>]
@@ -86,9 +86,7 @@ public final class Fleet: Sendable {
       try DirectoryCheck.check(options.devicesDirectory + "/" + home.devices[index].uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
-    let addresses = interfaces.reduce(0) { $0 + $1.addresses.count }
-    // One socket serves both addresses of the loopback interface, where the system permits it.
-    let sockets = options.interfaces == .loopback && addresses == 2 ? 1 : addresses
+    let sockets = BoundSockets.count(options.interfaces, interfaces)
     do { try FleetCapacity(devices: indices.count, socketsPerDevice: sockets).reserve() } catch {
       throw FleetError(device: home.name, cause: error)
     }

@@ -8,7 +8,6 @@ import Runtime
 /// A stored home with many devices, as found by a restart.
 struct StoredDevices {
   static let count = 1_000
-  static let attributesOfEach = 20
 
   let state: StateDirectory
 

@@ -21,36 +21,26 @@ struct Read: AsyncParsableCommand {
       let registry = await session.registry
       let groups = PathGroup.groups(try paths.flatMap { try registry.paths($0) }, in: registry)
       try home.check(groups.map(\.device))
-      let results = await withTaskGroup(of: (Int, Result<ReassembledReport, HomeError>).self) { group in
-        for (index, one) in groups.enumerated() {
-          group.addTask {
-            // Swift 6.3.1 at -O loses the index if the result is awaited inside the tuple that a `do throws` returns.
-            let result: Result<ReassembledReport, HomeError>
-            do throws(HomeError) {
-              result = .success(try await session.read(one.device, one.paths))
-            } catch {
-              result = .failure(error)
-            }
-            return (index, result)
-          }
+      let results = await groups.concurrentMap { one -> Result<ReassembledReport, HomeError> in
+        do throws(HomeError) {
+          return .success(try await session.read(one.device, one.paths))
+        } catch {
+          return .failure(error)
         }
-        var all: [Int: Result<ReassembledReport, HomeError>] = [:]
-        for await (index, result) in group { all[index] = result }
-        return all
       }
       try print(groups, results, await session.state)
     }
   }
 
   private func print(
-    _ groups: [PathGroup], _ results: [Int: Result<ReassembledReport, HomeError>], _ state: HomeState
+    _ groups: [PathGroup], _ results: [Result<ReassembledReport, HomeError>], _ state: HomeState
   ) throws {
     var values: [JSON] = []
     var lines: [[String]] = []
     var failures: [HomeError] = []
-    for (index, group) in groups.enumerated() {
-      switch results[index] {
-      case .success(let report)?:
+    for (group, result) in zip(groups, results) {
+      switch result {
+      case .success(let report):
         for attribute in report.attributes {
           let value = AttributeValue(
             group.device(of: attribute.path.endpoint), attribute.path, attribute.value, raw: raw,
@@ -62,8 +52,7 @@ struct Read: AsyncParsableCommand {
         for status in report.statuses where status.status.code != .success {
           failures.append(AttributeValue.refusal(group.device(of: status.path.endpoint), status))
         }
-      case .failure(let error)?: failures.append(error)
-      case nil: break
+      case .failure(let error): failures.append(error)
       }
     }
     let count = groups.reduce(0) { $0 + $1.paths.count }

@@ -116,24 +116,13 @@ extension HomeOptions {
     let results = try await withHome { session in
       let targets = try sceneTargets(texts, await session.registry)
       let work = try await prepare(session, targets)
-      return await withTaskGroup(of: (Int, TargetResult).self) { group in
-        for (index, target) in targets.enumerated() {
-          group.addTask {
-            let result: Result<(json: JSON, text: String), HomeError>
-            do {
-              let scenes = try await work(target)
-              let names = Set(scenes.map { $0.name.isEmpty ? "scene \($0.number)" : $0.name }).sorted()
-              let json = scenes.first?.json(target.device) ?? target.device.jsonNames
-              result = .success((json, "\(target.device.label): \(names.joined(separator: ", "))"))
-            } catch {
-              result = .failure(HomeError(error).about(target.device))
-            }
-            return (index, TargetResult(device: target.device, result: result))
-          }
+      return await targets.concurrentMap { target in
+        await TargetResult(target.device) {
+          let scenes = try await work(target)
+          let names = Set(scenes.map { $0.name.isEmpty ? "scene \($0.number)" : $0.name }).sorted()
+          let json = scenes.first?.json(target.device) ?? target.device.jsonNames
+          return (json, "\(target.device.label): \(names.joined(separator: ", "))")
         }
-        var all: [(Int, TargetResult)] = []
-        for await one in group { all.append(one) }
-        return all.sorted { $0.0 < $1.0 }.map(\.1)
       }
     }
     let found = results.filter { if case .failure(let error) = $0.result { error.code != .notFound } else { true } }

@@ -147,6 +147,18 @@ struct TargetResult: Sendable {
   var result: Result<(json: JSON, text: String), HomeError>
 }
 
+extension TargetResult {
+  /// Performs the work for a device.
+  init(_ device: DeviceRecord, _ work: @Sendable () async throws -> (json: JSON, text: String)) async {
+    self.device = device
+    do {
+      result = .success(try await work())
+    } catch {
+      result = .failure(HomeError(error).about(device))
+    }
+  }
+}
+
 extension HomeOptions {
   /// Runs the body for all targets concurrently, and prints the results.
   /// - Parameter cluster: the cluster that selects devices of a wildcard, a room or a group.
@@ -174,22 +186,8 @@ extension HomeOptions {
     let results = try await withHome { session in
       let items = try await resolve(session)
       try check(items.map(\.device))
-      return await withTaskGroup(of: (Int, TargetResult).self) { group in
-        for (index, (device, item)) in items.enumerated() {
-          group.addTask {
-            // Not awaited inside the tuple because of a compiler error; see Reading.swift.
-            let result: Result<(json: JSON, text: String), HomeError>
-            do {
-              result = .success(try await body(session, item))
-            } catch {
-              result = .failure(HomeError(error).about(device))
-            }
-            return (index, TargetResult(device: device, result: result))
-          }
-        }
-        var all: [(Int, TargetResult)] = []
-        for await one in group { all.append(one) }
-        return all.sorted { $0.0 < $1.0 }.map(\.1)
+      return await items.concurrentMap { device, item in
+        await TargetResult(device) { try await body(session, item) }
       }
     }
     try report(results)

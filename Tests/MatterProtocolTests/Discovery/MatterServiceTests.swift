@@ -27,21 +27,18 @@ import Testing
 
 @Test func readsTypedTextEntries() {
   var service = MatterService.lamp(discriminator: 5)
-  service.rotatingID = [0x0A, 0xFF]
   service.pairingHint = 33
   service.isLongIdleTime = true
-  service.tcpModes = 6
   let strings = service.textStrings.map { String(decoding: $0, as: UTF8.self) }
   #expect(
     Set(strings) == [
-      "D=5", "CM=1", "VP=65521+32769", "DT=257", "DN=Lamp 1", "SII=500", "SAI=300", "RI=0AFF", "PH=33", "ICD=1", "T=6",
+      "D=5", "CM=1", "VP=65521+32769", "DT=257", "DN=Lamp 1", "SII=500", "SAI=300", "PH=33", "ICD=1",
     ])
   let back = MatterService(
     kind: service.kind, hostName: service.hostName, port: 1, text: MatterService.textEntries(service.textStrings))
   #expect(back.text == service.text)
   #expect(back.vendorID == 0xFFF1 && back.productID == 0x8001 && back.shortDiscriminator == 0)
   #expect(back.idleInterval == .milliseconds(500) && back.activeThreshold == nil)
-  #expect(back.rotatingID == [0x0A, 0xFF])
 }
 
 @Test func ignoresInvalidTextEntries() {
@@ -61,6 +58,5 @@ import Testing
   #expect(service("VP=1+2+3").vendorID == nil)
   #expect(service("SII=3600001").idleInterval == nil)
   #expect(service("SII=99999999999999999999999").idleInterval == nil)
-  #expect(service("RI=0").rotatingID == nil && service("RI=XY").rotatingID == nil)
   #expect(service("DN=a=b").deviceName == "a=b")
 }

@@ -21,17 +21,6 @@ import Testing
 
   private func at(_ minutes: Int64) -> Instant { .zero + .seconds(60 * minutes) }
 
-  /// Advances engines to a time, in the order of their deadlines.
-  private func advance(_ engines: inout [DeviceEngine], to end: Instant) {
-    while let next = engines.compactMap(\.nextDeadline).min(), next <= end {
-      for index in engines.indices where engines[index].nextDeadline == next {
-        engines[index].advance(to: next)
-        while engines[index].nextEffect() != nil {}
-      }
-    }
-    for index in engines.indices { engines[index].advance(to: end) }
-  }
-
   private func temperature(_ engine: inout DeviceEngine) -> Int? {
     engine.value(Thermostat.localTemperature, on: 1)?.wrapped.map { Int($0) }
   }

@@ -40,16 +40,6 @@ import Testing
 
   private func at(_ seconds: Int64) -> Instant { .zero + .seconds(seconds) }
 
-  private func advance(_ engines: inout [DeviceEngine], to end: Instant) {
-    while let next = engines.compactMap(\.nextDeadline).min(), next <= end {
-      for index in engines.indices where engines[index].nextDeadline == next {
-        engines[index].advance(to: next)
-        while engines[index].nextEffect() != nil {}
-      }
-    }
-    for index in engines.indices { engines[index].advance(to: end) }
-  }
-
   private func measured(_ engine: inout DeviceEngine) -> Int16? {
     engine.value(TemperatureMeasurement.measuredValue, on: 1)?.wrapped
   }

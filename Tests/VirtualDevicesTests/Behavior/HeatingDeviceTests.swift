@@ -17,14 +17,6 @@ import Testing
 
   private func at(_ minutes: Int64) -> Instant { .zero + .seconds(60 * minutes) }
 
-  private func advance(_ engine: inout DeviceEngine, to end: Instant) {
-    while let next = engine.nextDeadline, next <= end {
-      engine.advance(to: next)
-      while engine.nextEffect() != nil {}
-    }
-    engine.advance(to: end)
-  }
-
   private func temperature(_ engine: inout DeviceEngine, on endpoint: EndpointID) -> Int16? {
     engine.value(Thermostat.localTemperature, on: endpoint)?.wrapped
   }

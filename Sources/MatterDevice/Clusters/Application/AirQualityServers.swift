@@ -32,7 +32,7 @@ extension TotalVolatileOrganicCompoundsConcentrationMeasurement: ConcentrationMe
 /// The servers of an air quality sensor. The air quality is that of the worst concentration.
 public enum AirQualityServers {
   /// The window of the peak and the average, in seconds.
-  public static let window: UInt32 = 3600
+  package static let window: UInt32 = 3600
 
   /// Returns the Air Quality server, whose value follows the concentrations of its endpoint, until a physical action sets
   /// it. Application Clusters § 2.9.

@@ -4,7 +4,7 @@ import MatterModel
 /// The Binding server, which stores the targets of the endpoint's client clusters. Matter Core § 9.6.
 public enum BindingServer {
   /// The maximum number of bindings per fabric and endpoint.
-  public static let maximumPerFabric = 16
+  static let maximumPerFabric = 16
 
   /// Returns the server. The endpoint's client list must name the clusters that it can be bound to.
   public static func make() -> ClusterServer {

@@ -5,7 +5,7 @@ internal import MatterProtocol
 /// The Chime server: plays one of several sounds. Application Clusters, Chime.
 public enum ChimeServer {
   /// How long a sound plays.
-  public static let playingTime = Duration.seconds(3)
+  static let playingTime = Duration.seconds(3)
 
   /// The name of the sound that plays.
   fileprivate struct Playback: Sendable {
@@ -14,7 +14,7 @@ public enum ChimeServer {
 
   /// Returns the server. The number of a sound is its index. SelectedChime and Enabled survive a restart.
   ///
-  /// A sound plays for ``playingTime``; PlayChimeSound starts it again. If the chime is disabled, the command succeeds
+  /// A sound plays for `playingTime`; PlayChimeSound starts it again. If the chime is disabled, the command succeeds
   /// without a sound.
   /// - Parameter sounds: The names, 1 to 48 bytes each, 255 at most.
   public static func make(_ sounds: [String]) -> ClusterServer {

@@ -60,8 +60,6 @@ struct ColorTrack: Sendable {
 /// The color transition of an endpoint. Application Clusters § 3.2.8.
 struct ColorTransition: Sendable {
   private var tracks: [ColorTrack] = []
-  /// Whether a recalled scene started the transition, in which case it does not invalidate the scene.
-  private var isScene = false
 
   /// Returns the track of an axis; nil if it does not move.
   static func track(_ axis: ColorAxis, _ context: ServerContext) -> ColorTrack? {
@@ -71,6 +69,7 @@ struct ColorTransition: Sendable {
   // MARK: Transitions
 
   /// Starts tracks. Running tracks that can't continue beside them end.
+  /// - Parameter isScene: whether a recalled scene starts them, which therefore stays valid.
   static func start(_ tracks: [ColorTrack], isScene: Bool = false, _ context: inout ServerContext) {
     let now = context.now
     if context[scratch: ColorTransition.self] == nil { ColorValues.startReports(&context) }
@@ -83,7 +82,6 @@ struct ColorTransition: Sendable {
       track.start = now
       return track
     }
-    transition.isScene = isScene
     for track in ended where !axes.contains(track.axis) { ColorValues.set(track, at: now, isReported: true, &context) }
     if !isScene, tracks.contains(where: { $0.distance != 0 }) {
       context.call(ScenesManagementServer.attributeChanged, ())

@@ -3,7 +3,7 @@ import MatterModel
 extension ServerContext {
   /// Passes the power that the device takes, in milliwatts, to the electrical sensors among its parts. The handler's
   /// own endpoint is the device or one of its parts.
-  public mutating func passLoad(_ power: Int64) {
+  mutating func passLoad(_ power: Int64) {
     let endpoint = endpoint
     let own = node.endpoint(endpoint)?.parts ?? []
     for part in own.isEmpty ? siblings : own { call(ElectricalPowerServer.load, power, on: part) }

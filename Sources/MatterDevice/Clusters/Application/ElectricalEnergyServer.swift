@@ -16,7 +16,7 @@ public enum ElectricalEnergyServer {
   static let starting = ServerHook<ElectricalEnergyMeasurement, Void>("starting")
 
   /// The time between two snapshots of the cumulative energy while power flows.
-  public static let snapshotInterval = Duration.seconds(60)
+  static let snapshotInterval = Duration.seconds(60)
   /// The shortest time between two snapshots.
   static let shortestInterval = Duration.seconds(1)
   /// The measurement period of the periodic energy.

@@ -13,7 +13,7 @@ public enum FixedLabelServer {
 /// The User Label server: labels set by the user. Matter Core § 9.9.
 public enum UserLabelServer {
   /// The maximum length of a label or value in bytes. Matter Core § 9.7.4.1.
-  public static let longestText = 16
+  static let longestText = 16
   /// The maximum number of labels per endpoint; the standard requires four per node.
   public static let limit = 16
 

@@ -5,7 +5,7 @@ import MatterProtocol
 /// The Power Source server of a battery. Matter Core § 11.7.
 public enum PowerSourceServer {
   /// The shortest interval between two reports of a charge or a remaining time. Matter Core § 11.7.7.13.
-  public static let reportInterval = Duration.seconds(10)
+  static let reportInterval = Duration.seconds(10)
   private static let chargeKey = "charge"
 
   /// Returns the server.

@@ -14,7 +14,7 @@ public enum SensorAlarmServer {
   /// The alarms of the sensor: a light and a sounder.
   static let alarms: BooleanStateConfiguration.AlarmMode = [.visual, .audible]
   /// The number of sensitivity levels; 0 is the lowest one.
-  public static let sensitivityLevels: UInt8 = 3
+  static let sensitivityLevels: UInt8 = 3
 
   /// StateValue of the endpoint changed.
   static let stateChanged = ServerHook<BooleanStateConfiguration, Void>("stateChanged")

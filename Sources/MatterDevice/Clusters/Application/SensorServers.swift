@@ -1,4 +1,4 @@
-public import MatterClusters
+internal import MatterClusters
 import MatterModel
 import MatterProtocol
 
@@ -19,7 +19,7 @@ public enum SensorServers {
   }
 
   /// The limits of HoldTime of ``occupancySensing()``, in seconds.
-  public static let holdTimes = OccupancySensing.HoldTimeLimitsStruct(
+  static let holdTimes = OccupancySensing.HoldTimeLimitsStruct(
     holdTimeMin: 1, holdTimeMax: 3600, holdTimeDefault: 10)
 
   /// Returns a server for a passive infrared sensor. It stays occupied for HoldTime after the last detection.

@@ -7,11 +7,11 @@ public enum SmokeCoAlarmServer {
   private typealias Alarm = SmokeCoAlarm
 
   /// The time that SelfTestRequest takes until SelfTestComplete is emitted.
-  public static let selfTestDuration = Duration.seconds(10)
+  static let selfTestDuration = Duration.seconds(10)
   /// The time after which a muted alarm sounds again.
-  public static let muteDuration = Duration.seconds(600)
+  static let muteDuration = Duration.seconds(600)
   /// The initial ExpiryDate: 2036-01-01, in seconds since 2000.
-  public static let expiryDate: UInt32 = 1_136_073_600
+  static let expiryDate: UInt32 = 1_136_073_600
   private static let serviceCheckInterval = Duration.seconds(86_400)
 
   /// Returns the server.

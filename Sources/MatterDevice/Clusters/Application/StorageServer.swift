@@ -1,4 +1,4 @@
-public import MatterClusters
+package import MatterClusters
 import MatterModel
 import MatterProtocol
 
@@ -6,7 +6,7 @@ import MatterProtocol
 /// limits. Device Library § 14.4.
 public enum StorageServer {
   /// Requests a power in milliwatts, positive to charge; nil passes the present one to the electrical sensors.
-  public static let request = ServerHook<PowerSource, Int64?>("request")
+  package static let request = ServerHook<PowerSource, Int64?>("request")
   /// Replaces the requested power by that of energy management; nil ends that.
   private static let adjust = ServerHook<PowerSource, Int64?>("adjust")
 

@@ -8,9 +8,9 @@ import MatterProtocol
 /// follow from the engine's clock.
 public enum SwitchServer {
   /// The duration from which a press is long.
-  public static let longPressDelay = Duration.seconds(1)
+  static let longPressDelay = Duration.seconds(1)
   /// The maximum time between a release and the next press of the same sequence.
-  public static let multiPressDelay = Duration.milliseconds(700)
+  static let multiPressDelay = Duration.milliseconds(700)
 
   /// Returns the server.
   /// - Parameters:

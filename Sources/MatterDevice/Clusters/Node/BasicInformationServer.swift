@@ -7,7 +7,10 @@ extension RootNode {
   static func basicInformation(_ configuration: DeviceConfiguration) -> ClusterServer {
     let server =
       commonInformation
-      .initial(BasicInformation.dataModelRevision, configuration.parameters.dataModelRevision ?? 19)
+      .initial(
+        BasicInformation.dataModelRevision,
+        configuration.parameters.dataModelRevision ?? SpecificationVersion.dataModelRevision
+      )
       .initial(BasicInformation.vendorName, configuration.vendorName)
       .initial(BasicInformation.vendorID, configuration.vendorID)
       .initial(BasicInformation.productName, configuration.productName)

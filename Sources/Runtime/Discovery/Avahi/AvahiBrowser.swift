@@ -97,20 +97,6 @@ final class AvahiBrowser {
     hosts = [:]
   }
 
-  /// Restarts all searches and queries.
-  func queryAgain() {
-    guard daemon.isUp else { return }
-    for browse in searches.keys {
-      searches[browse]?.instances?.stop()
-      searches[browse]?.instances = nil
-    }
-    for instance in instances.values { stop(instance) }
-    for host in hosts.values { host.records.forEach { $0.stop() } }
-    instances = [:]
-    hosts = [:]
-    daemonConnected()
-  }
-
   // MARK: - Record subscriptions
 
   private func startSearch(_ browse: ServiceDiscovery.Browse) {

@@ -21,7 +21,6 @@ final class AvahiDaemon {
 
     /// The text of the last error.
     var error: String { client.map { AvahiDaemon.text(avahi_client_errno($0)) } ?? "not connected" }
-    var errorNumber: CInt { client.map { avahi_client_errno($0) } ?? AvahiNumber.disconnected }
   }
 
   /// An object that the daemon keeps for this process.

@@ -32,7 +32,6 @@ final class AvahiDiscovery: DiscoveryProvider {
   func withdraw(_ service: MatterService, silently: Bool) { publisher.withdraw(service.kind) }
   func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse) { browser.browse(query, as: browse) }
   func stop(_ browse: ServiceDiscovery.Browse) { browser.stop(browse) }
-  func queryAgain() { browser.queryAgain() }
 
   func close() {
     publisher.close()

@@ -1,45 +1,45 @@
-public import MatterClusters
-public import MatterModel
+package import MatterClusters
+internal import MatterModel
 
 /// An energy smart appliance, as Device Energy Management describes it. Application Clusters § 9.2.
-public struct EnergyAppliance: Hashable, Sendable {
+package struct EnergyAppliance: Hashable, Sendable {
   /// The type of the appliance.
-  public var type: DeviceEnergyManagement.ESAType
+  package var type: DeviceEnergyManagement.ESAType
   /// The powers while it is on, in milliwatts; below zero if it generates power.
-  public var powers: ClosedRange<Int64>
+  package var powers: ClosedRange<Int64>
   /// The adjustments that clients may request, and the forecast.
-  public var features: [Feature]
+  var features: [Feature]
 
   /// - Parameters:
   ///   - powers: in milliwatts.
   ///   - features: features of the cluster; forecast adjustments need a forecast.
-  public init(_ type: DeviceEnergyManagement.ESAType, _ powers: ClosedRange<Int64>, features: [Feature]) {
+  init(_ type: DeviceEnergyManagement.ESAType, _ powers: ClosedRange<Int64>, features: [Feature]) {
     (self.type, self.powers, self.features) = (type, powers, features)
   }
 }
 
 /// The report of an energy smart appliance on its present operation.
-public struct EnergyReport: Hashable, Sendable {
+package struct EnergyReport: Hashable, Sendable {
   /// Online, offline or fault.
-  public var condition = DeviceEnergyManagement.ESAState.online
+  package var condition = DeviceEnergyManagement.ESAState.online
   /// The power in milliwatts; negative if the appliance generates it.
-  public var power: Int64 = 0
+  package var power: Int64 = 0
   /// The power adjustments that are possible; nil for none.
-  public var capability: [DeviceEnergyManagement.PowerAdjustStruct]?
+  var capability: [DeviceEnergyManagement.PowerAdjustStruct]?
   /// The forecast, with the demanded start; nil for none. Its ForecastID and ForecastUpdateReason are ignored.
-  public var forecast: DeviceEnergyManagement.ForecastStruct?
+  var forecast: DeviceEnergyManagement.ForecastStruct?
 
-  public init() {}
+  init() {}
 }
 
 /// The demand of clients on an energy smart appliance.
-public struct EnergyDemand: Hashable, Sendable {
+package struct EnergyDemand: Hashable, Sendable {
   /// The power of an adjustment in milliwatts; nil without one.
-  public var power: Int64?
+  package var power: Int64?
   /// Whether the appliance is paused.
-  public var isPaused = false
+  var isPaused = false
   /// The start of the forecast that was requested, in seconds since 2000; nil for that of the appliance.
-  public var start: UInt32?
+  package var start: UInt32?
 
-  public init() {}
+  init() {}
 }

@@ -1,4 +1,4 @@
-public import MatterClusters
+package import MatterClusters
 import MatterModel
 import MatterProtocol
 
@@ -10,11 +10,11 @@ import MatterProtocol
 ///     context.call(EnergyManagementServer.report, report)  // by the appliance
 ///
 /// As a physical action, OptOutState is the choice of the user.
-public enum EnergyManagementServer {
+package enum EnergyManagementServer {
   typealias DEM = DeviceEnergyManagement
 
   /// The operation of the appliance. May change the demand, so an appliance calls it at the end of its own update.
-  public static let report = ServerHook<DeviceEnergyManagement, EnergyReport>("report")
+  package static let report = ServerHook<DeviceEnergyManagement, EnergyReport>("report")
   /// The choice of the user.
   static let optOut = ServerHook<DeviceEnergyManagement, DeviceEnergyManagement.OptOutState>("optOut")
 
@@ -23,7 +23,7 @@ public enum EnergyManagementServer {
 
   /// Returns the server.
   /// - Parameter follow: lets the appliance follow another demand.
-  public static func make(
+  package static func make(
     _ appliance: EnergyAppliance, follow: @escaping @Sendable (inout ServerContext, EnergyDemand) -> Void
   ) -> ClusterServer {
     let server = ClusterServer(DEM.self, features: appliance.features)

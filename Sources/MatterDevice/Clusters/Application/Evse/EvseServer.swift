@@ -15,9 +15,9 @@ public enum EvseServer {
   static let demand = ServerHook<EnergyEvse, EnergyDemand>("demand")
 
   /// The time that the diagnostics take.
-  public static let diagnosticsTime = Duration.seconds(60)
+  static let diagnosticsTime = Duration.seconds(60)
   /// The time between two updates of the session while energy flows.
-  public static let updateInterval = Duration.seconds(60)
+  static let updateInterval = Duration.seconds(60)
   /// The range of currents in milliamperes.
   static let currents: ClosedRange<Int64> = 0...80_000
   /// The highest currents of the circuit and the cable, in milliamperes.

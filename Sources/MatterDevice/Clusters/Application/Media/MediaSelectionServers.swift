@@ -84,7 +84,7 @@ public enum AudioOutputServer {
 /// The Target Navigator server. Application Clusters § 6.11.
 public enum TargetNavigatorServer {
   /// The value of CurrentTarget while no target is in the foreground. § 6.11.5.2.
-  public static let noTarget: UInt8 = 0xFF
+  static let noTarget: UInt8 = 0xFF
 
   /// Returns the server. No target is in the foreground at first.
   /// - Parameter targets: At least one, at most 254.
