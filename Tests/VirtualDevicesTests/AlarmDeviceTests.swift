@@ -148,34 +148,37 @@ import Testing
     for device in devices { try await device.eventLoop.submit { device.value.stop() }.get() }
   }
 
+  private func set(
+    _ attribute: Attribute<SmokeCoAlarm, SmokeCoAlarm.AlarmState>, _ state: SmokeCoAlarm.AlarmState,
+    _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
+  ) async throws {
+    try await device.eventLoop.submit { try device.value.set(SmokeCoAlarm.id, attribute.id, state.tlv, on: [endpoint]) }
+      .get()
+  }
+
+  // The loop performs an earlier change of another device first.
+  private func state(
+    _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
+  ) async throws -> [SmokeCoAlarm.AlarmState?] {
+    try await device.eventLoop.submit {
+      device.value.host?.perform { engine, _ in
+        [SmokeCoAlarm.interconnectSmokeAlarm, SmokeCoAlarm.interconnectCOAlarm].map { engine.value($0, on: endpoint) }
+      } ?? []
+    }.get()
+  }
+
+  private func expressed(
+    _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
+  ) async throws -> SmokeCoAlarm.ExpressedState? {
+    try await device.eventLoop.submit {
+      device.value.host?.perform { engine, _ in engine.value(SmokeCoAlarm.expressedState, on: endpoint) }
+    }.get()
+  }
+
   @Test("an alarm of one device is an interconnected alarm of the others of the home") func interconnectsDevices()
     async throws
   {
     typealias Alarm = SmokeCoAlarm
-    func set(
-      _ attribute: Attribute<Alarm, Alarm.AlarmState>, _ state: Alarm.AlarmState,
-      _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
-    ) async throws {
-      try await device.eventLoop.submit { try device.value.set(Alarm.id, attribute.id, state.tlv, on: [endpoint]) }
-        .get()
-    }
-    // The loop performs an earlier change of another device first.
-    func state(
-      _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
-    ) async throws -> [Alarm.AlarmState?] {
-      try await device.eventLoop.submit {
-        device.value.host?.perform { engine, _ in
-          [Alarm.interconnectSmokeAlarm, Alarm.interconnectCOAlarm].map { engine.value($0, on: endpoint) }
-        } ?? []
-      }.get()
-    }
-    func expressed(
-      _ device: NIOLoopBound<VirtualDevice>, on endpoint: EndpointID = 1
-    ) async throws -> Alarm.ExpressedState? {
-      try await device.eventLoop.submit {
-        device.value.host?.perform { engine, _ in engine.value(Alarm.expressedState, on: endpoint) }
-      }.get()
-    }
     let text = """
       devices:
         - { name: Hall, type: smoke CO alarm }
@@ -213,6 +216,28 @@ import Testing
       #expect(try await expressed(hall) == .interconnectCO)
       try await hub.eventLoop.submit { hub.value.cutPower() }.get()
       #expect(try await expressed(hall) == .normal)
+      #expect(try await state(hall) == [.normal, .normal])
+    }
+  }
+
+  @Test("keeps the interconnected alarm of a test event while own alarms change") func keepsTestEvent() async throws {
+    typealias Alarm = SmokeCoAlarm
+    let text = """
+      devices:
+        - { name: Hall, type: smoke CO alarm }
+        - { name: Attic, type: smoke alarm }
+      """
+    try await withHome(text) { devices in
+      let (hall, attic) = (devices[0], devices[1])
+      try await set(Alarm.interconnectSmokeAlarm, .warning, hall)
+      try await set(Alarm.coState, .warning, hall)
+      #expect(try await state(hall) == [.warning, .normal])
+      try await set(Alarm.coState, .normal, hall)
+      #expect(try await expressed(hall) == .interconnectSmoke)
+      // A change of another device replaces it.
+      try await set(Alarm.smokeState, .critical, attic)
+      #expect(try await state(hall) == [.critical, .normal])
+      try await set(Alarm.smokeState, .normal, attic)
       #expect(try await state(hall) == [.normal, .normal])
     }
   }

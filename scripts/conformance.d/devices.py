@@ -177,6 +177,11 @@ class Bench:
     def listings(self) -> list[dict]:
         return json.loads(self.sim("ps", "--json"))["data"]
 
+    def set(self, *changes: str):
+        """Changes attributes or parts of the device, as with `hearth sim set`."""
+        for change in changes:
+            self.sim("set", f"{DEVICE}.{change}")
+
     def sim(self, *arguments: str) -> str:
         """Runs `hearth sim …` for the device."""
         done = subprocess.run([self.hearth, "sim", *arguments, "--state", self.state], capture_output=True, text=True,

@@ -130,6 +130,16 @@ async def service_of_device(self, service_type, log_output, discovery_timeout_se
     return others[0] if others else found
 
 
+async def record_of_device(self, service_name, record_type, **others):
+    """The scripts take the last datagram as the answer to a query for an address, but that may be one of their own queries."""
+    found = await get_record(self, service_name, record_type, **others)
+    if found is not None or record_type not in ADDRESSES:
+        return found
+    begin = current_time_millis() - QUERY_TIME
+    records = self._zc.cache.get_all_by_details(service_name, ADDRESSES[record_type], const._CLASS_IN)
+    return next((record for record in records if record.created >= begin), None)
+
+
 FACTS = yaml_pics.Facts(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "conformance-data",
                                      "pics.yaml"))
 parse_arguments = runner.parse_matter_test_args
@@ -178,10 +188,13 @@ matter_testing.MatterBaseTest.wait_for_user_input = answer_prompt
 matter_testing.MatterBaseTest.write_to_app_pipe = perform_command
 
 sys.path.insert(0, os.path.dirname(script))
-from mdns_discovery.mdns_discovery import MdnsDiscovery  # noqa: E402
+from mdns_discovery.mdns_discovery import DNSRecordType, MdnsDiscovery  # noqa: E402
+from zeroconf import const, current_time_millis  # noqa: E402
 
-get_service = MdnsDiscovery._get_service
-MdnsDiscovery._get_service = service_of_device
+ADDRESSES = {DNSRecordType.A: const._TYPE_A, DNSRecordType.AAAA: const._TYPE_AAAA}
+QUERY_TIME = 3000  # of the scripts, in milliseconds
+get_service, get_record = MdnsDiscovery._get_service, MdnsDiscovery.get_service_by_record_type
+MdnsDiscovery._get_service, MdnsDiscovery.get_service_by_record_type = service_of_device, record_of_device
 
 save()
 sys.argv = [script, *arguments]

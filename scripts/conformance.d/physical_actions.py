@@ -7,13 +7,23 @@ import socket
 import threading
 import traceback
 
-from devices import Bench
+from devices import DEVICE, Bench
 
-# The prompts of the scripts and the actions that they require. The answer is the default of the prompt.
+# The prompts of the scripts and the actions that they require. An action returns the answer, or None for the default of the
+# prompt.
 PROMPTS = [
     (re.compile(r"factory.?reset", re.I), lambda bench: bench.factory_reset()),
     (re.compile(r"reboot|restart|power.?cycle", re.I), lambda bench: bench.restart()),
+    # A robot.
+    (re.compile(r"put the device in the running state", re.I), lambda bench: bench.set("rvcRunMode.currentMode=1")),
+    (re.compile(r"pause running due to an error", re.I), lambda bench: bench.set("bin=full")),
+    (re.compile(r"clear the error", re.I), lambda bench: bench.set("bin=empty")),
+    (re.compile(r"whether the device has stopped operating", re.I), lambda bench: "n" if is_running(bench) else "y"),
 ]
+
+
+def is_running(robot: Bench) -> bool:
+    return robot.sim("get", f"{DEVICE}.rvcOperationalState.operationalState").strip() == "Running"
 
 
 class PhysicalActions:
@@ -52,8 +62,8 @@ class PhysicalActions:
     def _perform(self, request: dict) -> dict:
         for pattern, action in PROMPTS:
             if pattern.search(request["prompt"]):
-                action(self.bench)
-                return {"answer": request["default"]}
+                answer = action(self.bench)
+                return {"answer": request["default"] if answer is None else answer}
         # No answer, as with a closed standard input.
         self.unknown.append(request["prompt"])
         return {"answer": None}

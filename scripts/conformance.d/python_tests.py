@@ -133,6 +133,7 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     bench.enter(folder)
     bench.start_new(job.device, job.options.get("run", []), job.options.get("number", 1),
                 job.options.get("provisional", False))
+    bench.set(*job.options.get("set", []))
     storage = os.path.join(folder, "storage.json")
     codes = ["--discriminator", str(DISCRIMINATOR), "--passcode", str(PASSCODE)]
     common = ["--storage-path", storage, "--paa-trust-store-path", checkout.trust_store,

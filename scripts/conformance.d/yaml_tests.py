@@ -178,11 +178,13 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     begin = time.monotonic()
     folder = os.path.join(directory, f"{job.name} {job.device} {job.endpoint}".replace("/", "-").replace(" ", "_"))
     bench.enter(folder)
+    table = load("suites.yaml")
     bench.start_new(job.device)
+    bench.set(*table["set"].get(job.name, {}).get(job.device, []))
     session = _sessions.get(bench.name)
     if session is None or not session.is_alive:
         session = _sessions[bench.name] = Session(bench, checkout, directory)
-    values = load("suites.yaml")["values"].get(job.name, {}).get(job.device, {})
+    values = table["values"].get(job.name, {}).get(job.device, {})
     answer = session.run({"suite": job.path, "endpoint": job.endpoint, "folder": folder, "values": values, **described(bench)},
                          job.limit)
     if answer["outcome"] == "pass" and bench.has_crashed:
@@ -196,7 +198,7 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     reason = answer["reason"]
     if len(answer.get("failures", [])) > 1:
         reason = f"{len(answer['failures'])} steps, first {reason}"
-    if answer["outcome"] == "skip" and (instead := matching(job.name, load("suites.yaml")["instead"])):
+    if answer["outcome"] == "skip" and (instead := matching(job.name, table["instead"])):
         reason = f"{reason}; {instead}"
     return [Result(job.name, job.where, OUTCOMES[answer["outcome"]], reason, time.monotonic() - begin)]
 

@@ -167,8 +167,11 @@ public struct ClusterServer: Sendable {
   // MARK: Building
 
   /// Limits an enumeration to some of its values, for changes from any source.
-  func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Value>, to values: [Value]) -> Self {
-    changed { $0.limit(attribute.id) { $0.values = Set(values.map { UInt64($0.rawValue) }) } }
+  /// - Parameter refusal: The status for the other values of the enumeration.
+  func limiting<C: Cluster, Value: WireCode>(
+    _ attribute: Attribute<C, Value>, to values: [Value], refusal: StatusCode = .constraintError
+  ) -> Self {
+    changed { $0.limit(attribute.id) { ($0.values, $0.refusal) = (Set(values.map { UInt64($0.rawValue) }), refusal) } }
   }
 
   /// The same for an enumeration that may be null.

@@ -22,6 +22,8 @@ struct AttributeLimits: Sendable {
   var isHighestExcluded = false
   /// The allowed values of an enumeration; nil for all.
   var values: Set<UInt64>?
+  /// The status for the other values.
+  var refusal = StatusCode.constraintError
   /// The allowed numbers; nil for all of the type and the constraint.
   var range: ClosedRange<Int64>?
   /// The attribute with the bits that a bitmap may have.
@@ -30,12 +32,13 @@ struct AttributeLimits: Sendable {
 
 // The common check of values from clients, definition files and physical actions.
 extension ServedAttribute {
-  /// Throws unless the bytes are an allowed value of the attribute: `invalidDataType` or `constraintError`.
+  /// Throws unless the bytes are an allowed value of the attribute: `invalidDataType`, `constraintError` or the status of
+  /// its limits.
   /// - Parameter encoded: Returns the encoded value of an attribute of the same cluster.
   func check(_ value: [UInt8], _ encoded: (AttributeID) -> [UInt8]?) throws(StatusError) {
     try info.check(value)
     if let code = try? UInt64(tlv: value) {
-      guard limits.values?.contains(code) != false else { throw StatusError(.constraintError) }
+      guard limits.values?.contains(code) != false else { throw StatusError(limits.refusal) }
       let bits = limits.bits.flatMap(encoded).flatMap { try? UInt64(tlv: $0) } ?? .max
       guard code & ~bits == 0 else { throw StatusError(.constraintError) }
     }

@@ -20,33 +20,44 @@ final class HomeAlarms: Sendable {
 
   private struct State {
     var severities: [Source: UInt8] = [:]
+    /// The last state of the alarms of the others at each device.
+    var expressed: [Source: UInt8] = [:]
     var observers: [String: @Sendable () -> Void] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// Returns the most severe state of an alarm at other devices.
-  func severest(_ alarm: AttributeID, besides device: String) -> SmokeCoAlarm.AlarmState {
-    let others = state.withLock { $0.severities.filter { $0.key.alarm == alarm && $0.key.device != device } }
-    return SmokeCoAlarm.AlarmState(others.values.max() ?? 0)
+  /// Returns the most severe state of an alarm at other devices, and whether it is new to the device.
+  func express(_ alarm: AttributeID, at device: String) -> (state: SmokeCoAlarm.AlarmState, isNew: Bool) {
+    state.withLock { state in
+      let others = state.severities.filter { $0.key.alarm == alarm && $0.key.device != device }
+      let severest = others.values.max() ?? 0
+      let last = state.expressed.updateValue(severest, forKey: Source(device: device, alarm: alarm))
+      return (SmokeCoAlarm.AlarmState(severest), last != severest)
+    }
   }
 
   func set(_ state: SmokeCoAlarm.AlarmState, _ alarm: AttributeID, of device: String) {
-    change { $0[Source(device: device, alarm: alarm)] = state == .normal ? nil : state.rawValue }
+    change { $0.severities[Source(device: device, alarm: alarm)] = state == .normal ? nil : state.rawValue }
   }
 
   /// Ends the alarms of devices.
-  func end(of devices: [String]) { change { $0 = $0.filter { !devices.contains($0.key.device) } } }
+  func end(of devices: [String]) {
+    change { state in
+      state.severities = state.severities.filter { !devices.contains($0.key.device) }
+      state.expressed = state.expressed.filter { !devices.contains($0.key.device) }
+    }
+  }
 
   /// Sets the observer of a node, which is called after each change.
   func observe(from node: String, _ observer: (@Sendable () -> Void)?) {
     state.withLock { $0.observers[node] = observer }
   }
 
-  private func change(_ body: (inout [Source: UInt8]) -> Void) {
+  private func change(_ body: (inout State) -> Void) {
     let observers = state.withLock { state in
       let before = state.severities
-      body(&state.severities)
+      body(&state)
       // Sorted: a simulation has the same order each time.
       return before == state.severities ? [] : state.observers.sorted { $0.key < $1.key }.map(\.value)
     }
@@ -60,14 +71,18 @@ extension ClusterServer {
     guard id == SmokeCoAlarm.id else { return self }
     let (alarms, name) = (clock.rooms.alarms, device.uniqueID)
     let attributes = HomeAlarms.attributes.filter { serves($0.own.id) }
-    let express: @Sendable (inout ServerContext) -> Void = { context in
+    // Between changes of the home, the attributes keep the state of a test event.
+    let express: @Sendable (Bool, inout ServerContext) -> Void = { isStart, context in
       guard context.hasPower else { return }
-      for (own, others) in attributes { context[others] = alarms.severest(own.id, besides: name) }
+      for (own, others) in attributes {
+        let (state, isNew) = alarms.express(own.id, at: name)
+        if isNew || isStart { context[others] = state }
+      }
     }
-    let server = hook(HomeAlarms.changed) { context, _ in express(&context) }
+    let server = hook(HomeAlarms.changed) { context, _ in express(false, &context) }
       .onStart { context in
         for (own, _) in attributes { alarms.set(context[own], own.id, of: name) }
-        express(&context)
+        express(true, &context)
       }
       .onPowerLoss { _ in alarms.end(of: [name]) }
     return attributes.reduce(server) { server, attribute in

@@ -11,11 +11,12 @@ import Testing
   ///   - good: an allowed value.
   ///   - bad: a value of the type that is not allowed.
   private func expect<C: Cluster, Value: ModelValue>(
-    _ server: ClusterServer, _ attribute: MatterModel.Attribute<C, Value>, _ good: Value, not bad: Value
+    _ server: ClusterServer, _ attribute: MatterModel.Attribute<C, Value>, _ good: Value, not bad: Value,
+    _ status: StatusCode = .constraintError
   ) throws {
     let node = TestNode([server])
     let path = attribute.path(on: 1)
-    let error = StatusError(.constraintError)
+    let error = StatusError(status)
     #expect(throws: error, "\(attribute.name)") { try node.check(path, bad.tlv) }
     #expect(throws: error, "\(attribute.name)") { try server.check(initial: bad.tlv, for: attribute.id) }
     #expect(throws: error, "\(attribute.name)") { try node.write(attribute, bad) }
@@ -51,7 +52,8 @@ import Testing
   @Test func appliances() throws {
     let washer = ApplianceServers.washerControls(spinSpeeds: ["Low", "High"])
     try expect(washer, LaundryWasherControls.spinSpeedCurrent, .null, not: .value(2))
-    try expect(washer, LaundryWasherControls.numberOfRinses, .extra, not: .max)
+    try expect(washer, LaundryWasherControls.numberOfRinses, .extra, not: .max, .invalidInState)
+    try expect(washer, LaundryWasherControls.numberOfRinses, .extra, not: .init(rawValue: 4))
     let dryer = ApplianceServers.dryerControls()
     try expect(dryer, LaundryDryerControls.selectedDrynessLevel, .value(.low), not: .value(.max))
     try expect(SensorServers.occupancySensing(), OccupancySensing.holdTime, 3600, not: 3601)

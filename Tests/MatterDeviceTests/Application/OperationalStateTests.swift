@@ -224,7 +224,7 @@ import Testing
       #expect(throws: StatusError(status), performing: body)
     }
     expect(.constraintError) { try washer.write(LaundryWasherControls.spinSpeedCurrent, .value(4)) }
-    expect(.constraintError) { try washer.write(LaundryWasherControls.numberOfRinses, .max) }
+    expect(.invalidInState) { try washer.write(LaundryWasherControls.numberOfRinses, .max) }
     expect(.constraintError) {
       try washer.invoke(TemperatureControl.setTemperature, .init(targetTemperatureLevel: 5))
     }

@@ -79,7 +79,8 @@ extension ApplianceServers {
     .initial(LaundryWasherControls.supportedRinses, rinses)
     .initial(LaundryWasherControls.numberOfRinses, .normal)
     .storing(LaundryWasherControls.numberOfRinses)
-    .limiting(LaundryWasherControls.numberOfRinses, to: rinses)
+    // Which values are supported depends on the state of the device. § 8.6.6.3.
+    .limiting(LaundryWasherControls.numberOfRinses, to: rinses, refusal: .invalidInState)
     .onWrite(LaundryWasherControls.numberOfRinses) { context, _ throws(StatusError) in
       try checkIdle(OperationalState.self, &context)
     }
