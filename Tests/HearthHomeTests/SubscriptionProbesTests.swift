@@ -1,3 +1,4 @@
+import MatterModel
 import MatterProtocol
 import Testing
 
