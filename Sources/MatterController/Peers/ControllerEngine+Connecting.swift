@@ -9,10 +9,11 @@ extension ControllerEngine {
       compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
     let last = configuration.hooks.usesStoredAddress ? peer.record.address : nil
     let isEager = peer.waiting.contains { subscriptions[$0]?.isEager(configuration.renewal, at: now) == true }
-    peers[node]?.connecting = Connecting(
+    let search = Connecting(
       query, addresses: [peer.suggestedAddress, last].compactMap { $0 }, parameters: peer.record.parameters,
       restartTime: isEager ? configuration.renewal.eagerTimeout : nil,
       end: now + (timeout ?? configuration.discoveryTime))
+    peers[node]?.connecting = search
     browse(query)
     for service in browser.known(query) { offer(service, to: node, at: now) }
     advanceConnecting(node, at: now)
