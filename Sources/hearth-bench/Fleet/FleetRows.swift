@@ -24,27 +24,17 @@ func fleetRows(_ report: inout Report, _ options: Options) throws {
       target: .init(text: "24 KiB", isMet: each <= 24 * 1024)))
   report.add(
     "fleet: processor time per second, not commissioned", Measured(times: [fleet.idle(seconds: options.scaled(30))]))
-  let (all, time) = try fleet.commission(8)
-  report.add("fleet: \(many) lights commissioned, 8 at a time, and subscribed", Measured(times: [time]))
-  // The reports of a minute: the lights are all subscribed at 60 s.
-  let before = all.processorTime
-  let seconds = options.scaled(60)
-  let idle = fleet.idle(seconds: seconds)
-  report.add(
-    "fleet: processor time per second, \(many) lights, all subscribed", Measured(times: [idle]),
-    target: .init(text: "3 % of a core for 10,000", isMet: idle <= 3e3 * Double(many)))
-  report.add(
-    "fleet: processor time of their home per second",
-    Measured(times: [(all.processorTime - before) / Double(seconds + FleetProcess.settling)]))
-  all.kill()
   fleet.end()
 
   let count = options.scaled(1_000)
   for width in [1, 8] {
     let fleet = try FleetProcess(count)
     defer { fleet.end() }
-    let (home, time) = try fleet.commission(width)
+    let start = HostClock.now()
+    let home = try Child(["home-online", fleet.root, "\(width)"])
     defer { home.kill() }
+    guard try home.line().split(separator: " ").count == 3 else { throw BenchError("not all devices came online") }
+    let time = Double((HostClock.now() - start).nanoseconds)
     let target = width == 1 ? 10.0 : 6
     report.add(
       "fleet: \(count) lights commissioned, \(width) at a time, and subscribed", Measured(times: [time]),
@@ -55,8 +45,11 @@ func fleetRows(_ report: inout Report, _ options: Options) throws {
       Row(
         name: "fleet: memory for each, with a session and a subscription", bytes: each,
         target: .init(text: "48 KiB", isMet: each <= 48 * 1024)))
-    // Announcements and first reports are not part of the following.
-    sleep(UInt32(FleetProcess.settling))
+    // The reports of a minute: the lights are all subscribed at 60 s.
+    let idle = fleet.idle(seconds: options.scaled(60))
+    report.add(
+      "fleet: processor time per second, all subscribed", Measured(times: [idle]),
+      target: .init(text: "\(3 * count / 1000) ms", isMet: idle <= 3e6 * Double(count) / 1000))
     var changes = Measured(isEach: true)
     for number in 0..<options.scaled(1_000) {
       try fleet.child.send(line: "\(number * 7)")
@@ -85,25 +78,10 @@ private struct FleetProcess {
     start = Double((HostClock.now() - begin).nanoseconds)
   }
 
-  /// Commissions all lights with a home in a process of its own.
-  /// - Parameter width: the number of lights at a time.
-  /// - Returns: the home, which is subscribed to all, and the time until then, in nanoseconds.
-  func commission(_ width: Int) throws -> (home: Child, time: Double) {
-    let start = HostClock.now()
-    let home = try Child(["home-online", root, "\(width)"])
-    guard try home.line().split(separator: " ").count == 3 else {
-      home.kill()
-      throw BenchError("not all devices came online")
-    }
-    return (home, Double((HostClock.now() - start).nanoseconds))
-  }
-
-  /// The seconds for announcements and first reports.
-  static let settling = 5
-
   /// Returns the processor time in each second, in nanoseconds.
   func idle(seconds: Int) -> Double {
-    sleep(UInt32(Self.settling))
+    // Announcements and first reports are not part of it.
+    sleep(5)
     let before = child.processorTime
     sleep(UInt32(seconds))
     return (child.processorTime - before) / Double(seconds)
