@@ -44,12 +44,8 @@ extension Home {
       throw .unexpectedReply
     }
     // The registry would compute the names of all devices, for each device that is paired.
-    let state = await state
     var paired = device.with { $0.id == SourceID(result.nodeID) } ?? device
-    let name = paired.name.lowercased()
-    if state.devices.values.contains(where: { $0.id != paired.id && $0.name.lowercased() == name }) {
-      paired.label = paired.fullName
-    }
+    if await backend.hasOtherDevice(named: paired.name, than: paired.id) { paired.label = paired.fullName }
     return PairedDevice(device: paired, result: result)
   }
 

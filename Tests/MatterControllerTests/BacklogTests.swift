@@ -23,7 +23,7 @@ import Testing
     #expect(world.controller.transactions.transactions.count == 5)
     while world.step(until: world.now + .seconds(60)) {
       #expect(world.controller.transactions.transactions.count <= 5)
-      if world.controller.operations.ids.isEmpty { break }
+      if world.controller.operations.ids(with: 1).isEmpty { break }
     }
     #expect(world.devices[0].log == Array(repeating: "Toggle", count: 200))
     #expect(world.controller.operations.backlog.isEmpty)
@@ -51,7 +51,7 @@ import Testing
     #expect(world.error(of: late) == .timedOut)
     world.run(for: .seconds(60))
     #expect(!world.devices[0].log.contains("Toggle"))
-    #expect(world.controller.operations.ids.isEmpty && world.controller.operations.backlog.isEmpty)
+    #expect(world.controller.operations.ids(with: 1).isEmpty && world.controller.operations.backlog.isEmpty)
   }
 
   /// A subscription that is ended while queued is not requested.

@@ -48,6 +48,11 @@ extension HomeBackend {
 
   package var state: HomeState { view.reducer.state }
 
+  /// Whether another device has a name, in any case.
+  package func hasOtherDevice(named name: String, than id: String) -> Bool {
+    state.devices(named: name).contains { $0.id != id }
+  }
+
   /// Returns the current value of a device; nil if the home lacks it.
   package func device(_ id: String) -> HomeDevice? {
     let reducer = view.reducer

@@ -80,7 +80,7 @@ extension HomeController {
     case .remove(let node, let isForced):
       return .removed(removal: try await remove(node, force: isForced, origin: origin))
     case .attestation(let node):
-      return .attestation(attestation: nodes.first { $0.nodeID == node }?.attestation)
+      return .attestation(attestation: dispatcher.value.perform { engine, _ in engine.node(node) }?.attestation)
     case .discover(let query, let time):
       try await discover(query, for: time) { progress(.discovery(news: $0)) }
       return .done

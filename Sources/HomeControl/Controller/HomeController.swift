@@ -310,9 +310,7 @@ public actor HomeController {
   /// Returns the name of a node's device; of a bridge, not of a device behind it.
   package func name(of node: NodeID?) -> String {
     guard let node else { return "a device" }
-    let state = dispatcher.value.reducer.state
-    let known = state.orderedDevices.first { $0.sources.contains { $0.id.node == node && !$0.id.isBridged } }
-    return known?.name ?? "node \(node)"
+    return dispatcher.value.reducer.state.device(of: SourceID(node))?.name ?? "node \(node)"
   }
 
   /// Passes the time of the host to the engine, because the clock may have been set, or the host suspended.

@@ -16,6 +16,29 @@ struct SubscriptionProbe: Sendable {
   var isCertain = false
 }
 
+/// The subscriptions that are checked, and when.
+struct SubscriptionProbes: Sendable {
+  private var probes: [NodeID: SubscriptionProbe] = [:]
+  private var deadlines = Deadlines<NodeID>()
+
+  var isEmpty: Bool { probes.isEmpty }
+  var nextDeadline: Instant? { deadlines.first }
+
+  subscript(node: NodeID) -> SubscriptionProbe? {
+    get { probes[node] }
+    set {
+      probes[node] = newValue
+      deadlines[node] = newValue?.due
+    }
+  }
+
+  /// Returns the probes that are due, the earliest first.
+  func due(at now: Instant) -> [(node: NodeID, probe: SubscriptionProbe)] {
+    deadlines.due(at: now).compactMap { node in probes[node].map { (node, $0) } }
+      .sorted { ($0.probe.due, $0.node) < ($1.probe.due, $1.node) }
+  }
+}
+
 // A node that restarts within the reporting interval does not miss a report, but its subscription is lost: only probes
 // detect this.
 extension HomeEngine {
@@ -78,13 +101,10 @@ extension HomeEngine {
     for node in followed.keys.sorted() { retryNow(node, at: now) }
   }
 
-  var probeDeadline: Instant? { probes.values.map(\.due).min() }
-
   /// Sends due probes, and renews the subscriptions of nodes that did not answer. The number of concurrent renewals is
   /// limited like that of connection attempts, because after a power failure all nodes may need one.
   mutating func advanceProbes(at now: Instant) {
-    guard probeDeadline.map({ $0 <= now }) == true else { return }
-    for (node, probe) in probes.sorted(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) where probe.due <= now {
+    for (node, probe) in probes.due(at: now) {
       guard let handle = followed[node]?.handle, probe.isCertain || !hasAnswered(node, probe) else {
         probes[node] = nil
         continue

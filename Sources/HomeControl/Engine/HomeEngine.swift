@@ -75,7 +75,7 @@ package struct HomeEngine: Engine {
   /// The nodes with a connection attempt, and when it no longer counts for ``HomeConfiguration/maximumAttempts``.
   package var attempts: [NodeID: Instant] = [:]
   /// The nodes whose subscriptions are checked.
-  var probes: [NodeID: SubscriptionProbe] = [:]
+  var probes = SubscriptionProbes()
   /// The operation that browses for announcements of nodes.
   package var announcements: OperationID?
   /// Whether the engine subscribes to all current and future devices.
@@ -258,7 +258,7 @@ package struct HomeEngine: Engine {
   }
 
   package var nextDeadline: Instant? {
-    var next = Instant?.earlier(controller.nextDeadline, .earlier(attemptDeadline, probeDeadline))
+    var next = Instant?.earlier(controller.nextDeadline, .earlier(attemptDeadline, probes.nextDeadline))
     if let settled = reducer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
     }

@@ -272,12 +272,7 @@ extension HomeState {
   {
     var name = wanted
     var number = 2
-    // A set, because many devices of a home may have the same default name.
-    var taken: Set<String> = []
-    for device in devices.values where device.id != id && device.roomID == roomID && device.structureID == structureID {
-      taken.insert(device.name.lowercased())
-    }
-    while taken.contains(name.lowercased()) {
+    while isTaken(name, in: roomID, of: structureID, except: id) {
       name = HomeNames.numbered(wanted, number)
       number += 1
     }
@@ -285,9 +280,7 @@ extension HomeState {
   }
 
   private func isTaken(_ name: String, in roomID: String?, of structureID: String, except id: String) -> Bool {
-    devices.values.contains {
-      $0.id != id && $0.roomID == roomID && $0.structureID == structureID && HomeNames.same($0.name, name)
-    }
+    devices(named: name).contains { $0.id != id && $0.roomID == roomID && $0.structureID == structureID }
   }
 
   private func place(_ roomID: String?) -> String {

@@ -11,11 +11,12 @@ extension HomeReducer {
   }
 
   /// Returns a state with the connectivity to show: unknown for restored devices that were not reached yet.
-  package func shown(_ state: HomeState) -> HomeState {
+  /// - Parameter wanted: the nodes whose connectivity is needed; nil: all.
+  package func shown(_ state: HomeState, of wanted: Set<NodeID>? = nil) -> HomeState {
     guard isRestored else { return state }
     var result = state
-    // Called for each change, so it visits only devices that were not reached, and copies the state only if it must.
-    for node in nodes.keys where !seen.contains(node) {
+    // Copies the state only if it must.
+    for node in wanted ?? Set(nodes.keys) where !seen.contains(node) {
       for source in state.sources(of: node) where source.status != source.status.unconfirmed {
         result.apply(.connectivity(source.id, source.status.unconfirmed))
       }

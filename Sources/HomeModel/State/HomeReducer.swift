@@ -286,9 +286,9 @@ package struct HomeReducer: Sendable {
   private mutating func describe(_ source: DeviceSource, _ update: inout HomeUpdate) {
     if isReplaced(source) { make(.sourceRemoved(source.id), &update) }
     let known = state.source(source.id)
-    let existing = state.devices.values.filter { device in
-      device.sources.contains { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
-    }.min { $0.id < $1.id }
+    let existing = (source.identity.uniqueID.map { state.sources(withUniqueID: $0) } ?? [])
+      .filter { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
+      .compactMap { state.device(of: $0.id) }.min { $0.id < $1.id }
     if known == nil {
       add(source, to: existing, &update)
     } else if let existing, let own = state.device(of: source.id), own.id != existing.id, own.sources.count == 1 {
@@ -441,13 +441,14 @@ package struct HomeReducer: Sendable {
   package mutating func settle(_ update: inout HomeUpdate, at time: Int64) {
     for change in update.changes {
       switch change {
-      case .connectivity(let source, _), .sourceAdded(let source, _), .topology(let source, _, _):
+      case .connectivity(let source, _), .topology(let source, _, _):
         note(state.device(of: source), &update, time)
+      case .sourceAdded(_, let id): note(state.devices[id], &update, time)
       case .attribute(let node, let path, _) where path == Self.reachable(path.endpoint):
         note(state.deviceID(of: node, path.endpoint).flatMap { state.devices[$0] }, &update, time)
-      case .sourceRemoved:
-        // The device of a removed source is unknown now, and its active source may have changed.
-        for device in state.devices.values { note(device, &update, time) }
+      case .sourceRemoved(let source):
+        // The active source of its device may have changed.
+        note(update.previousDevices[source].flatMap { state.devices[$0] }, &update, time)
       case .deviceRemoved(let id): debouncer.forget(id)
       default: break
       }

@@ -17,8 +17,14 @@ public struct HomeState: Equatable, Sendable {
   public private(set) var values: [NodeID: NodeValues] = [:]
   /// The number of the last event that each node reported.
   package private(set) var lastEvents: [NodeID: UInt64] = [:]
-  /// An index derived from the devices, because each report needs it.
+  // Indexes derived from the devices, because a home may have thousands of them.
+
+  /// Each report needs it.
   private var nodes: [NodeID: NodeParts] = [:]
+  /// The devices by their names in lower case.
+  private var namesakes = SortedGroups<String, String>()
+  /// The sources by the unique ids of their identities.
+  private var uniqueIDs = SortedGroups<String, SourceID>()
 
   /// The owners of the parts of a node.
   private struct NodeParts: Sendable {
@@ -37,6 +43,12 @@ public struct HomeState: Equatable, Sendable {
   }
 
   // MARK: Queries
+
+  /// Returns the devices with a name, in any case, by id.
+  package func devices(named name: String) -> [DeviceEntry] { namesakes[name.lowercased()].compactMap { devices[$0] } }
+
+  /// Returns the sources whose identity has a unique id, by id.
+  package func sources(withUniqueID id: String) -> [DeviceSource] { uniqueIDs[id].compactMap { source($0) } }
 
   /// Returns the structure with this id; nil if there is none.
   public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
@@ -113,16 +125,22 @@ public struct HomeState: Equatable, Sendable {
     case .deviceAdded(let id, let name, let roomID, let structureID):
       if devices[id] == nil {
         devices[id] = DeviceEntry(id: id, name: name, roomID: roomID, structureID: structureID)
+        namesakes.move(id, from: nil, to: name.lowercased())
       }
     case .deviceRemoved(let id):
       for source in devices[id]?.sources ?? [] { removeSource(source.id) }
+      namesakes.move(id, from: devices[id]?.name.lowercased(), to: nil)
       devices[id] = nil
-    case .deviceRenamed(let id, let name): devices[id]?.name = name
+    case .deviceRenamed(let id, let name):
+      guard let old = devices[id]?.name else { break }
+      namesakes.move(id, from: old.lowercased(), to: name.lowercased())
+      devices[id]?.name = name
     case .deviceMoved(let id, let roomID): devices[id]?.roomID = roomID
     case .sourceAdded(let id, let device): addSource(id, to: device)
     case .sourceRemoved(let id): removeSource(id)
     case .topology(let id, let endpoints, let identity):
-      guard deviceID(of: id) != nil else { break }
+      guard let known = source(id) else { break }
+      uniqueIDs.move(id, from: known.identity.uniqueID, to: identity.uniqueID)
       withSource(id) {
         $0.endpoints = endpoints
         $0.identity = identity
@@ -150,7 +168,9 @@ public struct HomeState: Equatable, Sendable {
 
   private mutating func removeSource(_ id: SourceID) {
     guard let device = nodes[id.node]?.devices.removeValue(forKey: id.endpoint) else { return }
-    for endpoint in devices[device]?.source(id)?.endpoints ?? [] { values[id.node]?.remove(endpoint.id) }
+    let source = devices[device]?.source(id)
+    uniqueIDs.move(id, from: source?.identity.uniqueID, to: nil)
+    for endpoint in source?.endpoints ?? [] { values[id.node]?.remove(endpoint.id) }
     if values[id.node]?.isEmpty == true { values[id.node] = nil }
     devices[device]?.sources.removeAll { $0.id == id }
     release(id)

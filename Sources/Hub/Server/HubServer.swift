@@ -274,7 +274,11 @@ public actor HubServer {
     guard !isClosed else { return false }
     switch event {
     case .update(let update, let reducer):
-      let (update, state) = (reducer.shown(update), reducer.shown(reducer.state))
+      let update = reducer.shown(update)
+      // A removed device affects all nodes, because the change does not name its own.
+      let isRemoval = update.changes.contains { if case .deviceRemoved = $0 { true } else { false } }
+      let nodes = isRemoval ? nil : Set(update.changes.lazy.compactMap(\.node))
+      let state = reducer.shown(reducer.state, of: nodes)
       sendUpdate(update, reducer)
       noteAdditions(update)
       sendNodeEvents(update, state)

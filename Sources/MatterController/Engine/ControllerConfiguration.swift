@@ -66,6 +66,9 @@ public struct ControllerConfiguration: Sendable {
   /// Signature scheme of certificates and handshakes.
   public var signatures: any SignatureScheme
 
+  /// A session for each node, and a second one during its renewal: half of the session numbers.
+  private static let maximumSessions = 32_768
+
   /// - Parameters:
   ///   - notBefore: start of the validity of issued certificates, in seconds since 2000-01-01 00:00 UTC.
   ///   - attestation: the trusted attestation roots and declaration signers.
@@ -76,8 +79,8 @@ public struct ControllerConfiguration: Sendable {
     self.attestation = attestation
     self.signatures = signatures
     node = NodeConfiguration()
-    node.maximumSessions = 1024
-    node.maximumResumptionRecords = 1024
+    node.maximumSessions = Self.maximumSessions
+    node.maximumResumptionRecords = Self.maximumSessions
   }
 }
 

@@ -25,6 +25,8 @@ public struct ControllerEngine: Engine {
   var authority: FabricAuthority
 
   var peers: [NodeID: Peer] = [:]
+  /// The deadlines of the searches for sessions; see ``Connecting/wakeUp``.
+  var connecting = Deadlines<NodeID>()
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
   var operations = OperationTable()
   var transactions = TransactionTable()
@@ -123,7 +125,7 @@ public struct ControllerEngine: Engine {
   public var metrics: NodeMetrics {
     var metrics = NodeMetrics(drops)
     (metrics.received, metrics.sent, metrics.invokes) = (traffic.received, traffic.sent, invokes)
-    (metrics.sessions, metrics.subscriptions) = (core.sessions.count, subscriptions.handles.count)
+    (metrics.sessions, metrics.subscriptions) = (core.sessionCount, subscriptions.count)
     return metrics
   }
 
@@ -240,15 +242,15 @@ public struct ControllerEngine: Engine {
   private mutating func runTimers(at now: Instant) {
     earliestDeadline = nil
     // An earlier timer may change a later one.
-    for id in operations.ids where operations[id]?.isDue(at: now) == true { advanceOperation(id, at: now) }
-    for node in peers.keys.sorted() where peers[node]?.connecting != nil { advanceConnecting(node, at: now) }
+    for id in operations.due(at: now) where operations[id]?.isDue(at: now) == true { advanceOperation(id, at: now) }
+    for node in connecting.due(at: now) { advanceConnecting(node, at: now) }
     for id in commissionings.keys.sorted() { advanceCommissioning(id, at: now) }
-    for handle in subscriptions.handles where subscriptions[handle]?.isDue(at: now) == true {
+    for handle in subscriptions.due(at: now) where subscriptions[handle]?.isDue(at: now) == true {
       advanceSubscription(handle, at: now)
     }
     advanceHeld(at: now)
     schedule(operations.nextDeadline)
-    for peer in peers.values { schedule(peer.connecting?.wakeUp) }
+    schedule(connecting.first)
     for commissioning in commissionings.values { schedule(commissioning.wakeUp) }
     schedule(subscriptions.nextDeadline)
   }

@@ -2,21 +2,34 @@ internal import MatterModel
 internal import MatterProtocol
 
 /// The operations in progress, including operations that wait for an exchange with their node.
+///
+/// Every change of an operation passes the subscript, which updates the index by node and the deadlines.
 struct OperationTable: Sendable {
   private var operations: [OperationID: Operation] = [:]
+  private var idsByNode = SortedGroups<NodeID, OperationID>()
+  private var discoveries: Set<OperationID> = []
+  private var deadlines = Deadlines<OperationID>()
   /// Operations that wait for the end of others with the same node, in order.
   private(set) var backlog: [NodeID: [OperationID]] = [:]
   private var lastNumber: UInt64 = 0
 
-  /// Ids in the order of the calls.
-  var ids: [OperationID] { operations.keys.sorted() }
   /// The earliest deadline of an operation.
-  var nextDeadline: Instant? { operations.values.reduce(nil) { .earlier($0, $1.wakeUp) } }
+  var nextDeadline: Instant? { deadlines.first }
 
   subscript(_ id: OperationID) -> Operation? {
     get { operations[id] }
-    _modify { yield &operations[id] }
+    _modify {
+      let node = operations[id]?.node
+      defer {
+        idsByNode.move(id, from: node, to: operations[id]?.node)
+        deadlines[id] = operations[id]?.wakeUp
+      }
+      yield &operations[id]
+    }
   }
+
+  /// Returns the operations whose deadlines have passed, in the order of the calls.
+  func due(at now: Instant) -> [OperationID] { deadlines.due(at: now) }
 
   /// Returns the id of a new operation.
   mutating func makeID() -> OperationID {
@@ -26,25 +39,25 @@ struct OperationTable: Sendable {
 
   mutating func add(_ task: Operation.Task, _ node: NodeID? = nil, deadline: Instant? = nil) -> OperationID {
     let id = makeID()
-    operations[id] = Operation(id: id, task: task, node: node, deadline: deadline)
+    self[id] = Operation(id: id, task: task, node: node, deadline: deadline)
+    if case .discover = task { discoveries.insert(id) }
     return id
   }
 
   mutating func remove(_ id: OperationID) -> Operation? {
     dequeue(id)
-    return operations.removeValue(forKey: id)
+    discoveries.remove(id)
+    return self[id].take()
   }
 
   /// Returns the operations with a node, in order.
-  func ids(with node: NodeID) -> [OperationID] {
-    operations.values.lazy.filter { $0.node == node }.map(\.id).sorted()
-  }
+  func ids(with node: NodeID) -> [OperationID] { idsByNode[node] }
 
   /// Returns the discoveries that match a service, in order.
   func discoveries(of service: MatterService) -> [OperationID] {
-    operations.values.lazy.filter {
-      if case .discover(let query) = $0.task { query.matches(service) } else { false }
-    }.map(\.id).sorted()
+    discoveries.filter {
+      if case .discover(let query)? = operations[$0]?.task { query.matches(service) } else { false }
+    }.sorted()
   }
 
   // MARK: Backlog
@@ -71,7 +84,7 @@ struct OperationTable: Sendable {
   /// Returns the first change of a node's groups. Changes are serialized because each depends on the lists that the
   /// previous one left.
   func firstGroupChange(of node: NodeID) -> (id: OperationID, change: GroupChange)? {
-    groupChanges(of: node).min { $0.id < $1.id }
+    groupChanges(of: node).first { _ in true }
   }
 
   /// Whether an earlier change of the node's groups, or of its access entries, is in progress.
@@ -92,17 +105,17 @@ struct OperationTable: Sendable {
 
   /// Returns the first change of a node's access entries. Changes are serialized because a later one may have later
   /// versions of the tags.
-  func firstAccessChange(of node: NodeID) -> OperationID? { accessChanges(of: node).min() }
+  func firstAccessChange(of node: NodeID) -> OperationID? { accessChanges(of: node).first { _ in true } }
 
+  /// Returns the changes of a node's access entries, in order.
   private func accessChanges(of node: NodeID) -> some Sequence<OperationID> {
-    operations.values.lazy.compactMap {
-      if case .changeAccess(let change) = $0.task, change.node == node { $0.id } else { nil }
-    }
+    idsByNode[node].lazy.filter { if case .changeAccess? = operations[$0]?.task { true } else { false } }
   }
 
+  /// Returns the changes of a node's groups, in order.
   private func groupChanges(of node: NodeID) -> some Sequence<(id: OperationID, change: GroupChange)> {
-    operations.values.lazy.compactMap {
-      if case .changeGroup(let change) = $0.task, change.node == node { ($0.id, change) } else { nil }
+    idsByNode[node].lazy.compactMap {
+      if case .changeGroup(let change)? = operations[$0]?.task { ($0, change) } else { nil }
     }
   }
 }

@@ -9,11 +9,11 @@ extension ControllerEngine {
       compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
     let last = configuration.hooks.usesStoredAddress ? peer.record.address : nil
     let isEager = peer.waiting.contains { subscriptions[$0]?.isEager(configuration.renewal, at: now) == true }
-    let connecting = Connecting(
+    let search = Connecting(
       query, addresses: [peer.suggestedAddress, last].compactMap { $0 }, parameters: peer.record.parameters,
       restartTime: isEager ? configuration.renewal.eagerTimeout : nil,
       end: now + (timeout ?? configuration.discoveryTime))
-    peers[node]?.connecting = connecting
+    peers[node]?.connecting = search
     browse(query)
     for service in browser.known(query) { offer(service, to: node, at: now) }
     advanceConnecting(node, at: now)
@@ -33,7 +33,9 @@ extension ControllerEngine {
       switch step {
       case .cancel(let handshake): cancel(handshake, at: now)
       case .start(let address): startCASE(with: node, at: address, now: now)
-      case .wait(let deadline): return schedule(deadline)
+      case .wait(let deadline):
+        connecting[node] = deadline
+        return schedule(deadline)
       case .fail(let error):
         stopConnecting(node, at: now)
         for operation in peers[node]?.takeWaiting() ?? [] { failConnecting(operation, error, to: node, at: now) }
@@ -117,10 +119,11 @@ extension ControllerEngine {
   }
 
   private mutating func stopConnecting(_ node: NodeID, at now: Instant) {
-    guard let connecting = peers[node]?.connecting else { return }
+    guard let search = peers[node]?.connecting else { return }
     peers[node]?.connecting = nil
-    for attempt in connecting.attempts { cancel(attempt.handshake, at: now) }
-    stopBrowsing(connecting.query)
+    connecting[node] = nil
+    for attempt in search.attempts { cancel(attempt.handshake, at: now) }
+    stopBrowsing(search.query)
   }
 
   // MARK: Closing
@@ -177,9 +180,7 @@ extension ControllerEngine {
   }
 
   private mutating func closeSessions(with node: NodeID, notifyingPeer: Bool, at now: Instant) {
-    for session in core.sessions where session.kind == .case && session.peerNodeID == node {
-      core.close(session.id, notifyingPeer: notifyingPeer, at: now)
-    }
+    for session in core.sessions(with: node) { core.close(session, notifyingPeer: notifyingPeer, at: now) }
   }
 
   // MARK: Discovery

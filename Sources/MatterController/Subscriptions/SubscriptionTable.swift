@@ -8,11 +8,17 @@ struct SubscriptionKey: Hashable, Sendable {
   let id: UInt32
 }
 
-/// The subscriptions of the controller, the index of their ids on the devices, and the reports with more messages to
-/// follow.
+/// The subscriptions of the controller, their indexes, and the reports with more messages to follow.
+///
+/// Every change of a subscription passes the subscript, which updates the indexes by node and session and the deadlines.
 struct SubscriptionTable: Sendable {
   private var subscriptions: [SubscriptionHandle: Subscription] = [:]
   private(set) var handlesByKey: [SubscriptionKey: SubscriptionHandle] = [:]
+  private var handlesByNode = SortedGroups<NodeID, SubscriptionHandle>()
+  /// The established subscriptions.
+  private var handlesBySession = SortedGroups<SessionID, SubscriptionHandle>()
+  private var deadlines = Deadlines<SubscriptionHandle>()
+  /// At most one for each exchange that a node opened, the number of which is limited.
   private var reports: [ExchangeID: (handle: SubscriptionHandle, report: ReassembledReport)] = [:]
 
   /// The ids of the established subscriptions, unordered.
@@ -20,37 +26,46 @@ struct SubscriptionTable: Sendable {
     subscriptions.values.compactMap { if case .established(let key, _, _) = $0.state { key.id } else { nil } }
   }
   /// The earliest deadline of a subscription.
-  var nextDeadline: Instant? { subscriptions.values.reduce(nil) { .earlier($0, $1.wakeUp) } }
+  var nextDeadline: Instant? { deadlines.first }
 
   /// A subscription. Its ids must be changed by the methods of the table only.
   subscript(_ handle: SubscriptionHandle) -> Subscription? {
     get { subscriptions[handle] }
-    _modify { yield &subscriptions[handle] }
+    _modify {
+      let (node, session) = (subscriptions[handle]?.node, subscriptions[handle]?.session)
+      defer {
+        let subscription = subscriptions[handle]
+        handlesByNode.move(handle, from: node, to: subscription?.node)
+        handlesBySession.move(handle, from: session, to: subscription?.session)
+        deadlines[handle] = subscription?.wakeUp
+      }
+      yield &subscriptions[handle]
+    }
   }
 
-  /// The handles of all subscriptions, in order.
-  var handles: [SubscriptionHandle] { subscriptions.keys.sorted() }
+  var count: Int { subscriptions.count }
 
-  func handles(with node: NodeID) -> [SubscriptionHandle] {
-    subscriptions.lazy.filter { $0.value.node == node }.map(\.key).sorted()
-  }
+  /// Returns the subscriptions with a node, in order.
+  func handles(with node: NodeID) -> [SubscriptionHandle] { handlesByNode[node] }
 
   /// Returns the established subscriptions on a session, in order.
-  func handles(on session: SessionID) -> [SubscriptionHandle] {
-    subscriptions.lazy.filter { $0.value.session == session }.map(\.key).sorted()
-  }
+  func handles(on session: SessionID) -> [SubscriptionHandle] { handlesBySession[session] }
 
-  func isSubscribed(to node: NodeID) -> Bool { subscriptions.values.contains { $0.node == node } }
+  /// Returns the subscriptions whose deadlines have passed, in order.
+  func due(at now: Instant) -> [SubscriptionHandle] { deadlines.due(at: now) }
+
+  func isSubscribed(to node: NodeID) -> Bool { handlesByNode.contains(node) }
 
   /// Whether reports are expected on a session.
-  func isUsed(_ session: SessionID) -> Bool { subscriptions.values.contains { $0.session == session } }
+  func isUsed(_ session: SessionID) -> Bool { handlesBySession.contains(session) }
 
-  mutating func add(_ subscription: Subscription, _ handle: SubscriptionHandle) { subscriptions[handle] = subscription }
+  mutating func add(_ subscription: Subscription, _ handle: SubscriptionHandle) { self[handle] = subscription }
 
   mutating func remove(_ handle: SubscriptionHandle) {
-    guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
+    guard let subscription = self[handle] else { return }
+    self[handle] = nil
     for key in subscription.keys { handlesByKey[key] = nil }
-    reports = reports.filter { $0.value.handle != handle }
+    for exchange in reportExchanges(of: handle) { reports[exchange] = nil }
   }
 
   // MARK: Requests
@@ -58,11 +73,11 @@ struct SubscriptionTable: Sendable {
   /// Adds the id in the first report of a granted request: the next report may arrive before the response.
   /// - Parameter time: see ``Subscription/expect(_:until:)``.
   mutating func expect(_ id: UInt32, for handle: SubscriptionHandle, until time: Instant) {
-    guard let subscription = subscriptions[handle] else { return }
+    guard let subscription = self[handle] else { return }
     let key = SubscriptionKey(node: subscription.node, id: id)
     if let old = subscription.pending, old != key { handlesByKey[old] = nil }
     handlesByKey[key] = handle
-    subscriptions[handle]?.expect(key, until: time)
+    self[handle]?.expect(key, until: time)
   }
 
   /// Establishes a subscription, or its replacement.
@@ -70,18 +85,18 @@ struct SubscriptionTable: Sendable {
   mutating func establish(
     _ handle: SubscriptionHandle, _ response: SubscribeResponse, on session: SessionID
   ) throws(ControllerError) {
-    guard let subscription = subscriptions[handle], let key = subscription.pending, key.id == response.subscriptionID
+    guard let subscription = self[handle], let key = subscription.pending, key.id == response.subscriptionID
     else { throw .unexpectedResponse("another subscription id") }
     for old in subscription.keys where old != key { handlesByKey[old] = nil }
-    subscriptions[handle]?.establish(key, on: session, maxInterval: .seconds(Int64(response.maxInterval)))
+    self[handle]?.establish(key, on: session, maxInterval: .seconds(Int64(response.maxInterval)))
   }
 
   /// Cancels the request for a replacement.
   /// - Returns: false if there is none.
   mutating func stopRenewing(_ handle: SubscriptionHandle) -> Bool {
-    guard let subscription = subscriptions[handle], subscription.isRenewing else { return false }
+    guard let subscription = self[handle], subscription.isRenewing else { return false }
     if let pending = subscription.pending { handlesByKey[pending] = nil }
-    subscriptions[handle]?.stopRenewing()
+    self[handle]?.stopRenewing()
     return true
   }
 
@@ -90,10 +105,10 @@ struct SubscriptionTable: Sendable {
   mutating func scheduleRetry(
     _ handle: SubscriptionHandle, _ policy: RenewalPolicy, random: inout any RandomSource, at now: Instant
   ) -> (delay: Duration, exchanges: [ExchangeID])? {
-    for key in subscriptions[handle]?.keys ?? [] { handlesByKey[key] = nil }
-    let exchanges = reports.filter { $0.value.handle == handle }.keys.sorted()
+    for key in self[handle]?.keys ?? [] { handlesByKey[key] = nil }
+    let exchanges = reportExchanges(of: handle)
     for exchange in exchanges { reports[exchange] = nil }
-    guard let delay = subscriptions[handle]?.wait(policy, random: &random, at: now) else { return nil }
+    guard let delay = self[handle]?.wait(policy, random: &random, at: now) else { return nil }
     return (delay, exchanges)
   }
 
@@ -118,6 +133,11 @@ struct SubscriptionTable: Sendable {
     return (handle, nil)
   }
 
+  /// Returns the exchanges of incomplete reports, in order.
+  private func reportExchanges(of handle: SubscriptionHandle) -> [ExchangeID] {
+    reports.lazy.filter { $0.value.handle == handle }.map(\.key).sorted()
+  }
+
   mutating func dropReport(on exchange: ExchangeID) { reports[exchange] = nil }
 
   mutating func dropReports(on session: SessionID) {
@@ -136,8 +156,8 @@ struct SubscriptionTable: Sendable {
   ) -> Bool {
     let moved = handles(on: old)
     for handle in moved {
-      subscriptions[handle]?.move(to: new)
-      if handle != resumed { subscriptions[handle]?.expectReport(by: time) }
+      self[handle]?.move(to: new)
+      if handle != resumed { self[handle]?.expectReport(by: time) }
     }
     return moved.contains { $0 != resumed }
   }

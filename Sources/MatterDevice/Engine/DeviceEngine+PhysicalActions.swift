@@ -86,7 +86,7 @@ extension DeviceEngine {
     var metrics = NodeMetrics(drops)
     (metrics.received, metrics.sent) = (context.node.traffic.received, context.node.traffic.sent)
     metrics.invokes = context.node.invokes
-    (metrics.sessions, metrics.subscriptions) = (core.sessions.count, subscriptions.count)
+    (metrics.sessions, metrics.subscriptions) = (core.sessionCount, subscriptions.count)
     return metrics
   }
 }

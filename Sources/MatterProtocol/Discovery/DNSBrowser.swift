@@ -34,7 +34,7 @@ public struct DNSBrowser: Sendable {
     /// 5353 with another program of this host, which might receive them instead. RFC 6762 § 15.1.
     public var asksForUnicast = true
     /// The maximum number of cached instances on all interfaces; further instances are ignored.
-    public var maximumInstances = 4096
+    public var maximumInstances = 32_768
     /// The maximum number of cached addresses per host.
     public var maximumAddresses = 16
     public init() {}

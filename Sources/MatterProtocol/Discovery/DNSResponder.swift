@@ -296,12 +296,7 @@ extension RandomSource {
 extension [UInt64] {
   /// Removes a number from a sorted list.
   fileprivate mutating func removeSorted(_ number: UInt64) {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    if low < count, self[low] == number { remove(at: low) }
+    let index = insertionIndex(of: number)
+    if index < count, self[index] == number { remove(at: index) }
   }
 }

@@ -8,6 +8,8 @@ public struct EventHeap<Element: Comparable & Sendable>: Sendable {
   @inlinable public var first: Element? { elements.first }
   /// Whether the heap has no elements.
   @inlinable public var isEmpty: Bool { elements.isEmpty }
+  /// The number of elements.
+  @inlinable public var count: Int { elements.count }
 
   /// Inserts an element in O(log n).
   @inlinable public mutating func insert(_ element: Element) {
@@ -36,5 +38,19 @@ public struct EventHeap<Element: Comparable & Sendable>: Sendable {
       elements.swapAt(parent, smallest)
       parent = smallest
     }
+  }
+
+  /// Returns the elements that satisfy a condition, in no particular order, in time proportional to their number.
+  /// - Parameter isIncluded: is true for each element that is less than another one for which it is true.
+  @inlinable public func elements(where isIncluded: (Element) -> Bool) -> [Element] {
+    var result: [Element] = []
+    var open = [0]
+    while let index = open.popLast() {
+      guard index < elements.count, isIncluded(elements[index]) else { continue }
+      result.append(elements[index])
+      open.append(2 * index + 1)
+      open.append(2 * index + 2)
+    }
+    return result
   }
 }

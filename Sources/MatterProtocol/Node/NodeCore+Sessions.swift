@@ -17,6 +17,12 @@ extension NodeCore {
   /// All secured sessions, sorted by id.
   public var sessions: [SessionInfo] { secured.infos }
 
+  /// The number of secured sessions.
+  public var sessionCount: Int { secured.count }
+
+  /// Returns the CASE sessions with a node on any fabric, sorted by id.
+  public func sessions(with peer: NodeID) -> [SessionID] { secured.sessions(with: peer) }
+
   /// Whether a session only remains until its open exchanges end, because its fabric was removed or its certificates
   /// replaced. The owner must reject new requests on it, because its fabric index may already belong to another fabric.
   public func isExpiring(_ id: SessionID) -> Bool { secured.isExpiring(id) }

@@ -8,6 +8,8 @@ internal import MatterTLV
 /// dictionary would copy the session or allocate.
 struct SessionTable: Sendable {
   private var positions: [SessionID: Int] = [:]
+  /// The CASE sessions with each node.
+  private var peers = SortedGroups<NodeID, SessionID>()
   /// The sessions in no particular order. Adding or removing a session invalidates positions.
   var row: [SecureSession] = []
   private let capacity: Int
@@ -40,11 +42,14 @@ struct SessionTable: Sendable {
 
   func peer(of id: SessionID, at now: Instant) -> PeerState? { positions[id].map { row[$0].peer(at: now) } }
 
+  /// Returns the CASE sessions with a node on any fabric, sorted by id.
+  func sessions(with peer: NodeID) -> [SessionID] { peers[peer] }
+
   /// Returns the CASE session with a node that received a message most recently.
   func newest(fabric: FabricIndex, peer: NodeID) -> SessionID? {
-    row.lazy.filter {
-      $0.info.kind == .case && $0.info.fabric == fabric && $0.info.peerNodeID == peer && !$0.isExpiring
-    }.max { ($0.info.lastHeard, $0.info.id) < ($1.info.lastHeard, $1.info.id) }?.info.id
+    peers[peer].lazy.compactMap { positions[$0] }.filter { row[$0].info.fabric == fabric && !row[$0].isExpiring }
+      .max { (row[$0].info.lastHeard, row[$0].info.id) < (row[$1].info.lastHeard, row[$1].info.id) }
+      .map { row[$0].info.id }
   }
 
   /// Returns the sender of the latest authenticated CASE message since the previous call, or nil if there was none.
@@ -77,6 +82,7 @@ struct SessionTable: Sendable {
     _ = remove(id)
     positions[id] = row.count
     row.append(session)
+    if kind == .case { peers.move(id, from: nil, to: info.peerNodeID) }
     return id
   }
 
@@ -84,6 +90,7 @@ struct SessionTable: Sendable {
   mutating func remove(_ id: SessionID) -> SessionInfo? {
     guard let position = positions.removeValue(forKey: id) else { return nil }
     let info = row[position].info
+    peers.move(id, from: info.peerNodeID, to: nil)
     row.swapAt(position, row.count - 1)
     row.removeLast()
     if position < row.count { positions[row[position].info.id] = position }

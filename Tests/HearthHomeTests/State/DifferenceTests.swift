@@ -22,6 +22,38 @@ import Testing
       #expect(Set(transformed.rooms) == Set(other.rooms))
       #expect(transformed.primaryStructureID == other.primaryStructureID)
       #expect(other.changes(to: other).isEmpty)
+      for state in [one, other, transformed] { checkIndexes(of: state) }
     }
+  }
+
+  /// Compares the indexes by name and unique id with a search of all devices.
+  private func checkIndexes(of state: HomeState) {
+    for name in Set(state.devices.values.map { $0.name.lowercased() }) {
+      let devices = state.devices.values.filter { $0.name.lowercased() == name }.sorted { $0.id < $1.id }
+      #expect(state.devices(named: name.uppercased()) == devices)
+    }
+    let sources = state.devices.values.flatMap(\.sources).sorted { $0.id < $1.id }
+    for id in Set(sources.compactMap(\.identity.uniqueID)) {
+      #expect(state.sources(withUniqueID: id) == sources.filter { $0.identity.uniqueID == id })
+    }
+  }
+
+  @Test func forgetsNamesAndUniqueIDsOfRemovedDevices() {
+    var state = HomeState()
+    var identity = DeviceIdentity()
+    identity.uniqueID = "u1"
+    state.apply(.deviceAdded(id: "1", name: "Lamp", roomID: nil, structureID: "home"))
+    state.apply(.sourceAdded(SourceID(1), device: "1"))
+    state.apply(.topology(SourceID(1), [], identity))
+    #expect(state.devices(named: "LAMP").map(\.id) == ["1"])
+    #expect(state.sources(withUniqueID: "u1").map(\.id) == [SourceID(1)])
+    identity.uniqueID = "u2"
+    state.apply(.topology(SourceID(1), [], identity))
+    state.apply(.deviceRenamed(id: "1", name: "Spot"))
+    #expect(state.devices(named: "lamp").isEmpty && state.sources(withUniqueID: "u1").isEmpty)
+    state.apply(.deviceRemoved(id: "1"))
+    #expect(state.devices(named: "spot").isEmpty && state.sources(withUniqueID: "u2").isEmpty)
+    state.apply(.deviceAdded(id: "1", name: "Lamp", roomID: nil, structureID: "home"))
+    #expect(state.devices(named: "spot").isEmpty && state.devices(named: "lamp").count == 1)
   }
 }

@@ -95,10 +95,12 @@ import Testing
     var table = OperationTable()
     let ids = [table.add(.connect, 2), table.makeID(), table.add(.connect, 1), table.add(.connect, 2)]
     #expect(ids.map(\.rawValue) == [1, 2, 3, 4])
-    #expect(table.ids == [ids[0], ids[2], ids[3]], "an operation that fails at once is not added")
+    #expect(ids.map { table[$0] != nil } == [true, false, true, true], "an operation that fails at once is not added")
     #expect(table.ids(with: 2) == [ids[0], ids[3]])
     let removed = table.remove(ids[0])
     #expect(removed?.id == ids[0] && table[ids[0]] == nil)
+    table[ids[2]]?.node = 2
+    #expect(table.ids(with: 2) == [ids[2], ids[3]] && table.ids(with: 1).isEmpty)
     let next = table.makeID()
     #expect(next.rawValue == 5, "ids are not reused")
   }
@@ -106,11 +108,16 @@ import Testing
   @Test func returnsEarliestDeadline() {
     var table = OperationTable()
     #expect(table.nextDeadline == nil)
-    _ = table.add(.connect, 1, deadline: .at(9))
+    let late = table.add(.connect, 1, deadline: .at(9))
     let id = table.add(.connect, 1, deadline: .at(7))
     #expect(table.nextDeadline == .at(7))
     _ = table[id]?.retryBusy(maximum: 1, at: .at(1))
     #expect(table.nextDeadline == .at(1.5))
+    #expect(table.due(at: .at(1)).isEmpty && table.due(at: .at(2)) == [id] && table.due(at: .at(9)).first == late)
+    table[id]?.resetRetries()
+    #expect(table.nextDeadline == .at(7))
+    _ = table.remove(id)
+    #expect(table.nextDeadline == .at(9))
   }
 
   @Test("queues operations per node, in order") func backlog() {
@@ -173,5 +180,7 @@ import Testing
     let one = table.add(.discover(.commissionable(.instance(5))))
     let service = MatterService(kind: .commissionable(instance: 5), hostName: "000000000001", port: 5540)
     #expect(table.discoveries(of: service) == [all, one])
+    _ = table.remove(all)
+    #expect(table.discoveries(of: service) == [one])
   }
 }

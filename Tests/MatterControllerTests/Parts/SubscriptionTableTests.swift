@@ -55,7 +55,7 @@ import Testing
     #expect(throws: invalid) { try receive(report(1), &table, node: 2) }
     table.remove(OperationID(1))
     #expect(throws: invalid) { try receive(report(1), &table) }
-    #expect(table.handles.isEmpty && table.handlesByKey.isEmpty)
+    #expect(table.count == 0 && table.handlesByKey.isEmpty && !table.isSubscribed(to: 1) && !table.isUsed(.number(1)))
   }
 
   @Test("drops an incomplete report after an error") func dropsInvalidReport() throws {
@@ -111,6 +111,7 @@ import Testing
     let retry = try #require(table.scheduleRetry(OperationID(1), RenewalPolicy(), random: &random, at: .at(3)))
     #expect(retry.delay == .zero && retry.exchanges == [.number(3), .number(8)])
     #expect(table[OperationID(1)]?.isWaiting == true && table.nextDeadline == .at(3))
+    #expect(table.handles(on: .number(1)) == [OperationID(2)] && table.due(at: .at(3)) == [OperationID(1)])
     #expect(throws: invalid) { try receive(report(1), &table) }
     #expect(try receive(report(2, 102), &table, on: .number(5)).report != nil)
     #expect(table.scheduleRetry(OperationID(9), RenewalPolicy(), random: &random, at: .zero) == nil)
@@ -124,7 +125,8 @@ import Testing
     let hasOthers = table.move(from: .number(1), to: .number(9), resumed: OperationID(2), others: .at(2))
     #expect(hasOthers)
     #expect(table.handles(on: .number(9)) == [1, 2, 3].map { OperationID($0) })
-    #expect(table.handles.map { table[$0]?.overdueAt } == [.at(2), nil, .at(2), nil])
+    #expect((1...4).map { table[OperationID($0)]?.overdueAt } == [.at(2), nil, .at(2), nil])
+    #expect(!table.isUsed(.number(1)) && table.due(at: .at(2)) == [OperationID(1), OperationID(3)])
     let isAlone = table.move(from: .number(2), to: .number(9), resumed: OperationID(4), others: .at(2))
     #expect(!isAlone && table.handles(on: .number(9)).count == 4)
   }

@@ -48,6 +48,25 @@ import Testing
     }
   }
 
+  // MARK: Nodes
+
+  @Test func findsSessionsOfNode() throws {
+    var table = SessionTable(capacity: 8, lastNumber: 0)
+    try add(1, to: &table, peer: 2, at: 3)
+    try add(2, to: &table, peer: 2, at: 5)
+    try add(3, to: &table, peer: 2, kind: .pase, at: 9)
+    try add(4, to: &table, fabric: 2, peer: 2, at: 9)
+    try add(5, to: &table, peer: 6, at: 9)
+    #expect(table.sessions(with: 2).map(\.rawValue) == [1, 2, 4])
+    #expect(table.newest(fabric: 1, peer: 2)?.rawValue == 2 && table.newest(fabric: 2, peer: 2)?.rawValue == 4)
+    // The session at the end of the row moves.
+    let removed = table.remove(SessionID(local: 1))
+    #expect(removed != nil && table.sessions(with: 2).map(\.rawValue) == [2, 4])
+    try add(2, to: &table, peer: 6)
+    #expect(table.sessions(with: 2).map(\.rawValue) == [4] && table.sessions(with: 6).map(\.rawValue) == [2, 5])
+    #expect(table.newest(fabric: 1, peer: 6)?.rawValue == 5 && table.newest(fabric: 1, peer: 2) == nil)
+  }
+
   // MARK: Numbers
 
   @Test func reservesUnusedNumbers() throws {
