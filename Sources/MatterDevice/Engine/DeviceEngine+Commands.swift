@@ -26,17 +26,17 @@ extension DeviceEngine {
   }
 
   /// All served attributes with their declarations, sorted.
-  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] { attributes { _ in true } }
-
-  /// Returns the served attributes of some clusters with their declarations, sorted.
-  public func attributes(
-    where isIncluded: (ClusterID) -> Bool
-  ) -> [(path: ConcreteAttributePath, info: AttributeInfo)] {
-    context.node.clusters.filter { isIncluded($0.path.cluster) }.flatMap { cluster in
+  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] {
+    context.node.clusters.flatMap { cluster in
       cluster.attributeIDs.compactMap { id in
         cluster.info(id).map { (ConcreteAttributePath(cluster.path.endpoint, cluster.path.cluster, id), $0) }
       }
     }
+  }
+
+  /// The served clusters with the IDs of their attributes, sorted.
+  public var clusters: [(path: ClusterPath, attributes: [AttributeID])] {
+    context.node.clusters.map { ($0.path, $0.attributeIDs) }
   }
 
   /// Sets an attribute as the physical device does, such as a pressed switch or a sensor. The value must have the

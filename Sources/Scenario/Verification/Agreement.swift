@@ -45,17 +45,20 @@ extension SimulatedHome {
       }
       return host.perform { [owners] engine, now in
         var wrong: [Disagreement] = []
-        for (path, _) in engine.attributes(where: { Self.clusters[$0] != nil }) {
-          guard let cluster = Self.clusters[path.cluster], !cluster.contains(path.attribute),
-            let value = engine.value(of: path, at: now)
-          else { continue }
-          let reported = known[path]
-          let owner = owners[path.endpoint] ?? device.definition.path
-          guard value != reported, !wrong.contains(where: { $0.device == owner }) else { continue }
-          wrong.append(
-            Disagreement(
-              device: owner,
-              what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
+        for (cluster, attributes) in engine.clusters {
+          guard let skipped = Self.clusters[cluster.cluster] else { continue }
+          let values = known[cluster.endpoint, cluster.cluster]
+          for attribute in attributes where !skipped.contains(attribute) {
+            let path = ConcreteAttributePath(cluster.endpoint, cluster.cluster, attribute)
+            let reported = values?[attribute]
+            guard let value = engine.value(of: path, at: now), value != reported else { continue }
+            let owner = owners[path.endpoint] ?? device.definition.path
+            if wrong.contains(where: { $0.device == owner }) { continue }
+            wrong.append(
+              Disagreement(
+                device: owner,
+                what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
+          }
         }
         return wrong
       }

@@ -163,13 +163,34 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
       execute { Self.complete(promise, task) }
       return Scheduled(promise: promise, cancellationTask: {})
     }
-    sequence += 1
-    let number = sequence
-    let due = Int64(clamping: deadline.uptimeNanoseconds)
-    timers.insert(Timer(deadline: due, sequence: number))
-    actions[number] = Action(span: due - clock().nanoseconds) { Self.complete(promise, task) }
-    onWork()
+    let number = addTimer(deadline) { Self.complete(promise, task) }
     return Scheduled(promise: promise) { [self] in actions[number] = nil }
+  }
+
+  /// Returns the number of the timer.
+  private func addTimer(_ deadline: NIODeadline, _ body: @escaping @Sendable () -> Void) -> UInt64 {
+    sequence += 1
+    let due = Int64(clamping: deadline.uptimeNanoseconds)
+    timers.insert(Timer(deadline: due, sequence: sequence))
+    actions[sequence] = Action(span: due - clock().nanoseconds, body: body)
+    onWork()
+    return sequence
+  }
+
+  /// Schedules a callback without the promise of a task.
+  public func scheduleCallback(
+    at deadline: NIODeadline, handler: some NIOScheduledCallbackHandler & Sendable
+  ) -> NIOScheduledCallback {
+    let body: @Sendable () -> Void = { [self] in handler.handleScheduledCallback(eventLoop: self) }
+    guard inEventLoop else {
+      execute(body)
+      return NIOScheduledCallback(self, id: 0)
+    }
+    return NIOScheduledCallback(self, id: addTimer(deadline, body))
+  }
+
+  public func cancelScheduledCallback(_ callback: NIOScheduledCallback) {
+    if let number = callback.customCallbackID { actions[number] = nil }
   }
 
   public func scheduleTask<T>(in time: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
