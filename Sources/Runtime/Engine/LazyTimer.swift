@@ -1,5 +1,5 @@
 public import MatterProtocol
-internal import NIOCore
+public import NIOCore
 
 /// A timer for a deadline that moves often. Confined to its event loop.
 ///
