@@ -87,7 +87,9 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   }
 
   /// Returns whether a pending timer had a longer delay than this.
-  func hasTimer(longerThan time: Duration) -> Bool { actions.contains { $0.map { $0.span > time.nanoseconds } ?? false } }
+  func hasTimer(longerThan time: Duration) -> Bool {
+    actions.contains { $0.map { $0.span > time.nanoseconds } ?? false }
+  }
 
   /// Whether another thread has submitted work.
   private var hasEscapes: Bool { hasForeign.load(ordering: .acquiring) }
