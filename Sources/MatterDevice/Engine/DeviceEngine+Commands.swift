@@ -34,9 +34,11 @@ extension DeviceEngine {
     }
   }
 
-  /// The served clusters with the IDs of their attributes, sorted.
-  public var clusters: [(path: ClusterPath, attributes: [AttributeID])] {
-    context.node.clusters.map { ($0.path, $0.attributeIDs) }
+  /// Returns some of the served clusters with the IDs of their attributes, sorted.
+  public func clusters(
+    where isIncluded: (ClusterID) -> Bool
+  ) -> [(path: ClusterPath, attributes: [AttributeID])] {
+    context.node.clusters.compactMap { isIncluded($0.path.cluster) ? ($0.path, $0.attributeIDs) : nil }
   }
 
   /// Sets an attribute as the physical device does, such as a pressed switch or a sensor. The value must have the
