@@ -38,7 +38,9 @@ extension DeviceEngine {
   public func clusters(
     where isIncluded: (ClusterID) -> Bool
   ) -> [(path: ClusterPath, attributes: [AttributeID])] {
-    context.node.clusters.compactMap { isIncluded($0.path.cluster) ? (path: $0.path, attributes: $0.attributeIDs) : nil }
+    context.node.clusters.compactMap { cluster in
+      isIncluded(cluster.path.cluster) ? (path: cluster.path, attributes: cluster.attributeIDs) : nil
+    }
   }
 
   /// Sets an attribute as the physical device does, such as a pressed switch or a sensor. The value must have the
