@@ -40,8 +40,8 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private let thread = pthread_self()
   private let clock: () -> Instant
   private var ready: [Work] = []
-  /// The work in progress; empty between runs.
-  private var running: [Work] = []
+  /// An empty array whose memory is reused.
+  private var spare: [Work] = []
   private var timers = EventHeap<Timer>()
   /// The actions of the timers that were not canceled. An array, because a dictionary would hash several times for each
   /// timer.
@@ -118,10 +118,13 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
       }
       if ready.isEmpty { return true }
       lastWork.nanoseconds = now
-      swap(&ready, &running)
-      for item in running { perform(item) }
-      count += running.count
-      running.removeAll(keepingCapacity: running.count <= 4)
+      var work = spare
+      spare = []
+      swap(&ready, &work)
+      for item in work { perform(item) }
+      count += work.count
+      work.removeAll(keepingCapacity: work.count <= 4)
+      spare = work
       if count > limit { return false }
     }
   }
