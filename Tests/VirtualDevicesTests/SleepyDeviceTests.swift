@@ -90,11 +90,11 @@ import Testing
   func servesClusterOnRoot(_ kind: DeviceKind, _ mode: SleepConfiguration.Mode) throws {
     let device = try device("type: \(kind.name)\n    battery: 50%\n    sleepy: \(mode)")
     let engine = try DeviceEngine(device)
-    let served = engine.attributes { $0 == IcdManagement.id }.map(\.path)
+    let served = engine.attributes.map(\.path).filter { $0.cluster == IcdManagement.id }
     #expect(served.contains(IcdManagement.idleModeDuration.path(on: .root)))
     #expect(served.contains(IcdManagement.operatingMode.path(on: .root)) == (mode == .long))
     #expect(served.allSatisfy { $0.endpoint == .root })
-    #expect(engine.attributes { $0 == PowerSource.id }.contains { $0.path.endpoint == .root })
+    #expect(engine.attributes.contains { $0.path.cluster == PowerSource.id && $0.path.endpoint == .root })
     #expect(SimulatedDevice.parts(of: device).contains { $0.name == IcdManagementServer.button })
   }
 

@@ -387,7 +387,7 @@ package struct HomeReducer: Sendable {
   /// Propagates the status of a node to all its sources.
   /// - Parameter lastContact: the last contact with a bridged device that has just become unreachable for its bridge.
   private mutating func propagateStatus(of node: NodeID, lastContact: Int64? = nil, _ update: inout HomeUpdate) {
-    guard let status = nodes[node] else { return }
+    guard let status = nodes[node], !state.hasOnly(status, of: node) else { return }
     let sources = state.sources(of: node)
     let unreachable = Self.unreachable(among: sources, state.values[node] ?? NodeValues())
     for source in sources {

@@ -77,6 +77,12 @@ public struct HomeState: Equatable, Sendable {
       .compactMap { endpoint, device in devices[device]?.source(SourceID(node, endpoint)) }
   }
 
+  /// Whether a node has a single source, without bridged ones, with this status.
+  package func hasOnly(_ status: SourceStatus, of node: NodeID) -> Bool {
+    guard let owners = nodes[node]?.devices, owners.count == 1, let device = owners[.root] else { return false }
+    return devices[device]?.sources.contains { $0.id == SourceID(node, .root) && $0.status == status } ?? false
+  }
+
   /// Returns the source with this id, of any device.
   public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
 

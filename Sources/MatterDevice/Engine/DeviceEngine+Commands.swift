@@ -26,16 +26,20 @@ extension DeviceEngine {
   }
 
   /// All served attributes with their declarations, sorted.
-  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] { attributes { _ in true } }
-
-  /// Returns the served attributes of some clusters with their declarations, sorted.
-  public func attributes(
-    where isIncluded: (ClusterID) -> Bool
-  ) -> [(path: ConcreteAttributePath, info: AttributeInfo)] {
-    context.node.clusters.filter { isIncluded($0.path.cluster) }.flatMap { cluster in
+  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] {
+    context.node.clusters.flatMap { cluster in
       cluster.attributeIDs.compactMap { id in
         cluster.info(id).map { (ConcreteAttributePath(cluster.path.endpoint, cluster.path.cluster, id), $0) }
       }
+    }
+  }
+
+  /// Returns some of the served clusters with the IDs of their attributes, sorted.
+  public func clusters(
+    where isIncluded: (ClusterID) -> Bool
+  ) -> [(path: ClusterPath, attributes: [AttributeID])] {
+    context.node.clusters.compactMap { cluster in
+      isIncluded(cluster.path.cluster) ? (path: cluster.path, attributes: cluster.attributeIDs) : nil
     }
   }
 

@@ -142,9 +142,10 @@ public struct DeviceEngine: Engine {
     result = .earlier(result, .earlier(bound.deadline, resumptionDeadline))
     result = .earlier(result, context.node.commissioning.window?.deadline)
     result = .earlier(result, .earlier(hookDeadline, sleepDeadline))
-    for timer in context.node.timers { result = .earlier(result, timer.deadline) }
+    // By index, since an iterator copies the elements.
+    for index in context.node.timers.indices { result = .earlier(result, context.node.timers[index].deadline) }
     guard context.node.hooks.sendsReports else { return result }
-    for subscription in subscriptions { result = .earlier(result, subscription.deadline) }
+    for index in subscriptions.indices { result = .earlier(result, subscriptions[index].deadline) }
     return result
   }
 

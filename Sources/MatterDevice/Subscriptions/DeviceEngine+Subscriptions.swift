@@ -127,6 +127,8 @@ extension DeviceEngine {
   /// - Parameter isLast: Whether to send pending changes immediately, regardless of the intervals.
   mutating func reportToSubscribers(isLast: Bool = false) {
     guard context.node.hooks.sendsReports else { return }
+    let now = now
+    guard isLast || subscriptions.contains(where: { $0.deadline.map { $0 <= now } ?? false }) else { return }
     for id in subscriptions.map(\.id) {
       guard let index = subscriptions.firstIndex(where: { $0.id == id }), let deadline = subscriptions[index].deadline
       else { continue }

@@ -27,7 +27,8 @@ extension Optional: DefaultValued {
   @inlinable package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
   @inlinable package var wrappedValue: Value {
-    get { box?.value ?? Value.defaultValue }
+    // Inlined, because the unspecialized getter would look up the type of the box at run time.
+    @inline(__always) get { box?.value ?? Value.defaultValue }
     set { box = newValue.isDefaultValue ? nil : Box(newValue) }
   }
 }

@@ -128,8 +128,9 @@ struct ExchangeTable: Sendable {
     let inbound = exchanges.keys.filter { !$0.isInitiator && !$0.session.isUnsecured }
     guard inbound.count < maximumInbound else { return false }
     // Beyond half of the limit, a fabric gets no more than its share, so that it can't block the others.
+    guard inbound.count >= maximumInbound / 2 else { return true }
     let fabrics = Set(secured.row.map(\.info.fabric))
-    guard fabrics.count > 1, inbound.count >= maximumInbound / 2 else { return true }
+    guard fabrics.count > 1 else { return true }
     let fabric = secured.fabric(of: session)
     return inbound.count { secured.fabric(of: $0.session) == fabric } < maximumInbound / fabrics.count
   }

@@ -1,5 +1,6 @@
 internal import MatterCrypto
 public import MatterModel
+internal import MatterTLV
 
 /// Identifies a session, secured or unsecured, within a node. Ids are not reused soon.
 public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -76,6 +77,21 @@ struct SecureSession: Sendable {
     PeerState(
       address: info.peerAddress, parameters: info.parameters,
       isActive: now - info.lastHeard < info.parameters.activeThreshold)
+  }
+
+  /// Encodes and encrypts a message with the payload written by `body`.
+  mutating func seal(
+    _ payload: PayloadHeader, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
+  ) throws(TransmissionError) -> Transmission {
+    guard counter < .max else { throw .countersExhausted }
+    let header = MessageHeader(sessionID: peerSessionID, counter: counter)
+    counter += 1
+    info.lastUsed = now
+    var (bytes, end) = header.datagram(payload, capacity: capacity, body)
+    let nonce = Nonce(
+      securityFlags: header.securityFlags, messageCounter: header.counter, sourceNodeID: info.localNodeID.rawValue)
+    guard (try? encryption.seal(&bytes, from: end, nonce: nonce, aad: 0..<end)) != nil else { throw .encryptionFailed }
+    return Transmission(counter: header.counter, bytes: bytes, peer: peer(at: now))
   }
 
   /// Records the counter of an authenticated message, and the time and the source of a new one.

@@ -135,18 +135,7 @@ struct SessionTable: Sendable {
     _ payload: PayloadHeader, on id: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
   ) throws(TransmissionError) -> Transmission {
     guard let position = positions[id] else { throw .unknownSession }
-    let counter = row[position].counter
-    guard counter < .max else { throw .countersExhausted }
-    row[position].counter += 1
-    row[position].info.lastUsed = now
-    let header = MessageHeader(sessionID: row[position].peerSessionID, counter: counter)
-    var (bytes, end) = header.datagram(payload, capacity: capacity, body)
-    let nonce = Nonce(
-      securityFlags: header.securityFlags, messageCounter: counter,
-      sourceNodeID: row[position].info.localNodeID.rawValue)
-    let cipher = row[position].encryption
-    guard (try? cipher.seal(&bytes, from: end, nonce: nonce, aad: 0..<end)) != nil else { throw .encryptionFailed }
-    return Transmission(counter: counter, bytes: bytes, peer: row[position].peer(at: now))
+    return try row[position].seal(payload, at: now, capacity: capacity, body)
   }
 
   /// Decrypts a datagram in place.

@@ -46,7 +46,6 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     eventLoop = transport.eventLoop
     traces = logger.logLevel <= .trace
     eventLoop.preconditionInEventLoop()
-    timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
   }
 
   /// The host as a value for other threads, to be unwrapped on its loop. To be called on the loop.
@@ -59,6 +58,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
 
   /// Starts receiving, performs the engine's initial effects, and arms the timer.
   @inlinable public func start() {
+    timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
     transport.onDatagram = { [self] bytes, source in received(bytes, from: source) }
     drain()
   }
@@ -191,7 +191,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     }
   }
 
-  private func fired() {
+  @inlinable func fired() {
     if isStopped { return }
     let now = now
     if let deadline = Self.deadline(&engine), deadline <= now { engine.advance(to: now) }

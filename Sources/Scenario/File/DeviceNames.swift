@@ -11,6 +11,8 @@ struct DeviceNames: Sendable {
   }
 
   private(set) var devices: [DeviceDefinition] = []
+  /// The positions of the devices by path and by name, in lower case.
+  private var positions: (paths: [String: [Int]], names: [String: [Int]]) = ([:], [:])
   /// The rooms of the definition, and those that steps add.
   private(set) var rooms: [String] = []
   /// The path of the bridge, or of the whole device, by the path of the bridged device or the part.
@@ -19,9 +21,11 @@ struct DeviceNames: Sendable {
   init() {}
 
   init(_ home: HomeDefinition) {
-    devices = home.devices.flatMap { [$0] + $0.bridged }
     rooms = home.rooms
-    for device in home.devices { for bridged in device.bridged { bridges[bridged.path] = device.path } }
+    for device in home.devices {
+      add(device)
+      for bridged in device.bridged { add(bridged, behind: device.path) }
+    }
   }
 
   /// Returns the path of the bridge that serves the device, or of the device that it is a part of; nil if it is a node.
@@ -52,15 +56,17 @@ struct DeviceNames: Sendable {
   /// - Parameter name: `room/name`, or the name alone if it is unique.
   func find(_ name: String) -> Result<DeviceDefinition, Miss> {
     let wanted = name.lowercased()
-    let exact = devices.filter { $0.path.lowercased() == wanted }
-    let found = exact.isEmpty ? devices.filter { $0.name.lowercased() == wanted } : exact
-    if let device = found.first, found.count == 1 { return .success(device) }
-    return .failure(Miss(candidates: found.map(\.path)))
+    let found = positions.paths[wanted] ?? positions.names[wanted] ?? []
+    if let first = found.first, found.count == 1 { return .success(devices[first]) }
+    return .failure(Miss(candidates: found.map { devices[$0].path }))
   }
 
-  mutating func add(_ device: DeviceDefinition, behind bridge: String) {
+  /// - Parameter bridge: the path of the bridge that serves the device, if any.
+  mutating func add(_ device: DeviceDefinition, behind bridge: String? = nil) {
+    positions.paths[device.path.lowercased(), default: []].append(devices.count)
+    positions.names[device.name.lowercased(), default: []].append(devices.count)
     devices.append(device)
-    bridges[device.path] = bridge
+    if let bridge { bridges[device.path] = bridge }
   }
 
   mutating func addRoom(_ name: String) { rooms.append(name) }

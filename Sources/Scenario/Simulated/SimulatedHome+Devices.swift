@@ -15,7 +15,6 @@ extension SimulatedHome {
   /// Finds a device, ignoring case.
   /// - Parameter name: `room/name`, or the name alone if it is unique.
   func find(_ name: String) throws(HomeError) -> Found {
-    let names = DeviceNames(definition)
     switch names.find(name) {
     case .success(let wanted):
       for (device, machine) in parts {

@@ -13,6 +13,7 @@ public import VirtualDevices
 /// Devices and home run the same code as `hearth run` and `Home`; only their machines are simulated.
 public actor SimulatedHome {
   public nonisolated let definition: HomeDefinition
+  nonisolated let names: DeviceNames
   /// The world of all machines.
   public nonisolated let simulation: SimulatedWorld
   /// The machine that runs the home.
@@ -36,8 +37,10 @@ public actor SimulatedHome {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
 
-  private init(_ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld) async {
-    (self.definition, self.options, self.simulation) = (definition, options, simulation)
+  private init(
+    _ definition: HomeDefinition, _ names: DeviceNames, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld
+  ) async {
+    (self.definition, self.names, self.options, self.simulation) = (definition, names, options, simulation)
     hub = await simulation.perform { $0.addMachine("hub") }
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
   }
@@ -47,9 +50,10 @@ public actor SimulatedHome {
   static func start(
     _ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld
   ) async throws -> SimulatedHome {
-    let hubs = DeviceNames(definition).hubs
+    let names = DeviceNames(definition)
+    let hubs = names.hubs
     guard hubs.isEmpty else { throw DefinitionError(problems: hubs) }
-    let home = await SimulatedHome(definition, options, in: simulation)
+    let home = await SimulatedHome(definition, names, options, in: simulation)
     do {
       try await home.startDevices()
       try await simulation.naming("the home to open") { try await home.open() }

@@ -37,25 +37,29 @@ extension SimulatedHome {
       }
     }
     return parts.map(\.device).flatMap { device -> [Disagreement] in
-      guard let host = device.host, let node = nodes[device.definition.uniqueID] else { return [] }
+      let definition = device.definition
+      guard let host = device.host, let node = nodes[definition.uniqueID] else { return [] }
       let known = state.values[node] ?? NodeValues()
       var owners: [EndpointID: String] = [:]
-      for bridged in device.definition.bridged where device.definition.kind == .bridge {
+      for bridged in definition.bridged where definition.kind == .bridge {
         for endpoint in device.place(named: bridged.path)?.endpoints(nil) ?? [] { owners[endpoint] = bridged.path }
       }
       return host.perform { [owners] engine, now in
         var wrong: [Disagreement] = []
-        for (path, _) in engine.attributes(where: { Self.clusters[$0] != nil }) {
-          guard let cluster = Self.clusters[path.cluster], !cluster.contains(path.attribute),
-            let value = engine.value(of: path, at: now)
-          else { continue }
-          let reported = known[path]
-          let owner = owners[path.endpoint] ?? device.definition.path
-          guard value != reported, !wrong.contains(where: { $0.device == owner }) else { continue }
-          wrong.append(
-            Disagreement(
-              device: owner,
-              what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
+        for (cluster, attributes) in engine.clusters(where: { Self.clusters[$0] != nil }) {
+          guard let skipped = Self.clusters[cluster.cluster] else { continue }
+          let values = known[cluster.endpoint, cluster.cluster]
+          for attribute in attributes where !skipped.contains(attribute) {
+            let path = ConcreteAttributePath(cluster.endpoint, cluster.cluster, attribute)
+            let reported = values?[attribute]
+            guard let value = engine.value(of: path, at: now), value != reported else { continue }
+            let owner = owners[path.endpoint] ?? definition.path
+            if wrong.contains(where: { $0.device == owner }) { continue }
+            wrong.append(
+              Disagreement(
+                device: owner,
+                what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
+          }
         }
         return wrong
       }

@@ -152,7 +152,9 @@ public struct SimulatedDiscovery: Sendable {
   private mutating func update(_ index: Int, _ network: inout SimulatedNetwork, at now: Instant) {
     let (host, query, number) = (browsers[index].host, browsers[index].query, browsers[index].number)
     var isPresent = Array(repeating: false, count: browsers[index].services.count)
-    for publication in publications where publication.host != host && query.matches(publication.service) {
+    for position in publications.indices
+    where publications[position].host != host && query.matches(publications[position].service) {
+      let publication = publications[position]
       let (source, isAsked) = (publication.host, publication.number < number)
       guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
       let slot = browsers[index].slot(of: publication.service.kind, by: source)
@@ -175,7 +177,6 @@ public struct SimulatedDiscovery: Sendable {
   mutating func receive(until now: Instant, _ network: SimulatedNetwork) -> [(
     host: HostID, event: ServiceDiscovery.Event
   )] {
-    guard let due = nextDeadline, due <= now else { return [] }
     var all: [(HostID, ServiceDiscovery.Event)] = []
     for index in browsers.indices {
       let host = browsers[index].host

@@ -24,14 +24,14 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
 
   private struct Timer: Comparable {
     let deadline: Int64
-    let sequence: UInt64
-    static func < (left: Self, right: Self) -> Bool {
-      (left.deadline, left.sequence) < (right.deadline, right.sequence)
-    }
-    static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
+    let number: UInt64
+    static func < (left: Self, right: Self) -> Bool { (left.deadline, left.number) < (right.deadline, right.number) }
+    static func == (left: Self, right: Self) -> Bool { left.number == right.number }
   }
 
   private struct Action {
+    /// The number of its timer: in the order of creation, with the position of the action in the lower 24 bits.
+    let number: UInt64
     /// The delay when the timer was set, in nanoseconds.
     let span: Int64
     let body: @Sendable () -> Void
@@ -40,10 +40,15 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private let thread = pthread_self()
   private let clock: () -> Instant
   private var ready: [Work] = []
+  /// An empty array whose memory is reused.
+  private var spare: [Work] = []
   private var timers = EventHeap<Timer>()
-  /// The timers that were not canceled.
-  private var actions: [UInt64: Action] = [:]
-  private var sequence: UInt64 = 0
+  /// The actions of the timers that were not canceled. An array, because a dictionary would hash several times for each
+  /// timer.
+  private var actions: [Action?] = []
+  /// The positions of ``actions`` that are nil.
+  private var freePositions: [Int] = []
+  private var timerCount: UInt64 = 0
   private let foreign = Mutex<[Work]>([])
   /// Whether `foreign` may have work, checked at every step.
   private let hasForeign = Atomic<Bool>(false)
@@ -74,14 +79,17 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   var nextDeadline: Instant? {
     if !ready.isEmpty || hasEscapes { return clock() }
     while let first = timers.first {
-      if actions[first.sequence] != nil { return Instant(nanoseconds: first.deadline) }
+      let isPending = actions[Self.position(first.number)]?.number == first.number
+      if isPending { return Instant(nanoseconds: first.deadline) }
       _ = timers.removeFirst()
     }
     return nil
   }
 
   /// Returns whether a pending timer had a longer delay than this.
-  func hasTimer(longerThan time: Duration) -> Bool { actions.values.contains { $0.span > time.nanoseconds } }
+  func hasTimer(longerThan time: Duration) -> Bool {
+    actions.contains { $0.map { $0.span > time.nanoseconds } ?? false }
+  }
 
   /// Whether another thread has submitted work.
   private var hasEscapes: Bool { hasForeign.load(ordering: .acquiring) }
@@ -104,16 +112,19 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
       }
       while let first = timers.first, first.deadline <= now {
         _ = timers.removeFirst()
-        guard let action = actions.removeValue(forKey: first.sequence) else { continue }
+        guard let action = removeAction(first.number) else { continue }
         onTimer()
         ready.append(.closure(action.body))
       }
       if ready.isEmpty { return true }
       lastWork.nanoseconds = now
-      let work = ready
-      ready = []
+      var work = spare
+      spare = []
+      swap(&ready, &work)
       for item in work { perform(item) }
       count += work.count
+      work.removeAll(keepingCapacity: work.count <= 4)
+      spare = work
       if count > limit { return false }
     }
   }
@@ -163,13 +174,49 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
       execute { Self.complete(promise, task) }
       return Scheduled(promise: promise, cancellationTask: {})
     }
-    sequence += 1
-    let number = sequence
+    let number = addTimer(deadline) { Self.complete(promise, task) }
+    return Scheduled(promise: promise) { [self] in _ = removeAction(number) }
+  }
+
+  /// Returns the number of the timer.
+  private func addTimer(_ deadline: NIODeadline, _ body: @escaping @Sendable () -> Void) -> UInt64 {
+    let position = freePositions.popLast() ?? actions.count
+    precondition(position < 1 << 24, "too many timers")
+    if position == actions.count { actions.append(nil) }
+    timerCount += 1
+    let number = timerCount << 24 | UInt64(position)
     let due = Int64(clamping: deadline.uptimeNanoseconds)
-    timers.insert(Timer(deadline: due, sequence: number))
-    actions[number] = Action(span: due - clock().nanoseconds) { Self.complete(promise, task) }
+    timers.insert(Timer(deadline: due, number: number))
+    actions[position] = Action(number: number, span: due - clock().nanoseconds, body: body)
     onWork()
-    return Scheduled(promise: promise) { [self] in actions[number] = nil }
+    return number
+  }
+
+  private static func position(_ number: UInt64) -> Int { Int(number & 0xFF_FFFF) }
+
+  /// Removes the action of a timer; returns nil if it has run or was canceled.
+  private func removeAction(_ number: UInt64) -> Action? {
+    let position = Self.position(number)
+    guard position < actions.count, let action = actions[position], action.number == number else { return nil }
+    actions[position] = nil
+    freePositions.append(position)
+    return action
+  }
+
+  /// Schedules a callback without the promise of a task.
+  public func scheduleCallback(
+    at deadline: NIODeadline, handler: some NIOScheduledCallbackHandler & Sendable
+  ) -> NIOScheduledCallback {
+    let body: @Sendable () -> Void = { [self] in handler.handleScheduledCallback(eventLoop: self) }
+    guard inEventLoop else {
+      execute(body)
+      return NIOScheduledCallback(self, id: 0)
+    }
+    return NIOScheduledCallback(self, id: addTimer(deadline, body))
+  }
+
+  public func cancelScheduledCallback(_ callback: NIOScheduledCallback) {
+    if let number = callback.customCallbackID { _ = removeAction(number) }
   }
 
   public func scheduleTask<T>(in time: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {

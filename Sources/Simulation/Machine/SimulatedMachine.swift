@@ -192,6 +192,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public func openTransport(
     _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
   ) throws -> any DatagramTransport {
+    transports.removeAll { $0.value == nil }
     var chosen = port ?? nextPort
     if port == nil {
       // Assigns the next free port, as an operating system does.
@@ -226,8 +227,9 @@ extension SimulatedMachine: WorldMember {
   func handle(_ input: Input, to destination: MatterProtocol.SocketAddress?) {
     switch input {
     case .datagram(let bytes, let source):
-      transports.removeAll { $0.value == nil }
-      for transport in transports { transport.value?.receive(bytes, from: source, to: destination) }
+      // A receiver may change the list. By index, since copies of weak references are expensive.
+      let transports = transports
+      for index in transports.indices { transports[index].value?.receive(bytes, from: source, to: destination) }
     case .serviceFound, .serviceLost, .serviceConflict: services.handle(input)
     }
   }

@@ -284,6 +284,13 @@ public struct SimulatedNetwork: Sendable {
     return conditions.latency + .microseconds(Int64.random(in: 0...span, using: &random))
   }
 
+  /// Returns the reason if a powered host does not receive a datagram that has arrived. Mutating, since reading the
+  /// network of a world would copy it.
+  mutating func lossOnArrival(of datagram: Datagram) -> LossReason? {
+    if !isConnected(datagram.sender, to: datagram.receiver) { return .partition }
+    return isReachable(datagram.receiver, at: datagram.destination) ? nil : .noSuchAddress
+  }
+
   /// The next arrival of a datagram.
   var nextArrival: Instant? { inFlight.first?.arrival }
 

@@ -330,17 +330,7 @@ public final class World {
     while let datagram = network.nextDatagram(at: now, before: end) {
       let receiver = members[datagram.receiver.rawValue]
       // The receiver may have lost its power, its address or its link while the datagram was in flight.
-      let reason: LossReason? =
-        if !receiver.isPowered {
-          .powerOff
-        } else if !network.isConnected(datagram.sender, to: datagram.receiver) {
-          .partition
-        } else if !network.isReachable(receiver.id, at: datagram.destination) {
-          .noSuchAddress
-        } else {
-          nil
-        }
-      if let reason {
+      if let reason = receiver.isPowered ? network.lossOnArrival(of: datagram) : .powerOff {
         _ = network.lose(datagram.packet, reason)
         reportLoss(from: datagram.sender, to: receiver.id, reason)
         trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, nil, reason)
@@ -365,6 +355,7 @@ public final class World {
   }
 
   private func deliverServices() {
+    guard let due = discovery.nextDeadline, due <= now else { return }
     for (host, event) in discovery.receive(until: now, network) {
       let member = members[host.rawValue]
       guard member.isPowered else { continue }
