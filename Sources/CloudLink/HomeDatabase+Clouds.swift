@@ -97,7 +97,7 @@ extension HomeDatabase {
     var accounts: [String: [NodeID: CloudNode]] = [:]
     try database.rows("SELECT account, node, endpoint, device, description FROM cloud_device").forEach { row in
       let node = Self.node(try row.number(1))
-      let device = try? CloudDevice(JSONParser.parse(row.optionalBytes(4) ?? []))
+      let device = try? CloudDevice(JSONParser.parse(row.bytes(4)))
       let endpoint = EndpointID(try row.number(2))
       accounts[try row.text(0), default: [:]][node, default: CloudNode(node: node)].parts[endpoint] =
         try device ?? CloudDevice(unreadable: row.text(3))

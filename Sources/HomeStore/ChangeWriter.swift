@@ -290,7 +290,7 @@ struct ChangeWriter {
     guard let row = try Row.fetchOne(statement, arguments: Self.key(path, of: node)) else {
       return StoredCluster(values: ClusterValues())
     }
-    var reader = BlobReader(try row.optionalBytes(1) ?? [])
+    var reader = BlobReader(try row.bytes(1))
     return StoredCluster(values: try ClusterValues(from: &reader), version: try row.optionalNumber(0))
   }
 

@@ -10,7 +10,7 @@ enum ControllerTable {
   static func load(_ database: Database) throws -> StoredState {
     var state: StoredState = [:]
     try database.rows("SELECT key, value, checksum FROM controller").forEach { row in
-      let (key, value) = (try row.text(0), try row.optionalBytes(1) ?? [])
+      let (key, value) = (try row.text(0), try row.bytes(1))
       guard try row.number(2) == checksum(key, value) else {
         throw DamagedColumn(name: "value", value: "bytes that differ from the checksum of “\(key)”")
       }

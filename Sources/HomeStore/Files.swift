@@ -26,6 +26,14 @@ package enum Files {
     }
   }
 
+  /// Runs the body while no other process runs one for this directory; without a lock if there is no such directory.
+  package static func locked<R>(_ directory: String, _ body: () throws(HomeError) -> R) throws(HomeError) -> R {
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    return try body()
+  }
+
   /// Creates a directory that only the user may read, if it is missing, and waits until it is on the disk.
   package static func makeDirectory(_ path: String) throws(HomeError) {
     do throws(StoreError) { try SecretFile.makeDirectory(path) } catch {

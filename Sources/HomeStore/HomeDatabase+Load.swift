@@ -56,7 +56,7 @@ extension HomeDatabase {
     try database.rows("SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node").forEach { row in
       let node = Self.node(try row.number(0))
       let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
-      var reader = BlobReader(try row.optionalBytes(4) ?? [])
+      var reader = BlobReader(try row.bytes(4))
       let values = try ClusterValues(from: &reader)
       if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
       if let version = try row.optionalNumber(3, as: UInt32.self) { home.versions[node, default: [:]][path] = version }

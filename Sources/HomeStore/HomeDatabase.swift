@@ -108,10 +108,10 @@ package final class HomeDatabase: Sendable {
     }
   }
 
-  /// Checks that an existing file is a home that can be opened, and its log, without changing it.
-  /// - Throws: ``HomeError`` `internalError` as for `open`, and if the log is damaged.
+  /// Checks that an existing file is a home that can be opened, and its log of any size, without changing it.
+  /// - Throws: ``HomeError`` `internalError` as for `open`, and if a large log is damaged.
   package static func check(_ path: String) throws(HomeError) {
-    do { _ = try HomeSchema.isNew(path, checksLog: true) } catch { throw failure(error, path) }
+    do { _ = try HomeSchema.isNew(path, checksLargeLog: true) } catch { throw failure(error, path) }
   }
 
   private init(
@@ -124,11 +124,13 @@ package final class HomeDatabase: Sendable {
     generation = UInt32.random(in: 1...UInt32.max, using: &random)
   }
 
-  /// Checks the structure of the log, which takes long for a large file; opening checks the other tables. Ends early if
-  /// the database is closed.
+  /// Checks the structure of a large log, which opening does not check because it takes long. Ends early if the database
+  /// is closed.
   /// - Throws: ``HomeError`` `internalError` if the log is damaged.
-  package func checkLog() throws(HomeError) {
-    do throws(HomeError) { try read { try HomeSchema.check("log", $0) } } catch {
+  package func checkLargeLog() throws(HomeError) {
+    do throws(HomeError) {
+      try read { if try HomeSchema.hasLargeLog($0) { try HomeSchema.check("log", $0) } }
+    } catch {
       if !isClosed.load(ordering: .relaxed) { throw error }
     }
   }
@@ -137,7 +139,7 @@ package final class HomeDatabase: Sendable {
   package func close() throws(HomeError) {
     isClosed.store(true, ordering: .relaxed)
     guard !isInMemory else { return }
-    // Ends `checkLog`.
+    // Ends `checkLargeLog`.
     pool.interrupt()
     do { try pool.close() } catch { throw Self.failure(error, path) }
   }

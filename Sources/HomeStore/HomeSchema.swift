@@ -10,13 +10,16 @@ enum HomeSchema {
   private static let version: Int32 = 7
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
-  /// - Parameter checksLog: whether the log is also checked, which takes long for a large file.
+  /// - Parameter checksLargeLog: whether a log with more than ``fastLogCount`` changes is also checked, which takes long.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version; an error of the
   ///   database if a checked table is damaged.
-  static func isNew(_ path: String, checksLog: Bool = false) throws -> Bool {
+  static func isNew(_ path: String, checksLargeLog: Bool = false) throws -> Bool {
     let result: Void? = try read(path) { database in
       let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-      for table in tables where checksLog || table != "log" { try check(table, database) }
+      for table in tables {
+        guard try table != "log" || checksLargeLog || !hasLargeLog(database) else { continue }
+        try check(table, database)
+      }
       _ = try ControllerTable.load(database)
     }
     return result == nil
@@ -58,6 +61,16 @@ enum HomeSchema {
       }
       return try body(database)
     }
+  }
+
+  /// The number of changes in a log that is checked at each opening, which takes 20 ms at most.
+  private static let fastLogCount = 100_000
+
+  /// Whether opening does not check the log. Compaction removes the oldest changes, so the others are numbered without gaps.
+  static func hasLargeLog(_ database: Database) throws -> Bool {
+    try Bool.fetchOne(
+      database, sql: "SELECT (SELECT max(sequence) FROM log) - (SELECT min(sequence) FROM log) >= ?",
+      arguments: [fastLogCount]) ?? false
   }
 
   /// Checks the structure of a table.

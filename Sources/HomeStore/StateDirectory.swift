@@ -50,16 +50,18 @@ public struct StateDirectory: Hashable, Sendable {
   public var run: String { root + "/run" }
   /// The socket of the home's hub.
   public var hubSocket: String { run + "/hub.sock" }
+  /// The files of the hub, and those of a client that has joined one.
+  package var hub: String { root + "/hub" }
   /// The certificate of the hub (PEM), created at its first start.
-  package var hubCertificate: String { root + "/hub/certificate.pem" }
+  package var hubCertificate: String { hub + "/certificate.pem" }
   /// The private key of the hub (PEM), created at its first start.
-  package var hubKey: String { root + "/hub/key.pem" }
+  package var hubKey: String { hub + "/key.pem" }
   /// The invitation of the hub that this state directory has joined.
-  package var invitation: String { root + "/hub/invitation" }
+  package var invitation: String { hub + "/invitation" }
   /// The certificate authorities (PEM) of the hub that this state directory has joined, if they are not those of the system.
-  package var authorities: String { root + "/hub/authorities.pem" }
+  package var authorities: String { hub + "/authorities.pem" }
   /// The credentials with which this state directory reaches the devices of the hub that it has joined.
-  package var membership: String { root + "/hub/membership" }
+  package var membership: String { hub + "/membership" }
   /// The registry through which processes of this host find each other without multicast.
   public var responders: String { run + "/responders" }
 
@@ -68,7 +70,7 @@ public struct StateDirectory: Hashable, Sendable {
   /// - Parameter logger: logs warnings, each once in this process.
   /// - Throws: `internalError` if a directory is insecure, `badArguments` if it has joined a hub.
   package func check(_ logger: Logger? = nil) throws(HomeError) {
-    for directory in [root, home, run, root + "/hub"] {
+    for directory in [root, home, run, hub] {
       do throws(StoreError) { try DirectoryCheck.check(directory, logger: logger) } catch {
         throw HomeError(error)
       }

@@ -53,6 +53,11 @@ extension Row {
     }
   }
 
+  package func bytes(_ index: Int) throws -> [UInt8] {
+    guard let bytes = try optionalBytes(index) else { throw damage(index) }
+    return bytes
+  }
+
   private func storage(_ index: Int) throws -> DatabaseValue.Storage {
     guard index < count else { throw DamagedColumn(name: "\(index)", value: "nothing") }
     return try decode(DatabaseValue.self, atIndex: index).storage

@@ -175,7 +175,7 @@ import Testing
     return bytes
   }
 
-  @Test(arguments: ["controller", "device", "source_device", "observer"]) func rejectsDamagedStructure(
+  @Test(arguments: ["controller", "device", "source_device", "observer", "log"]) func rejectsDamagedStructure(
     _ table: String
   ) throws {
     let scratch = try TestDatabase()
@@ -295,13 +295,47 @@ import Testing
     try database.close()
   }
 
-  /// The log may be large, so it is checked after the home was opened.
-  @Test func reportsDamageOfTheLogInTheBackground() async throws {
+  /// Adds 5,000 changes to the log, closes the database, and overwrites a page in the middle of the log.
+  /// - Parameter interval: the difference of the sequence numbers of two changes.
+  /// - Returns: the contents of the file.
+  private func damageMiddleOfLog(_ database: HomeDatabase, interval: Int) throws -> Data {
+    let root = try database.write {
+      try $0.execute(
+        sql: """
+          WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 5000)
+          INSERT INTO log (sequence, batch, time, kind)
+          SELECT 100 + value * ?, 100 + value * ?, ?, 1 FROM number
+          """, arguments: [interval, interval, Int64(Date().timeIntervalSince1970 * 1_000_000)])
+      return try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'log'") ?? 0
+    }
+    try close(database)
+    let file = URL(filePath: database.path)
+    var bytes = try Data(contentsOf: file)
+    func number(_ offset: Int, _ count: Int) -> Int { bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) } }
+    // The root is an interior page: its 20th cell begins with the number of a leaf.
+    let page = (root - 1) * 4096
+    #expect(bytes[page] == 5 && number(page + 3, 2) > 20)
+    let leaf = (number(page + number(page + 12 + 2 * 20, 2), 4) - 1) * 4096
+    bytes.replaceSubrange(leaf..<leaf + 4096, with: Data(repeating: 0, count: 4096))
+    try bytes.write(to: file)
+    return bytes
+  }
+
+  @Test func rejectsDamagedPageOfLog() throws {
+    let scratch = try TestDatabase()
+    let bytes = try damageMiddleOfLog(try scratch.open(), interval: 1)
+    let error = try #require(failure { () throws(HomeError) in _ = try scratch.open() })
+    #expect(error.message == "\(scratch.path) is damaged; move it away to create a new home")
+    #expect(try Data(contentsOf: URL(filePath: scratch.path)) == bytes)
+  }
+
+  /// A large log is checked after the home was opened.
+  @Test func reportsDamageOfLargeLogInTheBackground() async throws {
     let directory = ScratchDirectory()
     try await OpenHome(directory).home.close()
     let database = try HomeDatabase.open(directory.state.database)
     try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 1)])
-    _ = try damagePage(of: "log", database)
+    _ = try damageMiddleOfLog(database, interval: 30)
     let error = failure { () throws(HomeError) in try HomeDatabase.check(directory.state.database) }
     #expect(error?.message.contains("is damaged") == true)
     let log = LogCounter()

@@ -123,6 +123,18 @@ import VirtualDevices
       // All other requests require the hub.
       #expect(await code { _ = try await client.anchor() } == .unreachable)
       #expect(await code { _ = try await client.addRoom("Den") } == .accessDenied)
+      try await world.cutPower(of: "Lamp 1")
+      let toggle = HomeRequest.invoke(node: node, command: Self.toggle, isTimed: false)
+      #expect(await code { try await client.backend.perform(toggle) } != nil)
+      try await world.simulation.sleep(for: .seconds(60))
+      let lost = try #require(try await client.devices().list().first)
+      #expect(lost.sourceConnectivity.connectivityState == .offline)
+      try await world.restorePower(of: "Lamp 1")
+      try await world.simulation.sleep(for: .seconds(60))
+      #expect(try await client.devices().list().map(\.sourceConnectivity.connectivityState) == [.offline])
+      try await client.backend.perform(toggle)
+      try await world.simulation.sleep(for: .seconds(60))
+      #expect(try await client.devices().list().map(\.sourceConnectivity) == [.init(.online, .peer)])
       await client.close()
     }
     try run.result.get()
@@ -345,6 +357,14 @@ import VirtualDevices
     try HubInvitation.remove(from: scratch.state)
     try later.update(in: scratch.state)
     #expect(try ClientMembership.stored(in: scratch.state) == nil)
+    // The hub is left while another process stores new credentials.
+    for _ in 0..<50 {
+      try membership.store(in: scratch.state)
+      async let update: Void = try membership.update(in: scratch.state)
+      try HubInvitation.remove(from: scratch.state)
+      try await update
+      #expect(try ClientMembership.stored(in: scratch.state) == nil)
+    }
     // The invitation to another home.
     for (identity, isUsed) in [(ServedHome.identity, true), (String(repeating: "0B", count: 16), false)] {
       let invitation = HubInvitation(

@@ -58,6 +58,32 @@ import Testing
     #expect(world.controller.nodesWithMissingAccess.isEmpty)
   }
 
+  @Test("removes the entries of a tag without certificates, until the next one is issued", arguments: [true, false])
+  func removesEntriesOfLastCertificate(isIssuedAgain: Bool) throws {
+    var world = try makeWorld()
+    func update() throws {
+      let id = world.controller.updateAccess(1, at: world.now)
+      _ = try #require(try world.result(of: id)?.get())
+    }
+    try update()
+    // The first of two revocations raises the version, for which the other client may have a new certificate or none.
+    try world.controller.revokeCertificates(tag: 1)
+    try update()
+    if isIssuedAgain { try certify(&world) }
+    try world.controller.revokeCertificates(tag: 1, isLast: true)
+    #expect(world.controller.nodesWithPendingAccess == [1] && world.controller.nodesWithMissingAccess.isEmpty)
+    try update()
+    #expect(world.controller.nodesWithPendingAccess.isEmpty)
+    try certify(&world)
+    #expect(world.controller.nodesWithMissingAccess == [1] && world.controller.holders(ofTag: 1).isEmpty)
+    try update()
+    let last: UInt32 = isIssuedAgain ? 0x0001_0003 : 0x0001_0002
+    #expect(
+      try world.devices[0].writes.map { try subjects($0).dropFirst() } == [
+        [.tag(0x0001_0001)], [.tag(0x0001_0002)], [], [.tag(CASEAuthenticatedTag(last))],
+      ])
+  }
+
   @Test func forgetsLostEntries() throws {
     var world = try makeWorld()
     func update() throws {

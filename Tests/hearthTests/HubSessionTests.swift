@@ -1,5 +1,9 @@
 import Foundation
+import HearthHome
+import MatterModel
 import Testing
+
+@testable import hearth
 
 /// A hub and its clients in separate processes on loopback.
 @Suite("A hub on loopback", .serialized, .processes) struct HubSessionTests {
@@ -107,6 +111,75 @@ import Testing
     #expect(try await hearth("hub", "status").status == 13)
     #expect(try await visitor(member, "on", "table").status == 13)
     #expect(try await hearth("on", "table").status == 0)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func ownersControlSimulatedDevicesThroughHub() async throws {
+    let hearth = Hearth()
+    let name = "Wired " + UUID().uuidString.prefix(8)
+    let fleet = try await Fleet(
+      hearth,
+      definition: """
+        devices:
+          - { name: \(name), room: Den, type: dimmable light }
+          - { name: Bridge, type: bridge, devices: [{ name: Spot, type: plug }] }
+
+        """)
+    #expect(try await hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    let hub = try Follower(hearth, "hub", "run", "--listen", "127.0.0.1:0", "--json")
+    #expect(await hub.waits(for: "hub.sock"))
+    let (owner, member) = (Hearth(), Hearth())
+    for (client, name, role) in [(owner, "Ada", "owner"), (member, "Eve", "member")] {
+      let invitation = try value(
+        "invitation", try await hearth("hub", "invite", name, "--role", role, "--json").output)
+      #expect(try await client("hub", "join", invitation).status == 0)
+    }
+    let shown = try await hearth("sim", "ps", "--json").output
+    #expect(try await owner("sim", "ps", "--json").output == shown)
+    #expect(try await owner("sim", "set", "wired.onOff.onOff=true").status == 0)
+    #expect(try await owner("sim", "set", "wired.levelControl.currentLevel=40%").status == 0)
+    #expect(try await hearth("sim", "ps").output.contains("on 40%"))
+    #expect(try await owner("sim", "get", "wired.onOff.onOff").output == "true\n")
+    #expect(try await hearth("sim", "get", "wired.onOff.onOff", "--hub", "here").output == "true\n")
+    #expect(try await owner("sim", "power", "wired", "off").status == 0)
+    #expect(try await hearth("sim", "ps").output.contains("no power"))
+    #expect(try await owner("sim", "power", "wired", "on").status == 0)
+    #expect(try await owner("sim", "net", "wired", "--loss", "30%").status == 0)
+    #expect(try await hearth("sim", "net", "wired").output == "loss 30%\n")
+    #expect(try await owner("sim", "net", "wired", "--heal").status == 0)
+    #expect(try await owner("sim", "add", "bridge", "Fan", "--type", "plug").status == 0)
+    #expect(try await hearth("sim", "ps").output.contains("Fan"))
+    let failed = try await owner("sim", "get", "wired.booleanState.stateValue", "--json")
+    #expect(failed.status == 3 && failed.output.contains(#""device":"Den/\(name)""#), "\(failed)")
+    #expect(try await owner("sim", "get", "unknown.onOff.onOff").status == 3)
+    #expect(try await member("sim", "ps").status == 7)
+
+    // The same as any WebSocket client sees it.
+    let simulation = LocalSimulation(directory: hearth.state + "/run")
+    let fabrics = try await hearth("sim", "ps", "--json").output
+    let fabric = try #require(UInt64(try value("fabricID", fabrics), radix: 16))
+    let node = try #require(UInt64(try value("nodeID", fabrics)))
+    let devices = simulation.devices(on: FabricID(fabric))
+    #expect(devices.map(\.path) == ["Den/\(name)", "Bridge"])
+    #expect(devices.map(\.node) == [NodeID(node), nil])
+    #expect(simulation.devices(on: FabricID(fabric &+ 1)).allSatisfy { $0.node == nil })
+
+    // The owner of a home is not a user of the hub's machine, whose files a definition may name.
+    let process = try #require(devices.first?.process)
+    func add(_ entry: String) -> HomeError? {
+      let request = #"{"add":{"device":"Bridge","entry":\#(entry)}}"#
+      do throws(HomeError) {
+        _ = try simulation.send(request, to: process)
+        return nil
+      } catch { return error }
+    }
+    #expect(add(#""{\"name\":\"One\",\"type\":\"plug\"}""#) == nil)
+    #expect(add(#""{\"name\":\"Two\",\"type\":\"plug\",\"faults\":\"x\"}""#)?.code == .badArguments)
+    #expect(add(#""{ name: Two, type: plug }""#)?.code == .badArguments)
+    #expect(throws: HomeError.self) { try simulation.send("{}", to: process) }
+
+    await fleet.stop()
+    #expect(try await owner("sim", "ps").status == 13)
+    #expect(await hub.interrupt() == .exit(130))
   }
 
   @Test(.timeLimit(.minutes(10))) func clientsResumeAfterHubRestart() async throws {

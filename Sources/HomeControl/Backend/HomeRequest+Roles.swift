@@ -17,7 +17,9 @@ extension HomeRequest {
         && role.privilege.grants(Self.privilege(CommandPath(endpoint: nil, cluster: cluster, command: command)))
     case .edit, .openWindow, .pair, .remove, .discover, .createGroup, .deleteGroup, .addMember, .removeMember,
       .cloudAccounts, .addCloudAccount, .refreshCloudAccount, .removeCloudAccount, .settings, .changeSettings,
-      .deliveries, .addDelivery, .resumeDelivery, .removeDelivery, .clients, .invite, .revoke, .status:
+      .deliveries, .addDelivery, .resumeDelivery, .removeDelivery, .clients, .invite, .revoke, .status,
+      .simulatedDevices,
+      .simulate:
       role == .owner
     }
   }
@@ -82,6 +84,8 @@ extension HomeRequest {
     case .pair(let request, _, _, _): request.timeout + timeout + .seconds(60)
     case .discover(_, let time): (time ?? Self.unlimited) + rest
     case .subscribe: Self.unlimited
+    // A busy process of virtual devices has 15 s to reply.
+    case .simulatedDevices, .simulate: max(timeout, .seconds(15)) + rest
     default: timeout
     }
   }

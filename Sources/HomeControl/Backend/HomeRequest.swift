@@ -87,6 +87,14 @@ package enum HomeRequest: Sendable, Codable {
   case status
   /// Keeps the devices' states up to date from now on, unless the process does already.
   case follow
+
+  // MARK: Simulated devices
+
+  /// The virtual devices that run on the machine of the home.
+  case simulatedDevices
+  /// Sends a request of `hearth sim` to a process of virtual devices.
+  /// - Parameter request: one line of JSON, as on the control socket of the process.
+  case simulate(process: Int32, request: String)
 }
 
 /// The result of a ``HomeRequest``.
@@ -122,6 +130,9 @@ package enum HomeReply: Sendable, Codable {
   case revoked(client: InvitedClient, pending: [String])
   case certified(credentials: ClientCredentials)
   case status(status: HubStatus)
+  case simulatedDevices(devices: [SimulatedNode])
+  /// - Parameter reply: one line of JSON, as on the control socket of the process.
+  case simulated(reply: String)
 }
 
 /// A value that a request produces before its reply.

@@ -39,25 +39,31 @@ extension HomeController {
   func revoke(_ name: String) async throws(HomeError) -> (client: InvitedClient, pending: [String]) {
     revocations += 1
     defer { revocations -= 1 }
-    let known = try await withDatabase { try $0.clients() }.first { HomeNames.same($0.name, name) }
+    let clients = try await withDatabase { try $0.clients() }
+    let known = clients.first { HomeNames.same($0.name, name) }
+    let others = clients.filter { !HomeNames.same($0.name, name) }.map(\.role)
     // Before the invitation: if the process ends in between, it can be revoked again. The invitation is revoked also if this
     // fails.
-    var failure = known.flatMap { revokeCertificates(of: [$0.role]) }
+    var failure = known.flatMap { revokeCertificates(of: [$0.role], keptBy: others) }
     let client = try await withDatabase { try $0.revoke(name) }
     // The role of a damaged entry was unknown.
-    if known == nil { failure = revokeCertificates(of: HomeRole.allCases) }
+    if known == nil { failure = revokeCertificates(of: HomeRole.allCases, keptBy: others) }
     do { try await server?.loadInvitations() } catch { failure = error }
     await updateAccess(within: Self.revocationTimeout)
     if let failure { throw failure }
     return (client, dispatcher.value.perform { engine, _ in engine.nodesWithPendingAccess }.map { self.name(of: $0) })
   }
 
+  /// - Parameter others: the roles of the remaining clients.
   /// - Returns: the last failure.
-  private func revokeCertificates(of roles: [HomeRole]) -> HomeError? {
+  private func revokeCertificates(of roles: [HomeRole], keptBy others: [HomeRole]) -> HomeError? {
     var failure: HomeError?
+    let kept = Set(others.map { ClientTag.identifier(of: $0) })
     for tag in Set(roles.map { ClientTag.identifier(of: $0) }) {
       do throws(HomeError) {
-        try change { engine, _ throws(ControllerError) in try engine.revokeCertificates(tag: tag) }
+        try change { engine, _ throws(ControllerError) in
+          try engine.revokeCertificates(tag: tag, isLast: !kept.contains(tag))
+        }
       } catch { failure = error }
     }
     return failure

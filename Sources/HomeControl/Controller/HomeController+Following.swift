@@ -45,17 +45,17 @@ extension HomeController {
     }
     guard self.center === center, !dispatcher.value.host.isStopped else { return }
     keepContacts()
-    checkLog()
+    checkLargeLog()
     dispatcher.value.host.perform { engine, now in engine.follow(at: now) }
     dispatcher.value.stream.publish(hubState)
     await readClouds()
   }
 
-  /// Checks the log of the home, and logs damage. In a thread of its own, because that takes long for a large file.
-  private func checkLog() {
+  /// Checks a large log of the home in a thread of its own, and logs damage. A smaller one was checked at opening.
+  private func checkLargeLog() {
     guard options.machine.sharesFiles else { return }
     let (worker, database) = (options.machine.makeWorker(), dispatcher.value.writer.database)
-    worker.submit(on: eventLoop) { try database.checkLog() }.whenFailure { [logger = options.logger] error in
+    worker.submit(on: eventLoop) { try database.checkLargeLog() }.whenFailure { [logger = options.logger] error in
       logger.critical("\(HomeError(error))")
     }
     worker.close {}

@@ -138,7 +138,22 @@ extension HomeController {
     case .follow:
       try await follow()
       return .done
+
+    case .simulatedDevices:
+      guard let simulation = options.simulation else { return .simulatedDevices(devices: []) }
+      let fabric = fabric.id
+      return .simulatedDevices(devices: try await inBackground { simulation.devices(on: fabric) })
+    case .simulate(let process, let request):
+      guard let simulation = options.simulation else { throw HomeError(.notRunning, "no virtual devices are running") }
+      return .simulated(reply: try await inBackground { try simulation.send(request, to: process) })
     }
+  }
+
+  /// Executes a body that blocks in a thread of its own.
+  private func inBackground<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws(HomeError) -> R {
+    let worker = options.machine.makeWorker()
+    defer { worker.close {} }
+    do { return try await worker.submit(on: eventLoop, body).get() } catch { throw HomeError(error) }
   }
 
   /// Changes the stored deliveries, and starts or stops them accordingly.

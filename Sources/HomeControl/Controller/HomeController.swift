@@ -35,6 +35,8 @@ public actor HomeController {
     /// The options for requests to clouds.
     public var clouds = CloudOptions()
     public var logger: Logger
+    /// The virtual devices of this machine, for clients that are owners of the home; nil: none.
+    package var simulation: (any SimulationControl)?
     /// The membership of an invited client in the fabric of the home. Then the home is in memory, and no lock is acquired.
     package var membership: FabricMembership?
     /// The home of an invited client, as known from its hub.

@@ -143,9 +143,12 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   /// Stores changes, unless the stored membership was removed, belongs to another key, or has later credentials, because
   /// another process may have changed it.
   package func update(in state: StateDirectory) throws(HomeError) {
-    guard let stored = try Self.stored(in: state), stored.key == key, stored.identity == identity, stored.time <= time
-    else { return }
-    try store(in: state)
+    try Files.locked(state.hub) { () throws(HomeError) in
+      guard let stored = try Self.stored(in: state), stored.key == key, stored.identity == identity,
+        stored.time <= time
+      else { return }
+      try store(in: state)
+    }
   }
 
   /// Stores it in place of another one, accessible by the user only.

@@ -35,16 +35,21 @@ extension HubInvitation {
     } else {
       try Self.removeFile(state.authorities)
     }
-    // The credentials belong to the former invitation.
-    try Self.removeFile(state.membership)
-    try Files.replace(state.invitation, withSecret: Data("\(self)\n".utf8))
+    try Files.locked(state.hub) { () throws(HomeError) in
+      // The credentials belong to the former invitation.
+      try Self.removeFile(state.membership)
+      try Files.replace(state.invitation, withSecret: Data("\(self)\n".utf8))
+    }
   }
 
   /// Removes the stored invitation.
   public static func remove(from state: StateDirectory) throws(HomeError) {
-    try removeFile(state.invitation)
-    try removeFile(state.authorities)
-    try removeFile(state.membership)
+    // Another process may be storing new credentials.
+    try Files.locked(state.hub) { () throws(HomeError) in
+      try removeFile(state.invitation)
+      try removeFile(state.authorities)
+      try removeFile(state.membership)
+    }
   }
 
   private static func removeFile(_ path: String) throws(HomeError) {

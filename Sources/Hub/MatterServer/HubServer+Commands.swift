@@ -124,7 +124,7 @@ extension HubServer {
     case "remove_thread_dataset": return try removeCredentials(from: \.thread, arguments)
     case "get_all_credentials": return allCredentials
     case "get_icd_state": return try icdState(arguments)
-    case "get_network_topology": return topology
+    case "get_network_topology": return try await topology(arguments)
     case "get_thread_border_routers": return []
     case "get_thread_diagnostics": return arguments("ext_pan_id") == nil ? [] : .null
     case "check_node_update": return try checkUpdate(arguments)
@@ -229,18 +229,5 @@ extension HubServer {
 
   static func unknown(_ id: NodeID) -> MatterServerError {
     MatterServerError(.nodeNotExists, "node \(id.rawValue) does not exist")
-  }
-
-  private var topology: JSONValue {
-    let nodes = projection.nodes.sorted { $0.key < $1.key }.map { id, node -> JSONValue in
-      let values = state.values[id]
-      let kind = [(EndpointID.root, ClusterID(53), "thread"), (.root, 54, "wifi"), (.root, 55, "ethernet")]
-        .first { values?[$0.0, $0.1] != nil }
-      return [
-        "id": .string(String(id.rawValue)), "kind": "matter", "network_type": .string(kind?.2 ?? "unknown"),
-        "node_id": .int(id.rawValue), "available": .bool(node.isAvailable),
-      ]
-    }
-    return ["collected_at": .int(now / 1000), "nodes": .array(nodes), "connections": []]
   }
 }

@@ -12,6 +12,7 @@ extension HubServer {
   func broadcast(_ event: String, _ data: (RoleVisibility) -> JSONValue?) {
     enqueue(event, data)
     flush()
+    scheduleTopology()
   }
 
   /// Queues an event for all listening clients, until ``flush()``. It is encoded once for all clients with the same role.
@@ -74,6 +75,7 @@ extension HubServer {
     }
     // One write to the socket for all events of an update.
     flush()
+    if !topologies.isEmpty, events.contains(where: \.changesTopology) { scheduleTopology() }
     if !waiters.isEmpty { resumeWaiters() }
   }
 

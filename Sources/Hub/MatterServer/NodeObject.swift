@@ -33,7 +33,7 @@ enum NodeObject {
     }
   }
 
-  private static func isBridge(_ id: NodeID, _ state: HomeState) -> Bool {
+  static func isBridge(_ id: NodeID, _ state: HomeState) -> Bool {
     state.sources(of: id).contains { source in
       source.endpoints.contains { $0.deviceTypes.contains(DeviceTypes.aggregator.id) }
     }

@@ -10,6 +10,15 @@ enum NodeEvent: Hashable {
   case endpointRemoved(NodeID, EndpointID)
   case attribute(NodeID, ConcreteAttributePath, value: [UInt8])
   case event(NodeID, EventData)
+
+  /// Whether the ``NetworkTopology`` may be another one after the event.
+  var changesTopology: Bool {
+    switch self {
+    case .added, .updated, .removed: true
+    case .attribute(_, let path, _): NetworkTopology.clusters.contains(path.cluster)
+    case .endpointAdded, .endpointRemoved, .event: false
+    }
+  }
 }
 
 /// The nodes that clients were informed about, and the events that result from each update of the home.

@@ -154,6 +154,11 @@ public actor HubServer {
   /// Callers that wait until a node is announced or removed.
   var waiters: [Int: (node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
   var nextWaiter = 0
+  /// The graph of the network that each client which has requested it received last, by connection.
+  var topologies: [Int: NetworkTopology] = [:]
+  var isTopologyScheduled = false
+  /// The end of the running reads for the graph.
+  var topologyRefresh: EventLoopFuture<Void>?
   /// Stores the settings, in the order of their changes.
   var settingsWork: SerialWork
 

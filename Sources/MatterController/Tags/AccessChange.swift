@@ -2,14 +2,15 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// State machine that writes the entries of tags to a node's access control list: adds missing ones, and replaces earlier
-/// versions, but not later ones. All other entries are written back without changes. Matter Core § 9.10.
+/// State machine that writes the entries of tags to a node's access control list: adds missing ones, replaces earlier
+/// versions, but not later ones, and removes those of retired tags. All other entries are written back without changes.
+/// Matter Core § 9.10.
 struct AccessChange: Sendable {
   typealias Entry = AccessControl.AccessControlEntryStruct
 
   let node: NodeID
   let tags: [TagRecord]
-  /// The tags that have an entry.
+  /// The tags that have an entry, and the retired ones that have none.
   private(set) var granted: [TagRecord] = []
   /// The tags for which the list has no space.
   private(set) var refused: [TagRecord] = []
@@ -81,8 +82,11 @@ struct AccessChange: Sendable {
         later[tag.identifier] = latest
         continue
       }
-      // Only the controller uses the identifier: an entry with it is replaced as a whole.
-      if let first = known.first {
+      // Only the controller uses the identifier: an entry with it is replaced or removed as a whole.
+      if tag.isRetired {
+        for index in known.reversed() { entries.remove(at: index) }
+        isChanged = isChanged || !known.isEmpty
+      } else if let first = known.first {
         if known.count > 1 || !tag.isCurrent(entries[first].entry) {
           for index in known.dropFirst().reversed() { entries.remove(at: index) }
           entries[first] = ScopedEntry(wanted)

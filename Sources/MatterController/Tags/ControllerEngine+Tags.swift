@@ -71,9 +71,11 @@ extension ControllerEngine {
   }
 
   /// The nodes that lack an access entry of a tag, by id. A node with a long idle time gets none, because it answers late.
-  public var nodesWithMissingAccess: [NodeID] { nodesWithTags.filter { !tagTable.missing(on: $0).isEmpty } }
+  public var nodesWithMissingAccess: [NodeID] {
+    nodesWithTags.filter { tagTable.missing(on: $0).contains { !$0.isRetired } }
+  }
 
-  /// The nodes with missing access entries for which their list may have space, by id.
+  /// The nodes with missing access entries for which their list may have space, or with entries to be removed, by id.
   public var nodesWithPendingAccess: [NodeID] { nodesWithTags.filter { tagTable.isPending($0) } }
 
   private var nodesWithTags: [NodeID] { nodes.map(\.nodeID).filter { peers[$0]?.record.longIdle == nil } }
@@ -83,9 +85,11 @@ extension ControllerEngine {
 
   /// Revokes all certificates with a tag. Later certificates have the next version, and nodes that can't be reached get the
   /// changed access entry when a session with them opens.
+  /// - Parameter isLast: whether no other node has a certificate with the tag, so that the access entries are removed until
+  ///   the next certificate.
   /// - Throws: ``ControllerError/invalidRequest(_:)`` after 65,535 revocations.
-  public mutating func revokeCertificates(tag identifier: UInt16) throws(ControllerError) {
-    store(try tagTable.raise(identifier))
+  public mutating func revokeCertificates(tag identifier: UInt16, isLast: Bool = false) throws(ControllerError) {
+    store(try tagTable.raise(identifier, isRetired: isLast))
   }
 
   /// Writes the access entries of all tags to a node, unless it has them. Completes with

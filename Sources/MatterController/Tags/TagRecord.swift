@@ -14,7 +14,9 @@ package struct TagRecord: Hashable, Sendable {
   package let privilege: Privilege
   /// Whether a certificate with this version was issued.
   var isIssued = false
-  /// The nodes whose access control list has an entry for this version, in order.
+  /// Whether the entries are removed, because no client is left. The next certificate adds them again.
+  package internal(set) var isRetired = false
+  /// The nodes whose access control list has an entry for this version, or no entry if the tag is retired, in order.
   package internal(set) var holders: [NodeID] = []
 
   init(_ identifier: UInt16, _ privilege: Privilege) { (self.identifier, self.privilege) = (identifier, privilege) }
@@ -38,10 +40,10 @@ package struct TagRecord: Hashable, Sendable {
       && entry.privilege == .init(rawValue: privilege.rawValue)
   }
 
-  /// Whether an access control list has the entry for this version, and none for another one.
+  /// Whether an access control list has the entry for this version, and none for another one; none at all if it is retired.
   func isGranted(by list: [AccessChange.Entry]) -> Bool {
     let own = list.filter(isVersion)
-    return own.count == 1 && own.allSatisfy(isCurrent)
+    return own.count == (isRetired ? 0 : 1) && own.allSatisfy(isCurrent)
   }
 
   // MARK: Storage
@@ -62,6 +64,7 @@ package struct TagRecord: Hashable, Sendable {
       $0.write(UInt64(privilege.rawValue), .context(1))
       $0.write(isIssued, .context(2))
       $0.array(.context(3)) { for holder in holders { $0.write(holder.rawValue) } }
+      $0.write(isRetired, .context(4))
     }
     return writer.bytes
   }
@@ -70,10 +73,11 @@ package struct TagRecord: Hashable, Sendable {
   init?(tlv: [UInt8]) {
     guard let element = try? TLVElement(decoding: tlv), case .unsigned(let tag)? = element[0]?.value,
       case .unsigned(let number)? = element[1]?.value, let privilege = Privilege(rawValue: UInt8(clamping: number)),
-      case .boolean(let isIssued)? = element[2]?.value, case .array(let holders)? = element[3]?.value
+      case .boolean(let isIssued)? = element[2]?.value, case .array(let holders)? = element[3]?.value,
+      case .boolean(let isRetired)? = element[4]?.value
     else { return nil }
     self.init(UInt16(truncatingIfNeeded: tag >> 16), privilege)
-    (version, self.isIssued) = (UInt16(truncatingIfNeeded: tag), isIssued)
+    (version, self.isIssued, self.isRetired) = (UInt16(truncatingIfNeeded: tag), isIssued, isRetired)
     self.holders = holders.compactMap { if case .unsigned(let number) = $0.value { NodeID(number) } else { nil } }
   }
 }

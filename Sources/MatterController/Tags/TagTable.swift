@@ -25,25 +25,29 @@ struct TagTable: Sendable {
     var record = records[identifier] ?? TagRecord(identifier, privilege)
     guard !record.isIssued else { return (record, []) }
     record.isIssued = true
+    if record.isRetired { (record.isRetired, record.holders) = (false, []) }
     records[identifier] = record
     return (record, [record.stored])
   }
 
   /// Raises the version of a tag if a certificate with the present one was issued.
+  /// - Parameter isRetired: whether the entries are removed.
   /// - Returns: the changes of the store.
-  mutating func raise(_ identifier: UInt16) throws(ControllerError) -> [StoreChange] {
-    guard var record = records[identifier], record.isIssued else { return [] }
-    guard record.version < .max else { throw .invalidRequest("tag \(record.tag): no version left") }
-    record.version += 1
-    (record.isIssued, record.holders) = (false, [])
+  mutating func raise(_ identifier: UInt16, isRetired: Bool = false) throws(ControllerError) -> [StoreChange] {
+    guard var record = records[identifier], record.isIssued || isRetired && !record.isRetired else { return [] }
+    if record.isIssued {
+      guard record.version < .max else { throw .invalidRequest("tag \(record.tag): no version left") }
+      record.version += 1
+    }
+    (record.isIssued, record.isRetired, record.holders) = (false, isRetired, [])
     records[identifier] = record
     return [record.stored]
   }
 
-  /// Returns the tags for which a node has no access entry.
+  /// Returns the tags for which a node has no access entry, or one to be removed.
   func missing(on node: NodeID) -> [TagRecord] { tags.filter { !$0.holders.contains(node) } }
 
-  /// Whether a node lacks an access entry for which its list may have space.
+  /// Whether a node lacks an access entry for which its list may have space, or has one to be removed.
   func isPending(_ node: NodeID) -> Bool {
     missing(on: node).contains { refused[node]?.contains($0.tag) != true }
   }
@@ -77,7 +81,7 @@ struct TagTable: Sendable {
     }
     self.refused[change.node] = refused.isEmpty ? nil : refused
     for tag in change.granted {
-      guard var record = records[tag.identifier], record.version == tag.version,
+      guard var record = records[tag.identifier], record.version == tag.version, record.isRetired == tag.isRetired,
         !record.holders.contains(change.node)
       else { continue }
       record.holders.append(change.node)

@@ -1,22 +1,57 @@
+import ArgumentParser
 import HearthHome
 import MatterModel
 import VirtualDevices
 
-/// The running virtual devices of a state directory, looked up by name.
-struct RunningDevices {
-  let fleets: [FleetStatus]
-  private let directory: StateDirectory
+/// Options of the commands that access running virtual devices.
+struct SimOptions: ParsableArguments {
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var hub: HubOptions
 
+  var output: Output { global.output }
+
+  /// Runs the body with the running devices of the state directory or, if there are none, of the hub that it has joined.
+  /// With --hub, the devices are those of that hub.
   /// - Throws: `notRunning` if no devices are running.
-  init(_ options: GlobalOptions) throws {
-    directory = try options.stateDirectory
-    fleets = FleetStatus.running(in: directory.run)
-    guard !fleets.isEmpty else {
+  func withDevices<R>(_ body: (RunningDevices) async throws -> R) async throws -> R {
+    let state = try global.stateDirectory
+    let local = LocalSimulation(directory: state.run)
+    let fleets = hub.hubs.isEmpty ? FleetStatus.running(in: state.run) : []
+    if !fleets.isEmpty {
+      return try await body(RunningDevices(fleets: fleets) { request, process in try local.send(request, to: process) })
+    }
+    guard let client = try hub.client(global) else {
       throw HomeError(
-        .notRunning,
-        "no virtual devices are running with the state in \(directory.root); start some with `hearth run FILE`")
+        .notRunning, "no virtual devices are running with the state in \(state.root); start some with `hearth run FILE`"
+      )
+    }
+    return try await output.reportingWaits {
+      try await Home(through: client).beforeClosing { home in
+        let send: RunningDevices.Send = { request, process in
+          try LocalSimulation.decode(await home.simulate(try LocalSimulation.encode(request), on: process))
+        }
+        var fleets: [FleetStatus] = []
+        for process in Set(try await home.simulatedDevices.map(\.process)).sorted() {
+          if let fleet = try await send(.status, process).fleet { fleets.append(fleet) }
+        }
+        guard !fleets.isEmpty else {
+          throw HomeError(.notRunning, "no virtual devices are running with the state of the hub")
+        }
+        return try await body(RunningDevices(fleets: fleets, send: send))
+      }
     }
   }
+}
+
+/// Running virtual devices, looked up by name.
+struct RunningDevices {
+  /// Sends a request to a process.
+  typealias Send = (ControlRequest, Int32) async throws -> ControlReply
+
+  let fleets: [FleetStatus]
+  private let send: Send
+
+  init(fleets: [FleetStatus], send: @escaping Send) { (self.fleets, self.send) = (fleets, send) }
 
   /// A running device, or one behind a running bridge.
   struct Entry {
@@ -72,20 +107,11 @@ struct RunningDevices {
   }
 
   @discardableResult
-  func send(_ request: ControlRequest, to entry: Entry) throws(HomeError) -> ControlReply {
-    do throws(ControlError) {
-      return try ControlClient.send(request, toProcess: entry.process, in: directory.run)
-    } catch {
-      let code: HomeError.Code =
-        switch error.code {
-        case .notRunning: .notRunning
-        case .noAnswer: .timedOut
-        case .badRequest: .badArguments
-        case .notFound: .notFound
-        case .refused, .noPower: .refused
-        case .failed: .internalError
-        }
-      throw HomeError(code, error.message, device: entry.path, cause: error)
+  func send(_ request: ControlRequest, to entry: Entry) async throws -> ControlReply {
+    do { return try await send(request, entry.process) } catch {
+      var error = HomeError(error)
+      error.device = error.device ?? entry.path
+      throw error
     }
   }
 }

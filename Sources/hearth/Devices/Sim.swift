@@ -6,18 +6,22 @@ import VirtualDevices
 struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sim", abstract: "Inspect and control running virtual devices.",
+    discussion: """
+      The devices are those that run with the state directory. If there are none and it has joined a hub as an owner, they are \
+      those that run with the state directory of the hub.
+      """,
     subcommands: [
       List.self, SimSet.self, SimGet.self, SimPress.self, SimTrigger.self, SimPower.self, SimNet.self, SimFault.self,
       SimAdd.self, SimRemove.self, SimDrops.self,
     ])
 
-  struct List: ParsableCommand {
+  struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "ps", abstract: "List the running devices: name, type, node, port, codes, fabrics, state.")
-    @OptionGroup var options: GlobalOptions
+    @OptionGroup var options: SimOptions
 
-    func run() throws {
-      let devices = try RunningDevices(options).fleets.flatMap(\.devices)
+    func run() async throws {
+      let devices = try await options.withDevices { $0.fleets.flatMap(\.devices) }
       options.output.result(VirtualDeviceReport.json(devices), VirtualDeviceReport.table(devices))
     }
   }

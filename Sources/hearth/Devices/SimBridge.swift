@@ -4,7 +4,7 @@ import HearthHome
 import VirtualDevices
 
 /// `hearth sim add`.
-struct SimAdd: ParsableCommand {
+struct SimAdd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add devices behind a running bridge.",
     discussion: """
@@ -12,30 +12,31 @@ struct SimAdd: ParsableCommand {
       before has the same endpoint and unique id again. For example:
         hearth sim add Bridge Spot --type 'on/off light' --room Hall
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The bridge.") var bridge: String
   @Argument(help: "The names of the devices.") var names: [String]
   @Option(help: ArgumentHelp("The type of the devices; `hearth types` lists them.", valueName: "type")) var type: String
   @Option(help: ArgumentHelp("The room of the devices.", valueName: "room")) var room: String?
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(bridge)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    for name in names {
-      var fields = ["name": name, "type": type]
-      fields["room"] = room
-      // JSON is also YAML, and quotes all characters.
-      let text = String(decoding: try encoder.encode(fields), as: UTF8.self)
-      try running.send(.add(device: entry.path, entry: text), to: entry)
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(bridge)
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      for name in names {
+        var fields = ["name": name, "type": type]
+        fields["room"] = room
+        // JSON is also YAML, and quotes all characters.
+        let text = String(decoding: try encoder.encode(fields), as: UTF8.self)
+        try await running.send(.add(device: entry.path, entry: text), to: entry)
+      }
+      options.output.result(["bridge": .string(entry.path), "added": .array(names.map { .string($0) })], "")
     }
-    options.output.result(["bridge": .string(entry.path), "added": .array(names.map { .string($0) })], "")
   }
 }
 
 /// `hearth sim remove`.
-struct SimRemove: ParsableCommand {
+struct SimRemove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove devices from a running bridge.",
     discussion: """
@@ -43,19 +44,20 @@ struct SimRemove: ParsableCommand {
       devices. For example:
         hearth sim remove Bridge Spot
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The bridge.") var bridge: String
   @Argument(help: "The devices behind it.") var devices: [String]
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(bridge)
-    let targets = try devices.map { try running.resolve($0) }
-    for target in targets where target.node.path != entry.path || target.path == entry.path {
-      throw HomeError(.notFound, "is not behind “\(entry.path)”", device: target.path)
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(bridge)
+      let targets = try devices.map { try running.resolve($0) }
+      for target in targets where target.node.path != entry.path || target.path == entry.path {
+        throw HomeError(.notFound, "is not behind “\(entry.path)”", device: target.path)
+      }
+      for target in targets { try await running.send(.remove(device: target.path), to: target) }
+      options.output.result(
+        ["bridge": .string(entry.path), "removed": .array(targets.map { .string($0.path) })], "")
     }
-    for target in targets { try running.send(.remove(device: target.path), to: target) }
-    options.output.result(
-      ["bridge": .string(entry.path), "removed": .array(targets.map { .string($0.path) })], "")
   }
 }

@@ -3,7 +3,7 @@ import HearthHome
 import VirtualDevices
 
 /// `hearth sim fault`.
-struct SimFault: ParsableCommand {
+struct SimFault: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fault", abstract: "Inject faults into a device, or remove them.",
     discussion: """
@@ -15,7 +15,7 @@ struct SimFault: ParsableCommand {
         hearth sim fault Kitchen/Lamp --full scenes --full groups
         hearth sim fault Kitchen/Lamp --heal
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
   @Flag(help: "Answer requests and handshakes with BUSY.") var busy = false
   @Option(help: ArgumentHelp("The time between a request and its execution.", valueName: "time")) var slow: String?
@@ -82,17 +82,18 @@ struct SimFault: ParsableCommand {
     return faults
   }
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(device)
-    let faults = try faults()
-    let isChange = heal || faults != DeviceFaults()
-    if isChange { try running.send(.faults(device: entry.path, faults), to: entry) }
-    let fleet = try running.send(.status, to: entry).fleet
-    let node = fleet?.devices.first { $0.path == entry.node.path }
-    let present = entry.path == node?.path ? node?.faults : node?.bridged.first { $0.path == entry.path }?.faults
-    options.output.result(
-      ["device": .string(entry.path), "faults": .array((present ?? []).map { .string($0) })],
-      isChange ? "" : present.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "no faults")
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(device)
+      let faults = try self.faults()
+      let isChange = heal || faults != DeviceFaults()
+      if isChange { try await running.send(.faults(device: entry.path, faults), to: entry) }
+      let fleet = try await running.send(.status, to: entry).fleet
+      let node = fleet?.devices.first { $0.path == entry.node.path }
+      let present = entry.path == node?.path ? node?.faults : node?.bridged.first { $0.path == entry.path }?.faults
+      options.output.result(
+        ["device": .string(entry.path), "faults": .array((present ?? []).map { .string($0) })],
+        isChange ? "" : present.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "no faults")
+    }
   }
 }

@@ -5,7 +5,7 @@ import Runtime
 import VirtualDevices
 
 /// `hearth sim net`.
-struct SimNet: ParsableCommand {
+struct SimNet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "net", abstract: "Inject network faults around a device, or remove them.",
     discussion: """
@@ -17,7 +17,7 @@ struct SimNet: ParsableCommand {
         hearth sim net Kitchen/Lamp --partition
         hearth sim net Kitchen/Lamp --heal
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
   @Option(help: ArgumentHelp("The share of datagrams to drop.", valueName: "share"), transform: Self.share)
   var loss: Ratio?
@@ -65,15 +65,16 @@ struct SimNet: ParsableCommand {
     partition ? .partition : heal ? .heal : conditions.map { .conditions($0) }
   }
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(device)
-    if let fault { try running.send(.network(device: entry.path, fault), to: entry) }
-    let fleet = try running.send(.status, to: entry).fleet
-    let network = fleet?.devices.first { $0.path == entry.node.path }?.network
-    options.output.result(
-      (["device": .string(entry.path)] as JSON).adding(VirtualDeviceReport.json(network)),
-      fault == nil ? VirtualDeviceReport.text(network) ?? "no faults" : "")
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(device)
+      if let fault { try await running.send(.network(device: entry.path, fault), to: entry) }
+      let fleet = try await running.send(.status, to: entry).fleet
+      let network = fleet?.devices.first { $0.path == entry.node.path }?.network
+      options.output.result(
+        (["device": .string(entry.path)] as JSON).adding(VirtualDeviceReport.json(network)),
+        fault == nil ? VirtualDeviceReport.text(network) ?? "no faults" : "")
+    }
   }
 }
 

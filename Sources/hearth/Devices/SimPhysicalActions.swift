@@ -7,7 +7,7 @@ import MatterProtocol
 import VirtualDevices
 
 /// `hearth sim set`.
-struct SimSet: ParsableCommand {
+struct SimSet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change attributes as the physical device would.",
     discussion: """
@@ -19,32 +19,33 @@ struct SimSet: ParsableCommand {
         hearth sim set Kitchen/Dishwasher.door=open                                  the door is opened
         hearth sim set 'Desk Lamp.bridgedDeviceBasicInformation.reachable=false'     the bridge loses the device
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Flag(help: "Take values as encoded, without units.") var raw = false
   @Argument(help: ArgumentHelp("The attributes and their values.", valueName: "path=value")) var assignments: [String]
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    var requests: [(RunningDevices.Entry, ControlRequest)] = []
-    for (path, value) in try Write.pairs(assignments) {
-      if let (entry, endpoint, part) = Self.part(path, in: running) {
-        requests.append((entry, .part(device: entry.path, endpoint: endpoint, name: part, state: value)))
-        continue
+  func run() async throws {
+    try await options.withDevices { running in
+      var requests: [(RunningDevices.Entry, ControlRequest)] = []
+      for (path, value) in try Write.pairs(assignments) {
+        if let (entry, endpoint, part) = Self.part(path, in: running) {
+          requests.append((entry, .part(device: entry.path, endpoint: endpoint, name: part, state: value)))
+          continue
+        }
+        let target = try SimAttributePath(path, in: running)
+        let tlv = try await AttributeUnits.parse(
+          value, cluster: target.cluster, attribute: target.attribute, raw: raw, named: path,
+          levels: AttributeUnits.isLevel(target.cluster, target.attribute) ? levels(target, running) : .standard)
+        requests.append(
+          (
+            target.entry,
+            .set(
+              device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
+              attribute: target.attribute.rawValue, value: tlv)
+          ))
       }
-      let target = try SimAttributePath(path, in: running)
-      let tlv = try AttributeUnits.parse(
-        value, cluster: target.cluster, attribute: target.attribute, raw: raw, named: path,
-        levels: AttributeUnits.isLevel(target.cluster, target.attribute) ? levels(target, running) : .standard)
-      requests.append(
-        (
-          target.entry,
-          .set(
-            device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
-            attribute: target.attribute.rawValue, value: tlv)
-        ))
+      for (entry, request) in requests { try await running.send(request, to: entry) }
+      options.output.result(["set": .integer(requests.count)], "")
     }
-    for (entry, request) in requests { try running.send(request, to: entry) }
-    options.output.result(["set": .integer(requests.count)], "")
   }
 
   /// Parses DEVICE.PART or DEVICE.2.PART; nil for the path of an attribute.
@@ -60,38 +61,39 @@ struct SimSet: ParsableCommand {
   }
 
   /// Returns the level range of the device, or that of a light if the device does not have the attributes.
-  private func levels(_ target: SimAttributePath, _ running: RunningDevices) -> LevelRange {
-    func value(_ attribute: Attribute<LevelControl, UInt8>) -> UInt8? {
+  private func levels(_ target: SimAttributePath, _ running: RunningDevices) async -> LevelRange {
+    func value(_ attribute: Attribute<LevelControl, UInt8>) async -> UInt8? {
       let request = ControlRequest.get(
         device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
         attribute: attribute.id.rawValue)
-      return (try? running.send(request, to: target.entry).value).flatMap { try? UInt8(tlv: $0) }
+      return (try? await running.send(request, to: target.entry).value).flatMap { try? UInt8(tlv: $0) }
     }
     return LevelRange(
-      lowest: value(LevelControl.minLevel) ?? LevelRange.standard.lowest,
-      highest: value(LevelControl.maxLevel) ?? LevelRange.standard.highest)
+      lowest: await value(LevelControl.minLevel) ?? LevelRange.standard.lowest,
+      highest: await value(LevelControl.maxLevel) ?? LevelRange.standard.highest)
   }
 }
 
 /// `hearth sim get`.
-struct SimGet: ParsableCommand {
+struct SimGet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Read an attribute directly from the device.")
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(
     help: ArgumentHelp("The attribute: DEVICE.CLUSTER.ATTRIBUTE or DEVICE.2.CLUSTER.ATTRIBUTE.", valueName: "path"))
   var path: String
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let target = try SimAttributePath(path, in: running)
-    let reply = try running.send(
-      .get(
-        device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
-        attribute: target.attribute.rawValue), to: target.entry)
-    let schema = ElementNames.info(target.attribute, of: target.cluster)?.schema ?? .any
-    let value = reply.value ?? []
-    options.output.result(["value": .encoded(schema.json(of: value))], schema.text(of: value))
+  func run() async throws {
+    try await options.withDevices { running in
+      let target = try SimAttributePath(path, in: running)
+      let reply = try await running.send(
+        .get(
+          device: target.entry.path, endpoint: target.endpoint, cluster: target.cluster.rawValue,
+          attribute: target.attribute.rawValue), to: target.entry)
+      let schema = ElementNames.info(target.attribute, of: target.cluster)?.schema ?? .any
+      let value = reply.value ?? []
+      options.output.result(["value": .encoded(schema.json(of: value))], schema.text(of: value))
+    }
   }
 }
 
@@ -135,7 +137,7 @@ struct SimAttributePath {
 }
 
 /// `hearth sim press`.
-struct SimPress: ParsableCommand {
+struct SimPress: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "press", abstract: "Press the buttons of a switch.",
     discussion: """
@@ -147,7 +149,7 @@ struct SimPress: ParsableCommand {
       """)
   enum Action: String, CaseIterable, ExpressibleByArgument { case short, long, double, down, up, latch }
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
   @Argument(help: "The action: short, long, double, down, up or latch.") var action: Action = .short
   @Option(help: ArgumentHelp("The button of a device with several: its name, or its number from 1.", valueName: "name"))
@@ -162,11 +164,12 @@ struct SimPress: ParsableCommand {
     if action == .latch, position == nil { throw ValidationError("latch requires --position") }
   }
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(device)
-    try running.send(.move(device: entry.path, button: try index(entry), moves: moves), to: entry)
-    options.output.result(["device": .string(entry.path), "action": .string(action.rawValue)], "")
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(device)
+      try await running.send(.move(device: entry.path, button: try index(entry), moves: moves), to: entry)
+      options.output.result(["device": .string(entry.path), "action": .string(action.rawValue)], "")
+    }
   }
 
   private var moves: [ControlRequest.Move] {
@@ -204,7 +207,7 @@ struct SimPress: ParsableCommand {
 }
 
 /// `hearth sim power`.
-struct SimPower: ParsableCommand {
+struct SimPower: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "power", abstract: "Cut or restore the power of a device.",
     discussion: """
@@ -223,20 +226,21 @@ struct SimPower: ParsableCommand {
     }
   }
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
   @Argument(help: "The power: on, off, or cycle (off, and on after one second).") var power: Power
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(device)
-    try running.send(.power(device: entry.path, power.request), to: entry)
-    options.output.result(["device": .string(entry.path), "power": .string(power.rawValue)], "")
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(device)
+      try await running.send(.power(device: entry.path, power.request), to: entry)
+      options.output.result(["device": .string(entry.path), "power": .string(power.rawValue)], "")
+    }
   }
 }
 
 /// `hearth sim trigger`.
-struct SimTrigger: ParsableCommand {
+struct SimTrigger: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trigger", abstract: "Cause a test event, such as smoke.",
     discussion: """
@@ -245,40 +249,41 @@ struct SimTrigger: ParsableCommand {
         hearth sim trigger 'Hall Alarm'
         hearth sim trigger 'Hall Alarm' smokeWarning
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
   @Argument(help: "The name of the event, or its number.") var event: String?
 
-  func run() throws {
-    let running = try RunningDevices(options)
-    let entry = try running.resolve(device)
-    let events = try running.send(.trigger(device: entry.path, event: event), to: entry).events ?? []
-    var table = Table("EVENT", "TRIGGER")
-    var objects: [JSON] = []
-    for event in events {
-      let number = String(event.trigger, radix: 16)
-      let trigger = "0x" + String(repeating: "0", count: 16 - number.count) + number
-      table.add(event.name, trigger)
-      objects.append(["name": .string(event.name), "trigger": .string(trigger)])
+  func run() async throws {
+    try await options.withDevices { running in
+      let entry = try running.resolve(device)
+      let events = try await running.send(.trigger(device: entry.path, event: event), to: entry).events ?? []
+      var table = Table("EVENT", "TRIGGER")
+      var objects: [JSON] = []
+      for event in events {
+        let number = String(event.trigger, radix: 16)
+        let trigger = "0x" + String(repeating: "0", count: 16 - number.count) + number
+        table.add(event.name, trigger)
+        objects.append(["name": .string(event.name), "trigger": .string(trigger)])
+      }
+      let text = event != nil ? "" : events.isEmpty ? "none" : table.text
+      options.output.result(["device": .string(entry.path), "events": .array(objects)], text)
     }
-    let text = event != nil ? "" : events.isEmpty ? "none" : table.text
-    options.output.result(["device": .string(entry.path), "events": .array(objects)], text)
   }
 }
 
 /// `hearth sim drops`.
-struct SimDrops: ParsableCommand {
+struct SimDrops: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drops", abstract: "Count the messages that a device dropped since its start, by reason.",
     discussion: """
       Includes failed commands to bound devices. Reasons that begin with dns. are those of service discovery, which all \
       devices of a process share.
       """)
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
 
-  func run() throws {
-    let entry = try RunningDevices(options).resolve(device)
+  func run() async throws {
+    let entry = try await options.withDevices { try $0.resolve(device) }
     var drops = entry.node.drops.sorted { $0.key < $1.key }
     for (reason, count) in entry.discoveryDrops.sorted(by: { $0.key < $1.key }) {
       drops.append((key: "dns.\(reason)", value: count))

@@ -25,6 +25,7 @@ extension HomeOpening {
       options.addresses = try network.book().addresses(in: try StoredNames(options.state).registry())
     }
     options.timeout = network.timeout?.duration ?? timeout
+    options.simulation = LocalSimulation(directory: options.state.run)
     return options
   }
 }

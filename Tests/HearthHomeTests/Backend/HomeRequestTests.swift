@@ -88,7 +88,8 @@ import Testing
     ),
     (.resumeDelivery(id: 1), .owner), (.removeDelivery(id: 1), .owner),
     (.clients, .owner), (.invite(name: "Ada", role: .member), .owner), (.revoke(name: "Ada"), .owner),
-    (.status, .owner), (.certify(request: Data([0x30, 0])), .guest),
+    (.status, .owner), (.certify(request: Data([0x30, 0])), .guest), (.simulatedDevices, .owner),
+    (.simulate(process: 1, request: #"{"status":{}}"#), .owner),
   ]
 
   @Test(arguments: all) func permitsRequestsByRole(_ request: HomeRequest, least: HomeRole) {

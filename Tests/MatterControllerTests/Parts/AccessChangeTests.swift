@@ -76,6 +76,31 @@ import Testing
       ])
   }
 
+  @Test func removesEntriesOfRetiredTag() throws {
+    var table = TagTable([:])
+    _ = table.issue(0x48E1, .operate)
+    _ = try table.raise(0x48E1, isRetired: true)
+    let stored = try #require(table.tags.first)
+    #expect(TagRecord(tlv: stored.tlv) == stored)
+    let old = Self.entry(.operate, [.tag(0x48E1_0001)])
+    var change = AccessChange(5, table.tags)
+    #expect(try !change.handle(report([Self.admin, old, Self.group, old])))
+    #expect(try written(change).map(\.subjects) == [Self.admin, Self.group].map(\.subjects))
+    #expect(try change.handle(answer(.success)) && change.granted == [stored])
+    _ = table.complete(change)
+    #expect(!table.isPending(5))
+    // The entry is back after the device returned to an earlier state.
+    _ = table.note([Self.admin, old], of: 5)
+    #expect(table.isPending(5))
+    // A device without the entry is not written.
+    var again = AccessChange(5, table.tags)
+    #expect(try again.handle(report([Self.admin])))
+    // A change that began before the next certificate does not count.
+    _ = table.issue(0x48E1, .operate)
+    _ = table.complete(again)
+    #expect(table.missing(on: 5).map(\.tag) == [0x48E1_0002])
+  }
+
   @Test("does not undo a revocation") func keepsLaterVersion() throws {
     let later = Self.entry(.operate, [.tag(0x48E1_0003)])
     var change = AccessChange(5, [Self.tag(0x48E0, .view), Self.tag(0x48E1, .operate, version: 2)])
