@@ -48,7 +48,8 @@ import VirtualDevices
 
   @Test("a part has no network and no power supply of its own") func sharesMachine() async throws {
     let problems = ScenarioFileTests.problems(Self.devices + "steps:\n  - net: { spot: partition }\n")
-    #expect(problems.joined().contains("expected a device on a machine of its own, such as “Ceiling”, which it belongs to"))
+    #expect(
+      problems.joined().contains("expected a device on a machine of its own, such as “Ceiling”, which it belongs to"))
     let result = try await run("  - power: { spot: off }\n")
     #expect("\(result)".contains("it has no power supply of its own; use “Ceiling”"))
   }

@@ -43,7 +43,9 @@ import Testing
   }
 
   @Test("parts keep their endpoints when others come and go") func keepsEndpoints() throws {
-    func fan(_ parts: String) throws -> DeviceDefinition { try Self.device("  - { name: F, type: fan, parts: [\(parts)] }\n") }
+    func fan(_ parts: String) throws -> DeviceDefinition {
+      try Self.device("  - { name: F, type: fan, parts: [\(parts)] }\n")
+    }
     let (a, b, c) = ("{ name: A, type: plug }", "{ name: B, type: plug }", "{ name: C, type: plug }")
     var numbers = EndpointNumbers()
     #expect(DeviceAssembly.endpoints(of: try fan("\(a), \(b)"), &numbers).map(\.id) == [1, 2, 3])
@@ -115,7 +117,7 @@ import Testing
     ),
     (
       "type: fan, parts: [{ name: A, type: plug, faults: { busy: true } }]",
-      "2:72: found a mapping, expected only the fault “data” here; the others belong to the whole node"
+      "2:70: found a mapping, expected only the fault “data” here; the others belong to the whole node"
     ),
   ])
   func reportsErrors(keys: String, message: String) {
@@ -123,7 +125,8 @@ import Testing
     #expect(found == "fan.yaml:" + message)
   }
 
-  @Test("keys of the node are not those of a part", arguments: ["room: Hall", "passcode: 1", "battery: 5%", "count: 2"])
+  @Test(
+    "keys of the node are not those of a part", arguments: ["room: Hall", "passcode: 1", "battery: 5%", "count: 2"])
   func refusesKeys(_ key: String) {
     let found = problems("  - { name: Thing, type: fan, parts: [{ name: A, type: plug, \(key) }] }\n")
     #expect(found.hasPrefix("fan.yaml:2:62: found key “\(key.prefix { $0 != ":" })”, expected name, type, attributes"))

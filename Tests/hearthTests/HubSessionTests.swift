@@ -149,7 +149,7 @@ import Testing
     #expect(try await owner("sim", "add", "bridge", "Fan", "--type", "plug").status == 0)
     #expect(try await hearth("sim", "ps").output.contains("Fan"))
     let failed = try await owner("sim", "get", "wired.booleanState.stateValue", "--json")
-    #expect(failed.status == 3 && failed.output.contains(#""device":"Den/\(name)""#), "\(failed)")
+    #expect(failed.status == 3 && failed.output.contains("\"device\":\"Den/\(name)\""), "\(failed)")
     #expect(try await owner("sim", "get", "unknown.onOff.onOff").status == 3)
     #expect(try await member("sim", "ps").status == 7)
 

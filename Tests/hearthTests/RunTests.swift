@@ -49,7 +49,8 @@ import Testing
     #expect(try await hearth("sim", "ps").status == 13)
     let json = try await hearth("run", path, "--check", "--json").output
     #expect(
-      json == #"{"ok":true,"data":{"home":"Home","devices":1,"bridged":0,"rooms":[],"clashes":[]}}"# + "\n", "\(json)")
+      json == #"{"ok":true,"data":{"home":"Home","devices":1,"bridged":0,"parts":0,"rooms":[],"clashes":[]}}"# + "\n",
+      "\(json)")
     let wrong = try await hearth("run", try file(hearth, light + "    port: 0\n"), "--check")
     #expect(wrong.status == 12 && wrong.errors.contains("home.yaml:4:11: found 0, expected a number"), "\(wrong)")
   }

@@ -181,10 +181,9 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   /// Returns the number of the timer.
   private func addTimer(_ deadline: NIODeadline, _ body: @escaping @Sendable () -> Void) -> UInt64 {
     let position = freePositions.popLast() ?? actions.count
-    precondition(position < 1 << 24, "too many timers")
     if position == actions.count { actions.append(nil) }
     timerCount += 1
-    let number = timerCount << 24 | UInt64(position)
+    let number = timerCount << Self.positionBits | UInt64(position)
     let due = Int64(clamping: deadline.uptimeNanoseconds)
     timers.insert(Timer(deadline: due, number: number))
     actions[position] = Action(number: number, span: due - clock().nanoseconds, body: body)
@@ -192,7 +191,10 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     return number
   }
 
-  private static func position(_ number: UInt64) -> Int { Int(number & 0xFF_FFFF) }
+  /// The bits of a timer's number that are its position: for more timers than memory can hold.
+  private static let positionBits: UInt64 = 30
+
+  private static func position(_ number: UInt64) -> Int { Int(number & ((1 << positionBits) - 1)) }
 
   /// Removes the action of a timer; returns nil if it has run or was canceled.
   private func removeAction(_ number: UInt64) -> Action? {
@@ -215,6 +217,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     return NIOScheduledCallback(self, id: addTimer(deadline, body))
   }
 
+  /// Cancels a callback that has not run.
   public func cancelScheduledCallback(_ callback: NIOScheduledCallback) {
     if let number = callback.customCallbackID { _ = removeAction(number) }
   }

@@ -101,7 +101,8 @@ struct DefinitionReader {
   ]
   /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
-    !["passcode", "discriminator", "port", "enableKey", "devices", "parts", "resumesSubscriptions", "sleepy"].contains($0)
+    !["passcode", "discriminator", "port", "enableKey", "devices", "parts", "resumesSubscriptions", "sleepy"].contains(
+      $0)
   }
   /// The keys of a part of a composed device; it has the room, the identity and the battery of the device.
   private static let partKeys = bridgedKeys.filter {
@@ -182,7 +183,9 @@ struct DefinitionReader {
     var parts = readParts(fields, of: kind, at: position, maker: maker, mark: mark)
     if kind != .bridge {
       // They share the room and the node.
-      for index in parts.others.indices { (parts.others[index].room, parts.others[index].servesProvisional) = (room, provisional) }
+      for index in parts.others.indices {
+        (parts.others[index].room, parts.others[index].servesProvisional) = (room, provisional)
+      }
     }
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")

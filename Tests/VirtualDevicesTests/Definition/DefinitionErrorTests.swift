@@ -102,8 +102,8 @@ struct DefinitionErrorTests {
     #expect(
       problem(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
         + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, "
-        + "behave, battery, count, labels, switch, buttons, devices, provisional, resumesSubscriptions, climate, filters, "
-        + "tank, phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, "
+        + "behave, battery, count, labels, switch, buttons, devices, parts, provisional, resumesSubscriptions, climate, "
+        + "filters, tank, phases, modes, areas, compartments, doorAlarm, travel, encoder, faults, load, solar, storage, "
         + "vehicle, images, media, clusters, sleepy, sounds, tariff or closure"
     )
   }
