@@ -31,7 +31,7 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 7); move the file away or delete it"
+    "\(path): made by another version of Hearth (schema \(version); expected 8); move the file away or delete it"
   }
 
   private func openingError(_ path: String) -> HomeError? {
@@ -41,7 +41,7 @@ import Testing
   @Test func createsAndReopens() throws {
     let scratch = try TestDatabase()
     let first = try scratch.open()
-    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 7)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 8)
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2, "incremental")
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA application_id") } == 0x4872_7468)
     try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])

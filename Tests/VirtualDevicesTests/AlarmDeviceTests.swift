@@ -237,6 +237,9 @@ import Testing
       // A change of another device replaces it.
       try await set(Alarm.smokeState, .critical, attic)
       #expect(try await state(hall) == [.critical, .normal])
+      // The end of a test event does not end the alarm of the other one.
+      try await set(Alarm.interconnectSmokeAlarm, .normal, hall)
+      #expect(try await state(hall) == [.critical, .normal])
       try await set(Alarm.smokeState, .normal, attic)
       #expect(try await state(hall) == [.normal, .normal])
     }

@@ -42,6 +42,16 @@ import Testing
     #expect(engine.value(ElectricalPowerMeasurement.activePower, on: 7) == .value(60_000))
   }
 
+  @Test("buttons of several parts have different tags") func distinguishesButtons() throws {
+    let two = "[{ name: A, type: generic switch, buttons: [Up, Down] }, { name: B, type: button, buttons: [Up, Down] }]"
+    let remote = "{ name: C, type: generic switch, buttons: [On, Up] }"
+    for parts in [two, "[{ name: One, type: generic switch }, \(remote)]"] {
+      let endpoints = DeviceAssembly.endpoints(of: try Self.device("  - { name: Fan, type: fan, parts: \(parts) }\n"))
+      let tags = endpoints.filter { $0.deviceTypes.map(\.id) == [0x000F] }.map(\.tags)
+      #expect(tags.count > 2 && Set(tags).count == tags.count && !tags.contains([]), "\(tags)")
+    }
+  }
+
   @Test("parts keep their endpoints when others come and go") func keepsEndpoints() throws {
     func fan(_ parts: String) throws -> DeviceDefinition {
       try Self.device("  - { name: F, type: fan, parts: [\(parts)] }\n")

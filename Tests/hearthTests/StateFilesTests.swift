@@ -47,7 +47,7 @@ import Testing
     try queue.close()
     let bytes = try Data(contentsOf: database)
     let message =
-      "\(database.path): made by another version of Hearth (schema 9; expected 7); move the file away or delete it"
+      "\(database.path): made by another version of Hearth (schema 9; expected 8); move the file away or delete it"
 
     let result = try await hearth.run(command)
     #expect(result.status == 1 && result.errors.contains(message), "\(result)")

@@ -26,7 +26,8 @@ extension Home {
     let registry = await registry
     let all = try registry.resolve(all: texts, serving: cluster)
     guard all.count > 1 else { return all }
-    let unable = await all.concurrentMap { target -> Target? in await canPerform(target) ? nil : target }
+    let unable = Set(
+      await all.concurrentMap { target -> Target? in await canPerform(target) ? nil : target }.compactMap(\.self))
     return try registry.resolve(all: texts, serving: cluster, where: { !unable.contains($0) })
   }
 

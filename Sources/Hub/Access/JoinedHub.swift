@@ -24,20 +24,27 @@ extension HubInvitation {
     }
   }
 
-  /// Stores the invitation in place of another one, accessible by the user only.
-  /// - Parameter authorities: a file with the authorities of the addresses that are URLs, which is copied.
-  public func store(in state: StateDirectory, authorities: String? = nil) throws(HomeError) {
-    if let authorities {
-      guard let data = try Files.read(authorities) else {
-        throw HomeError(.badArguments, "\(authorities): no such file")
-      }
-      try Files.replace(state.authorities, withSecret: data)
-    } else {
-      try Self.removeFile(state.authorities)
+  /// Stores the invitation and its credentials in place of other ones, accessible by the user only.
+  /// - Parameters:
+  ///   - authorities: a file with the authorities of the addresses that are URLs, which is copied.
+  ///   - membership: the credentials for the devices, if there are any.
+  package func store(
+    in state: StateDirectory, authorities: String? = nil, membership: ClientMembership? = nil
+  ) throws(HomeError) {
+    let copy = try authorities.map { (path) throws(HomeError) in
+      guard let data = try Files.read(path) else { throw HomeError(.badArguments, "\(path): no such file") }
+      return data
     }
+    try Files.makeDirectory(state.hub)
     try Files.locked(state.hub) { () throws(HomeError) in
-      // The credentials belong to the former invitation.
+      if let copy {
+        try Files.replace(state.authorities, withSecret: copy)
+      } else {
+        try Self.removeFile(state.authorities)
+      }
+      // Those of the former invitation.
       try Self.removeFile(state.membership)
+      try membership?.store(in: state)
       try Files.replace(state.invitation, withSecret: Data("\(self)\n".utf8))
     }
   }

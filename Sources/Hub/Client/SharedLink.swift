@@ -238,7 +238,7 @@ extension HomeRequest {
   var isRepeatable: Bool {
     switch self {
     case .read, .anchor, .samples, .fabric, .attestation, .discover, .groups, .cloudAccounts, .settings, .deliveries,
-      .clients, .status, .follow:
+      .clients, .status, .follow, .simulatedDevices:
       true
     default: false
     }

@@ -246,7 +246,7 @@ extension DNSResponder {
       for reference in references {
         let isOwn = reference.sequence == service
         if !isOwn && isPostponed && included.isEmpty {
-          // The packet with the postponed records has them.
+          // The packet with the postponed records has them, or the one with the records that were just sent.
         } else if isDue(reference, of: service, in: answers, at: now) {
           let group = records(reference, for: answers)
           let mark = writer.mark

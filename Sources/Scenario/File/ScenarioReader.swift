@@ -190,7 +190,9 @@ struct ScenarioReader {
       return added(to: bridge, nameNode, value)
     case "remove":
       guard let bridge = device(nameNode), let device = device(value) else { return nil }
-      guard names.bridge(of: device) == bridge else {
+      guard names.bridge(of: device) == bridge,
+        names.devices.contains(where: { $0.path == bridge && $0.kind == .bridge })
+      else {
         report(value, expected: "a device behind “\(bridge)”")
         return nil
       }

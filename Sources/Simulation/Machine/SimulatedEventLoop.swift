@@ -30,7 +30,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   }
 
   private struct Action {
-    /// The number of its timer: in the order of creation, with the position of the action in the lower 24 bits.
+    /// The number of its timer: in the order of creation, with the position of the action in the lower bits.
     let number: UInt64
     /// The delay when the timer was set, in nanoseconds.
     let span: Int64

@@ -22,9 +22,7 @@ extension DeviceAssembly {
       }
       let all = own + others
       let inner = Set(all.flatMap(\.parts))
-      // Those that have tags are distinguishable already.
-      return tagged(all.filter { !inner.contains($0.id) && $0.tags.isEmpty })
-        + all.filter { inner.contains($0.id) || !$0.tags.isEmpty } + root
+      return tagged(all.filter { !inner.contains($0.id) }) + all.filter { inner.contains($0.id) } + root
     }
     var aggregator = EndpointDefinition(
       1, deviceTypes: types(device),
@@ -278,17 +276,18 @@ extension DeviceAssembly {
 
   // MARK: Tags
 
-  /// Adds number tags to siblings of the same device type, which have to be distinguishable.
+  /// Adds number tags to siblings of the same device type that have no tags of their own or the same ones.
   private static func tagged(_ siblings: [EndpointDefinition]) -> [EndpointDefinition] {
     var counts: [DeviceTypeID: Int] = [:]
     for type in siblings.flatMap(\.deviceTypes) { counts[type.id, default: 0] += 1 }
+    let same = Dictionary(grouping: siblings.map(\.tags), by: \.self).mapValues(\.count)
     var given: [DeviceTypeID: Int] = [:]
     return siblings.sorted { $0.id < $1.id }.map { endpoint in
       guard
         let type = endpoint.deviceTypes.first(where: {
           $0.id != DeviceTypes.bridgedNode.id && $0.id != DeviceTypes.powerSource.id
         }),
-        counts[type.id, default: 0] > 1
+        counts[type.id, default: 0] > 1, endpoint.tags.isEmpty || same[endpoint.tags, default: 0] > 1
       else { return endpoint }
       var endpoint = endpoint
       given[type.id, default: 0] += 1

@@ -91,6 +91,12 @@ extension ClusterServer {
         // The other alarms of the node express it at once.
         for endpoint in context.endpoints { context.call(HomeAlarms.changed, NoFields(), on: endpoint) }
       }
+      .onChange(attribute.others) { context in
+        // The end of a test event does not end an alarm of another device.
+        guard context[attribute.others] == .normal else { return }
+        let (state, _) = alarms.express(attribute.own.id, at: name)
+        if state != .normal { context[attribute.others] = state }
+      }
     }
   }
 }

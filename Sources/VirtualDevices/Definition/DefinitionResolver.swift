@@ -5,7 +5,7 @@ struct DefinitionResolver {
   private(set) var problems: [DefinitionProblem] = []
 
   private static let discriminatorCount = 4096
-  /// The maximum number of devices in all files, including bridged devices.
+  /// The maximum number of devices in all files, including bridged devices and parts.
   static let deviceLimit = 16_384
   /// The limit of entries in a file's list of rooms.
   static let roomLimit = 4096

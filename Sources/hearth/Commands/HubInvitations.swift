@@ -133,8 +133,7 @@ extension HubCommands {
           return (devices, membership)
         }
       }
-      try invitation.store(in: state, authorities: caFile)
-      try membership?.store(in: state)
+      try invitation.store(in: state, authorities: caFile, membership: membership)
       options.output.result(
         HubReport.json(invitation).adding("devices", .integer(devices)).adding(
           "directDevices", .integer(membership?.credentials.nodes.count ?? 0)),
