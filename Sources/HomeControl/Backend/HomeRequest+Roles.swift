@@ -18,8 +18,7 @@ extension HomeRequest {
     case .edit, .openWindow, .pair, .remove, .discover, .createGroup, .deleteGroup, .addMember, .removeMember,
       .cloudAccounts, .addCloudAccount, .refreshCloudAccount, .removeCloudAccount, .settings, .changeSettings,
       .deliveries, .addDelivery, .resumeDelivery, .removeDelivery, .clients, .invite, .revoke, .status,
-      .simulatedDevices,
-      .simulate:
+      .simulatedDevices, .simulate:
       role == .owner
     }
   }

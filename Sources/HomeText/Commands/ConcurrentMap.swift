@@ -7,6 +7,7 @@ extension Sequence where Element: Sendable {
     await withTaskGroup(of: (Int, Value).self) { group in
       for (index, element) in enumerated() {
         group.addTask {
+          // Not awaited inside the tuple: Swift 6.3.1 at -O can lose the index.
           let value = await body(element)
           return (index, value)
         }

@@ -1,4 +1,4 @@
-/// The deadlines of many subjects, such as the subscriptions of a controller. A timer visits only those that are due.
+/// The deadlines of many subjects, such as the subscriptions of a controller. A timer handles only those that are due.
 ///
 /// A changed deadline leaves its old entry in the heap, which is then stale. The first entry is never stale, and at most
 /// half of the entries are, apart from a few.

@@ -1,5 +1,5 @@
-/// Members by key, such as the subscriptions of each node. The members of a key are sorted and found without visiting
-/// those of other keys.
+/// Members by key, such as the subscriptions of each node. The members of a key are sorted, and finding them takes no longer
+/// if there are more of other keys.
 public struct SortedGroups<Key: Hashable & Sendable, Member: Comparable & Sendable>: Sendable {
   @usableFromInline var groups: [Key: [Member]] = [:]
 

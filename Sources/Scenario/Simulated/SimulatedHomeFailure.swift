@@ -34,7 +34,7 @@ extension SimulatedHome: CustomStringConvertible {
   func recordChanges(of home: Home) async -> HomeListener? {
     guard let timeline = options.timeline else { return nil }
     let world = simulation.world
-    return await HomeListener(to: home, DeviceNames(definition).identities) { view, changes in
+    return await HomeListener(to: home, names.identities) { view, changes in
       for line in view.lines(of: changes) { timeline.add(world.value.now - .zero, line) }
     }
   }

@@ -486,11 +486,11 @@ package final class VirtualDevice {
 
   private func place(of device: DeviceDefinition) -> Place {
     var numbers = numbers
-    let (node, application) =
-      if definition.kind == .bridge { numbers.endpoints(bridged: device) } else {
-        // The first endpoint stands for the part; there is at least one.
-        (numbers.endpoints(part: device).first ?? .root, numbers.endpoints(part: device))
-      }
-    return Place(bridged: device, node: node, application: application)
+    if definition.kind == .bridge {
+      let (node, application) = numbers.endpoints(bridged: device)
+      return Place(bridged: device, node: node, application: application)
+    }
+    let application = numbers.endpoints(part: device)
+    return Place(bridged: device, node: application.first ?? .root, application: application)
   }
 }
