@@ -58,11 +58,11 @@ package struct CachedService: Sendable {
     }
     expiry = nil
     var pause = Duration.seconds(1)
-    let announcement = Announcement(service: service, number: number)
-    if announcement == lastSent {
+    if lastSent?.number == number, lastSent?.service == service {
       guard let due = retransmission, due.at <= now else { return }
       pause = due.pause
     }
+    let announcement = Announcement(service: service, number: number)
     (lastSent, retransmission) = (announcement, nil)
     guard let time = way() else {
       retransmission = (now + pause, min(pause * 2, .seconds(3600)))

@@ -28,8 +28,12 @@ public struct SimulatedDiscovery: Sendable {
     var services: [(source: HostID, kind: MatterService.Kind, cached: CachedService)] = []
 
     /// Returns the index of a published service, adding an entry if needed.
-    mutating func slot(of kind: MatterService.Kind, by host: HostID) -> Int {
-      if let slot = services.firstIndex(where: { $0.source == host && $0.kind == kind }) { return slot }
+    /// - Parameter likely: the index at which it is looked for first.
+    mutating func slot(of kind: MatterService.Kind, by host: HostID, likely: Int) -> Int {
+      if likely < services.count, services[likely].source == host, services[likely].kind == kind { return likely }
+      if let slot = services.indices.first(where: { services[$0].source == host && services[$0].kind == kind }) {
+        return slot
+      }
       services.append((host, kind, CachedService()))
       return services.count - 1
     }
@@ -146,21 +150,27 @@ public struct SimulatedDiscovery: Sendable {
   }
 
   private mutating func setDeadline() {
-    nextDeadline = browsers.lazy.flatMap(\.services).compactMap(\.cached.nextDeadline).min()
+    nextDeadline = nil
+    // By index: iterating copies every entry.
+    for index in browsers.indices {
+      for slot in browsers[index].services.indices {
+        nextDeadline = .earlier(nextDeadline, browsers[index].services[slot].cached.nextDeadline)
+      }
+    }
   }
 
   private mutating func update(_ index: Int, _ network: inout SimulatedNetwork, at now: Instant) {
     let (host, query, number) = (browsers[index].host, browsers[index].query, browsers[index].number)
     var isPresent = Array(repeating: false, count: browsers[index].services.count)
+    var slot = -1
     for position in publications.indices
     where publications[position].host != host && query.matches(publications[position].service) {
-      let publication = publications[position]
-      let (source, isAsked) = (publication.host, publication.number < number)
+      let (source, isAsked) = (publications[position].host, publications[position].number < number)
       guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
-      let slot = browsers[index].slot(of: publication.service.kind, by: source)
+      slot = browsers[index].slot(of: publications[position].service.kind, by: source, likely: slot + 1)
       if slot < isPresent.count { isPresent[slot] = true } else { isPresent.append(true) }
       browsers[index].services[slot].cached.look(
-        publication.service, announced: publication.announcement, at: now
+        publications[position].service, announced: publications[position].announcement, at: now
       ) { [latency] in
         let question = isAsked ? network.packetDelay(from: host, to: source) : .zero
         guard let question, let answer = network.packetDelay(from: source, to: host) else { return nil }
@@ -170,7 +180,7 @@ public struct SimulatedDiscovery: Sendable {
     for slot in isPresent.indices where !isPresent[slot] {
       browsers[index].services[slot].cached.look(nil, at: now) { nil }
     }
-    browsers[index].services.removeAll(where: \.cached.isOver)
+    browsers[index].services.removeAll { $0.cached.isOver }
   }
 
   /// Returns the events that are due, with the receiving hosts.
