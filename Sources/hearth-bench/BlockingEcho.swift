@@ -52,6 +52,15 @@ final class BlockingEcho {
     return result
   }
 
+  /// Returns the time to open and bind sockets, in nanoseconds.
+  static func timeToBind(_ count: Int) throws -> Double {
+    var open: [CInt] = []
+    defer { for descriptor in open { Glibc.close(descriptor) } }
+    let begin = HostClock.now()
+    for _ in 0..<count { open.append(try bound().descriptor) }
+    return Double((HostClock.now() - begin).nanoseconds)
+  }
+
   private func send(_ bytes: [UInt8]) -> Bool {
     withUnsafePointer(to: &serverAddress) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -42,6 +42,11 @@ import MatterCrypto
       ("simulation", { try simulationRows(&$0, options) }),
       ("loopback", { try loopbackRows(&$0, options, sizes) }),
     ]
+    if let only = options.only, !sections.contains(where: { $0.name == only }) {
+      let names = sections.map(\.name).joined(separator: ", ")
+      FileHandle.standardError.write(Data("found “\(only)” after --only, expected one of \(names)\n".utf8))
+      exit(64)
+    }
     for (name, body) in sections where options.only.map({ $0 == name }) ?? true {
       // A failed section is reported; the others are still measured.
       do { try body(&report) } catch { report.failures.append("\(name): \(error)") }

@@ -68,7 +68,7 @@ struct Report {
 
   private static func cells(_ row: Row) -> [String] {
     let figure =
-      row.rate.map { Int($0.rounded()).formatted() + "/s" } ?? row.bytes.map(size)
+      row.rate.map { ($0 < 100 ? number($0) : Int($0.rounded()).formatted()) + "/s" } ?? row.bytes.map(size)
       ?? row.median.map(time)
     let ratio = row.ratio.map { number($0, 2) + " x" }
     let target = row.target.map { $0.text + ($0.isMet ? ": met" : ": MISSED") }

@@ -3,38 +3,40 @@ public import NIOCore
 
 /// A timer for a deadline that moves often. Confined to its event loop.
 ///
-/// It is rescheduled only when the deadline moves earlier. When the deadline moves later, the timer fires early, and
-/// its owner checks the deadline and arms it again: postponing the deadline with every packet costs nothing.
-@usableFromInline final class LazyTimer: NIOScheduledCallbackHandler {
-  private let eventLoop: any EventLoop
+/// Postponing the deadline with every packet costs nothing: the entry in ``LoopTimers`` stays until it is due, and is
+/// then moved to the deadline.
+@usableFromInline final class LazyTimer {
+  private let timers: LoopTimers
   private let fire: () -> Void
-  private var scheduled: NIOScheduledCallback?
-  private var due: Instant?
+  /// The deadline; nil for none.
+  private(set) var deadline: Instant?
+  /// The time of the valid entry in ``timers``, at or before the deadline; nil if there is none.
+  var entry: Instant?
 
-  /// - Parameter fire: called on the loop, possibly before the deadline. Must not retain its owner.
+  /// To be called on the loop.
+  /// - Parameter fire: called on the loop, at the deadline or later. Must not retain its owner.
   @usableFromInline init(on eventLoop: any EventLoop, _ fire: @escaping () -> Void) {
-    self.eventLoop = eventLoop
+    timers = LoopTimers.of(eventLoop)
     self.fire = fire
   }
 
   @usableFromInline func arm(_ deadline: Instant?) {
+    self.deadline = deadline
     guard let deadline else { return }
-    if let due, due <= deadline { return }
-    scheduled?.cancel()
-    due = deadline
-    // Fails only if the loop has been shut down.
-    scheduled = try? eventLoop.assumeIsolated().scheduleCallback(at: deadline.deadline, handler: self)
-  }
-
-  @usableFromInline func handleScheduledCallback(eventLoop: some EventLoop) {
-    scheduled = nil
-    due = nil
-    fire()
+    if let entry, entry <= deadline { return }
+    entry = deadline
+    timers.insert(self, at: deadline)
   }
 
   func cancel() {
-    scheduled?.cancel()
-    scheduled = nil
-    due = nil
+    deadline = nil
+    timers.canceled()
+  }
+
+  /// Fires unless the timer was canceled or postponed.
+  func fire(at now: Instant) {
+    guard let deadline, deadline <= now else { return arm(deadline) }
+    self.deadline = nil
+    fire()
   }
 }

@@ -1,0 +1,85 @@
+internal import MatterProtocol
+internal import NIOCore
+internal import NIOPosix
+
+/// The timers of all nodes on one event loop, behind a single timer of the loop, because NIO's timers are expensive if
+/// there are thousands: it moves their closures within a heap, and searches all of them to cancel one.
+final class LoopTimers: NIOScheduledCallbackHandler {
+  // Unchecked, since timers are confined to the loop.
+  private struct Entry: Comparable, @unchecked Sendable {
+    let time: Instant
+    let timer: LazyTimer
+    static func < (left: Self, right: Self) -> Bool { left.time < right.time }
+    static func == (left: Self, right: Self) -> Bool { left.time == right.time }
+  }
+
+  private let eventLoop: any EventLoop
+  /// An entry is stale if its time is not the one in its timer.
+  private var entries = EventHeap<Entry>()
+  private var scheduled: (callback: NIOScheduledCallback, at: Instant)?
+
+  private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+  // Unsafe only for the compiler: each thread has a value of its own.
+  nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<LoopTimers>()
+
+  /// Returns the timers of a loop, which are new ones unless the loop has a thread of its own. To be called on the loop.
+  static func of(_ eventLoop: any EventLoop) -> LoopTimers {
+    guard MultiThreadedEventLoopGroup.currentEventLoop === eventLoop else { return LoopTimers(eventLoop) }
+    if let timers = ofThread.currentValue { return timers }
+    let timers = LoopTimers(eventLoop)
+    ofThread.currentValue = timers
+    return timers
+  }
+
+  func insert(_ timer: LazyTimer, at time: Instant) {
+    entries.insert(Entry(time: time, timer: timer))
+    schedule()
+  }
+
+  /// Cancels the loop's timer if no timer is left.
+  func canceled() {
+    guard nextTime() == nil else { return }
+    scheduled?.callback.cancel()
+    scheduled = nil
+  }
+
+  /// Schedules the loop's timer for the first entry, if it isn't scheduled for an earlier time.
+  private func schedule() {
+    guard let next = nextTime() else { return }
+    if let scheduled {
+      if scheduled.at <= next { return }
+      scheduled.callback.cancel()
+    }
+    // Fails only if the loop has been shut down.
+    let callback = try? eventLoop.assumeIsolated().scheduleCallback(at: next.deadline, handler: self)
+    scheduled = callback.map { ($0, next) }
+  }
+
+  /// Returns the time of the first timer, after the entries before it were moved to the deadlines of their timers.
+  private func nextTime() -> Instant? {
+    while let first = entries.first {
+      let timer = first.timer
+      let isValid = timer.entry == first.time
+      if isValid, let deadline = timer.deadline, deadline <= first.time { return first.time }
+      _ = entries.removeFirst()
+      guard isValid else { continue }
+      timer.entry = timer.deadline
+      if let deadline = timer.deadline { entries.insert(Entry(time: deadline, timer: timer)) }
+    }
+    return nil
+  }
+
+  func handleScheduledCallback(eventLoop: some EventLoop) {
+    scheduled = nil
+    let now = Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds))
+    // Timers that are armed meanwhile wait for the loop's next turn, even if they are due.
+    var due: [LazyTimer] = []
+    while let time = nextTime(), time <= now, let timer = entries.removeFirst()?.timer {
+      timer.entry = nil
+      due.append(timer)
+    }
+    for timer in due { timer.fire(at: now) }
+    schedule()
+  }
+}
