@@ -18,6 +18,10 @@ package struct Followed: Sendable {
   var probedAt: Instant?
   /// The number of consecutive probes, for their back-off.
   package var probeCount = 0
+  /// The endpoints to read, because the subscription does not report some of their values.
+  var unread: Set<EndpointID> = []
+  /// The operation that reads endpoints.
+  var reading: (id: OperationID, endpoints: Set<EndpointID>)?
 }
 
 // A node has one subscription to all its attributes and events, which determines its connectivity.
@@ -74,6 +78,30 @@ extension HomeEngine {
     entry.handle = handle
     followed[node] = entry
     attempts[node] = now + configuration.attemptTimeout
+  }
+
+  // MARK: Missing values
+
+  /// The number of paths that each node accepts in a read. Matter Core § 2.11.2.
+  private static let maximumPaths = 9
+
+  /// Reads the endpoints of a followed node that lack values. A failed read is repeated after the next report.
+  mutating func readMissing(of node: NodeID, at now: Instant) {
+    guard isFollowing, let entry = followed[node], entry.reading == nil, !entry.unread.isEmpty else { return }
+    let paths = entry.unread.sorted().map { AttributePath(endpoint: $0) }
+    let id = begin(node, at: now) { controller, now in
+      controller.read(node, paths.count > Self.maximumPaths ? [AttributePath()] : paths, at: now)
+    }
+    followed[node]?.reading = (id, entry.unread)
+    followed[node]?.unread = []
+  }
+
+  /// Ends a read of missing values.
+  /// - Returns: its endpoints; nil for another operation.
+  mutating func takeReading(_ id: OperationID, of node: NodeID) -> Set<EndpointID>? {
+    guard let reading = followed[node]?.reading, reading.id == id else { return nil }
+    followed[node]?.reading = nil
+    return reading.endpoints
   }
 
   // MARK: Results
