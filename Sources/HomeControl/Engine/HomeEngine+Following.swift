@@ -128,7 +128,10 @@ extension HomeEngine {
     let wasEstablished = followed[node]?.wasEstablished == true
     followed[node]?.wasEstablished = false
     let hasAddress = controller.node(node)?.address != nil
-    let reason = wasEstablished ? .subscriptionLost : OfflineReason(error, hasAddress: hasAddress) ?? .sessionRefused
+    let reason =
+      wasEstablished
+      ? .subscriptionLost
+      : OfflineReason(error, hasAddress: hasAddress) ?? (error.isAnswer ? .subscriptionRefused : .sessionRefused)
     reduce(.lost(node, reason))
     connectMore(at: now)
   }
@@ -147,7 +150,7 @@ extension HomeEngine {
   }
 
   /// Marks nodes as lost that have not answered a connection attempt, after the wait for them timed out. Nodes without
-  /// an attempt, or with a recent one, remain unknown.
+  /// an attempt, or with a recent one, remain unknown, and also those that have acknowledged a message: they are slow.
   package mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
     let waiting = Set(waiting)
@@ -156,6 +159,7 @@ extension HomeEngine {
     for node in nodes
     where !waiting.contains(node) && !controller.operatesLong(node) && attempts[node].map({ $0 <= over }) ?? true
       && reducer.status(of: node).connectivity.connectivityState == .unknown
+      && (reducer.contacts[node]?.last ?? .min) <= followingSince
     {
       let reason: OfflineReason =
         if node.isTemporaryLocal { .cloudUnreachable } else {

@@ -80,6 +80,8 @@ package struct HomeEngine: Engine {
   package var announcements: OperationID?
   /// Whether the engine subscribes to all current and future devices.
   package private(set) var isFollowing = false
+  /// When it began to subscribe to the devices, in microseconds since 1970.
+  private(set) var followingSince: Int64 = .max
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
@@ -191,6 +193,7 @@ package struct HomeEngine: Engine {
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true
+    followingSince = time
     reduce(.started)
     contacted.formUnion(reducer.contacts.keys)
     if let update = reducer.setRestored(false, at: time) { publish(update) }
@@ -438,7 +441,7 @@ extension OfflineReason {
 
 extension ControllerError {
   /// Whether the error is an answer of the node.
-  fileprivate var isAnswer: Bool {
+  var isAnswer: Bool {
     switch self {
     case .status, .interaction, .unexpectedResponse, .commissioning, .operationalCredentials: true
     default: false
