@@ -23,7 +23,9 @@ import Testing
       ]
       for device in state.devices.values {
         places[device.id] = [device.name, device.roomID]
-        for source in device.sources { (endpoints[source.id], identities[source.id]) = (source.endpoints, source.identity) }
+        for source in device.sources {
+          (endpoints[source.id], identities[source.id]) = (source.endpoints, source.identity)
+        }
       }
       for (node, all) in state.values {
         for (path, value) in all.all where !changing.contains(path.cluster) { values["\(node) \(path)"] = value }
@@ -118,10 +120,12 @@ import Testing
     }
   }
 
-  @Test("a node that is added with a violation is complete after its end", arguments: [
-    Descriptor.deviceTypeList.path(on: 1), Descriptor.partsList.path(on: 0), Descriptor.serverList.path(on: 1),
-    .init(1, OnOff.id, GlobalAttribute.attributeList),
-  ])
+  @Test(
+    "a node that is added with a violation is complete after its end",
+    arguments: [
+      Descriptor.deviceTypeList.path(on: 1), Descriptor.partsList.path(on: 0), Descriptor.serverList.path(on: 1),
+      .init(1, OnOff.id, GlobalAttribute.attributeList),
+    ])
   func completesNewNode(_ path: ConcreteAttributePath) throws {
     for violation in try violations(of: path) {
       let home = try FollowedHome()

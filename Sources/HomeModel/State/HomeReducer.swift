@@ -188,7 +188,9 @@ package struct HomeReducer: Sendable {
     if report.isWhole { update.versions = Self.versions(report) }
     // A commissioning reports the description only.
     if pairing?.node != node {
-      for path in unknown where state.value(node, path) == nil { update.unread[node, default: []].insert(path.endpoint) }
+      for path in unknown where state.value(node, path) == nil {
+        update.unread[node, default: []].insert(path.endpoint)
+      }
     }
     if isTopology {
       // A commissioning reads the whole description.

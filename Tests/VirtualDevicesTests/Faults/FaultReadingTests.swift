@@ -70,7 +70,10 @@ import Testing
       ),
       ("{ data: { 0.powerSource.status: null } }", "4:23: found “0.powerSource.status”, expected an attribute that"),
       ("{ data: { 0.basicInformation.vendorName: missing, 0.onOff.onOff: null } }", "4:63: found “0.onOff.onOff”"),
-      ("{ data: { onOff.featureMap: unknown, 1.onOff.attributeList: cut, 0.descriptor.partsList: null } }", "no problem"),
+      (
+        "{ data: { onOff.featureMap: unknown, 1.onOff.attributeList: cut, 0.descriptor.partsList: null } }",
+        "no problem"
+      ),
       ("{ data: { descriptor.clusterRevision: missing, 0.generalCommissioning.featureMap: type } }", "no problem"),
       ("{ update: rollback }", "no problem"),
       ("{ update: busy }", "4:23: found “busy”, expected interrupted, digest or rollback"),
