@@ -19,6 +19,8 @@ import Testing
       signatures: DeterministicSignatures())
   }
 
+  @Test func errorsNameTheCertificate() { #expect("\(AttestationError.expired(.dac))" == "expired(dac)") }
+
   @Test func containsMatchingTestMaterial() throws {
     #expect(try P256PrivateKey(scalar: PublicTestMaterial.paaKey).publicKey == paa.publicKey)
     #expect(try P256PrivateKey(scalar: PublicTestMaterial.paaFFF1Key).publicKey == paaFFF1.publicKey)

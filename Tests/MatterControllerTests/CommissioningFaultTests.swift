@@ -102,6 +102,18 @@ import Testing
     #expect(world.now - .zero < .seconds(90))
   }
 
+  @Test("names the refusal of a device that is busy until the timeout") func namesBusyAtTimeout() throws {
+    var world = try World()
+    try world.addDevice()
+    world.devices[0].handshakeReplies = Array(
+      repeating: StatusReport(.busy, .busy, data: [0xE8, 0x03]), count: 100)
+    var request = request(world)
+    request.timeout = .seconds(8)
+    let id = world.controller.commission(request, at: world.now)
+    #expect(world.error(of: id) == .commissioningFailed(.connectByPasscode, .busy))
+    #expect(world.now - .zero < .seconds(10))
+  }
+
   @Test func failsWhenDeviceStaysBusy() throws {
     var world = try World()
     try world.addDevice()

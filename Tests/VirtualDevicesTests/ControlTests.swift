@@ -152,6 +152,7 @@ import Testing
     let home = """
       devices:
         - { name: Radiator, type: thermostat }
+        - { name: Occupancy, type: occupancy sensor }
         - { name: Pump, type: pump, attributes: { onOff.onOff: true, levelControl.currentLevel: 120 } }
       """
     try await running(home) { (fleet: Running) async throws in
@@ -166,6 +167,9 @@ import Testing
       #expect(
         await refusal("Radiator", Thermostat.id, Thermostat.occupiedHeatingSetpoint.id, Int16(9000).tlv)
           == "the value is out of range; expected 7.0 °C to 30.0 °C")
+      #expect(
+        await refusal("Occupancy", OccupancySensing.id, OccupancySensing.occupancy.id, UInt8(200).tlv)
+          == "the value is out of range; expected 0 or Occupied (1)")
       #expect(
         await refusal("Radiator", Thermostat.id, Thermostat.systemMode.id, Thermostat.SystemMode.sleep.tlv)
           == "the value is out of range; expected Off (0), Auto (1), Cool (3) or Heat (4)")

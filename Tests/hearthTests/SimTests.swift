@@ -25,6 +25,9 @@ import Testing
     let json = try await hearth("sim", "drops", "Target", "--json").output
     #expect(json == #"{"ok":true,"data":{"malformedHeader":3,"unknownSession":1}}"# + "\n")
     #expect(try await hearth("sim", "drops", "Unknown").status == 3)
+    // A suggestion is made once, though a device without a room has its name as its path.
+    let unknown = try await hearth.run(["sim", "drops", "arget"])
+    #expect(unknown.errors.split(separator: "“Target ").count == 2, "\(unknown.errors)")
   }
 
   @Test(.timeLimit(.minutes(10))) func injectsNetworkFaults() async throws {

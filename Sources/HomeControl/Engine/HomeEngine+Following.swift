@@ -18,6 +18,10 @@ package struct Followed: Sendable {
   var probedAt: Instant?
   /// The number of consecutive probes, for their back-off.
   package var probeCount = 0
+  /// The endpoints to read, because the subscription does not report some of their values.
+  var unread: Set<EndpointID> = []
+  /// The operation that reads endpoints.
+  var reading: (id: OperationID, endpoints: Set<EndpointID>)?
 }
 
 // A node has one subscription to all its attributes and events, which determines its connectivity.
@@ -76,6 +80,30 @@ extension HomeEngine {
     attempts[node] = now + configuration.attemptTimeout
   }
 
+  // MARK: Missing values
+
+  /// The number of paths that each node accepts in a read. Matter Core § 2.11.2.
+  private static let maximumPaths = 9
+
+  /// Reads the endpoints of a followed node that lack values. A failed read is repeated after the next report.
+  mutating func readMissing(of node: NodeID, at now: Instant) {
+    guard isFollowing, let entry = followed[node], entry.reading == nil, !entry.unread.isEmpty else { return }
+    let paths = entry.unread.sorted().map { AttributePath(endpoint: $0) }
+    let id = begin(node, at: now) { controller, now in
+      controller.read(node, paths.count > Self.maximumPaths ? [AttributePath()] : paths, at: now)
+    }
+    followed[node]?.reading = (id, entry.unread)
+    followed[node]?.unread = []
+  }
+
+  /// Ends a read of missing values.
+  /// - Returns: its endpoints; nil for another operation.
+  mutating func takeReading(_ id: OperationID, of node: NodeID) -> Set<EndpointID>? {
+    guard let reading = followed[node]?.reading, reading.id == id else { return nil }
+    followed[node]?.reading = nil
+    return reading.endpoints
+  }
+
   // MARK: Results
 
   package func deadline(of node: NodeID) -> Int64? {
@@ -100,7 +128,10 @@ extension HomeEngine {
     let wasEstablished = followed[node]?.wasEstablished == true
     followed[node]?.wasEstablished = false
     let hasAddress = controller.node(node)?.address != nil
-    let reason = wasEstablished ? .subscriptionLost : OfflineReason(error, hasAddress: hasAddress) ?? .sessionRefused
+    let reason =
+      wasEstablished
+      ? .subscriptionLost
+      : OfflineReason(error, hasAddress: hasAddress) ?? (error.isAnswer ? .subscriptionRefused : .sessionRefused)
     reduce(.lost(node, reason))
     connectMore(at: now)
   }
@@ -119,7 +150,7 @@ extension HomeEngine {
   }
 
   /// Marks nodes as lost that have not answered a connection attempt, after the wait for them timed out. Nodes without
-  /// an attempt, or with a recent one, remain unknown.
+  /// an attempt, or with a recent one, remain unknown, and also those that have acknowledged a message: they are slow.
   package mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
     let waiting = Set(waiting)
@@ -128,6 +159,7 @@ extension HomeEngine {
     for node in nodes
     where !waiting.contains(node) && !controller.operatesLong(node) && attempts[node].map({ $0 <= over }) ?? true
       && reducer.status(of: node).connectivity.connectivityState == .unknown
+      && (reducer.contacts[node]?.last ?? .min) <= followingSince
     {
       let reason: OfflineReason =
         if node.isTemporaryLocal { .cloudUnreachable } else {

@@ -80,6 +80,8 @@ package struct HomeEngine: Engine {
   package var announcements: OperationID?
   /// Whether the engine subscribes to all current and future devices.
   package private(set) var isFollowing = false
+  /// When it began to subscribe to the devices, in microseconds since 1970.
+  private(set) var followingSince: Int64 = .max
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
@@ -191,6 +193,7 @@ package struct HomeEngine: Engine {
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true
+    followingSince = time
     reduce(.started)
     contacted.formUnion(reducer.contacts.keys)
     if let update = reducer.setRestored(false, at: time) { publish(update) }
@@ -205,6 +208,7 @@ package struct HomeEngine: Engine {
     guard var update = reducer.reduce(input, at: time) else { return nil }
     if !update.isLogged { update.origin = input.node.flatMap { origins[$0] } ?? configuration.origin }
     for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
+    for (node, endpoints) in update.unread { followed[node]?.unread.formUnion(endpoints) }
     forgetVersions(update)
     return update
   }
@@ -367,10 +371,12 @@ package struct HomeEngine: Engine {
     } else {
       reduce(.heard(node, deadline: contents.deadline))
     }
+    if handles[id] != nil { readMissing(of: node, at: now) }
   }
 
   private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {
     let owner = owners.removeValue(forKey: id)
+    let missing = owner.flatMap { takeReading(id, of: $0) }
     pairings[id] = nil
     if let node = handles.removeValue(forKey: id) { followed[node]?.handle = nil }
     switch result {
@@ -378,7 +384,8 @@ package struct HomeEngine: Engine {
     case .success(.removed(let node, _)): forget(node)
     case .success(.report(let report)):
       guard let owner else { break }
-      var contents = NodeReport(owner, report, isWhole: false)
+      // The rest is known from the subscription.
+      var contents = NodeReport(owner, report, isWhole: missing != nil)
       contents.deadline = deadline(of: owner)
       reduce(.report(contents))
       answered(owner)
@@ -386,6 +393,7 @@ package struct HomeEngine: Engine {
     case .success: if let owner { answered(owner) }
     case .failure(let error):
       guard let owner else { break }
+      if let missing { followed[owner]?.unread.formUnion(missing) }
       // A rejection also is an answer.
       if error.isAnswer { answered(owner) }
       if !isFollowing, let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {
@@ -433,7 +441,7 @@ extension OfflineReason {
 
 extension ControllerError {
   /// Whether the error is an answer of the node.
-  fileprivate var isAnswer: Bool {
+  var isAnswer: Bool {
     switch self {
     case .status, .interaction, .unexpectedResponse, .commissioning, .operationalCredentials: true
     default: false

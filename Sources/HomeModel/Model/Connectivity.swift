@@ -83,6 +83,8 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   case timedOut
   /// The device answered, but rejected the session.
   case sessionRefused
+  /// The device accepted the session, but rejected the subscription.
+  case subscriptionRefused
   /// The device did not report in time.
   case subscriptionLost
   /// The bridge reports the device as unreachable.
@@ -104,6 +106,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
     case .noAddress: "no address"
     case .timedOut: "timed out"
     case .sessionRefused: "session refused"
+    case .subscriptionRefused: "subscription refused"
     case .subscriptionLost: "subscription lost"
     case .bridgeSaysUnreachable: "bridge says unreachable"
     case .poweredOffAnnounced: "powered off announced"
@@ -117,7 +120,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   /// Whether the reason comes from a response and so is more specific than a timeout.
   package var isAnswer: Bool {
     switch self {
-    case .sessionRefused, .cloudRefused, .cloudSaysUnreachable: true
+    case .sessionRefused, .subscriptionRefused, .cloudRefused, .cloudSaysUnreachable: true
     case .noAddress, .timedOut, .subscriptionLost, .bridgeSaysUnreachable, .poweredOffAnnounced, .cloudUnreachable,
       .hubUnreachable:
       false

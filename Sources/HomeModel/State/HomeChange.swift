@@ -63,6 +63,8 @@ public struct HomeUpdate: Equatable, Sendable, Codable {
   package var isLogged = false
   /// The number in the stream of this process; 0 before it is published.
   package var sequence: UInt64 = 0
+  /// The endpoints of nodes some of whose values are not known, so that they must be read; neither logged nor sent.
+  package var unread: [NodeID: Set<EndpointID>] = [:]
   /// The devices that added and removed sources belonged to before, which the state no longer knows.
   package var previousDevices: [SourceID: String] = [:]
 

@@ -172,17 +172,26 @@ package struct HomeReducer: Sendable {
     var isTopology = false
     var reachability = false
     var wasReachable = false
+    var unknown: [ConcreteAttributePath] = []
     for attribute in report.attributes {
       let old = state.value(node, attribute.path)
-      if old == attribute.value { continue }
+      if old == attribute.value || isViolation(attribute, old) { continue }
       make(.attribute(node, attribute.path, value: attribute.value), &update)
-      if attribute.path.attribute == GlobalAttribute.attributeList { forgetUnlisted(attribute, of: node, &update) }
+      if attribute.path.attribute == GlobalAttribute.attributeList {
+        unknown += applyList(attribute, of: node, &update)
+      }
       isTopology = isTopology || Topology.isPart(attribute.path.cluster)
       guard attribute.path == Self.reachable(attribute.path.endpoint) else { continue }
       reachability = true
       wasReachable = wasReachable || old != nil
     }
     if report.isWhole { update.versions = Self.versions(report) }
+    // A commissioning reports the description only.
+    if pairing?.node != node {
+      for path in unknown where state.value(node, path) == nil {
+        update.unread[node, default: []].insert(path.endpoint)
+      }
+    }
     if isTopology {
       // A commissioning reads the whole description.
       describe(node, isWhole: report.isWhole || pairing?.node == node, &update)
@@ -203,15 +212,24 @@ package struct HomeReducer: Sendable {
     }
   }
 
-  /// Removes the attributes that are not in a new attribute list, for example after a software update.
-  private mutating func forgetUnlisted(_ list: AttributeData, of node: NodeID, _ update: inout HomeUpdate) {
-    guard let listed = try? [AttributeID](tlv: list.value) else { return }
-    let (endpoint, cluster) = (list.path.endpoint, list.path.cluster)
-    for entry in state.values[node]?[endpoint, cluster]?.entries ?? []
-    where !listed.contains(entry.attribute) && entry.attribute.rawValue < GlobalAttribute.generatedCommandList.rawValue
-    {
-      make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
+  /// Removes the attributes that are not in a new attribute list, for example after a software update, except the
+  /// mandatory ones of the description.
+  /// - Returns: the listed attributes whose values are not known yet.
+  private mutating func applyList(
+    _ list: AttributeData, of node: NodeID, _ update: inout HomeUpdate
+  ) -> [ConcreteAttributePath] {
+    guard let listed = try? [AttributeID](tlv: list.value) else { return [] }
+    func path(_ attribute: AttributeID) -> ConcreteAttributePath {
+      .init(list.path.endpoint, list.path.cluster, attribute)
     }
+    let values = state.values[node]?[list.path.endpoint, list.path.cluster]
+    for entry in values?.entries ?? []
+    where !listed.contains(entry.attribute) && entry.attribute < GlobalAttribute.generatedCommandList
+      && !Topology.isList(path(entry.attribute))
+    {
+      make(.attribute(node, path(entry.attribute), value: nil), &update)
+    }
+    return listed.filter { $0 < GlobalAttribute.generatedCommandList && values?[$0] == nil }.map(path)
   }
 
   private static func reachable(_ endpoint: EndpointID) -> ConcreteAttributePath {
@@ -238,6 +256,7 @@ package struct HomeReducer: Sendable {
   private mutating func describe(_ node: NodeID, isWhole: Bool, _ update: inout HomeUpdate) {
     guard let values = state.values[node] else { return }
     let topology = Topology(node, values)
+    if pairing?.node != node { noteUnread(topology, values, of: node, &update) }
     // An incomplete description would remove the other devices.
     guard !topology.sources.isEmpty, isWhole || topology.isComplete else { return }
     for endpoint in topology.strayEndpoints { forget(node, endpoint, &update) { _ in true } }

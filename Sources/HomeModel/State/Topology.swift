@@ -1,12 +1,15 @@
 internal import MatterClusters
+internal import MatterProtocol
 
 /// The devices that a node consists of, from its Descriptor clusters: the node itself, and one device for each bridged
 /// node. Matter Core § 9.2 and § 9.12.
 struct Topology: Equatable {
   /// The sources in the order of their ids, beginning with the node itself.
   private(set) var sources: [DeviceSource] = []
+  /// The listed endpoints whose description is unknown.
+  private(set) var undescribed: Set<EndpointID> = []
   /// Whether all listed endpoints are described.
-  private(set) var isComplete = true
+  var isComplete: Bool { undescribed.isEmpty }
   /// The endpoints that the node no longer lists.
   private(set) var strayEndpoints: [EndpointID] = []
 
@@ -16,7 +19,7 @@ struct Topology: Equatable {
       if let endpoint = Self.endpoint(id, values) { endpoints[id] = endpoint }
     }
     let listed = Self.closure(of: .root, endpoints)
-    isComplete = listed.allSatisfy { endpoints[$0] != nil }
+    undescribed = listed.filter { endpoints[$0] == nil }
     strayEndpoints = values.endpointIDs.filter { !listed.contains($0) }
     // The innermost bridged node that an endpoint is part of owns it.
     var owner: [EndpointID: EndpointID] = [:]
@@ -58,6 +61,20 @@ struct Topology: Equatable {
   /// Whether the topology depends on the attributes of the cluster.
   static func isPart(_ cluster: ClusterID) -> Bool {
     cluster == Descriptor.id || cluster == BasicInformation.id || cluster == BridgedDeviceBasicInformation.id
+  }
+
+  /// Whether the attribute is one of the mandatory lists of the Descriptor cluster. Matter Core § 9.5.6.
+  static func isList(_ path: ConcreteAttributePath) -> Bool {
+    path.cluster == Descriptor.id && path.attribute <= Descriptor.partsList.id
+  }
+
+  /// Whether a value of one of the mandatory lists has the right type.
+  static func isValid(_ list: AttributeID, _ value: [UInt8]) -> Bool {
+    switch list {
+    case Descriptor.deviceTypeList.id: (try? [Descriptor.DeviceTypeStruct](tlv: value)) != nil
+    case Descriptor.partsList.id: (try? [EndpointID](tlv: value)) != nil
+    default: (try? [ClusterID](tlv: value)) != nil
+    }
   }
 }
 

@@ -57,11 +57,13 @@ public enum AttestationError: Error, Equatable, Sendable {
 }
 
 /// The role of a certificate in a device's attestation chain. Core § 6.2.1.
-public enum AttestationRole: String, Hashable, Sendable {
+public enum AttestationRole: String, Hashable, Sendable, CustomStringConvertible {
   /// Product attestation authority, the root.
   case paa
   /// Product attestation intermediate.
   case pai
   /// Device attestation certificate.
   case dac
+
+  public var description: String { rawValue }
 }

@@ -38,6 +38,8 @@ struct DeviceSearch: Sendable {
   /// Services of devices with another passcode; their later addresses are ignored.
   private var wrongServices: Set<MatterService.Kind> = []
   private var lastError: ControllerError?
+  /// The last refusal of a device; nil if none has answered.
+  var refusal: ControllerError? { lastError == .unreachable ? nil : lastError }
 
   /// How long an attempt at an address that doesn't respond delays the other candidates.
   static let stagger: Duration = .seconds(3)

@@ -147,8 +147,9 @@ extension ControllerEngine {
     if let deadline = operation.deadline, deadline <= now {
       if case .discover = operation.task { return complete(id, .success(.discovered), at: now) }
       dropTransactions(of: id, at: now)
-      // Further addresses of a node that refused a session are tried until the timeout.
-      let refusal = commissionings[id] == nil ? operation.node.flatMap { peers[$0]?.connecting?.refusal } : nil
+      // Further addresses of a node that refused a session are tried until the timeout, as is a busy device.
+      let refusal =
+        commissionings[id].map { $0.search?.refusal } ?? operation.node.flatMap { peers[$0]?.connecting?.refusal }
       return fail(id, refusal ?? sleepError(id) ?? .timedOut, at: now)
     }
     guard operations[id]?.takeRetry(at: now) == true else { return }

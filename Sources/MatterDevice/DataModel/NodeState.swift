@@ -184,10 +184,10 @@ struct NodeState: Sendable {
   /// Reports a change of a computed attribute.
   mutating func markChanged(_ path: ConcreteAttributePath) {
     guard let index = index(ClusterPath(path.endpoint, path.cluster)),
-      let served = clusters[index].server.attributes[path.attribute]
+      let info = clusters[index].info(path.attribute)
     else { return }
     clusters[index].dataVersion &+= 1
-    if !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
+    if !info.quality.contains(.changesOmitted) { dirty.append(path) }
   }
 
   /// The UTC time if it is known, since it stays comparable after a restart; otherwise the time since the start.

@@ -20,6 +20,9 @@ extension DeviceEngine {
     // Subscribers get the changed values.
     for path in Set(old.keys).union(hooks.violations.keys).sorted() where old[path] != hooks.violations[path] {
       context.node.markChanged(path)
+      if [old[path], hooks.violations[path]].contains(.missing) {
+        context.node.markChanged(.init(path.endpoint, path.cluster, GlobalAttribute.attributeList))
+      }
     }
     dropSessions()
     settle()

@@ -45,6 +45,9 @@ public indirect enum Schema: Hashable, Sendable {
     package var mask: UInt64 { (UInt64.max >> UInt64(64 - bits.count)) << UInt64(bits.lowerBound) }
   }
 
+  /// The features of any cluster, as bits without names.
+  package static let features = Schema.bitmap(bits: 32, names: [:])
+
   /// Returns the bits and fields of a bitmap, sorted by position.
   package static func fields(_ names: [Int: String]) -> [BitField] {
     var fields: [BitField] = []

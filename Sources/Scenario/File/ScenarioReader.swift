@@ -255,11 +255,11 @@ struct ScenarioReader {
       report(node, expected: "faults such as { slow: 2s }, or heal")
       return nil
     }
-    let (faults, found) = FaultReading.read(node, in: document, isBridged: names.bridge(of: device) != nil)
+    let isBridged = names.bridge(of: device) != nil
+    let definition = names.devices.first { $0.path == device }
+    let (faults, found) = FaultReading.read(node, in: document, of: definition?.kind, isBridged: isBridged)
     problems += found
-    if let definition = names.devices.first(where: { $0.path == device }) {
-      problems += faults.problems(of: definition)
-    }
+    if let definition { problems += faults.problems(of: definition, isBridged: isBridged) }
     return .faults(device: device, faults)
   }
 

@@ -36,6 +36,12 @@ extension DeviceAssembly {
       + root
   }
 
+  /// Returns the servers of the root endpoint, except Descriptor.
+  static func rootServers(of device: DeviceDefinition) -> [ClusterServer] {
+    let configuration = configuration(of: device, identity: DeviceIdentity(checking: device), port: 0)
+    return root(of: device, .zero).flatMap(\.servers) + configuration.rootServers
+  }
+
   /// Returns the root endpoint if it has servers that depend on the definition.
   private static func root(of device: DeviceDefinition, _ clock: BehaviorClock) -> [EndpointDefinition] {
     let power = powerSource(of: device, clock)
@@ -197,11 +203,12 @@ extension DeviceAssembly {
   /// Endpoints are numbered within each device.
   static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
     let node = battery(of: device).map { [PowerSourceServer.make($0)] } ?? []
-    return problems(device, node: node)
+    return device.faults.problems(of: device, isBridged: false) + problems(device, node: node)
       + device.bridged.flatMap { other in
-        guard device.kind == .bridge else { return problems(other, node: []) }
+        let faults = other.faults.problems(of: other, isBridged: true)
+        guard device.kind == .bridge else { return faults + problems(other, node: []) }
         let power = battery(of: other).map { [PowerSourceServer.make($0)] } ?? []
-        return problems(other, node: [ClusterServer(BridgedDeviceBasicInformation.self)] + power)
+        return faults + problems(other, node: [ClusterServer(BridgedDeviceBasicInformation.self)] + power)
       }
   }
 
@@ -209,20 +216,18 @@ extension DeviceAssembly {
   private static func problems(_ device: DeviceDefinition, node: [ClusterServer]) -> [DefinitionProblem] {
     let units = units(of: device)
     let values = device.initialValues + device.behaviors.flatMap(\.values)
-    let problems =
-      device.faults.problems(of: device)
-      + values.compactMap { value -> DefinitionProblem? in
-        guard let target = value.target, let server = server(of: value, units, node: node),
-          value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
-        else {
-          return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
-        }
-        // Checked with all initial values of the cluster.
-        let complete = initial(server, device, position: Int(value.endpoint.rawValue) - 1)
-        if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
-        return DefinitionProblem(
-          at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
+    let problems = values.compactMap { value -> DefinitionProblem? in
+      guard let target = value.target, let server = server(of: value, units, node: node),
+        value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
+      else {
+        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
       }
+      // Checked with all initial values of the cluster.
+      let complete = initial(server, device, position: Int(value.endpoint.rawValue) - 1)
+      if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
+      return DefinitionProblem(
+        at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
+    }
     guard problems.isEmpty else { return problems }
     let makers = device.makers.flatMap { makers -> [DefinitionProblem] in
       guard units.indices.contains(Int(makers.endpoint.rawValue) - 1) else {

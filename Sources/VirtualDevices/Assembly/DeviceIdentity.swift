@@ -43,6 +43,15 @@ struct DeviceIdentity: Sendable {
     try store.commit([StoreChange(Self.saltKey, salt)])
   }
 
+  /// Creates an identity that is not stored, for a check of the definition.
+  init(checking device: DeviceDefinition) {
+    salt = []
+    attestation = .onDemand {
+      var random: any RandomSource = SeededRandomSource(seed: 0)
+      return try Self.attestation(of: device, flaw: nil, signatures: OpenSSLSignatures(), random: &random)
+    }
+  }
+
   /// Creates attestation credentials.
   /// - Parameter flaw: a flaw of the attestation; nil for a valid one.
   static func attestation(

@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterModel
 internal import MatterTLV
 
@@ -8,15 +9,19 @@ public struct AttributeCatalogue: Sendable {
   private var clusters: [Entry] = []
   /// Whether integers have to fit their type. Otherwise they are checked with the device, which may limit them further.
   var checksIntegers = true
+  /// Whether the global attributes are among the attributes of each cluster.
+  var hasGlobals = false
 
   private struct Entry: Sendable {
     let name: String
     let id: ClusterID
     let attributes: [(name: String, info: AttributeInfo)]
+    let cluster: any Cluster.Type
 
     init(_ cluster: any Cluster.Type) {
       (name, id) = (AttributeCatalogue.camelCase(cluster.name), cluster.id)
       attributes = cluster.attributes.map { (AttributeCatalogue.camelCase($0.name), $0) }
+      self.cluster = cluster
     }
   }
 
@@ -33,7 +38,7 @@ public struct AttributeCatalogue: Sendable {
 
   /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
   func attributeNames(of cluster: String) -> [String] {
-    entry(cluster)?.attributes.map(\.name) ?? []
+    entry(cluster).map { attributes(of: $0).map(\.name) } ?? []
   }
 
   /// Returns the name with a lower-case first word; a leading acronym becomes lower case as a whole.
@@ -52,9 +57,14 @@ public struct AttributeCatalogue: Sendable {
   func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
   {
     guard let entry = entry(cluster),
-      let found = entry.attributes.first(where: { $0.name.lowercased() == attribute.lowercased() })
+      let found = attributes(of: entry).first(where: { $0.name.lowercased() == attribute.lowercased() })
     else { return nil }
     return (entry.name, entry.id, found.name, found.info)
+  }
+
+  private func attributes(of entry: Entry) -> [(name: String, info: AttributeInfo)] {
+    guard hasGlobals else { return entry.attributes }
+    return entry.attributes + entry.cluster.globalAttributes.map { (Self.camelCase($0.name), $0) }
   }
 
   func hasCluster(_ name: String) -> Bool { entry(name) != nil }

@@ -177,7 +177,7 @@ struct DefinitionReader {
     if let load = fields["load"] { readLoad(load, of: kind, &values, &behaviors) }
     let battery = fields["battery"].flatMap { readBattery($0) }
     let sleep = fields["sleepy"].flatMap { readSleep($0, of: kind) }
-    let faults = fields["faults"].map { readFaults($0, isBridged: position != .node) } ?? DeviceFaults()
+    let faults = fields["faults"].map { readFaults($0, of: kind, isBridged: position != .node) } ?? DeviceFaults()
     let labels = fields["labels"].map { readLabels($0) } ?? []
     let climate = readClimate(fields, of: kind)
     var parts = readParts(fields, of: kind, at: position, maker: maker, mark: mark)
@@ -272,8 +272,8 @@ struct DefinitionReader {
     return passcode
   }
 
-  private mutating func readFaults(_ node: Node, isBridged: Bool) -> DeviceFaults {
-    let (faults, found) = FaultReading.read(node, in: document, isBridged: isBridged)
+  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
+    let (faults, found) = FaultReading.read(node, in: document, of: kind, isBridged: isBridged)
     problems += found
     return faults
   }
@@ -398,11 +398,14 @@ struct DefinitionReader {
 }
 
 extension Schema {
-  /// Some values of an enumeration by name and number, for messages; nil for another type.
+  /// Some values of an enumeration, or the bits of a bitmap, by name and number, for messages; nil for another type.
   /// - Parameter values: nil for all.
   func namedValues(among values: Set<UInt64>?) -> String? {
     switch self {
     case .enumeration(_, let names): DefinitionReader.list(names.filter { values?.contains($0.key) ?? true })
+    case .bitmap(_, let names, isInverted: false) where !names.isEmpty:
+      (names.count > 1 ? "0 or a sum of " : "0 or ")
+        + DefinitionReader.list(Schema.fields(names).map { "\($0.name) (\($0.mask))" }, last: "and")
     case .nullable(let wrapped): wrapped.namedValues(among: values)
     default: nil
     }

@@ -13,10 +13,12 @@ package enum FaultReading {
   }
 
   /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`. Whether the device has the attributes is not checked, see
-  /// ``DeviceFaults/problems(of:)``.
-  /// - Parameter isBridged: whether the device is behind a bridge.
+  /// ``DeviceFaults/problems(of:isBridged:)``.
+  /// - Parameters:
+  ///   - kind: the kind of the device; nil if it is unknown.
+  ///   - isBridged: whether the device is behind a bridge.
   package static func read(
-    _ node: Node, in document: YAMLDocument, isBridged: Bool
+    _ node: Node, in document: YAMLDocument, of kind: DeviceKind?, isBridged: Bool
   ) -> (faults: DeviceFaults, problems: [DefinitionProblem]) {
     var faults = DeviceFaults()
     var problems: [DefinitionProblem] = []
@@ -64,7 +66,7 @@ package enum FaultReading {
         }
       default:
         let text = value.scalar?.string ?? ""
-        if let expected = set(key, to: text, in: &faults) { report(value, value.summary, expected) }
+        if let expected = set(key, to: text, of: kind, in: &faults) { report(value, value.summary, expected) }
       }
     }
     if isBridged, faults.areOfNode {
@@ -74,8 +76,11 @@ package enum FaultReading {
   }
 
   /// Sets a fault other than those of attributes; tables are added.
+  /// - Parameter kind: the kind of the device; nil if it is unknown.
   /// - Returns: the expected values if the text is none of them.
-  package static func set(_ key: Key, to text: String, in faults: inout DeviceFaults) -> String? {
+  package static func set(
+    _ key: Key, to text: String, of kind: DeviceKind? = nil, in faults: inout DeviceFaults
+  ) -> String? {
     switch key {
     case .busy: return set(&faults.isBusy, to: text)
     case .silent: return set(&faults.isSilent, to: text)
@@ -90,8 +95,9 @@ package enum FaultReading {
       faults.fullTables = Set(faults.fullTables + tables).sorted { $0.rawValue < $1.rawValue }
       return tables.isEmpty ? words(DeviceTable.self) + ", or all" : nil
     case .update:
-      faults.update = UpdateFault(rawValue: text)
-      return faults.update == nil ? words(UpdateFault.self) : nil
+      let possible = UpdateFault.allCases.filter { fault in kind.map { fault.isPossible(for: $0) } ?? true }
+      faults.update = possible.first { $0.rawValue == text }
+      return faults.update == nil ? DefinitionReader.list(possible.map(\.rawValue)) : nil
     case .data: return "attributes such as { onOff.onOff: null }"
     }
   }
@@ -120,7 +126,10 @@ package enum FaultReading {
   package static func read(
     _ path: String, at mark: SourceMark, _ violation: String, at valueMark: SourceMark
   ) throws(DefinitionError) -> DeviceFaults.DataFault {
-    let attribute = try AttributeReading.attribute(path, mark: mark, catalogue: .all)
+    var catalogue = AttributeCatalogue.all
+    catalogue.hasGlobals = true
+    var attribute = try AttributeReading.attribute(path, mark: mark, catalogue: catalogue)
+    if attribute.target?.attribute == GlobalAttribute.featureMap { attribute.target?.schema = .features }
     let hasEndpoint = path.split(separator: ".").count == 3
     let possible = ModelViolation.allCases.filter { $0.isPossible(for: attribute.target?.schema ?? .any) }
     guard let target = attribute.target, let violation = ModelViolation(rawValue: violation),
@@ -142,24 +151,52 @@ package enum FaultReading {
 
 extension DeviceFaults {
   /// Returns the problems of faults of attributes that a device doesn't have.
-  package func problems(of device: DeviceDefinition) -> [DefinitionProblem] {
+  /// - Parameter isBridged: whether the device is behind a bridge or a part of another one.
+  package func problems(of device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
     data.compactMap { fault in
-      guard let mark = fault.mark, !DeviceAssembly.mayHave(fault, device) else { return nil }
+      guard let mark = fault.mark, !DeviceAssembly.has(fault, device, isBridged: isBridged) else { return nil }
       return DefinitionProblem(at: mark, found: "“\(fault.name)”", expected: "an attribute that the device has")
     }
   }
 }
 
+extension UpdateFault {
+  /// Whether a device of this kind can fail so: providers and requestors of updates have different failures.
+  package func isPossible(for kind: DeviceKind) -> Bool {
+    switch self {
+    case .interrupted, .digest: true
+    case .busy, .unavailable, .refused, .delayed: kind == .otaProvider
+    case .rollback: kind != .otaProvider
+    }
+  }
+}
+
 extension DeviceAssembly {
-  /// Returns whether a device may have the attribute. The clusters of the root are checked at its start.
-  fileprivate static func mayHave(_ fault: DeviceFaults.DataFault, _ device: DeviceDefinition) -> Bool {
-    guard fault.endpoint != 0 else { return true }
+  /// Returns whether a device has the attribute.
+  fileprivate static func has(
+    _ fault: DeviceFaults.DataFault, _ device: DeviceDefinition, isBridged: Bool
+  ) -> Bool {
     let units = units(of: device)
-    let positions = fault.endpoint.map { [Int($0) - 1] } ?? Array(units.indices)
-    let served = positions.filter(units.indices.contains)
-    let servers = served.flatMap { units[$0].servers }.filter { $0.id == fault.cluster }
-    guard servers.isEmpty else { return servers.contains { $0.serves(fault.attribute) } }
-    let common = [Descriptor.id, FixedLabel.id, UserLabel.id, BridgedDeviceBasicInformation.id, PowerSource.id]
-    return fault.endpoint == nil || (!served.isEmpty && common.contains(fault.cluster))
+    var servers: [ClusterServer] = []
+    // The clusters that endpoints have besides those of the units.
+    var common = [Descriptor.id, FixedLabel.id, UserLabel.id]
+    // The first endpoint of a bridged device is usually also that of the node.
+    if (fault.endpoint ?? 0) <= (isBridged ? 1 : 0) {
+      servers = isBridged ? battery(of: device).map { [PowerSourceServer.make($0)] } ?? [] : rootServers(of: device)
+      if isBridged { common.append(BridgedDeviceBasicInformation.id) }
+    }
+    switch fault.endpoint {
+    case nil: servers += units.flatMap(\.servers)
+    case 0? where !isBridged: break
+    case let endpoint?:
+      let position = max(0, Int(endpoint) - 1)
+      guard units.indices.contains(position) else { return false }
+      servers += units[position].servers
+    }
+    let served = servers.filter { $0.id == fault.cluster }
+    guard !served.isEmpty else { return common.contains(fault.cluster) }
+    return served.contains { server in
+      server.serves(fault.attribute) || server.cluster.globalAttributes.contains { $0.id == fault.attribute }
+    }
   }
 }

@@ -13,11 +13,18 @@ extension VirtualDevice {
         .refused, "it has faults of its attributes only; use “\(definition.path)”")
     }
     guard let host else { throw ControlError(.noPower, "the device has no power") }
+    if let update = faults.update, !update.isPossible(for: definition.kind) {
+      let possible = UpdateFault.allCases.filter { $0.isPossible(for: definition.kind) }.map(\.rawValue)
+      throw ControlError(
+        .refused, "its updates can't fail by “\(update.rawValue)”; expected \(DefinitionReader.list(possible))")
+    }
     let path = place.bridged?.path ?? definition.path
     let old = self.faults[path]
     self.faults[path] = faults
     do throws(ControlError) {
-      try host.perform { (engine, now) throws(ControlError) in try installFaults(in: &engine, at: now) }
+      try host.perform { (engine, now) throws(ControlError) in
+        try installFaults(in: &engine, of: path, at: now)
+      }
     } catch {
       self.faults[path] = old
       throw error
@@ -26,8 +33,11 @@ extension VirtualDevice {
   }
 
   /// Installs the present faults in an engine.
+  /// - Parameter subject: the path of the device whose faults are new; nil: that of the node.
   /// - Throws: `notFound` for an attribute that the device doesn't have.
-  func installFaults(in engine: inout DeviceEngine, at now: Instant) throws(ControlError) {
+  func installFaults(
+    in engine: inout DeviceEngine, of subject: String? = nil, at now: Instant
+  ) throws(ControlError) {
     var (hooks, node) = ownHooks ?? (engine.hooks, engine.configuration.limits.hooks)
     ownHooks = (hooks, node)
     let own = faults[definition.path] ?? DeviceFaults()
@@ -36,7 +46,8 @@ extension VirtualDevice {
       guard let place = place(named: path) else { continue }
       for fault in faults.data {
         guard let found = place.paths(of: fault).first(where: { engine.serves($0) }) else {
-          throw ControlError(.notFound, "\(path) has no attribute \(fault.name)")
+          let name = path == subject ?? definition.path ? "it" : path
+          throw ControlError(.notFound, "\(name) has no attribute \(fault.name)")
         }
         hooks.violations[found] = fault.violation
       }

@@ -101,9 +101,11 @@ struct RunningDevices {
           candidates: found.map(\.path))
       }
     }
+    let names = entries.map(\.name)
+    let paths = entries.map(\.path).filter { !names.contains($0) }
     throw HomeError(
       .notFound, "no device “\(text)” is running",
-      candidates: NearestName.suggestions(for: text, in: entries.map(\.name) + entries.map(\.path)))
+      candidates: NearestName.suggestions(for: text, in: names + paths))
   }
 
   @discardableResult

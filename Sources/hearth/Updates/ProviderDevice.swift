@@ -25,7 +25,7 @@ struct ProviderDevice {
     for index in definition.devices.indices {
       definition.devices[index].images = images.map { ProvidedImage($0) }
       guard let fault else { continue }
-      if let expected = FaultReading.set(.update, to: fault, in: &definition.devices[index].faults) {
+      if let expected = FaultReading.set(.update, to: fault, of: .otaProvider, in: &definition.devices[index].faults) {
         throw HomeError(.badArguments, "--fault: found “\(fault)”, expected \(expected)")
       }
     }

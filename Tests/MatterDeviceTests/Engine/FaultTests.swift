@@ -144,11 +144,29 @@ import Testing
     #expect(opened == .success)
     let accepted = lab.openPASE(1)
     let pase = try #require(accepted)
-    #expect(try lab.addNOC(on: pase, 1).statusCode == .tableFull)
+    let refusal = try lab.addNOC(on: pase, 1)
+    #expect(refusal.statusCode == .tableFull && refusal.debugText == "the table of fabrics is full")
     #expect(lab.device.fabrics.count == 1)
   }
 
   // MARK: Data
+
+  @Test("global attributes can violate the data model") func violatesGlobalAttributes() throws {
+    var (lab, session) = try commissioned()
+    func path(_ attribute: AttributeID) -> ConcreteAttributePath { .init(1, OnOff.id, attribute) }
+    func value(_ attribute: AttributeID) throws -> [UInt8]? {
+      guard case .data(let data)? = try report(&lab, AttributePath(path(attribute)), on: session) else { return nil }
+      return data.value
+    }
+    let list = try #require(try value(GlobalAttribute.attributeList).map { try [AttributeID](tlv: $0) })
+    let features = try #require(try value(GlobalAttribute.featureMap).map { try UInt32(tlv: $0) })
+    install(&lab) {
+      $0.violations = [path(GlobalAttribute.attributeList): .cut, path(GlobalAttribute.featureMap): .unknown]
+    }
+    #expect(
+      try value(GlobalAttribute.attributeList) == Array(list.prefix(list.count - list.count / 2)).tlv)
+    #expect(try value(GlobalAttribute.featureMap) == (features | 1 << 31).tlv)
+  }
 
   private func report(_ lab: inout Lab, _ path: AttributePath, on session: SessionID) throws -> AttributeReport? {
     try lab.read(ReadRequest(attributePaths: [path]), on: session).flatMap(\.attributeReports).first

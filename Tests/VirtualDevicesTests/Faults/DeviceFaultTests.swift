@@ -58,8 +58,13 @@ import Testing
         endpoint: nil, cluster: DoorLock.id, attribute: DoorLock.lockState.id, violation: .missing, name: "lockState")
       faults.data = [missing]
       let refused = #expect(throws: ControlError.self) { try device.inject(faults, at: place) }
-      #expect(refused?.code == .notFound)
+      #expect(refused?.code == .notFound && refused?.message == "it has no attribute lockState")
       #expect(device.status.faults == ["busy"])
+      // A failure of providers only.
+      faults = DeviceFaults()
+      faults.update = .refused
+      let wrong = #expect(throws: ControlError.self) { try device.inject(faults, at: place) }
+      #expect(wrong?.message.contains("expected interrupted, digest or rollback") == true)
       try device.inject(DeviceFaults(), at: place)
       #expect(try !hooks().isBusy && device.status.faults.isEmpty)
     }
@@ -82,14 +87,6 @@ import Testing
       let refused = #expect(throws: ControlError.self) { try device.inject(faults, at: a) }
       #expect(refused?.code == .refused)
     }
-  }
-
-  @Test("a device with a fault of an attribute that it doesn't have doesn't start") func refusesUnknownRootAttribute()
-    async throws
-  {
-    let text =
-      "devices:\n  - name: A\n    type: plug\n    faults: { data: { 0.thermostat.localTemperature: missing } }\n"
-    await #expect(throws: ControlError.self) { try await running(0, text) { _ in } }
   }
 
   @Test("a flawed attestation is refused for its flaw", arguments: TestAttestation.Flaw.allCases)

@@ -66,8 +66,17 @@ import Testing
       ("{ data: { onOff.onOf: null } }", "4:23: found attribute “onOf”, expected an attribute of onOff, did you mean"),
       (
         "{ data: { doorLock.lockState: missing } }",
+        "4:23: found “doorLock.lockState”, expected an attribute that the device has"
+      ),
+      ("{ data: { 0.powerSource.status: null } }", "4:23: found “0.powerSource.status”, expected an attribute that"),
+      ("{ data: { 0.basicInformation.vendorName: missing, 0.onOff.onOff: null } }", "4:63: found “0.onOff.onOff”"),
+      (
+        "{ data: { onOff.featureMap: unknown, 1.onOff.attributeList: cut, 0.descriptor.partsList: null } }",
         "no problem"
       ),
+      ("{ data: { descriptor.clusterRevision: missing, 0.generalCommissioning.featureMap: type } }", "no problem"),
+      ("{ update: rollback }", "no problem"),
+      ("{ update: busy }", "4:23: found “busy”, expected interrupted, digest or rollback"),
       ("{ data: { onOff.offWaitTime: missing, 1.doorLock.lockState: missing } }", "4:51: found “1.doorLock"),
       (
         "{ data: { onOff.onOff: null, onOff.onOff: type } }", "onOff.onOff"
@@ -89,7 +98,17 @@ import Testing
       """
     }
     #expect(problem(bridge("{ data: { onOff.onOff: null } }")) == "no problem")
+    #expect(problem(bridge("{ data: { 0.bridgedDeviceBasicInformation.uniqueID: type } }")) == "no problem")
+    #expect(problem(bridge("{ data: { 0.basicInformation.uniqueID: type } }")).contains("5:50: found “0.basicInform"))
     #expect(problem(bridge("{ busy: true }")).contains("5:40: found a mapping, expected only the fault “data”"))
+  }
+
+  @Test func providersFailInTheirOwnWays() {
+    func provider(_ fault: String) -> String {
+      problem("devices:\n  - { name: A, type: OTA provider, faults: { update: \(fault) } }\n")
+    }
+    #expect(provider("refused") == "no problem" && provider("digest") == "no problem")
+    #expect(provider("rollback").contains("expected busy, unavailable, refused, delayed, interrupted or digest"))
   }
 
   @Test(
@@ -107,6 +126,7 @@ import Testing
         "1.temperatureMeasurement.measuredValue", "no problem"
       ),
       ("plug, battery: 80%", "powerSource.batPercentRemaining", "no problem"),
+      ("plug", "powerSource.batPercentRemaining", "expected an attribute that the device has"),
     ]) func checksDevice(_ type: String, _ attribute: String, _ message: String)
   {
     let found = problem("devices:\n  - { name: A, type: \(type), faults: { data: { \(attribute): missing } } }\n")

@@ -197,7 +197,7 @@ extension RootNode {
       return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is neither a node ID nor an authenticated tag")
     }
     guard !context.node.isFull(.fabrics), let index = context.node.commissioning.freeIndex else {
-      return refuse(&context, .tableFull, "all \(CommissioningState.maximumFabrics) fabrics are in use")
+      return refuse(&context, .tableFull, "the table of fabrics is full")
     }
     guard
       let fabric = try? Fabric(

@@ -26,7 +26,7 @@ enum RootNode {
     }
   }
 
-  private static func servers(_ configuration: DeviceConfiguration) -> [ClusterServer] {
+  fileprivate static func servers(_ configuration: DeviceConfiguration) -> [ClusterServer] {
     // Fixed Label is only served if there are labels.
     let labels = configuration.fixedLabels.isEmpty ? [] : [FixedLabelServer.make(configuration.fixedLabels)]
     return [
@@ -51,4 +51,9 @@ enum RootNode {
     .initial(Descriptor.partsList, endpoint.parts)
     return endpoint.tags.isEmpty ? server : server.initial(Descriptor.tagList, endpoint.tags)
   }
+}
+
+extension DeviceConfiguration {
+  /// The servers that the engine adds to the root endpoint, except Descriptor.
+  package var rootServers: [ClusterServer] { RootNode.servers(self) }
 }
