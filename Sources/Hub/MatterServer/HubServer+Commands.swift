@@ -193,7 +193,7 @@ extension HubServer {
     return .null
   }
 
-  /// The names of the test vendors, and those that the devices of the home give their vendors.
+  /// The names of the test vendors, and of the vendors of the devices in the home.
   private func vendorNames(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     var filter: Set<UInt16>?
     if let wanted = arguments("filter_vendors") {

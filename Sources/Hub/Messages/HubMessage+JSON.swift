@@ -74,7 +74,7 @@ extension HubMessage {
       let id = message["message_id"]?.text
     else { throw HomeError(.badArguments, "not a command with the prefix \(HubJSON.prefix)") }
     let name = String(command.dropFirst(HubJSON.prefix.count))
-    let arguments = message["args"].flatMap { $0.isNull ? nil : $0 } ?? .object([])
+    let arguments: JSONValue = if let given = message["args"], !given.isNull { given } else { .object([]) }
     guard [Self.start, Self.cancel].contains(command) || HomeRequest.CodingKeys(rawValue: name) != nil else {
       let text = "unknown command \(command)"
       throw HomeError(.badArguments, text, cause: MatterServerError(.invalidCommand, text))
