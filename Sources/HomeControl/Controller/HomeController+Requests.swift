@@ -116,7 +116,7 @@ extension HomeController {
         engine.openCommissioningWindow(node, request, timeout: timeout, at: now)
       }
     } catch {
-      guard case .status(let status)? = error.cause as? ControllerError else { throw error }
+      guard let status = error.status else { throw error }
       throw HomeError(status, of: AdministratorCommissioning.id)
     }
     guard case .windowOpened(let window) = outcome else { throw Self.unexpected(outcome) }
