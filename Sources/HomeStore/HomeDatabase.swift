@@ -60,6 +60,7 @@ package final class HomeDatabase: Sendable {
     } catch {
       throw HomeError(error)
     }
+    try HomeSchema.checkLogHasDatabase(path)
     // SQLite copies the permissions of this file to its other files.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
@@ -108,10 +109,14 @@ package final class HomeDatabase: Sendable {
     }
   }
 
-  /// Checks that an existing file is a home that can be opened, and its log of any size, without changing it.
+  /// Checks that a home can be opened, and its log of any size, without changing its files.
+  /// - Returns: whether the file exists.
   /// - Throws: ``HomeError`` `internalError` as for `open`, and if a large log is damaged.
-  package static func check(_ path: String) throws(HomeError) {
+  @discardableResult package static func check(_ path: String) throws(HomeError) -> Bool {
+    try HomeSchema.checkLogHasDatabase(path)
+    guard access(path, F_OK) == 0 else { return false }
     do { _ = try HomeSchema.isNew(path, checksLargeLog: true) } catch { throw failure(error, path) }
+    return true
   }
 
   private init(
@@ -193,11 +198,13 @@ package final class HomeDatabase: Sendable {
   package static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
     if error is DamagedBlob || error is DecodingError {
-      return HomeError(.internalError, "\(path) is damaged; move it away to create a new home", cause: error)
+      return HomeError(
+        .internalError, "\(path) is damaged; \(HomeSchema.remedy(path)) to create a new home", cause: error)
     }
     if let damage = error as? DamagedColumn {
       return HomeError(
-        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to create a new home",
+        .internalError,
+        "\(path) is damaged: \(damage); restore a copy, or \(HomeSchema.remedy(path)) to create a new home",
         cause: error)
     }
     guard let error = error as? DatabaseError else {
@@ -205,8 +212,8 @@ package final class HomeDatabase: Sendable {
     }
     let message =
       switch error.resultCode {
-      case .SQLITE_NOTADB: "\(path) is not a home; move it away, or choose another --state"
-      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to create a new home"
+      case .SQLITE_NOTADB: "\(path) is not a home; \(HomeSchema.remedy(path)), or choose another --state"
+      case .SQLITE_CORRUPT: "\(path) is damaged; \(HomeSchema.remedy(path)) to create a new home"
       case .SQLITE_BUSY, .SQLITE_LOCKED: "\(path) is locked by another process; wait for it to end"
       case .SQLITE_FULL: "\(path) can't be written: the disk is full"
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR:

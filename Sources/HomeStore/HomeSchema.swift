@@ -29,6 +29,7 @@ enum HomeSchema {
   /// - Returns: nil if the database is new, that is, empty.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version.
   static func read<R>(_ path: String, _ body: (Database) throws -> R) throws -> R? {
+    try checkLogHasDatabase(path)
     if let position = try WriteAheadLog.damage(path + "-wal") {
       throw HomeError(
         .internalError,
@@ -49,19 +50,38 @@ enum HomeSchema {
       if id == 0, found == 0, try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0 { return nil }
       guard id == applicationID else {
         throw HomeError(
-          .internalError, "\(path): belongs to another program; move the file away, or choose another --state")
+          .internalError, "\(path): belongs to another program; \(remedy(path)), or choose another --state")
       }
       guard found == version else {
         throw HomeError(
           .internalError,
           """
-          \(path): made by another version of Hearth (schema \(found); expected \(version)); move the file away or \
-          delete it
+          \(path): made by another version of Hearth (schema \(found); expected \(version)); \(remedy(path)) to create a \
+          new home
           """)
       }
       return try body(database)
     }
   }
+
+  /// Refuses a write-ahead log whose database is missing or empty: SQLite would delete the log without an error.
+  static func checkLogHasDatabase(_ path: String) throws(HomeError) {
+    // SQLite creates the log of a new database after the file has content, so the log is looked up first.
+    guard size(path + "-wal") > 0, size(path) == 0 else { return }
+    throw HomeError(
+      .internalError,
+      "\(path) is missing or empty, but \(path)-wal is not; restore a copy of both, or \(remedy(path)) to create a new home"
+    )
+  }
+
+  /// Returns the size of a file in bytes; 0 if it is missing.
+  private static func size(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// The advice for a file that can't be opened. Its log must not become that of a new home.
+  static func remedy(_ path: String) -> String { "move it and \(path)-wal away" }
 
   /// The number of changes in a log that is checked at each opening, which takes 20 ms at most.
   private static let fastLogCount = 100_000

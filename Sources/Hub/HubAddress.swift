@@ -53,6 +53,9 @@ public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether it is the path of a Unix domain socket.
+  public var isSocket: Bool { if case .socket = self { true } else { false } }
+
   /// The path of the upgrade request.
   var path: String { if case .web(_, _, let path) = self { path } else { Self.path } }
 

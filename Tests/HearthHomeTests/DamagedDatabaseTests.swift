@@ -129,7 +129,7 @@ import Testing
     try fill(database)
     try database.write { try $0.execute(sql: "UPDATE source SET endpoint = 70000") }
     let error = try #require(failure { () throws(HomeError) in _ = try database.load() })
-    #expect(error.message.contains("the column “endpoint” holds 70000") && error.message.contains("move it away"))
+    #expect(error.message.contains("the column “endpoint” holds 70000") && error.message.contains(remedy(scratch.path)))
     try database.close()
   }
 
@@ -241,6 +241,36 @@ import Testing
     }
   }
 
+  /// The advice for a damaged file.
+  private func remedy(_ path: String) -> String { "move it and \(path)-wal away" }
+
+  /// SQLite deletes the log of an empty file, and that of a missing file would become the log of the new home.
+  @Test("rejects a log without its database", arguments: [true, false]) func rejectsLogWithoutDatabase(
+    isMissing: Bool
+  ) throws {
+    let log = try killed().log
+    let scratch = try TestDatabase()
+    let (file, wal) = (URL(filePath: scratch.path), URL(filePath: scratch.path + "-wal"))
+    if !isMissing { try Data().write(to: file) }
+    try Data(log).write(to: wal)
+    let expected =
+      "\(scratch.path) is missing or empty, but \(scratch.path)-wal is not; restore a copy of both, or "
+      + "\(remedy(scratch.path)) to create a new home"
+    for _ in 0..<2 {
+      let errors = [
+        failure { () throws(HomeError) in _ = try scratch.open() },
+        failure { () throws(HomeError) in try HomeDatabase.check(scratch.path) },
+        failure { () throws(HomeError) in _ = try HomeDatabase.names(in: scratch.path) },
+      ]
+      #expect(errors.map { $0?.message } == [expected, expected, expected])
+    }
+    #expect(try [UInt8](Data(contentsOf: wal)) == log)
+    #expect(FileManager.default.fileExists(atPath: scratch.path) == !isMissing)
+    // As advised.
+    try FileManager.default.removeItem(at: wal)
+    try scratch.open().close()
+  }
+
   /// A loss of power tears the last transaction, which was not committed.
   @Test func opensAfterTornTransaction() throws {
     let (file, log) = try killed()
@@ -325,7 +355,7 @@ import Testing
     let scratch = try TestDatabase()
     let bytes = try damageMiddleOfLog(try scratch.open(), interval: 1)
     let error = try #require(failure { () throws(HomeError) in _ = try scratch.open() })
-    #expect(error.message == "\(scratch.path) is damaged; move it away to create a new home")
+    #expect(error.message == "\(scratch.path) is damaged; \(remedy(scratch.path)) to create a new home")
     #expect(try Data(contentsOf: URL(filePath: scratch.path)) == bytes)
   }
 
@@ -344,7 +374,8 @@ import Testing
     options.following.wakesObservers = false
     let controller = try await HomeController.open(options)
     try await controller.follow()
-    #expect(await eventually { log["\(directory.state.database) is damaged; move it away to create a new home"] == 1 })
+    let path = directory.state.database
+    #expect(await eventually { log["\(path) is damaged; \(remedy(path)) to create a new home"] == 1 })
     await controller.close()
   }
 

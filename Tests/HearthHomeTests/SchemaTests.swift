@@ -31,7 +31,8 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 8); move the file away or delete it"
+    "\(path): made by another version of Hearth (schema \(version); expected 8); move it and \(path)-wal away to create a "
+      + "new home"
   }
 
   private func openingError(_ path: String) -> HomeError? {

@@ -1,5 +1,6 @@
 import HearthHome
 import HomeModel
+import HomeStore
 import Logging
 import MatterClusters
 import MatterController
@@ -130,6 +131,123 @@ import WebClient
     for arguments in ["", #","prefer_cache":true"#] { #expect(await found(arguments) == ["10.0.0.5", "fd00::5"]) }
     #expect(await eventually { await found(#","prefer_cache":false"#).contains("fd00::6") })
     try await discovery.stop().get()
+    await home.close()
+  }
+
+  private static let administrators = #"[{"privilege":5,"auth_mode":2,"subjects":[7],"targets":null}]"#
+
+  @Test(
+    "wrong arguments are refused before anything is sent",
+    arguments: [
+      ("commission_on_network", #"{"setup_pin_code":1,"filter_type":1,"filter":16}"#, "filter is 16; expected 0 to 15"),
+      (
+        "commission_on_network", #"{"setup_pin_code":1,"filter_type":2,"filter":4642}"#,
+        "filter is 4642; expected 0 to 4095"
+      ),
+      ("open_commissioning_window", #"{"node_id":5,"timeout":179}"#, "timeout is 179; expected 180 to 900"),
+      ("open_commissioning_window", #"{"node_id":5,"timeout":901}"#, "timeout is 901; expected 180 to 900"),
+      ("get_thread_diagnostics", #"{"ext_pan_id":"zz"}"#, "expected 16 hexadecimal digits"),
+      ("set_acl_entry", #"{"node_id":5,"entry":[]}"#, "entry has no entry by which this server (node "),
+      ("set_acl_entry", #"{"node_id":5,"entry":\#(administrators)}"#, "entry has no entry by which this server"),
+      (
+        "write_attribute", #"{"node_id":5,"attribute_path":"0/31/0","value":\#(administrators)}"#,
+        "value has no entry by which this server"
+      ),
+      (
+        "set_acl_entry", #"{"node_id":5,"entry":[{"privilege":5,"subjects":null,"targets":null}]}"#,
+        "entry.0.auth_mode: missing"
+      ),
+    ])
+  func refuses(command: String, arguments: String, reason: String) async throws {
+    let (home, client) = try await serve()
+    let result = await client.result(command, arguments)
+    #expect(
+      result?["error_code"] == 8 && result?["details"]?.text?.contains(reason) == true, "\(String(describing: result))")
+    await home.close()
+  }
+
+  @Test("right arguments are accepted") func accepts() async throws {
+    let (home, client) = try await serve()
+    let own = try #require(await client.result("server_info")?["result"]?["controller_node_id"])
+    let level = #""node_id":5,"endpoint_id":1,"cluster_id":8"#
+    for (command, arguments) in [
+      ("set_acl_entry", #"{"node_id":5,"entry":[{"privilege":5,"auth_mode":2,"subjects":[\#(own)],"targets":null}]}"#),
+      // The example of the published API.
+      (
+        "device_command",
+        #"{\#(level),"command_name":"moveToLevelWithOnOff","payload":{"level":128,"transitionTime":10}}"#
+      ), ("device_command", #"{\#(level),"command_name":"Stop","payload":{}}"#),
+    ] {
+      let result = await client.result(command, arguments)
+      // The device is not in the fabric.
+      #expect(result?["error_code"] == 5, "\(String(describing: result))")
+    }
+    #expect(
+      await client.result("get_thread_diagnostics", #"{"ext_pan_id":"1122334455667788"}"#)?["result"] == .null)
+    await home.close()
+  }
+
+  @Test("omitted fields of a command have their defaults") func addsDefaults() throws {
+    let move = try #require(DeclaredElements.command("moveToLevelWithOnOff", of: LevelControl.id)).request
+    #expect(
+      HubServer.addingDefaults(["level": 128, "transitionTime": 10, "optionsMask": .null], move) == [
+        "level": 128, "transitionTime": 10, "optionsMask": .null, "OptionsMask": 0, "OptionsOverride": 0,
+      ])
+    #expect(
+      HubServer.addingDefaults(["0": 1, "options_override": 1], move) == [
+        "0": 1, "options_override": 1, "TransitionTime": .null, "OptionsMask": 0,
+      ])
+    let color = try #require(DeclaredElements.command("MoveToColorTemperature", of: ColorControl.id)).request
+    #expect(HubServer.addingDefaults(["colorTemperatureMireds": 250], color)["TransitionTime"] == 0)
+  }
+
+  @Test("vendors have the same name each time") func namesVendors() async throws {
+    let (home, client) = try await serve()
+    try await home.make(ServedHome.bridge)
+    func identity(_ vendor: VendorID, _ name: String) -> DeviceIdentity {
+      var identity = DeviceIdentity()
+      (identity.vendorID, identity.vendorName) = (vendor, name)
+      return identity
+    }
+    for (source, identity) in [
+      (SourceID(5), identity(0x1234, "Ash")), (SourceID(7), identity(0xFFF1, "Elm Works")),
+      (SourceID(7, 2), identity(0x1234, "Oak")), (SourceID(7, 3), identity(0x1234, "Yew")),
+    ] {
+      let endpoints = try #require(await home.home.state.source(source)).endpoints
+      try await home.make([.topology(source, endpoints, identity)])
+    }
+    let names = await client.result("get_vendor_names", #"{"filter_vendors":[65521,4660]}"#)?["result"]
+    #expect(names == ["4660": "Ash", "65521": "Test Vendor 1"])
+    await home.close()
+  }
+
+  @Test("a second commissioning window is refused as busy") func namesBusyWindow() async throws {
+    let definition = try HomeDefinition.load(
+      simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")])
+    let run = await simulate(definition, seed: 1) { home, _ in
+      let controller = try home.controller
+      let node = try #require(await controller.nodes.first?.nodeID)
+      let request = CommissioningWindowRequest(duration: .seconds(300))
+      _ = try await controller.openWindow(node, request)
+      do throws(HomeError) {
+        _ = try await controller.openWindow(node, request)
+        return ""
+      } catch { return error.message }
+    }
+    #expect(try run.result.get() == "the device refused: Busy (FAILURE, cluster status 2)")
+  }
+
+  @Test("unreadable settings don't prevent the start") func startsWithUnreadableSettings() async throws {
+    let (scratch, log) = (Scratch(), LogCounter())
+    let database = try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity)
+    try database.set("{", for: "matterServer")
+    try database.close()
+    let home = try await ServedHome(scratch) { $0.logger = log.logger }
+    #expect(try await home.hub.settings == MatterServerSettings())
+    let message =
+      "\(scratch.state.database): the setting “matterServer” can't be read, defaults are used; set the fabric label and "
+      + "credentials again"
+    #expect(log[message] == 1)
     await home.close()
   }
 }

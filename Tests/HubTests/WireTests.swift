@@ -49,13 +49,25 @@ import WebClient
 
   @Test(
     arguments: [
-      ("hearth_unknown", "{}"), ("hearth_read", "{}"), ("hearth_read", "3"), ("hearth_start", "{}"),
-      ("hearth_samples", #"{"_1":{"type":"none"},"limit":0}"#), ("hearth_edit", #"{"_0":[{"addRoom":{}}]}"#),
+      ("unknown", "{}", 9, "unknown command hearth_unknown"), ("read", "{}", 8, "hearth_read: node: missing"),
+      ("read", "3", 8, "hearth_read: args is not an object"), ("start", "null", 8, "hearth_start: version: missing"),
+      ("cancel", "{}", 8, "hearth_cancel: id: missing"),
+      ("openWindow", #"{"node":"2","duration":1,"isEnhanced":true}"#, 8, "hearth_openWindow: node: expected a number"),
+      ("samples", #"{"filter":{"type":"no"},"limit":0}"#, 8, "hearth_samples: filter.type: invalid value"),
+      ("samples", #"{"filter":{"type":"all"},"limit":-1}"#, 8, "a limit of -1 samples; expected 0 (all) or more"),
+      ("edit", #"{"edits":[{"addRoom":{}}]}"#, 8, "hearth_edit: edits.0.addRoom.name: missing"),
+      (
+        "edit", #"{"edits":[{"paint":{}}]}"#, 8,
+        "hearth_edit: edits.0: expected an object with one of the known members"
+      ),
+      ("edit", #"{"edits":3}"#, 8, "hearth_edit: edits: expected an array"),
     ])
-  func malformedRequestGetsError(command: String, arguments: String) async throws {
+  func malformedRequestGetsError(name: String, arguments: String, code: Int, details: String) async throws {
     let served = try await ServedHome()
     let raw = try await RawWebSocket(socket: served.scratch.state.hubSocket)
-    #expect(await raw.result(command, arguments)?["error_code"] == 8)
+    let result = await raw.result("hearth_\(name)", arguments)
+    #expect(
+      result?["error_code"] == .int(code) && result?["details"] == .string(details), "\(String(describing: result))")
     // The connection remains.
     #expect(await raw.result("hearth_anchor")?["result"]?["anchor"] != nil)
     await served.close()

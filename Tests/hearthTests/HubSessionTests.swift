@@ -254,6 +254,34 @@ import Testing
     }
   }
 
+  @Test("invitations have addresses that other machines can use", .timeLimit(.minutes(10))) func invites() async throws
+  {
+    let hearth = Hearth()
+    #expect(try await hearth("room", "add", "Den").status == 0)
+    let socket = hearth.state + "/x.sock"
+    let hub = try Follower(hearth, "hub", "run", "--listen", socket, "--listen", "127.0.0.1:0", "--json")
+    #expect(await hub.waits(for: "hub.sock"))
+    let refused = try await hearth("hub", "invite", "Eve", "--address", socket)
+    #expect(refused.status == 2 && refused.errors.contains("is a socket"), "\(refused)")
+    #expect(try await !hearth("hub", "clients").output.contains("Eve"))
+    let (owner, friend) = (Hearth(), Hearth())
+    for (host, client, name) in [(hearth, owner, "Ada"), (owner, friend, "Zed")] {
+      let invited = try await host("hub", "invite", name, "--role", "owner", "--json")
+      #expect(try await client("hub", "join", try value("invitation", invited.output)).status == 0, "\(invited)")
+    }
+    #expect(try await friend("doctor", "--json").output.contains("joined as Zed"))
+    #expect(try await friend("hub", "revoke", "Zed").output == "revoked Zed\n")
+
+    // A hub that is suspended does not answer.
+    hub.process.send(SIGSTOP)
+    let status = try await hearth("hub", "status")
+    hub.process.send(SIGCONT)
+    #expect(
+      status.status != 0 && status.errors.contains("which owns the home in \(hearth.state), does not answer"),
+      "\(status)")
+    #expect(await hub.interrupt() == .exit(130))
+  }
+
   /// A client joins with an invitation, which replaces the options.
   private func joinsAndLeaves(_ hearth: Hearth, _ code: String) async throws {
     let client = Hearth()

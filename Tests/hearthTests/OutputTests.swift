@@ -151,11 +151,23 @@ import Testing
     #expect(TableScreen(isInPlace: false).text("a\nb\nc", rows: 3) == "a\nb\nc")
   }
 
+  @Test("prints the same wait once") func printsWaitOnce() throws {
+    let notes = WaitingNotes(Output(), timeout: .seconds(86_400))
+    for text in ["waiting for a", nil] {
+      let number = try #require(notes.begin("a"))
+      #expect(notes.takeOverdue(upTo: number).text == text)
+      notes.end(number)
+    }
+    let (first, second) = (try #require(notes.begin("b")), try #require(notes.begin("c")))
+    let (text, next) = notes.takeOverdue(upTo: first)
+    #expect(text == "waiting for b" && next == second)
+  }
+
   @Test func formatsWaitingNotes() {
     #expect(WaitingNotes.text([]) == nil)
     #expect(WaitingNotes.text(["Lamp to answer onOff.on"]) == "waiting for Lamp to answer onOff.on")
     #expect(WaitingNotes.text(["a", "b"]) == "waiting for a, and for b")
-    #expect(WaitingNotes.text(["a", "b", "a", "c", "d"]) == "waiting for a, for b, and for 2 more")
+    #expect(WaitingNotes.text(["a", "b", "c", "d"]) == "waiting for a, for b, and for 2 more")
   }
 
   @Test func devicesHaveDocumentedKeys() {

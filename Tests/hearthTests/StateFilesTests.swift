@@ -47,7 +47,8 @@ import Testing
     try queue.close()
     let bytes = try Data(contentsOf: database)
     let message =
-      "\(database.path): made by another version of Hearth (schema 9; expected 8); move the file away or delete it"
+      "\(database.path): made by another version of Hearth (schema 9; expected 8); move it and \(database.path)-wal away "
+      + "to create a new home"
 
     let result = try await hearth.run(command)
     #expect(result.status == 1 && result.errors.contains(message), "\(result)")

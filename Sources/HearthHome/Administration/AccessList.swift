@@ -12,19 +12,7 @@ extension [ScopedEntry<AccessEntry>] {
   private static let guaranteedSubjects = 4, guaranteedTargets = 3
 
   /// Whether the list permits a node to change it. Matter Core § 6.6.6.
-  func allowsAdministration(_ node: NodeID) -> Bool { contains { Self.allowsAdministration($0.entry, node) } }
-
-  static func allowsAdministration(_ entry: AccessEntry, _ node: NodeID) -> Bool {
-    guard entry.privilege == .administer, entry.authMode == .case else { return false }
-    let subjects = entry.subjects.wrapped ?? []
-    guard subjects.isEmpty || subjects.contains(node) else { return false }
-    let targets = entry.targets.wrapped ?? []
-    return targets.isEmpty
-      || targets.contains { target in
-        target.deviceType.wrapped == nil && (target.cluster.wrapped ?? AccessControl.id) == AccessControl.id
-          && (target.endpoint.wrapped ?? .root) == .root
-      }
-  }
+  func allowsAdministration(_ node: NodeID) -> Bool { contains { $0.entry.allowsAdministration(by: node) } }
 
   /// Adds an entry, or extends one that differs only in the subjects, or only in the targets. An entry by which `own`
   /// administers the device is not extended.
@@ -37,7 +25,7 @@ extension [ScopedEntry<AccessEntry>] {
       guard entry.privilege == new.privilege, entry.authMode == new.authMode else { continue }
       let (knownSubjects, knownTargets) = (entry.subjects.wrapped ?? [], entry.targets.wrapped ?? [])
       if Self.covers(knownSubjects, subjects) && Self.covers(knownTargets, targets) { return false }
-      guard !Self.allowsAdministration(entry, own) else { continue }
+      guard !entry.allowsAdministration(by: own) else { continue }
       if knownTargets == targets, let joined = Self.joined(knownSubjects, subjects, Self.guaranteedSubjects) {
         self[index] = self[index].changing { $0.subjects = .value(joined) }
         return true

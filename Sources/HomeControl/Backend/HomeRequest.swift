@@ -95,6 +95,20 @@ package enum HomeRequest: Sendable, Codable {
   /// Sends a request of `hearth sim` to a process of virtual devices.
   /// - Parameter request: one line of JSON, as on the control socket of the process.
   case simulate(process: Int32, request: String)
+
+  /// The names of the requests.
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case edit
+    case read, write, invoke, subscribe, writeDevice, invokeDevice, openWindow
+    case anchor, samples
+    case fabric, pair, remove, attestation, discover
+    case groups, createGroup, deleteGroup, addMember, removeMember, invokeGroup
+    case cloudAccounts, addCloudAccount, refreshCloudAccount, removeCloudAccount
+    case settings, changeSettings
+    case deliveries, addDelivery, resumeDelivery, removeDelivery
+    case clients, invite, revoke, certify, status, follow
+    case simulatedDevices, simulate
+  }
 }
 
 /// The result of a ``HomeRequest``.

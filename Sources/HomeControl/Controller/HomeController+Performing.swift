@@ -202,7 +202,7 @@ extension HomeController {
     after anchor: Anchor?, _ filter: SampleFilter, limit: Int, _ role: HomeRole?
   ) async throws(HomeError) -> AnchoredResult {
     guard let role else { return try await withDatabase { try $0.samples(after: anchor, filter, limit: limit) } }
-    let limit = limit <= 0 ? Self.maximumSamples : min(limit, Self.maximumSamples)
+    let limit = limit == 0 ? Self.maximumSamples : min(limit, Self.maximumSamples)
     let visibility = RoleVisibility.of(role)
     switch try await withDatabase({ try $0.samples(after: anchor, filter, limit: limit) }) {
     case .samples(let samples, let next, let isComplete):

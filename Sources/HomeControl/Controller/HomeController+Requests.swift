@@ -1,6 +1,7 @@
 package import HomeModel
 internal import HomeStore
 internal import MatterCertificates
+internal import MatterClusters
 package import MatterController
 package import MatterProtocol
 internal import NIOCore
@@ -109,8 +110,14 @@ extension HomeController {
   package func openWindow(
     _ node: NodeID, _ request: CommissioningWindowRequest
   ) async throws(HomeError) -> CommissioningWindow {
-    let outcome = try await run("the opening of a commissioning window", node) { engine, timeout, now in
-      engine.openCommissioningWindow(node, request, timeout: timeout, at: now)
+    let outcome: OperationOutcome
+    do throws(HomeError) {
+      outcome = try await run("the opening of a commissioning window", node) { engine, timeout, now in
+        engine.openCommissioningWindow(node, request, timeout: timeout, at: now)
+      }
+    } catch {
+      guard let status = error.status else { throw error }
+      throw HomeError(status, of: AdministratorCommissioning.id)
     }
     guard case .windowOpened(let window) = outcome else { throw Self.unexpected(outcome) }
     return window

@@ -57,15 +57,11 @@ package enum CommandFields {
     return (cluster, element, encoded)
   }
 
-  /// Adds the omitted fields that have a default: null for a nullable field, 0 for a bitmap.
+  /// Adds the omitted fields that have a default.
   private static func addingDefaults(_ syntax: ValueSyntax, _ members: [Schema.Member]) -> ValueSyntax {
     guard case .object(var fields) = syntax else { return syntax }
-    for member in members where !member.isOptional && !fields.contains(where: { member.isNamed($0.name) }) {
-      switch member.schema {
-      case .nullable: fields.append(.init(name: member.name, value: .word("null")))
-      case .bitmap: fields.append(.init(name: member.name, value: .word("0")))
-      default: break
-      }
+    for member in members where !fields.contains(where: { member.isNamed($0.name) }) {
+      if let value = member.omittedValue { fields.append(.init(name: member.name, value: .word(value))) }
     }
     return .object(fields)
   }

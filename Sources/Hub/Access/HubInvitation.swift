@@ -47,7 +47,7 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
     for text in texts {
       let address = try HubAddress(text)
       // A socket of another machine; the one with this path may belong to any user of this machine.
-      if case .socket = address { throw Items.wrong("address", "HOST:PORT or a wss URL") }
+      if address.isSocket { throw Items.wrong("address", "HOST:PORT or a wss URL") }
       addresses.append(address)
     }
     self.addresses = addresses

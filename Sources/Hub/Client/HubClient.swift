@@ -259,11 +259,14 @@ public actor HubClient {
     try await wait(timeout) { $0.source != nil }
   }
 
+  /// What a request waits for.
+  private var answer: String { options.usesOwner ? "the process that owns the home to answer" : "the hub to answer" }
+
   func wait(
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
     if try isTrue(self) { return }
-    let wait = PendingWork.begin("the hub to answer")
+    let wait = PendingWork.begin(answer)
     defer { wait?.end() }
     let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
     var timer: Scheduled<Void>?
@@ -475,7 +478,7 @@ public actor HubClient {
         throw HomeError(.unreachable, "no route to the home works now")
       }
       let route = routes[index]
-      let wait = request.isLong ? nil : PendingWork.begin("the hub to answer")
+      let wait = request.isLong ? nil : PendingWork.begin(answer)
       defer { wait?.end() }
       options.logger.debug("\(request.summary)…")
       let result = await route.link.send(request, origin: origin, within: limit, progress: progress)

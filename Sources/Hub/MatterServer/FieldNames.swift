@@ -11,6 +11,11 @@ enum FieldNames {
     return capitals > 1 ? name : name.prefix(1).lowercased() + name.dropFirst()
   }
 
+  /// Returns `auth_mode` for `authMode`.
+  static func snakeCase(_ label: String) -> String {
+    label.map { $0.isUppercase ? "_\($0.lowercased())" : String($0) }.joined()
+  }
+
   /// Whether a key of a client means the field: its name in any spelling, or its tag.
   static func matches(_ key: String, _ member: Schema.Member) -> Bool {
     if let tag = tag(key) { return tag == member.id }

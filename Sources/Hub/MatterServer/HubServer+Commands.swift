@@ -10,7 +10,7 @@ extension HubServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
 
   func received(_ text: [UInt8], from number: Int) {
-    guard let connection = connections[number], !connection.isClosed else { return }
+    guard let connection = connections[number], !connection.isClosed, !connection.isRevoked else { return }
     var id: JSONValue = ""
     func refuse(_ error: MatterServerError) { connection.send(Self.result(id, .failure(error))) }
     let message: JSONValue
@@ -126,7 +126,7 @@ extension HubServer {
     case "get_icd_state": return try icdState(arguments)
     case "get_network_topology": return try await topology(arguments)
     case "get_thread_border_routers": return []
-    case "get_thread_diagnostics": return arguments("ext_pan_id") == nil ? [] : .null
+    case "get_thread_diagnostics": return try threadDiagnostics(arguments)
     case "check_node_update": return try checkUpdate(arguments)
     case "update_node": return try await update(arguments)
     case "initiate_ota_upload": throw MatterServerError(.otaUploadError, "OTA is disabled")
@@ -184,7 +184,16 @@ extension HubServer {
     }
   }
 
-  /// The names that the devices of the home give their vendors, and those of the test vendors.
+  /// Returns no diagnostics, because the server collects none.
+  private func threadDiagnostics(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    guard let network = try arguments.optionalText("ext_pan_id") else { return [] }
+    guard network.utf8.count == 16, network.allSatisfy(\.isHexDigit) else {
+      throw arguments.invalid("ext_pan_id is “\(network)”; expected 16 hexadecimal digits")
+    }
+    return .null
+  }
+
+  /// The names of the test vendors, and of the vendors of the devices in the home.
   private func vendorNames(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     var filter: Set<UInt16>?
     if let wanted = arguments("filter_vendors") {
@@ -198,8 +207,11 @@ extension HubServer {
   var vendorNames: [UInt16: String] {
     var names: [UInt16: String] = [:]
     for number in UInt16(1)...4 { names[0xFFF0 + number] = "Test Vendor \(number)" }
-    for identity in state.devices.values.flatMap(\.sources).map(\.identity) {
-      if let vendor = identity.vendorID, let name = identity.vendorName { names[vendor.rawValue] = name }
+    // Sorted, so that the same one of several names is used each time.
+    for identity in state.devices.sorted(by: { $0.key < $1.key }).flatMap(\.value.sources).map(\.identity) {
+      if let vendor = identity.vendorID, let name = identity.vendorName {
+        names[vendor.rawValue] = names[vendor.rawValue] ?? name
+      }
     }
     return names
   }

@@ -24,8 +24,8 @@ extension HubServer {
     if (1...3).contains(type), filter == nil { throw arguments.invalid("filter_type \(type) requires a filter") }
     var target = CommissioningRequest.Target.any
     switch (type, filter) {
-    case (1, let filter?): target = .discriminator(.short(UInt8(truncatingIfNeeded: filter & 0xF)))
-    case (2, let filter?): target = .discriminator(.long(filter & 0xFFF))
+    case (1, _?): target = .discriminator(.short(try arguments.optionalInteger("filter", in: 0...0xF) ?? 0))
+    case (2, _?): target = .discriminator(.long(try arguments.optionalInteger("filter", in: 0...0xFFF) ?? 0))
     case (3, let filter?):
       guard let service = try await services(.vendor(filter)).first, case .commissionable(let instance) = service.kind
       else { throw MatterServerError(.nodeCommissionFailed, "Commission failed: no device of vendor \(filter) found") }
@@ -89,9 +89,10 @@ extension HubServer {
     ]
   }
 
-  /// Returns the parameters of a window. `option` is 0 for the passcode on the label of the device, 1 for a new one.
+  /// Returns the parameters of a window, which is open for 3 to 15 minutes (Matter Core § 5.4.2.3.1). `option` is 0 for the
+  /// passcode on the label of the device, 1 for a new one.
   static func window(_ arguments: CommandArguments) throws(MatterServerError) -> CommissioningWindowRequest {
-    let seconds: UInt16 = try arguments.optionalInteger("timeout", in: 1...UInt16.max) ?? 300
+    let seconds: UInt16 = try arguments.optionalInteger("timeout", in: 180...900) ?? 300
     let isEnhanced = try arguments.optionalInteger("option", in: 0...1) ?? 1 == 1
     var request = CommissioningWindowRequest(duration: .seconds(seconds), isEnhanced: isEnhanced)
     request.iterations = try arguments.optionalInteger("iteration", in: 1000...100_000) ?? request.iterations

@@ -22,7 +22,8 @@ extension HubServer {
       throw arguments.invalid("unknown command \(name) of cluster \(cluster.rawValue)")
     }
     try arguments.require(command.privilege)
-    let fields = try decoded(arguments("payload") ?? .object([]), command.request, "payload")
+    let payload = Self.addingDefaults(arguments("payload") ?? .object([]), command.request)
+    let fields = try decoded(payload, command.request, "payload")
     let timed: UInt16? = try arguments.optionalInteger("timed_request_timeout_ms", in: 1...UInt16.max)
     let usual = command.quality.contains(.timed) ? ControllerEngine.usualTimedTimeout : nil
     let limit: UInt32? = try arguments.optionalInteger("interaction_timeout_ms", in: 1...600_000)
@@ -36,6 +37,18 @@ extension HubServer {
     do {
       return try ValueEncoder.fields(fields, command.response?.schema)
     } catch { throw MatterServerError(.sdkStackError, "the response can't be read: \(error)") }
+  }
+
+  /// Adds the omitted fields that have a default. Null counts as omitted.
+  static func addingDefaults(_ payload: JSONValue, _ schema: Schema) -> JSONValue {
+    guard case .structure(let declared) = schema, let given = payload.members else { return payload }
+    let defaults = declared.compactMap { member -> JSONValue.Member? in
+      guard let value = member.omittedValue,
+        !given.contains(where: { FieldNames.matches($0.name, member) && !$0.value.isNull })
+      else { return nil }
+      return .init(member.name, value == "null" ? .null : 0)
+    }
+    return .object(given + defaults)
   }
 
   func readAttribute(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
@@ -102,19 +115,33 @@ extension HubServer {
   }
 
   /// Writes an attribute and returns the status code of the device.
+  /// - Parameter name: the argument with the value.
   private func write(
-    _ value: JSONValue, to path: ConcreteAttributePath, of node: NodeID, _ arguments: CommandArguments
+    _ value: JSONValue, _ name: String = "value", to path: ConcreteAttributePath, of node: NodeID,
+    _ arguments: CommandArguments
   ) async throws(MatterServerError) -> UInt8 {
     let known = DeclaredElements.attribute(path)
     let isTest = testNodes.all[node.rawValue] != nil
     if known != nil || isTest { try arguments.require(known?.write ?? .administer) }
     if isTest { return 0 }
     guard let declared = known else { throw arguments.invalid("unknown attribute \(AttributeKey.text(path))") }
-    let write = AttributeWrite(path, value: try decoded(value, declared.schema, "value"))
+    let write = AttributeWrite(path, value: try decoded(value, declared.schema, name))
+    if path == AccessControl.acl.path(on: .root) { try checkAdministration(write.value, name, arguments) }
     let statuses = try await request { () throws(HomeError) in
       try await controller.write(node, [write], isTimed: declared.quality.contains(.timed))
     }
     return statuses.first { $0.status.code != .success }?.status.code.rawValue ?? 0
+  }
+
+  /// Refuses an access control list that would lock the home out of the device.
+  private func checkAdministration(
+    _ list: [UInt8], _ name: String, _ arguments: CommandArguments
+  ) throws(MatterServerError) {
+    let own = controller.assumeIsolated { $0.fabric.nodeID }
+    let entries = (try? [AccessControl.AccessControlEntryStruct](tlv: list)) ?? []
+    guard !entries.contains(where: { $0.allowsAdministration(by: own) }) else { return }
+    throw arguments.invalid(
+      "\(name) has no entry by which this server (node \(own.rawValue)) administers the device; add one")
   }
 
   func setAccessList(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
@@ -129,7 +156,7 @@ extension HubServer {
     _ name: String, _ attribute: ConcreteAttributePath, _ arguments: CommandArguments
   ) async throws(MatterServerError) -> JSONValue {
     let node = try known(try arguments.nodeID())
-    let status = try await write(try arguments.array(name), to: attribute, of: node, arguments)
+    let status = try await write(try arguments.array(name), name, to: attribute, of: node, arguments)
     // The published servers spell this result differently.
     let path: JSONValue = [
       "endpoint_id": .int(attribute.endpoint.rawValue), "cluster_id": .int(attribute.cluster.rawValue),
@@ -145,6 +172,8 @@ extension HubServer {
       return try ValueDecoder.tlv(value, schema)
     } catch {
       var failure = error
+      // Clients write the fields of lists in snake case.
+      if ["entry", "bindings"].contains(name) { failure.path = failure.path.map(FieldNames.snakeCase) }
       failure.path.insert(name, at: 0)
       throw MatterServerError(.invalidArguments, failure.text)
     }

@@ -25,6 +25,10 @@ struct MatterServerError: Error, Hashable {
 
   /// The error of a request to a device. A status of the device has no code of its own in the published servers.
   init(_ error: HomeError) {
+    if let known = error.cause as? MatterServerError {
+      self = known
+      return
+    }
     let code: Code =
       switch error.cause as? ControllerError {
       case .unknownNode: .nodeNotExists

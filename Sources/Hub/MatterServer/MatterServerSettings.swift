@@ -21,12 +21,14 @@ struct MatterServerSettings: Codable, Hashable {
   /// The operational datasets in hexadecimal, by id.
   var thread: [String: String] = [:]
 
-  static func load(from database: HomeDatabase) throws(HomeError) -> MatterServerSettings {
+  /// Loads the settings. Unreadable ones are replaced by defaults: the home does not depend on them.
+  static func load(from database: HomeDatabase, _ logger: Logger) throws(HomeError) -> MatterServerSettings {
     guard let text = try database.setting(key) else { return MatterServerSettings() }
-    do {
-      return try JSONDecoder().decode(MatterServerSettings.self, from: Data(text.utf8))
-    } catch {
-      throw HomeError(.internalError, "the settings of the Matter server can't be read: \(error)", cause: error)
+    do { return try JSONDecoder().decode(MatterServerSettings.self, from: Data(text.utf8)) } catch {
+      logger.error(
+        "\(database.path): the setting “\(key)” can't be read, defaults are used; set the fabric label and credentials again",
+        metadata: ["reason": "\(error)"])
+      return MatterServerSettings()
     }
   }
 

@@ -28,6 +28,35 @@ enum HubJSON {
   static func value(of value: some Encodable) throws -> JSONValue {
     try JSONParser.parse([UInt8](try encoder.encode(value)))
   }
+
+  /// Returns the path of the value that can't be decoded, and what was expected, without the names of Swift types.
+  /// - Parameter root: the object that contains the value, which is not part of the path.
+  static func text(of error: any Error, in root: String) -> String {
+    guard let error = error as? DecodingError else { return "\(error)" }
+    let (path, expectation): ([any CodingKey], String)
+    switch error {
+    case .keyNotFound(let key, let context): (path, expectation) = (context.codingPath + [key], "missing")
+    case .valueNotFound(_, let context): (path, expectation) = (context.codingPath, "missing")
+    case .typeMismatch(let type, let context): (path, expectation) = (context.codingPath, "expected \(name(of: type))")
+    case .dataCorrupted(let context): (path, expectation) = (context.codingPath, "invalid value")
+    @unknown default: return "invalid arguments"
+    }
+    var names = path.map { key in key.intValue.map { String($0) } ?? key.stringValue }
+    if names.first == root { names.removeFirst() }
+    return names.isEmpty ? expectation : "\(names.joined(separator: ".")): \(expectation)"
+  }
+
+  private static func name(of type: Any.Type) -> String {
+    switch type {
+    case is String.Type: "a string"
+    case is Bool.Type: "true or false"
+    case is any Numeric.Type: "a number"
+    case is [Any].Type: "an array"
+    case is [String: Any].Type: "an object"
+    // An enumeration is an object with the name of its case.
+    default: "an object with one of the known members"
+    }
+  }
 }
 
 extension HubMessage {
@@ -35,25 +64,38 @@ extension HubMessage {
   static let start = HubJSON.prefix + "start", cancel = HubJSON.prefix + "cancel"
 
   /// Decodes a command.
-  /// - Throws: `JSONParser.Failure` or `DecodingError` if it is malformed.
+  /// - Throws: `JSONParser.Failure` or `HomeError` `badArguments` if it is malformed.
   package init(_ bytes: [UInt8]) throws { try self.init(JSONParser.parse(bytes)) }
 
-  init(_ message: JSONValue) throws {
-    let invalid = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a command"))
+  /// Decodes a command; null arguments are empty ones.
+  /// - Throws: `HomeError` `badArguments`. The cause of an unknown command is a `MatterServerError`.
+  init(_ message: JSONValue) throws(HomeError) {
     guard let command = message["command"]?.text, command.hasPrefix(HubJSON.prefix),
       let id = message["message_id"]?.text
-    else { throw invalid }
-    if command == Self.start {
-      self = .start(try HubJSON.decode(from: message["args"] ?? .null))
-    } else if command == Self.cancel {
-      guard let id = message["args"]?["id"]?.text else { throw invalid }
-      self = .cancel(id: id)
-    } else {
-      self = .request(
-        id: id, try HomeRequest(command: command, message["args"]), origin: message["origin"]?.text,
-        options: try message["options"].map { try HubJSON.decode(from: $0) } ?? RequestOptions())
+    else { throw HomeError(.badArguments, "not a command with the prefix \(HubJSON.prefix)") }
+    let name = String(command.dropFirst(HubJSON.prefix.count))
+    let arguments: JSONValue = if let given = message["args"], !given.isNull { given } else { .object([]) }
+    guard [Self.start, Self.cancel].contains(command) || HomeRequest.CodingKeys(rawValue: name) != nil else {
+      let text = "unknown command \(command)"
+      throw HomeError(.badArguments, text, cause: MatterServerError(.invalidCommand, text))
+    }
+    do {
+      if command == Self.start {
+        self = .start(try HubJSON.decode(from: arguments))
+      } else if command == Self.cancel {
+        self = .cancel(id: try HubJSON.decode(Cancellation.self, from: arguments).id)
+      } else {
+        self = .request(
+          id: id, try HubJSON.decode(from: .object([.init(name, arguments)])), origin: message["origin"]?.text,
+          options: try message["options"].map { try HubJSON.decode(from: $0) } ?? RequestOptions())
+      }
+    } catch {
+      throw HomeError(.badArguments, "\(command): \(HubJSON.text(of: error, in: name))", cause: error)
     }
   }
+
+  /// The arguments of `hearth_cancel`.
+  private struct Cancellation: Decodable { var id: String }
 
   package var text: ByteBuffer {
     get throws {
@@ -78,15 +120,6 @@ extension HubMessage {
         return text(id, HubJSON.prefix + member.name, member.value, origin: origin, options: encoded)
       }
     }
-  }
-}
-
-extension HomeRequest {
-  /// Decodes a request from its command and arguments; null arguments are empty ones.
-  init(command: String, _ arguments: JSONValue?) throws {
-    let values: JSONValue = if let arguments, !arguments.isNull { arguments } else { .object([]) }
-    let name = String(command.dropFirst(HubJSON.prefix.count))
-    self = try HubJSON.decode(from: .object([.init(name, values)]))
   }
 }
 

@@ -81,6 +81,9 @@ extension HubServer: HomeServer {
       handshake.abort()
     }
     for connection in connections.values where !isValid(connection.client) {
+      connection.isRevoked = true
+      // A client that has revoked its own invitation gets the reply first, after which this method is called again.
+      guard connection.revocations == 0 else { continue }
       // Without the invitations, clients may connect again once they can be read.
       if areInvitationsKnown { refuse(connection, Self.revoked) } else { connection.close(.unexpectedServerError) }
     }
@@ -95,16 +98,14 @@ extension HubServer: HomeServer {
 
   /// Handles a command with the prefix `hearth_`.
   func receivedOwn(_ message: JSONValue, _ id: String, _ connection: HubConnection, _ number: Int) {
-    do {
+    do throws(HomeError) {
       switch try HubMessage(message) {
       case .start(let start): self.start(connection, id, start)
       case .request(let id, let request, let origin, let options):
         receive(.init(id: id, request: request, origin: origin, options: options), connection, number)
       case .cancel(let id): connection.running[id]?.task.cancel()
       }
-    } catch {
-      reply(id, .failure(HomeError(.badArguments, "malformed request: \(error)")), to: connection)
-    }
+    } catch { reply(id, .failure(error), to: connection) }
   }
 
   private func start(_ connection: HubConnection, _ id: String, _ start: HubStart) {
@@ -177,6 +178,8 @@ extension HubServer: HomeServer {
   /// Performs a request and sends the reply.
   private func perform(_ request: HubConnection.Request, of number: Int) async {
     guard let connection = connections[number] else { return }
+    let isRevocation = if case .revoke = request.request { true } else { false }
+    if isRevocation { connection.revocations += 1 }
     let result = await perform(request, connection) { [self] progress in
       assumeIsolated { server in
         let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
@@ -191,6 +194,10 @@ extension HubServer: HomeServer {
       let sent = connection.send(text)
       // A part of the log is large.
       if case .samples = request.request { try? await sent.get() }
+    }
+    if isRevocation {
+      connection.revocations -= 1
+      if connection.isRevoked { closeInvalid() }
     }
     noteEnd()
   }

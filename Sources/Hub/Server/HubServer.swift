@@ -190,8 +190,8 @@ public actor HubServer {
     let server: HubServer
     do throws(HomeError) {
       try Files.makeDirectory(controller.options.state.run)
-      let (identity, settings) = try await controller.withDatabase {
-        ($0.identity, try MatterServerSettings.load(from: $0))
+      let (identity, settings) = try await controller.withDatabase { [logger = options.logger] in
+        ($0.identity, try MatterServerSettings.load(from: $0, logger))
       }
       server = HubServer(controller, options, identity, settings)
     } catch {

@@ -32,6 +32,18 @@ public indirect enum Schema: Hashable, Sendable {
       (self.id, self.name, self.schema, self.isOptional) = (id, name, schema, isOptional)
     }
 
+    /// The value of a command's field that the caller omits, as text: null for a nullable field, 0 for a bitmap or a transition
+    /// time. Nil if the caller must give one.
+    package var omittedValue: String? {
+      switch schema {
+      case _ where isOptional: nil
+      case .nullable: "null"
+      case .bitmap: "0"
+      case .unsigned where name == "TransitionTime": "0"
+      default: nil
+      }
+    }
+
     /// Whether the text form of a structure names the member, by its name or its id.
     package func isNamed(_ text: String) -> Bool { NormalizedName(text) == NormalizedName(name) || text == "\(id)" }
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HearthHome
+import Hub
 import Runtime
 import VirtualDevices
 
@@ -43,13 +44,15 @@ struct Doctor: ParsableCommand {
     throw ProcessExit(error.code).error
   }
 
-  /// Checks that the home's database, if any, can be opened, and that its log is not damaged.
+  /// Checks that the home's database, if any, can be opened, and that its log is not damaged. A directory that has joined a
+  /// hub has no database.
   private static func home(_ state: StateDirectory) -> HostCheck {
     let path = state.database
-    guard FileManager.default.fileExists(atPath: path) else { return HostCheck("home", .ok, "no home yet") }
     do throws(HomeError) {
-      try HomeDatabase.check(path)
-      return HostCheck("home", .ok, path)
+      if try HomeDatabase.check(path) { return HostCheck("home", .ok, path) }
+      guard let joined = try HubInvitation.stored(in: state) else { return HostCheck("home", .ok, "no home yet") }
+      let hub = joined.addresses.map { "\($0)" }.joined(separator: " or ")
+      return HostCheck("home", .ok, "the one of the hub at \(hub), joined as \(joined.name)")
     } catch {
       return HostCheck("home", .problem, error.message)
     }

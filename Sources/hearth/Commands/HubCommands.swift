@@ -166,15 +166,17 @@ struct HubCommands: AsyncParsableCommand {
 enum HubReport {
   /// Opens the home as its owner through the hub of the state directory, and closes it after the body.
   static func withHub<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
-    let client: HubClient.Options
-    if let joined = try HubOptions.joined(options) {
-      client = joined
-    } else {
-      var own = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
+    try await options.output.reportingWaits {
+      if let joined = try HubOptions.joined(options) { return try await Home(through: joined).beforeClosing(body) }
+      let state = try options.stateDirectory
+      var own = try HubOptions.client([.local(.socket(state.hubSocket))], options)
       own.token = nil
-      client = own
+      // Like the commands that use the home.
+      own.timeout = own.connectTimeout
+      do { return try await Home(through: own).beforeClosing(body) } catch let error as HomeError {
+        throw error.code == .timedOut ? OwnerLock.held(state) : error
+      }
     }
-    return try await options.output.reportingWaits { try await Home(through: client).beforeClosing(body) }
   }
 
   static func json(_ client: InvitedClient) -> JSON {

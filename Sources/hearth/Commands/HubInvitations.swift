@@ -19,8 +19,9 @@ extension HubCommands {
     var role: Role = .guest
     @Option(
       help: ArgumentHelp(
-        "An address of the hub for the client, nearest first; repeatable. Default: those where the hub listens.",
-        discussion: "HOST:PORT, the wss URL of a reverse proxy, or the path of a socket.", valueName: "address"))
+        "An address of the hub for the client, nearest first; repeatable. Default: those where the hub listens for other "
+          + "machines; in a directory that has joined the hub, those of its own invitation.",
+        discussion: "HOST:PORT, or the wss URL of a reverse proxy.", valueName: "address"))
     var address: [String] = []
     @Argument(help: "The name of the client.") var name: String
 
@@ -61,11 +62,20 @@ extension HubCommands {
 
     private func addresses(_ status: HubStatus, _ state: StateDirectory) throws(HomeError) -> [HubAddress] {
       var addresses: [HubAddress] = []
-      for text in address { addresses.append(try HubAddress(text)) }
+      for text in address {
+        let address = try HubAddress(text)
+        guard !address.isSocket else {
+          throw HomeError(
+            .badArguments, "“\(text)” is a socket, which an invitation can't contain; use HOST:PORT or a wss URL")
+        }
+        addresses.append(address)
+      }
       if !addresses.isEmpty { return addresses }
-      for text in status.addresses where text != state.hubSocket {
+      // The interfaces of the hub's machine are not those of this one.
+      if let joined = try HubInvitation.stored(in: state) { return joined.addresses }
+      for text in status.addresses {
         // Addresses of other programs, such as ws://localhost:5580/ws, are not for invited clients.
-        guard let address = try? HubAddress(text) else { continue }
+        guard let address = try? HubAddress(text), !address.isSocket else { continue }
         addresses += Self.reachable(address)
       }
       guard !addresses.isEmpty else {

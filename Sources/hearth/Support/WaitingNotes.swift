@@ -1,13 +1,15 @@
 import Runtime
 import Synchronization
 
-/// Prints on standard error what a command has been waiting for since a timeout.
+/// Prints on standard error what a command has been waiting for since a timeout, once.
 final class WaitingNotes: WaitRegistry {
   private struct State {
     var last = 0
     /// The waits that have neither ended nor been printed, by number.
     var pending: [Int: String] = [:]
     var isTimerRunning = false
+    /// The waits that were printed, which are not printed again.
+    var printed: Set<String> = []
   }
 
   private let output: Output
@@ -35,23 +37,26 @@ final class WaitingNotes: WaitRegistry {
       var number = number
       while true {
         try? await Task.sleep(for: timeout)
-        let (overdue, next) = state.withLock { state in
-          let overdue = state.pending.filter { $0.key <= number }.sorted { $0.key < $1.key }.map(\.value)
-          state.pending = state.pending.filter { $0.key > number }
-          state.isTimerRunning = !state.pending.isEmpty
-          return (overdue, state.isTimerRunning ? state.last : nil as Int?)
-        }
-        if let text = Self.text(overdue) { output.progress(text) }
+        let (text, next) = takeOverdue(upTo: number)
+        if let text { output.progress(text) }
         guard let next else { return }
         number = next
       }
     }
   }
 
+  /// Returns the note for the waits up to a number that were not printed before, and the last number if others began since.
+  func takeOverdue(upTo number: Int) -> (text: String?, next: Int?) {
+    state.withLock { state in
+      let overdue = state.pending.filter { $0.key <= number }.sorted { $0.key < $1.key }.map(\.value)
+      state.pending = state.pending.filter { $0.key > number }
+      state.isTimerRunning = !state.pending.isEmpty
+      return (Self.text(overdue.filter { state.printed.insert($0).inserted }), state.isTimerRunning ? state.last : nil)
+    }
+  }
+
   /// Returns the note for several waits, which names the first two.
   static func text(_ waits: [String]) -> String? {
-    var seen: Set<String> = []
-    let waits = waits.filter { seen.insert($0).inserted }
     guard let first = waits.first else { return nil }
     return switch waits.count {
     case 1: "waiting for \(first)"
