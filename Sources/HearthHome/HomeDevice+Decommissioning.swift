@@ -4,7 +4,9 @@ extension HomeDevice {
   /// Whether ``decommission()`` can remove a device.
   public enum DecommissionEligibility: Hashable, Sendable {
     case eligible
+    /// The removal also removes other devices.
     case eligibleWithSideEffects(DecommissionSideEffects)
+    /// The device can't be removed.
     case ineligible(reason: DecommissionIneligibilityReason)
   }
 

@@ -123,7 +123,8 @@ import Testing
   }
 
   @Test func clockStartsAtDate() {
-    func time(_ clock: MachineClock) -> Int64 { World(seed: 1).addMachine("lamp", clock: clock).unixMicroseconds() }
+    let world = World(seed: 1)
+    func time(_ clock: MachineClock) -> Int64 { world.addMachine("lamp", clock: clock).unixMicroseconds() }
     func time(_ seconds: Double) -> Int64 { time(MachineClock(startDate: Date(timeIntervalSince1970: seconds))) }
     #expect(time(MachineClock()) == 1_767_225_600_000_000)
     #expect(time(1_000_000.5) == 1_000_000_500_000)

@@ -48,7 +48,7 @@ extension HomeUpdates {
 
   /// Returns the values without the first ones.
   public func dropFirst(_ count: Int = 1) -> some HomeUpdates<Element> {
-    DerivedUpdates(base: dropFirst(max(count, 0)) as AsyncDropFirstSequence, queue: queue)
+    DerivedUpdates(base: dropFirst(Swift.max(count, 0)) as AsyncDropFirstSequence, queue: queue)
   }
 
   /// Returns the same values; the closure of ``sink(receiveValue:)`` is called on a queue. An asynchronous closure

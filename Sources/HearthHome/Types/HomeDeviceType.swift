@@ -24,7 +24,7 @@ where ID == HomeDeviceTypeID {
 
 extension HomeDeviceType {
   public static var deviceTypeID: DeviceTypeID { deviceType.id }
-  /// The ``deviceTypeID`` as a text, which is unique and constant: `0x0100`.
+  /// The ``deviceTypeID`` as a text, which is unique and constant: `0x00000100`.
   public static var identifier: String { "\(deviceTypeID)" }
   public static func == (left: Self, right: Self) -> Bool { left.untyped == right.untyped }
   public var id: HomeDeviceTypeID { untyped.id }

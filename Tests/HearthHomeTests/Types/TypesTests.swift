@@ -54,7 +54,7 @@ import Testing
     #expect(OnOffLightDeviceType.deviceType == DeviceTypes.onOffLight)
     #expect(AllTypes.all.allSatisfy { $0.deviceType.id == $0.deviceTypeID })
     #expect(Set(AllTypes.all.map { $0.identifier }).count == AllTypes.all.count)
-    #expect(OnOffLightDeviceType.identifier == "0x0100")
+    #expect(OnOffLightDeviceType.identifier == "0x00000100")
   }
 
   /// The names are generated for all clusters; the list has those with code of their own.

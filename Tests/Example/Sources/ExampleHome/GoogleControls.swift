@@ -16,7 +16,7 @@ extension DimmableLightDeviceType: LightDeviceType {
 }
 
 /// The control of a device on a screen, in the form of the samples for the Google Home APIs for iOS.
-protocol DeviceControl {
+protocol DeviceControl: Sendable {
   init(_ device: HomeDevice) throws
   var status: String { get }
 }
