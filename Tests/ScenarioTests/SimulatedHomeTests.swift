@@ -266,7 +266,8 @@ import VirtualDevices
       let removed = try await device.decommission()
       try await world.simulation.sleep(for: .seconds(20))
       let rest = try await home.devices().list().map(\.id)
-      return (removed == [device.id], rest == accessories.map(\.id), own.messages, other.messages == ["-\(device.name)"])
+      let isNotified = other.messages == ["-\(device.name)"]
+      return (removed == [device.id], rest == accessories.map(\.id), own.messages, isNotified)
     }
     let (isRemoved, isRest, own, isNotified) = try run.result.get()
     #expect(isRemoved && isRest && own.isEmpty && isNotified)
