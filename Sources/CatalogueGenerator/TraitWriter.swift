@@ -19,8 +19,10 @@ struct TraitWriter {
   /// Returns the commands with fields as methods of their traits.
   static func commands(_ catalogue: Catalogue) throws(CatalogueError) -> String {
     var writer = TraitWriter(catalogue: catalogue)
-    for cluster in writer.catalogue.clusters where cluster.commands.contains(where: { $0.request != nil }) {
-      try writer.writeCommands(of: cluster)
+    for cluster in writer.catalogue.clusters {
+      let names = TypeNames(catalogue: writer.catalogue, cluster: cluster, prefix: cluster.name + ".")
+      if cluster.commands.contains(where: { $0.request != nil }) { try writer.writeCommands(of: cluster, names) }
+      try writer.writeSetters(of: cluster, names)
     }
     return writer.text
   }
@@ -32,7 +34,7 @@ struct TraitWriter {
   }
 
   private mutating func writeNames() {
-    text = Self.head(importing: ["MatterClusters"])
+    text = Self.head(importing: ["MatterClusters", "MatterModel"])
     var (traits, properties) = ("", "")
     for cluster in catalogue.clusters {
       let comment = "/// \(cluster.title). \(cluster.reference.section ?? "").\n"
@@ -44,41 +46,114 @@ struct TraitWriter {
     }
     text += "\nextension Matter {\n\(traits)}\n\nextension MatterTraits {\n\(properties)}\n\n"
     for type in catalogue.deviceTypes {
-      text += "/// \(type.title).\n"
-      text += "public typealias \(Names.capitalized(type.constant))DeviceType = "
-      text += "KnownDeviceType<\(DeclarationWriter.hex(type.id, 4))>\n"
+      // Distinct types rather than instances of a generic one, so that each can conform to protocols of an application.
+      text += """
+        /// \(type.title).
+        public struct \(Names.capitalized(type.constant))DeviceType: HomeDeviceType {
+          public static var deviceTypeID: DeviceTypeID { \(DeclarationWriter.hex(type.id, 4)) }
+          public static var deviceType: DeviceType { DeviceTypes.\(type.constant) }
+          public let untyped: AnyDeviceType
+          public init(_ untyped: AnyDeviceType) { self.untyped = untyped }
+        }
+
+        """
     }
+    for cluster in catalogue.clusters where !cluster.features.isEmpty { writeFeatures(of: cluster) }
   }
 
-  private mutating func writeCommands(of cluster: ClusterDeclaration) throws(CatalogueError) {
-    let names = TypeNames(catalogue: catalogue, cluster: cluster, prefix: cluster.name + ".")
+  private mutating func writeFeatures(of cluster: ClusterDeclaration) {
+    text += "\nextension FeatureMap where C == \(cluster.name) {\n"
+    for feature in cluster.features {
+      text += "  /// \(feature.name).\n  public static var \(Names.identifier(Names.camelCase(feature.name))): Self "
+      text += "{ .init(rawValue: \(DeclarationWriter.hex(1 << feature.bit, 2))) }\n"
+    }
+    text += "}\n"
+  }
+
+  private mutating func writeCommands(of cluster: ClusterDeclaration, _ names: TypeNames) throws(CatalogueError) {
     text += "extension Trait where C == \(cluster.name) {\n"
     for command in cluster.commands {
       guard let request = command.request else { continue }
       guard let type = cluster.types.first(where: { $0.name == request }) else {
         throw command.line.error("\(request): not declared; expected the name of a command with fields")
       }
-      text += type.reference.comment(indent: "  ")
-      // A server fills in the fabric.
-      let fields = type.fields.filter { $0.id != 254 }
-      for field in fields {
-        if let note = field.line.note { text += "  /// - Parameter \(Names.camelCase(field.name)): \(note).\n" }
-      }
-      let constant = Names.identifier(Names.camelCase(command.name))
+      let fields = Self.fields(of: type)
       let parameters = try fields.map { field throws(CatalogueError) in try parameter(field, names) }
-      text += command.response == nil ? "" : "  @discardableResult\n"
-      text += "  public func \(constant)(\(parameters.joined(separator: ", "))) async throws(HomeError)"
-      text += command.response.map { " -> \(cluster.name).\($0)" } ?? ""
-      text += " {\n    try await invoke(\(cluster.name).\(constant), "
-      text += ".init(\(fields.map(argument).joined(separator: ", "))))\n  }\n"
+      write(command, type, fields, parameters: parameters, in: cluster)
+      let required = fields.filter { !$0.isOptional }
+      guard required.count < fields.count else { continue }
+      let others = try required.map { field throws(CatalogueError) in try parameter(field, names) }
+      let closure = "_ setOptionalFields: (inout \(cluster.name).\(request)) -> Void"
+      write(command, type, required, parameters: others + [closure], in: cluster, change: "setOptionalFields")
     }
     text += "}\n\n"
   }
 
+  /// Writes the method of a command.
+  /// - Parameter change: the name of the closure that changes the request; nil: none.
+  private mutating func write(
+    _ command: CommandDeclaration, _ type: TypeDeclaration, _ fields: [FieldDeclaration], parameters: [String],
+    in cluster: ClusterDeclaration, change: String? = nil
+  ) {
+    text += type.reference.comment(indent: "  ")
+    for field in fields {
+      if let note = field.line.note { text += "  /// - Parameter \(Names.camelCase(field.name)): \(note).\n" }
+    }
+    let constant = Names.identifier(Names.camelCase(command.name))
+    text += command.response == nil ? "" : "  @discardableResult\n"
+    text += "  public func \(constant)(\(parameters.joined(separator: ", "))) async throws(HomeError)"
+    text += command.response.map { " -> \(cluster.name).\($0)" } ?? ""
+    let arguments = "(\(fields.map(argument).joined(separator: ", ")))"
+    let request = change.map { "modified(\(cluster.name).\(type.name)\(arguments), \($0))" } ?? ".init\(arguments)"
+    text += " {\n    try await invoke(\(cluster.name).\(constant), \(request))\n  }\n"
+  }
+
+  /// Writes the methods that set the writable attributes, and the optional fields of the commands.
+  private mutating func writeSetters(of cluster: ClusterDeclaration, _ names: TypeNames) throws(CatalogueError) {
+    let attributes = cluster.attributes.filter { $0.write != nil }
+    if !attributes.isEmpty {
+      text += "extension TraitUpdate where C == \(cluster.name) {\n"
+      for attribute in attributes {
+        let name = Names.camelCase(attribute.name)
+        text += "  public mutating func set\(Names.capitalized(name))"
+        text += "(_ value: \(try names.swift(Self.value(attribute.type), in: attribute.line))?) "
+        text += "{ self[\(cluster.name).\(Names.identifier(name))] = "
+        text += attribute.type.isNullable ? "Nullable(value) }\n" : "value }\n"
+      }
+      text += "}\n\n"
+    }
+    let requests = Set(cluster.commands.compactMap(\.request))
+    for type in cluster.types where requests.contains(type.name) {
+      let fields = Self.fields(of: type).filter(\.isOptional)
+      guard !fields.isEmpty else { continue }
+      text += "extension \(cluster.name).\(type.name) {\n"
+      for field in fields { try writeSetter(of: field, names) }
+      text += "}\n\n"
+    }
+  }
+
+  private mutating func writeSetter(of field: FieldDeclaration, _ names: TypeNames) throws(CatalogueError) {
+    let name = Names.camelCase(field.name)
+    let isOctets = field.type.name == "octstr" && !field.type.isList
+    let type = isOctets ? "some Sequence<UInt8>" : "\(try names.swift(Self.value(field.type), in: field.line))?"
+    let new = isOctets ? "OctetString(Array(value))" : "value"
+    text += "  public mutating func set\(Names.capitalized(name))(_ value: \(type)) "
+    text += "{ \(Names.identifier(name)) = \(field.type.isNullable ? "Nullable(\(new))" : new) }\n"
+  }
+
+  /// Returns the fields that a client fills in: not the fabric.
+  private static func fields(of type: TypeDeclaration) -> [FieldDeclaration] { type.fields.filter { $0.id != 254 } }
+
+  /// Returns the type without null.
+  private static func value(_ type: TypeReference) -> TypeReference {
+    var type = type
+    type.isNullable = false
+    return type
+  }
+
   /// Returns the parameter of a field. Null and a missing field are both nil.
   private func parameter(_ field: FieldDeclaration, _ names: TypeNames) throws(CatalogueError) -> String {
-    var type = field.type
-    type.isNullable = false
+    let type = Self.value(field.type)
     let name = Names.identifier(Names.camelCase(field.name))
     let value = try names.swift(type, in: field.line)
     if field.isOptional { return "\(name): \(value)? = nil" }

@@ -57,11 +57,13 @@ extension Home {
 
   /// Removes the device with this id from the fabric and the home.
   /// - Parameter origin: the calling client.
-  package func remove(device id: String, force: Bool, origin: String) async throws(HomeError) {
+  /// - Returns: the device with the source that was removed.
+  @discardableResult
+  package func remove(device id: String, force: Bool, origin: String?) async throws(HomeError) -> DeviceRecord {
     guard let device = HomeRegistry(await state).devices.first(where: { $0.id == id }) else {
       throw HomeError(.notFound, "there is no device \(id) in the home")
     }
-    _ = try await remove(device, force: force, origin: origin)
+    return try await remove(device, force: force, origin: origin).device
   }
 
   /// Removes the node of a device. The other sources of the device remain.

@@ -50,6 +50,12 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
+  /// Returns an error with the code `notFound`.
+  public static func notFound(_ message: String) -> HomeError { HomeError(.notFound, message) }
+
+  /// Returns an error with the code `internalError`.
+  public static func `internal`(_ message: String) -> HomeError { HomeError(.internalError, message) }
+
   public var description: String { device.map { "\($0): \(message)" } ?? message }
 
   /// The ``description``, which is also the `localizedDescription`.

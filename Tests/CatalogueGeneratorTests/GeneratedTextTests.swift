@@ -105,7 +105,15 @@ import Testing
     let outputs = try Self.outputs(.traits)
     let names = try #require(outputs["TraitNames+Generated.swift"])
     #expect(names.contains("public var spinnerTrait: SpinnerTrait? { traits[SpinnerTrait.self] }"))
-    #expect(names.contains("public typealias SpinnerPlugInDeviceType = KnownDeviceType<0xFFF10001>"))
+    let type = """
+      /// Spinner/Plug-in.
+      public struct SpinnerPlugInDeviceType: HomeDeviceType {
+        public static var deviceTypeID: DeviceTypeID { 0xFFF10001 }
+        public static var deviceType: DeviceType { DeviceTypes.spinnerPlugIn }
+      """
+    #expect(names.contains(type), "\(names)")
+    let features = "extension FeatureMap where C == Spinner {\n  /// Fast.\n  public static var fast: Self "
+    #expect(names.contains(features + "{ .init(rawValue: 0x01) }\n  /// Speed.\n"), "\(names)")
     let commands = try #require(outputs["TraitCommands+Generated.swift"])
     let method = """
         /// Example Book § 1.2.1.
@@ -118,6 +126,24 @@ import Testing
       """
     #expect(commands.contains(method), "\(commands)")
     #expect(commands.contains("public func spinAgain(mode:"))
+  }
+
+  @Test func setsOptionalFieldsAndAttributes() throws {
+    let commands = try #require(try Self.outputs(.traits)["TraitCommands+Generated.swift"])
+    let method = """
+        public func spin(mode: Spinner.Mode = Spinner.Mode.fast, _ setOptionalFields: (inout Spinner.SpinRequest) -> Void) \
+      async throws(HomeError) -> Spinner.SpinResponse {
+          try await invoke(Spinner.spin, modified(Spinner.SpinRequest(mode: mode), setOptionalFields))
+        }
+      """
+    #expect(commands.contains(method), "\(commands)")
+    let setters = [
+      "extension TraitUpdate where C == Spinner {\n",
+      "public mutating func setSpeed(_ value: UInt16?) { self[Spinner.speed] = Nullable(value) }\n}\n",
+      "extension Spinner.SpinRequest {\n",
+      "func setCsrNonce(_ value: some Sequence<UInt8>) { csrNonce = Nullable(OctetString(Array(value))) }\n}\n",
+    ]
+    for text in setters { #expect(commands.contains(text), "\(text) in \(commands)") }
   }
 
   @Test func namesTraitOfEachCluster() throws {

@@ -11,6 +11,11 @@ import Testing
     #expect(error.localizedDescription == "lamp: unreachable")
   }
 
+  @Test func createsErrorsByName() {
+    let errors: [HomeError] = [.notFound("no light"), .internal("no device")]
+    #expect(errors.map(\.code) == [.notFound, .internalError] && errors.map(\.message) == ["no light", "no device"])
+  }
+
   @Test func namesDeviceStatus() {
     let refused = HomeError(Status(.constraintError))
     #expect(refused.code == .refused)

@@ -35,6 +35,24 @@ import Testing
     #expect(names.all == ["Device 5", "Desk"] && firsts.all == [1])
   }
 
+  @Test func skipsFirstValuesAndFindsOne() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let found = Recorder<String>(), later = Recorder<String>(), states = Recorder<Bool?>()
+    var handles: Set<ObservationHandle> = []
+    let names = open.home.device(id: "5").map(\.name)
+    names.first(where: { $0.hasPrefix("T") }).sink { found.add($0) }.store(in: &handles)
+    names.dropFirst().dropFirst(-1).sink { later.add($0) }.store(in: &handles)
+    try await open.device("5").types.subscribe(OnOffLightDeviceType.self).removeDuplicates()
+      .sink { states.add($0.matterTraits.onOffTrait?.attributes.onOff) }.store(in: &handles)
+    for name in ["Desk", "Table", "Top"] { try await open.home.rename("5", to: name) }
+    await open.process(NodeModel.report(5, OnOff.onOff.path(on: 1), [0x08]))
+    #expect(await eventually { states.all == [true, false] && later.all == ["Desk", "Table", "Top"] })
+    #expect(found.all == ["Table"])
+    // The operator of all asynchronous sequences, which returns a value.
+    #expect(await names.first(where: { $0 == "Top" }) == "Top")
+    await open.home.close()
+  }
+
   @Test func operatorsMissNoChangeAfterIteratorIsMade() async throws {
     let open = try await OpenHome(.lamp(5))
     let names = open.home.device(id: "5").map(\.name).removeDuplicates { $0.count == $1.count }

@@ -114,6 +114,11 @@ import Testing
     #expect(
       try await tries(guest) == [denied, denied, denied, denied, denied, denied, denied, denied, nil])
     #expect(try await owner.rooms().list().isEmpty)
+    func eligibility(_ home: Home) async throws -> HomeDevice.DecommissionEligibility? {
+      try await home.devices().list().first?.decommissionEligibility
+    }
+    #expect(try await eligibility(guest) == .ineligible(reason: .notAuthorized))
+    #expect(try await eligibility(owner) == .eligible)
     #expect(
       try await tries(member) == [.notFound, .notFound, .notFound, denied, denied, denied, denied, denied, nil])
     #expect(try await owner.rooms().list().isEmpty)

@@ -34,4 +34,40 @@ import Testing
     }
     try run.result.get()
   }
+
+  @Test func samplesControlAndRemove() async throws {
+    let definition = try SimulatedHomeTests.definition(
+      """
+      devices:
+        - { name: Lamp, type: on/off light }
+        - { name: Ceiling, type: dimmable light }
+        - { name: Door, type: lock }
+        - { name: Heating, type: thermostat }
+      """)
+    let run = await simulate(definition, seed: 1) { home, world in
+      func device(_ name: String) async throws -> HomeDevice {
+        try #require(try await home.devices().named(name).list().first)
+      }
+      #expect(try GoogleControls.make(await device("Lamp")).status == "not dimmable")
+      #expect(try GoogleControls.make(await device("Ceiling")).status.hasPrefix("level"))
+      var states: [String] = []
+      for _ in 0..<2 {
+        let control = try #require(try GoogleControls.make(await device("Door")) as? LockControl)
+        states.append(control.status)
+        try await control.toggle(code: "1234")
+        try await control.setRelockTime(60)
+        try await world.simulation.sleep(for: .seconds(5))
+      }
+      #expect(Set(states) == ["locked", "unlocked"])
+      let heating = try await device("Heating")
+      #expect(throws: HomeError.self) { try GoogleControls.make(heating) }
+      let trait = try #require(heating.types.get(ThermostatDeviceType.self)?.matterTraits.thermostatTrait)
+      #expect(trait.attributes.featureMap?.contains(.heating) == true)
+      #expect(GoogleControls.modes(of: trait).isSuperset(of: [.off, .heat]))
+      let ids = Set(try await home.devices().list().map(\.id))
+      #expect(try await GoogleControls.removeSingleDevices(Set(home.devices().list())) == ids)
+      #expect(try await home.devices().list().isEmpty)
+    }
+    try run.result.get()
+  }
 }

@@ -253,6 +253,26 @@ import VirtualDevices
     #expect(own == [] && other == ["+Sun", "-Sun"])
   }
 
+  /// A device of a manager is removed on behalf of its client, which isn't notified.
+  @Test func decommissionsDevices() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { home, world in
+      try await world.simulation.sleep(for: .seconds(5))
+      let (own, other) = (Watcher(), Watcher())
+      let (manager, second) = (HomeManager(home), HomeManager(home))
+      (manager.homeDelegate, second.homeDelegate) = (own, other)
+      try await world.simulation.sleep(for: .seconds(5))
+      var accessories = manager.primaryHome?.accessories ?? []
+      let device = accessories.removeFirst()
+      let removed = try await device.decommission()
+      try await world.simulation.sleep(for: .seconds(20))
+      let rest = try await home.devices().list().map(\.id)
+      let isNotified = other.messages == ["-\(device.name)"]
+      return (removed == [device.id], rest == accessories.map(\.id), own.messages, isNotified)
+    }
+    let (isRemoved, isRest, own, isNotified) = try run.result.get()
+    #expect(isRemoved && isRest && own.isEmpty && isNotified)
+  }
+
   private final class Watcher: HomeDelegate {
     private let all = Mutex<[String]>([])
     var messages: [String] { all.withLock { $0 } }

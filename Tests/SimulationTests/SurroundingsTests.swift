@@ -93,7 +93,7 @@ import Testing
     } controller: {
       $0.notBefore = ControllerConfiguration.earliestNotBefore
       // 2026-11-22.
-      $0.currentTime = 848_620_800
+      $0.currentTime = .seconds(848_620_800)
     }
     try commissionSubscribeAndToggle(home)
     home.light.restart()
@@ -101,9 +101,9 @@ import Testing
     try home.toggle()
   }
 
-  /// The controller's time in seconds since 2000: none, 2099.
-  @Test(arguments: [nil, 3_124_224_000] as [Int64?], [nil, 1_795_305_600_000] as [Int64?])
-  func toleratesWrongControllerClock(time: Int64?, epoch: Int64?) throws {
+  /// The controller's time since 2000: none, 2099.
+  @Test(arguments: [nil, .seconds(3_124_224_000)] as [Duration?], [nil, 1_795_305_600_000] as [Int64?])
+  func toleratesWrongControllerClock(time: Duration?, epoch: Int64?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {
@@ -119,7 +119,7 @@ import Testing
     let home = try SimulatedHome { _ in
     } controller: {
       $0.notBefore = ControllerConfiguration.earliestNotBefore
-      $0.currentTime = 1
+      $0.currentTime = .seconds(1)
     }
     do {
       try home.commission()

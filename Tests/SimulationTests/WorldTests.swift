@@ -1,3 +1,4 @@
+import Foundation
 import MatterCrypto
 import MatterProtocol
 import Testing
@@ -119,6 +120,15 @@ import Testing
     world.network.mend(from: pinger.id, to: ponger.id)
     try world.run(for: .seconds(1))
     #expect(ponger.events.count == 7 && pinger.events.count == 5)
+  }
+
+  @Test func clockStartsAtDate() {
+    let world = World(seed: 1)
+    func time(_ clock: MachineClock) -> Int64 { world.addMachine("lamp", clock: clock).unixMicroseconds() }
+    func time(_ seconds: Double) -> Int64 { time(MachineClock(startDate: Date(timeIntervalSince1970: seconds))) }
+    #expect(time(MachineClock()) == 1_767_225_600_000_000)
+    #expect(time(1_000_000.5) == 1_000_000_500_000)
+    #expect([time(-1), time(1e30), time(-1e30)] == [0, 253_402_300_799_000_000, 0])
   }
 
   /// A clock that runs half as fast again: three of its seconds are two.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The access of one client to a home: marks its edits with its id, and records its requests to devices.
 package final class HomeClient: HomeAccess {
   package let id: String
-  private let backend: any HomeBackend
+  let backend: any HomeBackend
   private let requests = Mutex(OwnRequests())
   private let owner = Mutex(Weak<HomeManager>(nil))
 

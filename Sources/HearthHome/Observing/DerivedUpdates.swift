@@ -41,6 +41,16 @@ extension HomeUpdates {
     DerivedUpdates(base: prefix(1), queue: queue)
   }
 
+  /// Returns the first value that satisfies a condition.
+  public func first(where isIncluded: @escaping @Sendable (Element) async -> Bool) -> some HomeUpdates<Element> {
+    filter(isIncluded).first()
+  }
+
+  /// Returns the values without the first ones.
+  public func dropFirst(_ count: Int = 1) -> some HomeUpdates<Element> {
+    DerivedUpdates(base: dropFirst(Swift.max(count, 0)) as AsyncDropFirstSequence, queue: queue)
+  }
+
   /// Returns the same values; the closure of ``sink(receiveValue:)`` is called on a queue. An asynchronous closure
   /// that is isolated to an actor, such as the main actor, needs no queue.
   public func receive(on queue: DispatchQueue) -> some HomeUpdates<Element> {

@@ -27,7 +27,9 @@ public struct DeviceTypeMetadata: Hashable, Sendable {
 
 /// A snapshot of any device type of an endpoint; the only representation of types without a Swift type. See
 /// <doc:TheHomeModel>, “Objects”.
-public struct AnyDeviceType: Sendable, Identifiable {
+///
+/// Values are equal if their metadata and the attributes of their traits are.
+public struct AnyDeviceType: Sendable, Identifiable, Equatable, CustomStringConvertible {
   package let device: HomeDevice
   public let id: HomeDeviceTypeID
 
@@ -41,6 +43,7 @@ public struct AnyDeviceType: Sendable, Identifiable {
   public var deviceType: DeviceType? { DeviceTypes.named(id.type) }
   /// "Dimmable Light", or the number of an unknown type.
   public var name: String { ElementNames.deviceType(id.type) }
+  public var description: String { name }
 
   /// The traits of its endpoint.
   public var traits: TraitCollection { TraitCollection(device: device, endpoint: id.endpoint) }
@@ -66,6 +69,7 @@ public struct AnyDeviceType: Sendable, Identifiable {
     return device.endpoint(endpoint) == other.device.endpoint(endpoint) || traits.ids == other.traits.ids
   }
 
-  /// Whether two have the same attributes as well.
-  package func isSame(as other: Self) -> Bool { hasSameMetadata(as: other) && traits.elementsEqual(other.traits) }
+  public static func == (left: Self, right: Self) -> Bool {
+    left.hasSameMetadata(as: right) && left.traits.elementsEqual(right.traits)
+  }
 }

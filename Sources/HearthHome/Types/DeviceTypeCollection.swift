@@ -1,5 +1,7 @@
 /// A snapshot of the types of a device, one for each endpoint and type. See <doc:TheHomeModel>, “Objects”.
-public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible {
+///
+/// Collections are equal if they have equal types in the same order.
+public struct DeviceTypeCollection: Sendable, Sequence, Equatable, CustomStringConvertible {
   package let device: HomeDevice
   private var endpoints: [DeviceEndpoint] { device.endpoints }
 
@@ -9,6 +11,8 @@ public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible 
       endpoint.deviceTypes.map { AnyDeviceType(device, endpoint.id, $0) }
     }.makeIterator()
   }
+
+  public static func == (left: Self, right: Self) -> Bool { left.elementsEqual(right) }
 
   /// The number of types of all endpoints.
   public var count: Int { endpoints.reduce(0) { $0 + $1.deviceTypes.count } }
@@ -35,6 +39,9 @@ public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible 
 
   /// Returns the type on every endpoint that has it.
   public func all<T: HomeDeviceType>(_ type: T.Type) -> [T] { compactMap { $0.as(type) } }
+
+  /// Returns the type on every endpoint that has it; the name of ``all(_:)`` in the Google Home APIs.
+  public func getAll<T: HomeDeviceType>(of type: T.Type) -> [T] { all(type) }
 
   /// The type on the first endpoint that has it, as `get(_:)`.
   public subscript<T: HomeDeviceType>(_ type: T.Type) -> T? { self.get(type) }
@@ -73,7 +80,7 @@ public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible 
   public func subscribeAll() -> DeviceUpdates<DeviceTypeCollection> {
     DeviceUpdates(home: device.home, device: device.id, select: { $0.types }) { old, new, changed in
       guard old.device == new.device || old.elementsEqual(new, by: { $0.hasSameMetadata(as: $1) }) else { return true }
-      if changed.isEmpty { return !old.elementsEqual(new, by: { $0.isSame(as: $1) }) }
+      if changed.isEmpty { return old != new }
       return changed.contains { old.differs(from: new, in: $0) }
     }
   }
@@ -83,7 +90,7 @@ public struct DeviceTypeCollection: Sendable, Sequence, CustomStringConvertible 
       let endpoint = new.endpoint
       guard old.untyped.hasSameMetadata(as: new.untyped) else { return true }
       // Most reports change the attributes of few clusters; compare only those.
-      if changed.isEmpty { return !old.untyped.isSame(as: new.untyped) }
+      if changed.isEmpty { return old != new }
       return changed.contains { path in
         path.endpoint == endpoint && old.untyped.device.types.differs(from: new.untyped.device.types, in: path)
       }

@@ -8,7 +8,10 @@
 ///       let untyped: AnyDeviceType
 ///       init(_ untyped: AnyDeviceType) { self.untyped = untyped }
 ///     }
-public protocol HomeDeviceType: Sendable, Identifiable where ID == HomeDeviceTypeID {
+///
+/// Values are equal if their metadata and the attributes of their traits are.
+public protocol HomeDeviceType: Sendable, Identifiable, Equatable, CustomStringConvertible
+where ID == HomeDeviceTypeID {
   /// The declaration of the type in the Device Library or by the manufacturer.
   static var deviceType: DeviceType { get }
   /// The id of ``deviceType``.
@@ -21,7 +24,12 @@ public protocol HomeDeviceType: Sendable, Identifiable where ID == HomeDeviceTyp
 
 extension HomeDeviceType {
   public static var deviceTypeID: DeviceTypeID { deviceType.id }
+  /// The ``deviceTypeID`` as a text, which is unique and constant: `0x00000100`.
+  public static var identifier: String { "\(deviceTypeID)" }
+  public static func == (left: Self, right: Self) -> Bool { left.untyped == right.untyped }
   public var id: HomeDeviceTypeID { untyped.id }
+  /// The name in the Device Library or of the manufacturer: "On/Off Light".
+  public var description: String { Self.deviceType.name }
   public var endpoint: EndpointID { untyped.endpoint }
   /// The traits of its endpoint.
   public var traits: TraitCollection { untyped.traits }
@@ -29,3 +37,8 @@ extension HomeDeviceType {
   public var matterTraits: MatterTraits { untyped.matterTraits }
   public var metadata: DeviceTypeMetadata { untyped.metadata }
 }
+
+/// The name of ``OnOffPlugInUnitDeviceType`` in the Google Home APIs.
+public typealias OnOffPluginUnitDeviceType = OnOffPlugInUnitDeviceType
+/// The name of ``DimmablePlugInUnitDeviceType`` in the Google Home APIs.
+public typealias DimmablePluginUnitDeviceType = DimmablePlugInUnitDeviceType

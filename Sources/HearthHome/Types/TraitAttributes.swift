@@ -21,8 +21,8 @@
 
   // MARK: Global attributes. Matter Core § 7.13.
 
-  /// FeatureMap: the bits of the supported features. Matter Core § 7.13.
-  public var featureMap: UInt32? { trait.value(GlobalAttribute.featureMap) }
+  /// FeatureMap: the supported features. Matter Core § 7.13.
+  public var featureMap: FeatureMap<C>? { trait.value(GlobalAttribute.featureMap).map { FeatureMap(rawValue: $0) } }
   /// ClusterRevision. Matter Core § 7.13.
   public var clusterRevision: UInt16? { trait.value(GlobalAttribute.clusterRevision) }
   /// AttributeList: the supported attributes. Matter Core § 7.13.

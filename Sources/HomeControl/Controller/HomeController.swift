@@ -323,7 +323,8 @@ public actor HomeController {
     dispatcher.value.host.perform { engine, now in
       let isRight = seconds > NodeCore.earliestHostTime || !engine.configuration.hooks.rejectsUnsetClock
       engine.noteClock(machine.unixMicroseconds(), at: now)
-      engine.perform(at: now) { controller, now in controller.setCurrentTime(isRight ? seconds : nil, at: now) }
+      let time: Duration? = isRight ? .seconds(seconds) : nil
+      engine.perform(at: now) { controller, now in controller.setCurrentTime(time, at: now) }
     }
   }
 

@@ -6,7 +6,7 @@ internal import Runtime
 ///
 /// Each iteration is a separate observer with its own unbounded queue: a slow observer loses nothing at the cost of
 /// memory, and delays neither the home nor other observers. The operators `map`, `compactMap`, `filter`,
-/// `removeDuplicates`, `first`, `receive` and `assertNoFailure` return another such sequence.
+/// `removeDuplicates`, `first`, `dropFirst`, `receive` and `assertNoFailure` return another such sequence.
 public protocol HomeUpdates<Element>: AsyncSequence, CustomStringConvertible, Sendable
 where Element: Sendable, Failure == Never {
   /// The queue on which the closure of ``sink(receiveValue:)`` is called; nil: any thread.

@@ -1,7 +1,7 @@
 import MatterCrypto
 
 /// Verifies operational certificates. Core § 6.5, § 6.4.10.
-public enum CertificateChain {
+package enum CertificateChain {
   /// Verifies a node's certificate up to a trusted root.
   ///
   /// `root` is a trust anchor: ``verifySelfSigned(_:at:)`` checked it at installation, and its own signature is not
@@ -9,7 +9,7 @@ public enum CertificateChain {
   /// - Parameter time: the current time in seconds since 2000-01-01 00:00 UTC; nil if unknown, in which case validity
   ///   is not checked.
   /// - Throws: ``CertificateError/failed(_:_:)`` with the first failed check and its certificate.
-  public static func verify(
+  package static func verify(
     noc: MatterCertificate, icac: MatterCertificate?, root: MatterCertificate, at time: UInt32? = nil
   ) throws(CertificateError) {
     try checkNode(noc, at: time)
@@ -28,7 +28,7 @@ public enum CertificateChain {
   /// Verifies a root certificate on its own, as for AddTrustedRootCertificate (Core § 11.18.6.13).
   /// - Parameter time: as in ``verify(noc:icac:root:at:)``.
   /// - Throws: ``CertificateError/failed(_:_:)``.
-  public static func verifySelfSigned(_ root: MatterCertificate, at time: UInt32? = nil) throws(CertificateError) {
+  package static func verifySelfSigned(_ root: MatterCertificate, at time: UInt32? = nil) throws(CertificateError) {
     try checkRoot(root, authoritiesBelow: 0, at: time)
     if let pathLength = root.basicConstraints?.pathLength, pathLength > 1 { throw .failed(.pathLength, .root) }
     try check(root, .root, issuedBy: root, .root)

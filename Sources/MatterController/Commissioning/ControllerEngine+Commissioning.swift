@@ -141,7 +141,7 @@ extension ControllerEngine {
       switch step {
       case .verifyAttestation:
         let verifier = commissionings[id]?.request.attestation ?? configuration.attestation
-        let time = configuration.currentTime
+        let time = configuration.currentTime?.components.seconds
         try commissionings[id]?.verifyAttestation(verifier, challenge: challenge, at: time)
         advance(to: .requestSigning, id, at: now)
       case .issueCertificate:

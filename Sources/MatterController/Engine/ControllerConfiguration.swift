@@ -36,9 +36,8 @@ public struct ControllerConfiguration: Sendable {
   /// A start of validity that devices with any clock accept, including those whose clock restarts at the year 2000 at
   /// power-on. (Zero stands for "no time" in the standard's certificates.)
   public static let earliestNotBefore: UInt32 = 1
-  /// The current time in seconds since 2000-01-01 00:00 UTC, for the validity of attestation certificates; nil: not
-  /// checked.
-  public var currentTime: Int64?
+  /// The current time since 2000-01-01 00:00 UTC, for the validity of attestation certificates; nil: not checked.
+  public var currentTime: Duration?
   /// The trusted attestation roots and declaration signers.
   public var attestation: AttestationVerifier
 

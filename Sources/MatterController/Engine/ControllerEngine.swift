@@ -110,9 +110,9 @@ public struct ControllerEngine: Engine {
   public mutating func setAddress(_ address: SocketAddress, of node: NodeID) { peers[node]?.suggestedAddress = address }
 
   /// Sets the time for checking certificates of new devices and of nodes; see ``ControllerConfiguration/currentTime``.
-  public mutating func setCurrentTime(_ time: Int64?, at now: Instant) {
+  public mutating func setCurrentTime(_ time: Duration?, at now: Instant) {
     configuration.currentTime = time
-    core.trustedEpoch = time.map { $0 &- now.nanoseconds / 1_000_000_000 }
+    core.trustedEpoch = time.map { $0.components.seconds &- now.nanoseconds / 1_000_000_000 }
   }
 
   /// The node id of the next commissioned device.

@@ -19,6 +19,13 @@ extension WireCode {
   /// Creates a code with any number, defined or not.
   public init(_ rawValue: RawValue) { self.init(rawValue: rawValue) }
   public static var schema: Schema { .enumeration(bits: RawValue.bitWidth, names: names) }
+  /// A value that is not defined, for `mode ?? .unrecognized_` as in the Google Home APIs. Unknown values of a device keep
+  /// their numbers, which ``isKnown`` detects.
+  public static var unrecognized_: Self {
+    var number = RawValue.max
+    while names[UInt64(number)] != nil, number > 0 { number -= 1 }
+    return Self(rawValue: number)
+  }
   /// Whether the value is defined.
   public var isKnown: Bool { Self.names[UInt64(rawValue)] != nil }
   public var description: String { Self.names[UInt64(rawValue)] ?? "\(rawValue)" }

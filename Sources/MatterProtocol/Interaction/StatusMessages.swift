@@ -25,9 +25,9 @@ public struct StatusResponse: InteractionMessage {
 public struct TimedRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.timedRequest
   /// The timeout for the request that must follow, in milliseconds.
-  public var timeoutMilliseconds: UInt16
+  package var timeoutMilliseconds: UInt16
 
-  public init(timeoutMilliseconds: UInt16) { self.timeoutMilliseconds = timeoutMilliseconds }
+  package init(timeoutMilliseconds: UInt16) { self.timeoutMilliseconds = timeoutMilliseconds }
 
   public init(contents reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
     timeoutMilliseconds = 0

@@ -28,9 +28,9 @@ public struct NodeCore: Sendable {
 
   /// The trusted time at ``Instant/zero``, in seconds since 2000-01-01 00:00 UTC; nil if the time is unknown, so that
   /// the validity of certificates is not checked. Matter Core § 3.5.6.
-  public var trustedEpoch: Int64?
+  package var trustedEpoch: Int64?
   /// 2025-01-01 in seconds since 2000-01-01 00:00 UTC. A host clock that shows an earlier time was never set.
-  public static let earliestHostTime: Int64 = 788_918_400
+  package static let earliestHostTime: Int64 = 788_918_400
 
   /// The dropped messages by reason.
   public internal(set) var drops = DropCounts()

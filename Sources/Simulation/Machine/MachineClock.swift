@@ -1,3 +1,4 @@
+public import Foundation
 internal import MatterProtocol
 
 /// The clocks of a machine: the monotonic clock may drift, and the wall clock may also be wrong.
@@ -5,25 +6,33 @@ public struct MachineClock: Hashable, Sendable {
   /// The drift of the clock in millionths; negative if it is slow.
   public private(set) var drift: Int64
   /// The wall clock at the start of the world, in microseconds since 1970.
-  public var epoch: Int64
+  package var epoch: Int64
   /// When the present drift was set, and the monotonic clock at that time.
   private var origin = Instant.zero
   private var shown = Instant.zero
 
   /// 2026-01-01 00:00 UTC.
-  public static let usualEpoch: Int64 = 1_767_225_600_000_000
+  private static let usualEpoch: Int64 = 1_767_225_600_000_000
 
   /// The range of a wall clock in microseconds since 1970: until the end of the year 9999.
   static let range: ClosedRange<Int64> = 0...253_402_300_799_000_000
 
   /// Returns a moved wall clock in microseconds since 1970, clamped to the range of the calendar.
-  public static func shown(_ unixMicroseconds: Int64, _ moved: Duration) -> Int64 {
+  package static func shown(_ unixMicroseconds: Int64, _ moved: Duration) -> Int64 {
     func clamped(_ time: Int64) -> Int64 { min(max(time, range.lowerBound), range.upperBound) }
     // Both are far below the limits of Int64, so the sum can't overflow.
     return clamped(clamped(unixMicroseconds) + moved.nanoseconds / 1000)
   }
 
-  public init(drift: Int64 = 0, epoch: Int64 = usualEpoch) { (self.drift, self.epoch) = (drift, epoch) }
+  /// - Parameters:
+  ///   - drift: the drift of the clocks in millionths; negative if they are slow.
+  ///   - startDate: the wall clock at the start of the world, clamped to the range of the calendar; nil: 2026-01-01 00:00
+  ///     UTC.
+  public init(drift: Int64 = 0, startDate: Date? = nil) {
+    self.drift = drift
+    let microseconds = startDate.map { ($0.timeIntervalSince1970 * 1_000_000).rounded() }
+    epoch = microseconds.map { Self.shown(Int64(exactly: $0) ?? ($0 < 0 ? .min : .max), .zero) } ?? Self.usualEpoch
+  }
 
   /// Sets the drift from now on, without a jump of the clock.
   mutating func setDrift(_ drift: Int64, at world: Instant) {

@@ -1,3 +1,4 @@
+import Foundation
 import HearthHome
 import HomeModel
 import MatterClusters
@@ -34,6 +35,21 @@ import Testing
     ]
     #expect(calls.map(\.command.fields) == expected)
     #expect(calls.map(\.command.path.command) == [0x00, 0x04, 0x01, 0x03])
+  }
+
+  @Test func closureSetsOptionalFields() async throws {
+    let calls = try await calls(DeviceTypes.doorLock, DoorLockTrait.self) { lock in
+      try await lock.unlockDoor { $0.setPinCode(Data("1234".utf8)) }
+      try await lock.unlockWithTimeout(timeout: 5) { $0.pinCode = [0x31] }
+      try await lock.lockDoor { _ in }
+    }
+    let code = OctetString([0x31, 0x32, 0x33, 0x34])
+    #expect(
+      calls.map(\.command.fields) == [
+        DoorLock.UnlockDoorRequest(pinCode: code).tlv,
+        DoorLock.UnlockWithTimeoutRequest(timeout: 5, pinCode: [0x31]).tlv, DoorLock.LockDoorRequest().tlv,
+      ])
+    #expect(calls.map(\.isTimed) == [true, true, true])
   }
 
   @Test func acceptsRequestStruct() async throws {

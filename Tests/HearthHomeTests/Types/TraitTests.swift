@@ -64,7 +64,9 @@ import Testing
       (path(GlobalAttribute.acceptedCommandList), [OnOff.off.id, OnOff.toggle.id].tlv),
       (path(GlobalAttribute.generatedCommandList), [CommandID]().tlv))
     let trait = try #require(home.device("5")?.traits[OnOffTrait.self])
-    #expect(trait.attributes.featureMap == 1 && trait.attributes.clusterRevision == 6)
+    #expect(trait.attributes.featureMap == .lighting && trait.attributes.clusterRevision == 6)
+    #expect(trait.attributes.featureMap == FeatureMap(OnOff.lighting))
+    #expect(trait.attributes.featureMap?.contains(.offOnly) == false && trait.attributes.featureMap?.rawValue == 1)
     #expect(trait.attributes.attributeList == [0x0000, 0x4001])
     #expect(trait.attributes.acceptedCommandList == [0, 2] && trait.attributes.generatedCommandList == [])
     #expect(trait.supports(OnOff.onTime) && !trait.supports(OnOff.offWaitTime))
@@ -154,8 +156,9 @@ import Testing
     let home = SampleHome.withLight()
     let level = try #require(home.device("5")?.traits[LevelControlTrait.self])
     try await level.update {
-      $0.onLevel = 200
-      $0.onTransitionTime = nil
+      $0.onLevel = 100
+      $0.setOnLevel(200)
+      $0.setOnTransitionTime(nil)
       $0.options = .executeIfOff
       $0.defaultMoveRate = 5
       $0[LevelControl.defaultMoveRate] = nil

@@ -35,6 +35,9 @@ import Testing
   @Test func describesCollections() throws {
     let device = try #require(SampleHome.withLight().device("5"))
     #expect("\(device.types)" == "[0/Root Node, 1/Dimmable Light]")
+    let light = try #require(device.types.get(DimmableLightDeviceType.self))
+    #expect("\(light)" == "Dimmable Light" && "\(light.untyped)" == "Dimmable Light")
+    #expect("\(device.types.subscribe(DimmableLightDeviceType.self))" == "DeviceUpdates<DimmableLightDeviceType>")
     #expect(device.types.get(RootNodeDeviceType.self)?.traits.description == "[0/descriptor, 0/basicInformation]")
     #expect("\(device.traits)".hasPrefix("[0/descriptor, 0/basicInformation, 1/"))
   }
@@ -49,8 +52,9 @@ import Testing
     #expect(Set(AllTypes.all.map { $0.deviceType.id }) == Set(DeviceTypes.all.map(\.id)))
     #expect(AllTypes.all.count == DeviceTypes.all.count)
     #expect(OnOffLightDeviceType.deviceType == DeviceTypes.onOffLight)
-    // A number outside of the Device Library.
-    #expect(KnownDeviceType<0x7FFF>.deviceType.id == 0x7FFF && KnownDeviceType<0x7FFF>.deviceType.servers.isEmpty)
+    #expect(AllTypes.all.allSatisfy { $0.deviceType.id == $0.deviceTypeID })
+    #expect(Set(AllTypes.all.map { $0.identifier }).count == AllTypes.all.count)
+    #expect(OnOffLightDeviceType.identifier == "0x00000100")
   }
 
   /// The names are generated for all clusters; the list has those with code of their own.
@@ -64,6 +68,27 @@ import Testing
     home.apply([.topology(SourceID(5), [DeviceEndpoint(id: 0, deviceTypes: [0x16], servers: [])], .init())])
     let empty = try #require(home.device("5")?.types.get(RootNodeDeviceType.self))
     #expect(AllTypes.traits(of: empty.matterTraits).allSatisfy { $0 == nil })
+  }
+
+  @Test func typesAreEqualWithEqualAttributes() throws {
+    let home = speaker()
+    let before = try #require(home.device("5")).types
+    home.apply([.deviceRenamed(id: "5", name: "Radio")])
+    let renamed = try #require(home.device("5")).types
+    #expect(renamed == before && renamed.get(SpeakerDeviceType.self) == before.get(SpeakerDeviceType.self))
+    home.report(5, (OnOff.onOff.path(on: 1), false.tlv))
+    let after = try #require(home.device("5")).types
+    #expect(after != before && after.get(SpeakerDeviceType.self) != before.get(SpeakerDeviceType.self))
+    #expect(after.get(DimmableLightDeviceType.self) == before.get(DimmableLightDeviceType.self))
+  }
+
+  @Test func devicesAreHashable() throws {
+    let home = speaker()
+    let old = try #require(home.device("5"))
+    home.apply([.deviceRenamed(id: "5", name: "Radio")])
+    let new = try #require(home.device("5"))
+    #expect(old.hashValue == new.hashValue && Set([old, old, new]).count == 2)
+    #expect([new: 1][new] == 1 && [new: 1][old] == nil)
   }
 
   @Test func keysTraitsByEndpointAndCluster() throws {
@@ -98,6 +123,7 @@ import Testing
       ])
     let types = try #require(home.device("9")).types
     #expect(types.all(OnOffPlugInUnitDeviceType.self).map(\.endpoint) == [1, 2])
+    #expect(types.getAll(of: OnOffPlugInUnitDeviceType.self).map(\.endpoint) == [1, 2])
     #expect(types.get(OnOffPluginUnitDeviceType.self)?.endpoint == 1)
     #expect(types.get(OnOffPlugInUnitDeviceType.self, on: 2)?.endpoint == 2)
   }

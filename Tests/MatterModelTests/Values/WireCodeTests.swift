@@ -30,6 +30,16 @@ struct WireCodeTests {
     #expect(throws: TLVError.outOfRange) { try Color(tlv: UInt16(256).tlv) }
   }
 
+  @Test func unrecognizedCodeIsUndefined() {
+    struct Full: WireCode {
+      var rawValue: UInt8
+      init(rawValue: UInt8) { self.rawValue = rawValue }
+      static let names: [UInt64: String] = [0: "Off", 254: "Low", 255: "Unknown"]
+    }
+    #expect(Color.unrecognized_.rawValue == 255 && Full.unrecognized_.rawValue == 253)
+    #expect(!Color.unrecognized_.isKnown && !Full.unrecognized_.isKnown)
+  }
+
   @Test func roundTripsUnknownBits() throws {
     let flags = try Flags(tlv: UInt16(0xFFFF).tlv)
     #expect(flags.contains([.first, .tenth]))

@@ -1,0 +1,1 @@
+../../Example/Sources/ExampleHome/GoogleControls.swift
