@@ -123,6 +123,11 @@ extension ClusterServer {
     changed { $0.starts.append(body) }
   }
 
+  /// Runs once after the ``onStart(_:)`` handlers of all clusters, so that a change can act on any of them.
+  package func onStarted(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.startedHandlers.append(body) }
+  }
+
   /// Runs when the power of a bridged device is cut, before it is unreachable. Attributes keep their values meanwhile.
   package func onPowerLoss(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
     changed { $0.powerLosses.append(body) }

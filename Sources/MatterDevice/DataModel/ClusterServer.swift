@@ -139,6 +139,9 @@ public struct ClusterServer: Sendable {
   /// Returns whether the attribute is served and not computed at each read, so that its changes are known.
   package func notesChanges(of attribute: AttributeID) -> Bool { attributes[attribute].map { $0.read == nil } ?? false }
 
+  /// Returns whether an ``onAct(_:_:)`` handler performs the physical changes of the attribute.
+  package func performsChanges(of attribute: AttributeID) -> Bool { attributes[attribute]?.act != nil }
+
   /// Returns whether the cluster declares the attribute and the bytes are one value of its type.
   public func accepts(initial value: [UInt8], for attribute: AttributeID) -> Bool {
     cluster.attributes.first { $0.id == attribute }?.isWellFormed(value) ?? false
@@ -214,6 +217,7 @@ public struct ClusterServer: Sendable {
   var events: [EventID: EventInfo] { storage.elements.events }
   var testEvents: [UInt32: ServedTestEvent] { storage.elements.testEvents }
   var starts: [ContextHandler] { storage.elements.starts }
+  var startedHandlers: [ContextHandler] { storage.elements.startedHandlers }
   var powerLosses: [ContextHandler] { storage.elements.powerLosses }
   var timers: [TimerID: ContextHandler] { storage.elements.timers }
   var clockChanges: [ContextHandler] { storage.elements.clockChanges }
@@ -240,6 +244,7 @@ struct ServerElements: Sendable {
   var events: [EventID: EventInfo] = [:]
   var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
+  var startedHandlers: [ContextHandler] = []
   var powerLosses: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
   var clockChanges: [ContextHandler] = []
