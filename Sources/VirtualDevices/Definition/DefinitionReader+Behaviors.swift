@@ -42,6 +42,10 @@ extension DefinitionReader {
 
   mutating func readBehavior(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
     let before = problems.count
+    guard case .mapping = node else {
+      report(node, expected: "one of \(Self.list(Self.courses.map { "“\($0):”" }))")
+      return nil
+    }
     guard let fields = fields(of: node, known: Self.courses + ["period", "every"], what: "a behavior"),
       problems.count == before
     else { return nil }

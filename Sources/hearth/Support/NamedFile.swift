@@ -21,11 +21,14 @@ enum NamedFile {
     return HomeError(code, "\(path) can't be read: \(reason)", cause: error)
   }
 
-  /// Reads the declaration of a manufacturer's cluster.
-  static func cluster(_ path: String) throws -> MakersCluster {
+  /// Reads the declaration of a manufacturer's cluster, or those of a definition file.
+  static func clusters(_ path: String) throws -> [MakersCluster] {
     let text: String
     do { text = try TextFile.read(path) } catch { throw unusable(path, error, .notFound) }
-    do { return try MakersCluster(text, file: path) } catch {
+    do {
+      let isDefinition = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+      return isDefinition ? try HomeDefinition.clusters(file: path, text: text) : [try MakersCluster(text, file: path)]
+    } catch {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     }
   }

@@ -155,7 +155,8 @@ public enum EvseServer {
         }
         update(&context) { $0.set(charge: percent, at: $1) }
       }
-      .onPart("reader", [], expected: "a tag of 1 to 10 bytes in hexadecimal digits") { context, text throws(StatusError) in
+      .onPart("reader", [], expected: "a tag of 1 to 10 bytes in hexadecimal digits") {
+        (context, text) throws(StatusError) in
         guard let tag = OctetString(hexadecimal: text), (1...10).contains(tag.bytes.count) else {
           throw StatusError(.constraintError)
         }
