@@ -38,6 +38,7 @@ enum NamedFile {
 
   /// The same for bytes.
   static func write(_ bytes: [UInt8], to path: String) throws {
+    guard !path.isEmpty else { throw HomeError(.badArguments, "expected the name of a file") }
     do {
       let url = URL(filePath: path).resolvingSymlinksInPath()
       let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
