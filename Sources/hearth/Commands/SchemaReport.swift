@@ -162,7 +162,7 @@ enum SchemaReport {
       }
       known[schema] = name
       switch schema {
-      case .enumeration(_, let names): table.add(name, schema.typeName, values(names))
+      case .enumeration(_, let names): table.add(name, schema.typeName, listed(names))
       case .bitmap(_, let names, _):
         let bits = Schema.fields(names).map { field in
           let range = field.bits.count == 1 ? "" : "–\(field.bits.upperBound)"
@@ -183,11 +183,11 @@ enum SchemaReport {
     }
     for info in cluster.events { add(info.payload, info.name) }
     let tags = ClusterCatalogue.modeTags(of: cluster.id)
-    if !tags.isEmpty { table.add("mode tags", "enum16", values(tags)) }
+    if !tags.isEmpty { table.add("mode tags", "enum16", listed(tags)) }
     return table
   }
 
-  private static func values(_ names: [UInt64: String]) -> String {
+  private static func listed(_ names: [UInt64: String]) -> String {
     names.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
   }
 

@@ -27,7 +27,8 @@ enum NamedFile {
     do { text = try TextFile.read(path) } catch { throw unusable(path, error, .notFound) }
     do {
       let isDefinition = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
-      return isDefinition ? try HomeDefinition.clusters(file: path, text: text) : [try MakersCluster(text, file: path)]
+      return try isDefinition
+        ? HomeDefinition.clusters(file: path, text: text) : [MakersCluster(text, file: path)]
     } catch {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     }

@@ -54,7 +54,7 @@ struct ProviderDevice {
       let record = try await provider.record(known, in: session)
       do { result = .success(try await body(record)) } catch { result = .failure(error) }
       // Its images are those of this run. The task of an interrupted command can't send requests.
-      _ = try? await Task { try await session.remove(record, force: true) }.value
+      await Task { _ = try? await session.remove(record, force: true) }.value
     } catch {
       await fleet.stop()
       throw error
@@ -123,7 +123,7 @@ struct ProviderDevice {
 
   /// Returns why an update ended without the new version.
   private static func failure(_ events: [EventData]) -> String {
-    func payloads<Payload: ModelStruct>(_ event: Event<Requestor, Payload>) -> [Payload] {
+    func payloads<Payload: ModelStruct>(_ event: MatterModel.Event<Requestor, Payload>) -> [Payload] {
       events.filter { $0.path.event == event.id }.compactMap { $0.payload.flatMap { try? Payload(tlv: $0) } }
     }
     let transitions = payloads(Requestor.stateTransition)

@@ -59,11 +59,11 @@ import Testing
             guard (try? changed.act(set: path, encoded: value.tlv(as: info.schema), at: .zero)) != nil else { continue }
             var behaving = device
             behaving.behaviors = [following(path, info.schema, value)]
-            var following = try DeviceEngine(behaving)
+            var follower = try DeviceEngine(behaving)
             for now in [Instant.zero, .zero + .seconds(30)] {
               advance(&changed, to: now)
-              advance(&following, to: now)
-              #expect(differences(&changed, &following, at: now) == [], "\(info.name) \(value)")
+              advance(&follower, to: now)
+              #expect(differences(&changed, &follower, at: now) == [], "\(info.name) \(value)")
             }
           }
         }
