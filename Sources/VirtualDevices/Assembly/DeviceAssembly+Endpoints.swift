@@ -284,7 +284,9 @@ extension DeviceAssembly {
       Int($0.endpoint.rawValue) == position + 1 && $0.target?.cluster == server.id
     }
     guard let first = values.first else { return [] }
-    if server.id == Thermostat.id, let message = Thermostat.deadBandProblem(features: server.features, server.initial(of:)) {
+    if server.id == Thermostat.id,
+      let message = Thermostat.deadBandProblem(features: server.features, server.initial(of:))
+    {
       return [DefinitionProblem(at: first.valueMark, found: first.path, expected: message)]
     }
     return server.violations.map { violation in
