@@ -16,9 +16,10 @@ extension Thermostat {
       guard let low = encoded(heating.id).flatMap({ try? Int16(tlv: $0) }),
         let high = encoded(cooling.id).flatMap({ try? Int16(tlv: $0) }), Int(high) - Int(low) < Int(band) * 10
       else { continue }
-      let unit = ValueUnit.hundredthsOfDegree
-      return "\(cooling.name) (\(unit.text(Int64(high)))) at least MinSetpointDeadBand above "
-        + "\(heating.name) (\(unit.text(Int64(low))))"
+      func text(_ info: Attribute<Self, Int16>, _ value: Int16) -> String {
+        info.name + (ValueUnit(id, info.id)?.text(Int64(value)).map { " (\($0))" } ?? "")
+      }
+      return "\(text(cooling, high)) at least MinSetpointDeadBand above \(text(heating, low))"
     }
     return nil
   }
