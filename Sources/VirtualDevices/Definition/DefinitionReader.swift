@@ -239,7 +239,9 @@ struct DefinitionReader {
       let names = DeviceKind.all.map(\.name)
       let text = node.scalar?.string ?? ""
       if DeviceKind.isUnstandardized(text) {
-        report(node, expected: "a device type of Matter \(SpecificationVersion.text), which has none for it")
+        report(
+          at: document.mark(of: node), found: "device type \(node.summary)",
+          expected: "a device type of Matter \(SpecificationVersion.text), which has none for it")
         return nil
       }
       var suggestions = NearestName.suggestions(for: text, in: names)

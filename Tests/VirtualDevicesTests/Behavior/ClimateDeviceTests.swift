@@ -156,12 +156,14 @@ import Testing
 
       """)
     #expect(engines[0].value(FanControl.fanMode, on: 1) == .auto)
-    #expect(state(&engines[0]) == [.cool, .fan] && percent(&engines[0]) == 100)
+    #expect(state(&engines[0]) == [.cool, .fan])
+    #expect(percent(&engines[0]) == 100)
     advance(&engines, to: at(30))
     let cooled = try #require(temperature(&engines[0]))
     #expect(cooled < 2900)
     try engines[0].act(set: FanControl.fanMode, .off, on: 1, at: at(30))
-    #expect(state(&engines[0]) == [] && percent(&engines[0]) == 0)
+    #expect(state(&engines[0]) == [])
+    #expect(percent(&engines[0]) == 0)
     advance(&engines, to: at(60))
     #expect(try #require(temperature(&engines[0])) > cooled)
     // At a fixed speed the fan also runs while the room is cool enough.
@@ -170,7 +172,8 @@ import Testing
     try engines[0].act(set: Thermostat.localTemperature, .value(2000), on: 1, at: at(61))
     #expect(state(&engines[0]) == .fan)
     try engines[0].act(set: FanControl.fanMode, .auto, on: 1, at: at(61))
-    #expect(state(&engines[0]) == [] && percent(&engines[0]) == 0)
+    #expect(state(&engines[0]) == [])
+    #expect(percent(&engines[0]) == 0)
   }
 
   @Test("bridged thermostats neither heat nor measure without power") func pausesBridgedDevices() throws {
