@@ -239,7 +239,7 @@ extension DeviceAssembly {
     }
     guard makers.isEmpty else { return makers }
     return units.enumerated().flatMap { position, unit in
-      unit.servers.flatMap { server in
+      unit.servers.flatMap { server -> [DefinitionProblem] in
         let ignored = ignored(server, device, position: position)
         guard ignored.isEmpty else { return ignored }
         return violations(initial(server, device, position: position), device, position: position)

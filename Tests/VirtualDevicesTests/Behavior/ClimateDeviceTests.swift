@@ -271,7 +271,7 @@ import Testing
         "type: humidity sensor, behave: { relativeHumidityMeasurement.measuredValue: { room: Hall } }",
         "found “Hall”, expected “room” at a temperature only"
       ),
-    ]) func reportsProblems(_ device: String, _ expected: String)
+    ] as [(String, String)]) func reportsProblems(_ device: String, _ expected: String)
   {
     let text = "devices:\n  - { name: A, room: Hall, \(device) }\n"
     let error = #expect(throws: DefinitionError.self) {
