@@ -144,6 +144,11 @@ public struct DeviceCheck: Sendable {
     for violation in cluster.violations(of: Self.served(values)) {
       report(path.endpoint, path.cluster, element: violation.element, isViolation: isSame, violation.description)
     }
+    if path.cluster == Thermostat.id,
+      let problem = Thermostat.deadBandProblem(features: Self.served(values).features, { values[$0] })
+    {
+      report(path.endpoint, path.cluster, isViolation: isSame, "expected \(problem)")
+    }
     for info in cluster.attributes + globals {
       guard let value = values[info.id], let problem = info.problem(of: value) else { continue }
       let element = ElementID.attribute(info.id)

@@ -29,6 +29,16 @@ import Testing
     #expect(text(0x0302) { set(TemperatureMeasurement.measuredValue, .null, &$0) }.isEmpty)
   }
 
+  @Test("formats power and the charge of batteries; that of the node is the last") func energy() {
+    #expect(text(0x0510) { set(ElectricalPowerMeasurement.activePower, .value(1_000_000), &$0) } == "1000.0 W")
+    #expect(text(0x0510) { set(ElectricalPowerMeasurement.activePower, .null, &$0) }.isEmpty)
+    var values = NodeValues()
+    values[PowerSource.batPercentRemaining.path(on: 0)] = Nullable<UInt8>.value(170).tlv
+    values[BooleanState.stateValue.path(on: 1)] = true.tlv
+    let endpoints = [DeviceEndpoint(id: 0), DeviceEndpoint(id: 1, deviceTypes: [0x0015])]
+    #expect(DeviceState(values, endpoints).text == "closed, battery 85.0%")
+  }
+
   @Test("formats states of locks, thermostats, coverings and fans") func appliances() {
     #expect(
       text(0x000A) {

@@ -77,6 +77,25 @@ import Testing
       ])
   }
 
+  @Test func reportsSetpointsWithinDeadBand() {
+    func node(_ cooling: Int16) -> Node {
+      var node = Node()
+      node.describe(1, DeviceTypes.thermostat, [Identify.id, Thermostat.id])
+      node.serve(Identify.self, on: 1)
+      let features = [Thermostat.heating, Thermostat.cooling, Thermostat.autoMode].reduce(0) { $0 | $1.mask }
+      let setpoints = [
+        Thermostat.occupiedHeatingSetpoint.id: Int16(2000).tlv, Thermostat.occupiedCoolingSetpoint.id: cooling.tlv,
+      ]
+      node.serve(Thermostat.self, on: 1, features: features, setpoints)
+      return node
+    }
+    let finding =
+      "endpoint 1, Thermostat: expected OccupiedCoolingSetpoint (21.9 °C) at least MinSetpointDeadBand above "
+      + "OccupiedHeatingSetpoint (20.0 °C)"
+    #expect(node(2190).violations.contains(finding), "\(node(2190).violations)")
+    #expect(!node(2200).violations.contains { $0.contains("MinSetpointDeadBand above") })
+  }
+
   @Test func comparesAttributeListWithAttributes() {
     let node = node {
       $0[1, OnOff.onTime] = nil

@@ -180,6 +180,47 @@ import Testing
     }
   }
 
+  @Test("refuses what the physical device can't change, and names what parts take", .timeLimit(.minutes(10)))
+  func refusals() async throws {
+    let home = """
+      devices:
+        - { name: Alarm, type: smoke CO alarm }
+        - { name: Dimmer, type: dimmer switch }
+        - { name: Fridge, type: refrigerator }
+        - { name: Oven, type: oven }
+        - { name: Fan, type: fan, attributes: { fanControl.percentSetting: 40 } }
+        - { name: Still, type: fan }
+      """
+    try await running(home) { (fleet: Running) async throws in
+      func refusal(_ request: ControlRequest) async -> String? {
+        let error = await #expect(throws: ControlError.self) { _ = try await fleet.send(request) }
+        return error?.message
+      }
+      func set<C: Cluster, Value: ModelValue>(_ attribute: MatterModel.Attribute<C, Value>, _ value: Value)
+        -> ControlRequest
+      {
+        .set(
+          device: "Alarm", endpoint: nil, cluster: C.id.rawValue, attribute: attribute.id.rawValue, value: value.tlv)
+      }
+      let fault = "the physical device can't change it; `hearth sim fault --data` lets it violate the standard"
+      #expect(await refusal(set(Descriptor.deviceTypeList, [])) == fault)
+      #expect(await refusal(set(Descriptor.serverList, [])) == fault)
+      #expect(await refusal(set(BasicInformation.vendorName, "x")) == fault)
+      #expect(await refusal(set(SmokeCoAlarm.expressedState, .testing)) == "the device can't do that now")
+      #expect(
+        await refusal(.part(device: "Dimmer", endpoint: nil, name: "dial", state: "foo"))
+          == "the value is out of range; expected a level such as 40%")
+      #expect(
+        await refusal(.part(device: "Fridge", endpoint: 9, name: "door", state: "open")) == "it has no endpoint 9")
+      let devices = try await fleet.send(.status).fleet?.devices ?? []
+      let states = Dictionary(devices.map { ($0.name, $0.state) }) { first, _ in first }
+      let expected = [
+        "Fridge": "4.0 °C, -18.0 °C", "Oven": "stopped, 21.0 °C", "Fan": "fan medium, 40%", "Still": "fan off",
+      ]
+      for (name, state) in expected { #expect(states[name] == state) }
+    }
+  }
+
   private static let kitchen = """
     devices:
       - { name: Washer, room: Den, type: laundry washer }

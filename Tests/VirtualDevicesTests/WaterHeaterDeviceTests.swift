@@ -86,6 +86,12 @@ import Testing
     #expect(power() == 3_000_000)
   }
 
+  @Test("draws a constant flow") func drawsConstantly() throws {
+    let text = "devices: [{ name: A, type: water heater, tank: { draw: 5 } }]"
+    let device = try #require(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.first)
+    #expect(device.climate.draw == .steps([.init(.real(5), at: .zero)]))
+  }
+
   @Test(
     "reports problems",
     arguments: [
@@ -99,6 +105,9 @@ import Testing
       ("type: water heater, tank: { draw: { steps: [on for 5m] } }", "a number"),
       ("type: water heater, tank: { draw: { steps: [200 for 5m] } }", "a number from 0 to 100 in liters per minute"),
       ("type: water heater, tank: { draw: { sine: { mean: 1, amplitude: 5, period: 1h } } }", "liters per minute"),
+      ("type: water heater, tank: { draw: much }", "found “much”, expected a number from 0 to 100 in liters"),
+      ("type: water heater, tank: { draw: [5] }", "“steps:”, “file:”, “room:” or “expression:”"),
+      ("type: plug, behave: { onOff.onOff: { sine: { mean: 1 } } }", "“steps”, “file” or “expression”"),
       ("type: water heater, tank: { draw: { room: Hall } }", "“room” at a temperature only"),
     ] as [(String, String)]) func reportsProblems(_ device: String, _ expected: String) throws
   {

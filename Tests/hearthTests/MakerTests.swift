@@ -68,6 +68,13 @@ import Testing
     #expect(try await hearth("home", "clusters", "remove", "testFan").status == 0)
     #expect(try await hearth("schema", "testFan").status == 3)
 
+    let home = hearth.state + "/home.yaml"
+    try "home: A\nclusters: [test-fan.cluster]\ndevices: []\n".write(toFile: home, atomically: true, encoding: .utf8)
+    #expect(try await hearth("schema", "testFan", "--clusters", home).output.contains("TestFan 0xFFF1FC60"))
+    #expect(try await hearth("home", "clusters", "add", home).output == "added TestFan\n")
+    #expect(try await hearth("schema", "testFan").status == 0)
+    #expect(try await hearth("home", "clusters", "remove", "testFan").status == 0)
+
     try Self.cluster.replacing("max 100", with: "max many").write(toFile: file, atomically: true, encoding: .utf8)
     let wrong = try await hearth("home", "clusters", "add", file)
     #expect(wrong.status == 12, "\(wrong)")

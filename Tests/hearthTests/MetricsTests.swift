@@ -29,6 +29,17 @@ import Testing
     func now() async throws -> [String: Double] {
       try await metrics(String(contentsOf: URL(filePath: hearth.state + "/fleet.err"), encoding: .utf8))
     }
+    let log = try String(contentsOf: URL(filePath: hearth.state + "/fleet.err"), encoding: .utf8)
+    let port = (log.components(separatedBy: "metrics at http://127.0.0.1:").last ?? "").prefix { $0.isNumber }
+    let other = hearth.state + "/other.yaml"
+    try "devices:\n  - { name: Other, type: plug }\n".write(toFile: other, atomically: true, encoding: .utf8)
+    for (address, reason) in [(String(port), "the port is in use; expected"), ("192.0.2.1:0", "not have this address")]
+    {
+      let refused = try await hearth("run", other, "--metrics", address)
+      #expect(refused.status == 2 && refused.errors.contains(reason), "\(refused)")
+    }
+    // A dimmable light has no latch.
+    #expect(try await hearth("sim", "press", name, "latch", "--position", "1").errors.contains("has no latch"))
     let idle = try await now()
     #expect(idle["hearth_devices"] == 1 && idle["hearth_online_devices"] == 1)
     #expect(idle["hearth_sessions"] == 0 && idle["hearth_invokes_total"] == 0)

@@ -25,6 +25,11 @@ import Testing
     let damaged = try await hearth("ota", "show", file)
     #expect(damaged.status == 12 && damaged.errors.contains("the digest of the payload is wrong"), "\(damaged.errors)")
     #expect(try await hearth("ota", "show", "\(file).none").status == 3)
+    let reversed = try await hearth.run(["ota", "create", file] + Self.create + ["--from", "3", "--to", "1"])
+    #expect(reversed.status == 2 && reversed.errors.contains("--from must not exceed --to"), "\(reversed)")
+    #expect(try await hearth.run(["ota", "create", file] + Self.create + ["--from", "2"]).status == 2)
+    let unnamed = try await hearth.run(["ota", "create", ""] + Self.create)
+    #expect(unnamed.status == 2 && unnamed.errors.contains("expected the name of a file"), "\(unnamed)")
   }
 
   @Test(.timeLimit(.minutes(10))) func updatesDevice() async throws {
@@ -35,7 +40,14 @@ import Testing
     #expect(try await hearth.run(["ota", "create", file] + Self.create).status == 0)
     // A failure of the provider first.
     let failed = try await hearth("ota", "update", "lamp", file, "--fault", "digest")
-    #expect(failed.status == 8 && failed.errors.contains("the update failed"), "\(failed.errors)")
+    let reason = "the update failed in the state Downloading: Failure, after 16"
+    #expect(failed.status == 8 && failed.errors.contains(reason), "\(failed.errors)")
+    let unavailable = try await hearth("ota", "update", "lamp", file, "--fault", "unavailable")
+    #expect(
+      unavailable.status == 8 && unavailable.errors.contains("the provider has no newer image for it"),
+      "\(unavailable.errors)")
+    // The provider is a device of the home only meanwhile.
+    #expect(try await !hearth("devices").output.contains("Software Provider"))
     let updated = try await hearth("ota", "update", "lamp", file)
     #expect(updated.status == 0 && updated.output.contains("from version 1 to 2 (2.0)"), "\(updated.errors)")
     // The image no longer applies.

@@ -59,7 +59,18 @@ import Testing
     let level = try #require(attributes.first)
     #expect(level["name"] as? String == "CurrentLevel")
     #expect((level["type"] as? [String: Any])?["type"] as? String == "uint8")
-    #expect(try await hearth("schema", "levelControl").output.hasPrefix("LevelControl 0x0008, revision 6\n"))
+    let text = try await hearth("schema", "levelControl").output
+    #expect(text.hasPrefix("LevelControl 0x0008, revision 6\n"))
+    for part in ["Lighting", "Level uint8, TransitionTime uint16 or null", "0 Up, 1 Down", "CONFORMANCE"] {
+      #expect(text.contains(part), "\(part)")
+    }
+    let all = try await hearth("schema", "--json").output
+    let schema = try #require(try JSONSerialization.jsonObject(with: Data(all.utf8)) as? [String: Any])
+    let count = ((schema["data"] as? [String: Any])?["clusters"] as? [Any])?.count ?? 0
+    let readme = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../README.md")
+    #expect(try String(contentsOf: readme, encoding: .utf8).contains("by number; \(count) have names"))
+    #expect(try await hearth("schema", "laundryWasherMode").output.contains("16384 Normal"))
+    #expect(try await hearth("schema", "rvcRunMode", "--json").output.contains(#""name":"Mapping""#))
   }
 
   @Test func separatesResultsAndMessages() async throws {

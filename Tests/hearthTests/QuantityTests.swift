@@ -95,6 +95,10 @@ import Testing
     #expect(try parse("20", 0x10) == [0x04, 20])
     #expect(try parse("null", 0x12) == [0x14])
     #expect(throws: HomeError.self) { try parse("40%", 0x11, raw: true) }
+    let error = #expect(throws: HomeError.self) {
+      try AttributeUnits.parse("-500C", cluster: 0x402, attribute: 0, raw: false, named: "x")
+    }
+    #expect(error?.message == "x: “-500C” is out of range; expected -327.7 °C to 327.7 °C", "\(error?.message ?? "")")
   }
 
   @Test("shows and accepts temperatures as degrees") func temperatures() throws {

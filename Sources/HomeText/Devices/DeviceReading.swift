@@ -33,6 +33,7 @@ extension DeviceState.Reading {
     source.addFan()
     source.addValve()
     source.addStation()
+    source.addEnergy()
     source.addTariff()
     source.addMode()
     source.addPlayer()
@@ -157,6 +158,11 @@ private struct ReadingSource {
 
   mutating func addStation() {
     add(EnergyEvse.state) { $0.wrapped.map { Self.words($0, "charging state") } }
+  }
+
+  mutating func addEnergy() {
+    add(ElectricalPowerMeasurement.activePower)
+    add(PowerSource.batPercentRemaining, prefix: "battery ")
   }
 
   mutating func addTariff() {

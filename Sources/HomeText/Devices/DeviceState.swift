@@ -42,12 +42,13 @@ package struct DeviceState: Hashable, Sendable {
     }
   }
 
-  /// The parts, in the order of their endpoints.
+  /// The parts, in the order of their endpoints; the root endpoint with the battery is the last.
   package var parts: [Part]
 
   /// - Parameter endpoints: the endpoints to include.
   package init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
-    parts = endpoints.sorted { $0.id < $1.id }.compactMap { endpoint in
+    let sorted = endpoints.sorted { $0.id < $1.id }
+    parts = (sorted.filter { $0.id != .root } + sorted.filter { $0.id == .root }).compactMap { endpoint in
       let id = endpoint.id
       var part = Part(
         endpoint: id, isOn: values.value(OnOff.onOff, on: id),
@@ -85,6 +86,6 @@ package struct DeviceState: Hashable, Sendable {
 extension HomeDevice {
   /// The current state of the device; while it is offline, the last known one.
   package var state: DeviceState {
-    DeviceState(values, parts.endpoints.filter { $0.id != .root })
+    DeviceState(values, parts.endpoints)
   }
 }

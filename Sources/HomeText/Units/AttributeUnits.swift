@@ -89,8 +89,16 @@ package enum AttributeUnits {
     levels: LevelRange = .standard
   ) throws(HomeError) -> [UInt8] {
     let schema = ElementNames.info(attribute, of: cluster)?.schema ?? .any
+    let given = text
     var text = text
-    if !raw, let unit = ValueUnit(cluster, attribute) { text = try encoded(text, unit, named: name, levels: levels) }
+    if !raw, let unit = ValueUnit(cluster, attribute) {
+      text = try encoded(text, unit, named: name, levels: levels)
+      if text != given, let number = Int64(text), let range = schema.range, !range.contains(number) {
+        let ends = [range.lowerBound, range.upperBound].map { self.text($0, unit, levels: levels) ?? "\($0)" }
+        throw HomeError(
+          .badArguments, "\(name): “\(given)” is out of range; expected \(ends.joined(separator: " to "))")
+      }
+    }
     var syntax = try HomeError.naming(name) { () throws(ValueTextError) in try schema.syntax(of: text) }
     if !raw { syntax = try encoded(syntax, schema, of: cluster, named: name, levels: levels) }
     return try HomeError.naming(name) { () throws(ValueTextError) in try schema.encode(syntax) }

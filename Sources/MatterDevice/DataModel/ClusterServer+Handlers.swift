@@ -105,15 +105,27 @@ extension ClusterServer {
     return changed { $0.modify(attribute.details) { $0.act = act } }
   }
 
+  /// Serves an attribute whose value each start of the device resets.
+  func resetting<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Self {
+    changed { $0.modify(attribute.details) { $0.source = .start } }
+  }
+
+  /// Serves an attribute that follows from others, so that neither a definition nor the physical device can set it.
+  func deriving<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Self {
+    onAct(attribute) { _, _ throws(StatusError) in throw StatusError(.invalidInState) }
+      .changed { $0.modify(attribute.details) { $0.source = .attributes } }
+  }
+
   /// Follows a part of the physical device that no attribute describes, such as its door: `hearth sim set
   /// Fridge.door=open`. Several servers of an endpoint may follow the same part. The body throws if the part can't move.
   /// - Parameter values: The states of the part, the usual one first. Empty for a part that takes a text, such as a keypad;
   ///   the body throws `constraintError` for a text that it does not take.
+  /// - Parameter expected: The texts that it takes, for messages: "a level such as 40%".
   public func onPart(
-    _ name: String, _ values: [String],
+    _ name: String, _ values: [String], expected: String? = nil,
     _ body: @escaping @Sendable (inout ServerContext, String) throws(StatusError) -> Void
   ) -> Self {
-    changed { $0.parts[name] = ServedPart(values: values, act: body) }
+    changed { $0.parts[name] = ServedPart(values: values, expected: expected, act: body) }
   }
 
   // MARK: Life cycle
@@ -121,6 +133,11 @@ extension ClusterServer {
   /// Runs once when the device starts, after all stored values were loaded, in the order of endpoints and clusters.
   public func onStart(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
     changed { $0.starts.append(body) }
+  }
+
+  /// Runs once after the ``onStart(_:)`` handlers of all clusters, so that a change can act on any of them.
+  package func onStarted(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.startedHandlers.append(body) }
   }
 
   /// Runs when the power of a bridged device is cut, before it is unreachable. Attributes keep their values meanwhile.

@@ -128,7 +128,7 @@ public struct ClusterServer: Sendable {
   }
 
   /// Returns the encoded initial value; nil if the attribute is not served.
-  func initial(of attribute: AttributeID) -> [UInt8]? {
+  package func initial(of attribute: AttributeID) -> [UInt8]? {
     guard let served = attributes[attribute] else { return nil }
     return initials.first { $0.attribute == attribute }?.value ?? served.declaredInitial
   }
@@ -138,6 +138,12 @@ public struct ClusterServer: Sendable {
 
   /// Returns whether the attribute is served and not computed at each read, so that its changes are known.
   package func notesChanges(of attribute: AttributeID) -> Bool { attributes[attribute].map { $0.read == nil } ?? false }
+
+  /// Returns what determines the value at the start of the device.
+  package func source(of attribute: AttributeID) -> AttributeSource { attributes[attribute]?.source ?? .definition }
+
+  /// Returns whether an ``onAct(_:_:)`` handler performs the physical changes of the attribute.
+  package func performsChanges(of attribute: AttributeID) -> Bool { attributes[attribute]?.act != nil }
 
   /// Returns whether the cluster declares the attribute and the bytes are one value of its type.
   public func accepts(initial value: [UInt8], for attribute: AttributeID) -> Bool {
@@ -214,6 +220,7 @@ public struct ClusterServer: Sendable {
   var events: [EventID: EventInfo] { storage.elements.events }
   var testEvents: [UInt32: ServedTestEvent] { storage.elements.testEvents }
   var starts: [ContextHandler] { storage.elements.starts }
+  var startedHandlers: [ContextHandler] { storage.elements.startedHandlers }
   var powerLosses: [ContextHandler] { storage.elements.powerLosses }
   var timers: [TimerID: ContextHandler] { storage.elements.timers }
   var clockChanges: [ContextHandler] { storage.elements.clockChanges }
@@ -240,6 +247,7 @@ struct ServerElements: Sendable {
   var events: [EventID: EventInfo] = [:]
   var testEvents: [UInt32: ServedTestEvent] = [:]
   var starts: [ContextHandler] = []
+  var startedHandlers: [ContextHandler] = []
   var powerLosses: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
   var clockChanges: [ContextHandler] = []
@@ -284,6 +292,8 @@ struct ServedAttribute: Sendable {
   var change: ContextHandler?
   /// Performs a change that the physical device makes; nil to set the value.
   var act: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> Void)?
+  /// What determines the value at the start of the device.
+  var source = AttributeSource.definition
   /// Whether the value survives a restart: non-volatile attributes, and writable fabric-scoped ones.
   var isStored: Bool
 
@@ -313,9 +323,20 @@ struct ServedAttribute: Sendable {
   }
 }
 
+/// What determines the value of an attribute at the start of the device.
+package enum AttributeSource: Sendable {
+  /// The definition, or the value that the device stored.
+  case definition
+  /// The start itself: a device that starts does not run.
+  case start
+  /// Other attributes, at all times.
+  case attributes
+}
+
 /// A part of the physical device, such as a door.
 struct ServedPart: Sendable {
   let values: [String]
+  let expected: String?
   let act: @Sendable (inout ServerContext, String) throws(StatusError) -> Void
 }
 

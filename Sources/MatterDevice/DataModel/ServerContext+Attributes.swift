@@ -82,10 +82,15 @@ extension ServerContext {
     try enter(index) { (context) throws(StatusError) in try act(&context, value) }
   }
 
-  /// Returns the parts of the physical device on an endpoint with their states, and a cluster that follows each.
-  package func parts(on endpoint: EndpointID) -> [(name: String, values: [String], cluster: ClusterID)] {
+  /// Returns the parts of the physical device on an endpoint with their states, the texts that others take, and a cluster
+  /// that follows each.
+  package func parts(
+    on endpoint: EndpointID
+  ) -> [(name: String, values: [String], expected: String?, cluster: ClusterID)] {
     node.clusters.filter { $0.path.endpoint == endpoint }.flatMap { cluster in
-      cluster.server.followedParts.map { (name: $0.name, values: $0.states, cluster: cluster.path.cluster) }
+      cluster.server.parts.sorted { $0.key < $1.key }.map { name, part in
+        (name: name, values: part.values, expected: part.expected, cluster: cluster.path.cluster)
+      }
     }
   }
 

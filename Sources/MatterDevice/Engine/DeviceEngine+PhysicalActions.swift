@@ -18,9 +18,11 @@ extension DeviceEngine {
     settle()
   }
 
-  /// Returns the parts of the physical device on an endpoint, such as a door, with their states, and a cluster that
-  /// follows each.
-  public func parts(on endpoint: EndpointID) -> [(name: String, values: [String], cluster: ClusterID)] {
+  /// Returns the parts of the physical device on an endpoint, such as a door, with their states, the texts that others
+  /// take, and a cluster that follows each.
+  public func parts(
+    on endpoint: EndpointID
+  ) -> [(name: String, values: [String], expected: String?, cluster: ClusterID)] {
     context.parts(on: endpoint)
   }
 

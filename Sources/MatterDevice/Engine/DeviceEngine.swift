@@ -180,6 +180,9 @@ public struct DeviceEngine: Engine {
       if id == OnOff.id, !hooks.appliesStartUpOnOff { continue }
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
+    for cluster in clusters {
+      for body in context.node.clusters[cluster].server.startedHandlers { context.enterQuietly(cluster, body) }
+    }
   }
 
   private mutating func runTimers() {

@@ -18,7 +18,8 @@ extension DeviceAssembly {
       return [
         identify, GroupsServer.make(), OnOffServer.make(features: [OnOff.deadFrontBehavior], isOn: true),
         ThermostatServer.make(heats: heats, cools: cools, hasFan: true), ThermostatUserInterfaceServer.make(),
-        FanControlServer.make(features: [FanControl.auto, FanControl.rocking, FanControl.stepFeature], speeds: 5),
+        FanControlServer.make(features: [FanControl.auto, FanControl.rocking, FanControl.stepFeature], speeds: 5)
+          .initial(FanControl.fanMode, .auto),
       ]
     case .fan:
       let features = [

@@ -244,7 +244,39 @@ extension DeviceAssembly {
     }
     guard makers.isEmpty else { return makers }
     return units.enumerated().flatMap { position, unit in
-      unit.servers.flatMap { violations(initial($0, device, position: position), device, position: position) }
+      unit.servers.flatMap { server -> [DefinitionProblem] in
+        let ignored = ignored(server, device, position: position)
+        guard ignored.isEmpty else { return ignored }
+        return violations(initial(server, device, position: position), device, position: position)
+      }
+    }
+  }
+
+  /// Returns the initial values of a cluster that have no effect.
+  private static func ignored(
+    _ server: ClusterServer, _ device: DeviceDefinition, position: Int
+  ) -> [DefinitionProblem] {
+    func own(_ values: [InitialValue]) -> [InitialValue] {
+      values.filter { Int($0.endpoint.rawValue) == position + 1 && $0.target?.cluster == server.id }
+    }
+    func source(_ value: InitialValue) -> AttributeSource {
+      value.target.map { server.source(of: $0.attribute) } ?? .definition
+    }
+    let values = own(device.initialValues)
+    let computed = (values + own(device.behaviors.map(\.attribute))).filter { source($0) == .attributes }
+    let reset = values.filter { source($0) == .start }
+    // The first of these settings that a fan has determines the others.
+    let settings = [FanControl.percentSetting.id, FanControl.speedSetting.id, FanControl.fanMode.id]
+    let fan = values.filter { value in
+      server.id == FanControl.id && settings.contains { $0 == value.target?.attribute }
+    }
+    let ignored = [
+      (computed[...], "an attribute that does not follow from others"),
+      (reset[...], "an attribute that keeps its value at the start; “behave” can change it"),
+      (fan.dropFirst(), "only one of percentSetting, speedSetting and fanMode"),
+    ]
+    return ignored.flatMap { values, expected in
+      values.map { DefinitionProblem(at: $0.mark, found: $0.path, expected: expected) }
     }
   }
 
@@ -257,6 +289,11 @@ extension DeviceAssembly {
       Int($0.endpoint.rawValue) == position + 1 && $0.target?.cluster == server.id
     }
     guard let first = values.first else { return [] }
+    if server.id == Thermostat.id,
+      let message = Thermostat.deadBandProblem(features: server.features, server.initial(of:))
+    {
+      return [DefinitionProblem(at: first.valueMark, found: first.path, expected: message)]
+    }
     return server.violations.map { violation in
       let value = values.first { $0.target.map { .attribute($0.attribute) } == violation.element } ?? first
       return DefinitionProblem(

@@ -40,8 +40,13 @@ extension ClusterServer {
         encoded: behavior.value.clamped(to: range).tlv(as: target.schema))
       if let next = behavior.nextChange { context.schedule(.behavior(target.attribute), at: clock.origin + next) }
     }
-    return initial(encoded: first.value.tlv(as: target.schema), for: target.attribute)
-      .onStart(advance)
+    // The first value of an attribute such as the mode of a robot is an action like the later ones.
+    let server =
+      performsChanges(of: target.attribute)
+      ? self : initial(encoded: first.value.tlv(as: target.schema), for: target.attribute)
+    return
+      server
+      .onStarted(advance)
       .onTimer(.behavior(target.attribute), advance)
   }
 }

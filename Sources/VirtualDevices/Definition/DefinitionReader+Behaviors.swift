@@ -42,6 +42,10 @@ extension DefinitionReader {
 
   mutating func readBehavior(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
     let before = problems.count
+    guard case .mapping = node else {
+      report(node, expected: "one of \(Self.list(Self.courses.map { "“\($0):”" }))")
+      return nil
+    }
     guard let fields = fields(of: node, known: Self.courses + ["period", "every"], what: "a behavior"),
       problems.count == before
     else { return nil }
@@ -130,7 +134,10 @@ extension DefinitionReader {
     _ fields: [String: Node], _ names: [String], at node: Node, of attribute: InitialValue
   ) -> (numbers: [Double], Behavior.Quantity)? {
     guard let quantity = attribute.target?.quantity else {
-      if attribute.target != nil { report(node, expected: "“steps” or “file”: the attribute is not a number") }
+      if let target = attribute.target {
+        let others = target.truth == nil ? "“steps” or “file”" : "“steps”, “file” or “expression”"
+        report(node, expected: "\(others): the attribute is not a number")
+      }
       return nil
     }
     var found: [(number: Double, quantity: Behavior.Quantity)] = []

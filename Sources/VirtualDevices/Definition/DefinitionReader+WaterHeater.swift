@@ -43,9 +43,19 @@ extension DefinitionReader {
     if !sources.isEmpty { climate.water.sources = sources }
   }
 
-  /// Reads a behavior of the water that is drawn, in liters per minute.
+  /// Reads the water that is drawn, in liters per minute: a number or a behavior.
   private mutating func readDraw(_ node: Node) -> Behavior.Course? {
     let mark = document.mark(of: node)
+    if node.scalar != nil {
+      let text = node.scalar?.string ?? ""
+      let flow = ScalarReading.real(text) ?? ScalarReading.integer(text).map(Double.init)
+      guard let flow, (0...WaterHeaterServer.flowLimit).contains(flow) else {
+        report(
+          node, expected: "a number from 0 to \(Int(WaterHeaterServer.flowLimit)) in liters per minute, or a behavior")
+        return nil
+      }
+      return .steps([.init(.real(flow), at: .zero)])
+    }
     // No attribute describes it, so that it has the numbers of one.
     var flow = InitialValue(
       endpoint: 1, cluster: "tank", attribute: "draw", value: .null, mark: mark, text: "", valueMark: mark)

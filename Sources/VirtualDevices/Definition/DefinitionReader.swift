@@ -9,6 +9,8 @@ struct DefinitionReader {
   private(set) var catalogue: AttributeCatalogue?
   /// The declared clusters of manufacturers.
   private(set) var makers: [MakersCluster] = []
+  /// Whether a declaration of a cluster can't be read, so that its names are unknown.
+  private(set) var lacksMakers = false
   private var rooms: [Marked<String>]?
   /// The rooms of the file by lowercased name.
   private var roomsByName: [String: Marked<String>] = [:]
@@ -236,6 +238,12 @@ struct DefinitionReader {
     guard let text = node.scalar?.string, let kind = DeviceKind.named(text) else {
       let names = DeviceKind.all.map(\.name)
       let text = node.scalar?.string ?? ""
+      if DeviceKind.isUnstandardized(text) {
+        report(
+          at: document.mark(of: node), found: "device type \(node.summary)",
+          expected: "a device type of Matter \(SpecificationVersion.text), which has none for it")
+        return nil
+      }
       var suggestions = NearestName.suggestions(for: text, in: names)
       if suggestions.isEmpty {
         // A similar alias suggests its canonical name.
@@ -374,6 +382,9 @@ struct DefinitionReader {
     makers.append(cluster)
     catalogue?.add(ClusterCatalogue.add(cluster))
   }
+
+  /// Names of clusters and attributes are not checked after an error in a declaration.
+  mutating func noteUnreadMaker() { (lacksMakers, catalogue) = (true, nil) }
 
   mutating func add(_ problems: [DefinitionProblem]) { self.problems += problems }
 

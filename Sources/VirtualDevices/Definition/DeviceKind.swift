@@ -102,6 +102,13 @@ public struct DeviceKind: Hashable, Sendable {
       })
   }
 
+  /// Returns whether the standard has no device type for a device that users expect.
+  static func isUnstandardized(_ text: String) -> Bool {
+    ["humidifier", "dehumidifier", "dimmer sensor"].contains {
+      NearestName.normalized($0) == NearestName.normalized(text)
+    }
+  }
+
   /// Returns the kind with a name or alias, ignoring case, blanks, hyphens and slashes.
   public static func named(_ text: String) -> DeviceKind? {
     let wanted = NearestName.normalized(text)

@@ -5,7 +5,7 @@ internal import MatterModel
 ///
 ///     sum     = product { ("+" | "-") product }
 ///     product = factor { ("*" | "/") factor }
-///     factor  = "-" factor | number [unit] | attribute | "(" sum ")" | ("min" | "max") "(" sum { "," sum } ")"
+///     factor  = "-" factor | number [unit] | attribute | "(" sum ")" | ("min" | "max") "(" sum "," sum { "," sum } ")"
 ///
 /// A hyphen or slash within the name of a device has no blanks around it. Quotation marks enclose the path of an attribute
 /// with other operators.
@@ -92,10 +92,11 @@ struct ExpressionParser {
       return steps.append(.attribute(try operand(name, at: mark)))
     }
     try readSum()
-    while take(",") != nil {
+    guard take(",") != nil else { throw problem("an operator, or “,” and a second value") }
+    repeat {
       try readSum()
       steps.append(.operation(operation))
-    }
+    } while take(",") != nil
     guard take(")") != nil else { throw problem("an operator, “,” or “)”") }
   }
 

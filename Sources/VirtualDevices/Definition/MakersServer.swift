@@ -22,6 +22,7 @@ extension DefinitionReader {
     for entry in entries {
       let mark = document.mark(of: entry)
       guard let text = entry.scalar?.string, !entry.isNull else {
+        noteUnreadMaker()
         report(entry, expected: "a file such as acme.cluster, or a declaration in lines after “|”")
         continue
       }
@@ -38,18 +39,36 @@ extension DefinitionReader {
           add(cluster)
         }
       } catch let error as CatalogueError {
+        noteUnreadMaker()
         let parts = error.message.components(separatedBy: "; expected ")
         report(
           at: SourceMark(file: error.file, line: error.line, column: 1), found: parts[0],
           expected: parts.dropFirst().joined(separator: "; expected "))
       } catch let error as DefinitionError {
+        noteUnreadMaker()
         add(error.problems)
       } catch {
+        noteUnreadMaker()
         report(
           at: mark, found: "“\(text)”, which can't be read (\(error.localizedDescription))",
           expected: "a file with a cluster, by its path from here")
       }
     }
+  }
+
+  /// Returns the declarations of a file, without its devices.
+  mutating func readDeclarations() throws(DefinitionError) -> [MakersCluster] {
+    let root = try document.root()
+    if case .mapping(let mapping)? = root,
+      let node = mapping.first(where: { $0.key.scalar?.string == "clusters" })?.value
+    {
+      readClusters(node)
+    } else {
+      report(
+        at: document.mark(line: 1, column: 1), found: "no declaration", expected: "“clusters:” with declarations")
+    }
+    guard problems.isEmpty else { throw DefinitionError(problems: problems) }
+    return makers
   }
 
   /// Reads the clusters of a device, each with its optional features and elements: `[AcmeFan TRB]`.
@@ -81,6 +100,7 @@ extension DefinitionReader {
     }
     let wanted = words.isEmpty ? "" : words.removeFirst()
     guard let cluster = makers.first(where: { NormalizedName($0.name) == NormalizedName(wanted) }) else {
+      if lacksMakers { return nil }
       let names = makers.map(\.name)
       report(
         at: mark, found: "cluster \(node.summary)",
@@ -100,6 +120,16 @@ extension DefinitionReader {
         expected: "an id that begins with the vendor of the device, \(VendorID(vendor))")
     }
     return MakersServer(endpoint: endpoint, cluster: cluster, names: words, mark: mark)
+  }
+}
+
+extension HomeDefinition {
+  /// Returns the clusters of manufacturers that a definition file declares.
+  package static func clusters(
+    file: String, text: String, opening open: @escaping FileReader = HomeDefinition.openFile
+  ) throws(DefinitionError) -> [MakersCluster] {
+    var reader = DefinitionReader(file: file, text: text, catalogue: nil, opening: open)
+    return try reader.readDeclarations()
   }
 }
 

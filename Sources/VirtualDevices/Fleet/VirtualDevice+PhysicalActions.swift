@@ -53,6 +53,15 @@ extension VirtualDevice {
     }
   }
 
+  /// Throws if the only one of the endpoints to search is missing.
+  private func checkEndpoint(
+    _ endpoints: [EndpointID], _ host: EngineHost<DeviceEngine>
+  ) throws(ControlError) {
+    guard let endpoint = endpoints.first, endpoints.count == 1 else { return }
+    let servers = host.perform { engine, _ in engine.value(Descriptor.serverList, on: endpoint) }
+    if servers == nil { throw ControlError(.notFound, "it has no endpoint \(endpoint)") }
+  }
+
   /// Moves a part that no attribute describes, such as a door, on the first of the endpoints that has it.
   package func move(part name: String, to state: String, on endpoints: [EndpointID]) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
@@ -65,10 +74,11 @@ extension VirtualDevice {
       guard let found = part.values.isEmpty ? state : known else {
         throw ControlError(.refused, "unknown state “\(state)”; expected \(DefinitionReader.list(part.values))")
       }
-      return try withEngine { (engine, now) throws(StatusError) in
+      return try withEngine(expected: part.expected) { (engine, now) throws(StatusError) in
         try engine.act(part: part.name, found, on: endpoint, at: now)
       }
     }
+    try checkEndpoint(endpoints, host)
     let names = Set(parts.flatMap(\.parts).map(\.name)).sorted()
     throw ControlError(
       .notFound,
@@ -104,6 +114,7 @@ extension VirtualDevice {
       try checkPower(ClusterPath(endpoint, cluster), host)
       return (endpoint, value)
     }
+    try checkEndpoint(endpoints, host)
     throw ControlError(.notFound, "it has no such attribute")
   }
 
@@ -113,9 +124,14 @@ extension VirtualDevice {
   ) throws(ControlError) {
     let endpoint = try find(cluster, attribute, on: endpoints).endpoint
     let path = ConcreteAttributePath(endpoint, cluster, attribute)
+    let info = ClusterCatalogue.cluster(cluster)?.attribute(attribute)
+    guard cluster != Descriptor.id, info?.quality.contains(.fixed) != true else {
+      throw ControlError(
+        .refused, "the physical device can't change it; `hearth sim fault --data` lets it violate the standard")
+    }
     let range: ClosedRange<Int64>? = host?.perform { engine, _ in engine.range(of: path) } ?? nil
     let (values, unit) = (host?.perform { engine, _ in engine.values(of: path) } ?? nil, ValueUnit(cluster, attribute))
-    let names = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema.namedValues(among: values)
+    let names = info?.schema.namedValues(among: values)
     func text(_ number: Int64) -> String { unit?.text(number) ?? "\(number)" }
     try withEngine(expected: names ?? range.map { "\(text($0.lowerBound)) to \(text($0.upperBound))" }) {
       (engine, now) throws(StatusError) in

@@ -356,9 +356,8 @@ package final class VirtualDevice {
       status.isCommissionable = engine.isCommissionable
       status.isAsleep = definition.sleep.map { _ in !engine.isActive }
       (status.onOff, status.level, status.highestLevel, status.position) = Self.values(&engine, on: 1)
-      status.reading =
-        Self.reading(&engine, on: EndpointID(UInt16(1 + definition.kind.shownPosition)), of: definition.kind)
-        ?? Self.power(&engine, on: place(named: definition.path)?.application ?? [])
+      status.reading = Self.reading(
+        &engine, on: place(named: definition.path)?.application ?? [], of: definition.kind)
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
         let place = place(of: bridged)
@@ -370,9 +369,7 @@ package final class VirtualDevice {
           engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? (definition.kind != .bridge)
         (part.onOff, part.level, part.highestLevel, part.position) = Self.values(
           &engine, on: place.application[0])
-        part.reading =
-          Self.reading(&engine, on: place.application[bridged.kind.shownPosition], of: bridged.kind)
-          ?? Self.power(&engine, on: place.application)
+        part.reading = Self.reading(&engine, on: place.application, of: bridged.kind)
         return part
       }
     }
@@ -416,51 +413,6 @@ package final class VirtualDevice {
       engine.value(OnOff.onOff, on: endpoint), engine.value(LevelControl.currentLevel, on: endpoint)?.wrapped,
       engine.value(LevelControl.maxLevel, on: endpoint), engine.value(Switch.currentPosition, on: endpoint)
     )
-  }
-
-  /// Returns the state or the measurement of a device as text; nil if its kind has none.
-  private static func reading(
-    _ engine: inout DeviceEngine, on endpoint: EndpointID, of kind: DeviceKind
-  ) -> String? {
-    if let state = engine.value(BooleanState.stateValue, on: endpoint), let words = BooleanState.words(kind.deviceType)
-    {
-      return state ? words.whenTrue : words.whenFalse
-    }
-    if let lock = engine.value(DoorLock.lockState, on: endpoint) {
-      return lock.wrapped.map { $0 == .notFullyLocked ? "not fully locked" : "\($0)".lowercased() } ?? "unknown"
-    }
-    if let percent = engine.value(FanControl.percentCurrent, on: endpoint), !kind.conditionsRoom {
-      return percent == 0 ? "off" : "\(percent)%"
-    }
-    if let occupancy = engine.value(OccupancySensing.occupancy, on: endpoint) {
-      return occupancy.contains(.occupied) ? "occupied" : "unoccupied"
-    }
-    if let state = engine.value(SmokeCoAlarm.expressedState, on: endpoint) { return state.words }
-    if let quality = engine.value(AirQuality.airQuality, on: endpoint) { return quality.words }
-    if let state = engine.value(OperationalState.operationalState, on: endpoint)?.rawValue
-      ?? engine.value(RvcOperationalState.operationalState, on: endpoint)?.rawValue
-    {
-      return OperationalState.words(
-        state, engine.value(OperationalState.phaseList, on: endpoint)?.wrapped ?? [],
-        engine.value(OperationalState.currentPhase, on: endpoint)?.wrapped)
-    }
-    func text<C: Cluster, Value: ModelValue & BinaryInteger>(
-      _ attribute: MatterModel.Attribute<C, Nullable<Value>>
-    ) -> String? {
-      engine.value(attribute, on: endpoint).map { value in
-        value.wrapped.map { ValueUnit(C.id, attribute.id)?.text(Int64($0)) ?? "\($0)" } ?? "unknown"
-      }
-    }
-    if let relays = engine.value(Thermostat.thermostatRunningState, on: endpoint) {
-      let demand = engine.value(Thermostat.piHeatingDemand, on: endpoint).map { " \($0)%" } ?? ""
-      let action = relays.contains(.heat) ? ", heating" + demand : relays.contains(.cool) ? ", cooling" : ""
-      return text(Thermostat.localTemperature).map { $0 + action }
-    }
-    return text(TemperatureMeasurement.measuredValue) ?? text(RelativeHumidityMeasurement.measuredValue)
-      ?? text(IlluminanceMeasurement.measuredValue) ?? text(PressureMeasurement.measuredValue)
-      ?? text(FlowMeasurement.measuredValue) ?? text(SoilMeasurement.soilMoistureMeasuredValue)
-      ?? position(&engine, on: endpoint) ?? charging(&engine, on: endpoint)
-      ?? media(&engine, on: endpoint)
   }
 
   // MARK: Endpoints

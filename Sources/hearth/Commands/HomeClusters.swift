@@ -10,8 +10,9 @@ extension HomeCommands {
     static let configuration = CommandConfiguration(
       commandName: "clusters", abstract: "Manage the stored clusters of manufacturers.",
       discussion: """
-        A file declares one cluster, in the language of docs/catalogue.md. Commands and hubs with the same state \
-        directory accept and print the names of its elements; running processes load them at their next start. Without a subcommand, the clusters are listed. For example:
+        A file declares one cluster, in the language of docs/catalogue.md, or is a definition file with `clusters:`. \
+        Commands and hubs with the same state directory accept and print the names of its elements; running processes \
+        load them at their next start. Without a subcommand, the clusters are listed. For example:
           hearth home clusters add acme.cluster
           hearth read fan.acmeFan.speed
         """,
@@ -37,12 +38,12 @@ extension HomeCommands {
       commandName: "add", abstract: "Add clusters, in place of those with the same names.")
     @OptionGroup var options: GlobalOptions
     @Argument(
-      help: ArgumentHelp("The files, such as acme.cluster.", valueName: "file"),
-      completion: .file(extensions: ["cluster"]))
+      help: ArgumentHelp("Declarations (.cluster) or definition files (.yaml).", valueName: "file"),
+      completion: .file(extensions: ["cluster", "yaml", "yml"]))
     var files: [String]
 
     func run() throws {
-      let clusters = try files.map(NamedFile.cluster)
+      let clusters = try files.flatMap(NamedFile.clusters)
       let state = try options.stateDirectory
       for cluster in clusters { try state.store(cluster) }
       options.output.result(

@@ -27,8 +27,12 @@ enum SchemaReport {
           ]
         }),
       "attributes": .array(cluster.attributes.map(attribute)), "commands": .array(cluster.commands.map(command)),
-      "events": .array(cluster.events.map(event)),
+      "events": .array(cluster.events.map(event)), "modeTags": values(ClusterCatalogue.modeTags(of: cluster.id)),
     ]
+  }
+
+  private static func values(_ names: [UInt64: String]) -> JSON {
+    .array(names.sorted { $0.key < $1.key }.map { ["value": .integer($0.key), "name": .string($0.value)] })
   }
 
   private static func attribute(_ info: AttributeInfo) -> JSON {
@@ -73,11 +77,7 @@ enum SchemaReport {
     switch schema {
     case .boolean, .float, .double, .string, .octets, .any, .unsigned, .signed: .string(schema.typeName)
     case .enumeration(let bits, let names):
-      [
-        "kind": .string("enum\(bits)"),
-        "values": .array(
-          names.sorted { $0.key < $1.key }.map { ["value": .integer($0.key), "name": .string($0.value)] }),
-      ]
+      ["kind": .string("enum\(bits)"), "values": values(names)]
     case .bitmap(let bits, let names, let isInverted):
       [
         "kind": .string("map\(bits)"),
@@ -112,26 +112,92 @@ enum SchemaReport {
     return all.filter { quality.contains($0.0) }.map(\.1)
   }
 
-  /// Returns a heading and a table with a row for each element.
+  // MARK: Text
+
+  /// Returns a heading, the features, a table with a row for each element, and the values of their types.
   static func text(_ cluster: any Cluster.Type) -> String {
-    var table = Table("", "ID", "NAME", "TYPE", "ACCESS")
+    var elements = Table("", "ID", "NAME", "TYPE", "CONSTRAINT", "ACCESS", "CONFORMANCE")
     for info in cluster.attributes {
       let write = info.write.map { ", write \($0)" } ?? ""
-      table.add("attribute", hex(info.id.rawValue, 4), info.name, info.schema.typeName, "read \(info.read)\(write)")
+      elements.add(
+        "attribute", hex(info.id.rawValue, 4), info.name, info.schema.typeName, limits(info.constraint),
+        "read \(info.read)\(write)", info.conformance.text)
     }
     for info in cluster.commands {
-      table.add("command", hex(info.id.rawValue, 2), info.name, fields(info.request), "invoke \(info.privilege)")
+      elements.add(
+        "command", hex(info.id.rawValue, 2), info.name, info.request.typeName, "", "invoke \(info.privilege)",
+        info.conformance.text)
     }
     for info in cluster.events {
-      table.add("event", hex(info.id.rawValue, 2), info.name, fields(info.payload), "\(info.priority)")
+      elements.add(
+        "event", hex(info.id.rawValue, 2), info.name, info.payload.typeName, "", "\(info.priority)",
+        info.conformance.text)
     }
     let title = "\(cluster.name) \(hex(cluster.id.rawValue, 4)), revision \(cluster.revision)"
-    return title + "\n" + table.text + "\n"
+    let tables = [features(cluster), elements, types(cluster)].filter { !$0.rows.isEmpty }
+    return title + "\n" + tables.map(\.text).joined(separator: "\n\n") + "\n"
   }
 
-  private static func fields(_ schema: Schema) -> String {
-    guard case .structure(let members) = schema, !members.isEmpty else { return "–" }
-    return members.map { $0.name }.joined(separator: ", ")
+  private static func features(_ cluster: any Cluster.Type) -> Table {
+    var table = Table("FEATURE", "BIT", "NAME", "CONFORMANCE")
+    for feature in cluster.features { table.add(feature.code, "\(feature.bit)", feature.name, feature.conformance) }
+    return table
+  }
+
+  /// Returns the values of enumerations and bitmaps, and the members of structures, by the names of their elements.
+  private static func types(_ cluster: any Cluster.Type) -> Table {
+    var table = Table("VALUES OF", "TYPE", "VALUES")
+    table.wrappedColumns = ["VALUES"]
+    var known: [Schema: String] = [:]
+    func add(_ schema: Schema, _ name: String) {
+      switch schema {
+      case .nullable(let inner), .list(let inner): return add(inner, name)
+      case .structure(let members) where members.isEmpty: return
+      case .enumeration, .bitmap, .structure: break
+      default: return
+      }
+      if let first = known[schema] {
+        table.add(name, schema.typeName, "as \(first)")
+        return
+      }
+      known[schema] = name
+      switch schema {
+      case .enumeration(_, let names): table.add(name, schema.typeName, listed(names))
+      case .bitmap(_, let names, _):
+        let bits = Schema.fields(names).map { field in
+          let range = field.bits.count == 1 ? "" : "–\(field.bits.upperBound)"
+          return "bit \(field.bits.lowerBound)\(range) \(field.name)"
+        }
+        table.add(name, schema.typeName, bits.joined(separator: ", "))
+      case .structure(let members):
+        let fields = members.map { "\($0.name) \($0.schema.typeName)\($0.isOptional ? " optional" : "")" }
+        table.add(name, schema.typeName, fields.joined(separator: ", "))
+        for member in members { add(member.schema, "\(name).\(member.name)") }
+      default: break
+      }
+    }
+    for info in cluster.attributes { add(info.schema, info.name) }
+    for info in cluster.commands {
+      add(info.request, info.name)
+      if let response = info.response { add(response.schema, "\(info.name) response") }
+    }
+    for info in cluster.events { add(info.payload, info.name) }
+    let tags = ClusterCatalogue.modeTags(of: cluster.id)
+    if !tags.isEmpty { table.add("mode tags", "enum16", listed(tags)) }
+    return table
+  }
+
+  private static func listed(_ names: [UInt64: String]) -> String {
+    names.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+  }
+
+  private static func limits(_ constraint: Constraint) -> String {
+    switch constraint {
+    case .none: ""
+    case .range(let range): "\(range.lowerBound) to \(range.upperBound)"
+    case .length(let range): "length \(range.lowerBound) to \(range.upperBound)"
+    case .entries(let count): "at most \(count) entries"
+    }
   }
 
   private static func hex(_ number: UInt32, _ digits: Int) -> String {

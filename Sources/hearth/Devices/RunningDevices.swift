@@ -60,6 +60,8 @@ struct RunningDevices {
     /// `room/name`.
     var path: String
     var buttons: [String]
+    /// Whether it has a switch with positions.
+    var hasPosition: Bool
     /// The node of the device or of its bridge.
     var node: VirtualDevices.DeviceStatus
     /// DNS-SD messages that the process dropped, by reason.
@@ -71,13 +73,13 @@ struct RunningDevices {
       fleet.devices.flatMap { device in
         [
           Entry(
-            process: fleet.process, name: device.name, path: device.path, buttons: device.buttons, node: device,
-            discoveryDrops: fleet.discoveryDrops ?? [:])
+            process: fleet.process, name: device.name, path: device.path, buttons: device.buttons,
+            hasPosition: device.position != nil, node: device, discoveryDrops: fleet.discoveryDrops ?? [:])
         ]
           + device.bridged.map {
             Entry(
-              process: fleet.process, name: $0.name, path: $0.path, buttons: $0.buttons, node: device,
-              discoveryDrops: fleet.discoveryDrops ?? [:])
+              process: fleet.process, name: $0.name, path: $0.path, buttons: $0.buttons,
+              hasPosition: $0.position != nil, node: device, discoveryDrops: fleet.discoveryDrops ?? [:])
           }
       }
     }

@@ -167,6 +167,9 @@ struct SimPress: AsyncParsableCommand {
   func run() async throws {
     try await options.withDevices { running in
       let entry = try running.resolve(device)
+      if action == .latch, !entry.hasPosition {
+        throw HomeError(.refused, "has no latch; expected a switch with positions", device: entry.path)
+      }
       try await running.send(.move(device: entry.path, button: try index(entry), moves: moves), to: entry)
       options.output.result(["device": .string(entry.path), "action": .string(action.rawValue)], "")
     }

@@ -28,9 +28,9 @@ struct GlobalOptions: ParsableArguments {
   @Option(
     name: .customLong("clusters"),
     help: ArgumentHelp(
-      "A file with clusters of manufacturers, in addition to those of the home; repeat for more files.",
+      "A declaration or a definition file with clusters of manufacturers, in addition to those of the home; repeatable.",
       discussion: "`hearth home clusters add` stores them in the home.", valueName: "file"),
-    completion: .file(extensions: ["cluster"]))
+    completion: .file(extensions: ["cluster", "yaml", "yml"]))
   var clusters: [String] = []
 
   /// The options of the parsed command.
@@ -41,7 +41,7 @@ struct GlobalOptions: ParsableArguments {
   /// Adds the clusters of the home and those of --clusters to the catalogue.
   func loadClusters() throws {
     _ = try? namedDirectory.loadClusters(logger)
-    for file in clusters { ClusterCatalogue.add(try NamedFile.cluster(file)) }
+    for cluster in try clusters.flatMap(NamedFile.clusters) { ClusterCatalogue.add(cluster) }
   }
 
   var output: Output { Output(json: json, isQuiet: quiet, verbosity: verbose) }

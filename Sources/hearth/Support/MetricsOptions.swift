@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import HearthHome
 import NIOCore
 import NIOPosix
@@ -34,8 +35,17 @@ struct MetricsOptions: ParsableArguments, Sendable {
       return server
     } catch {
       throw HomeError(
-        .badArguments, "can't serve metrics on \(address.host):\(address.port): \(error); expected a free port",
-        cause: error)
+        .badArguments, "can't serve metrics on \(address.host):\(address.port): \(Self.reason(error))", cause: error)
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch (error as? IOError)?.errnoCode {
+    case EADDRINUSE: "the port is in use; expected a free one"
+    case EADDRNOTAVAIL: "the host does not have this address; expected one of its own"
+    case EACCES: "permission denied; expected a port from 1024 on"
+    case let code?: String(cString: strerror(code))
+    case nil: "\(error)"
     }
   }
 }

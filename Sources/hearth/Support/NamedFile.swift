@@ -21,11 +21,15 @@ enum NamedFile {
     return HomeError(code, "\(path) can't be read: \(reason)", cause: error)
   }
 
-  /// Reads the declaration of a manufacturer's cluster.
-  static func cluster(_ path: String) throws -> MakersCluster {
+  /// Reads the declaration of a manufacturer's cluster, or those of a definition file.
+  static func clusters(_ path: String) throws -> [MakersCluster] {
     let text: String
     do { text = try TextFile.read(path) } catch { throw unusable(path, error, .notFound) }
-    do { return try MakersCluster(text, file: path) } catch {
+    do {
+      let isDefinition = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+      return try isDefinition
+        ? HomeDefinition.clusters(file: path, text: text) : [MakersCluster(text, file: path)]
+    } catch {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     }
   }
@@ -35,6 +39,7 @@ enum NamedFile {
 
   /// The same for bytes.
   static func write(_ bytes: [UInt8], to path: String) throws {
+    guard !path.isEmpty else { throw HomeError(.badArguments, "expected the name of a file") }
     do {
       let url = URL(filePath: path).resolvingSymlinksInPath()
       let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType

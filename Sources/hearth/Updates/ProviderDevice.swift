@@ -1,5 +1,6 @@
 import HearthHome
 import Logging
+import MatterClusters
 import MatterController
 import MatterDevice
 import MatterModel
@@ -14,8 +15,9 @@ struct ProviderDevice {
   private let definition: DeviceDefinition
   private let fleet: Fleet
   private let isOnLoopback: Bool
+  private typealias Requestor = OtaSoftwareUpdateRequestor
 
-  /// Runs the body with a provider, which is commissioned into the home first unless it is one of its devices already.
+  /// Runs the body with a provider, which is a device of the home meanwhile.
   static func run<R>(
     _ images: [SoftwareImage], fault: String?, _ options: some HomeOpening, in session: Home,
     _ body: (DeviceRecord) async throws -> R
@@ -47,14 +49,18 @@ struct ProviderDevice {
     }
     let provider = ProviderDevice(
       definition: device, fleet: fleet, isOnLoopback: fleetOptions.interfaces == .loopback)
+    let result: Result<R, any Error>
     do {
-      let result = try await body(try await provider.record(known, in: session))
-      await fleet.stop()
-      return result
+      let record = try await provider.record(known, in: session)
+      do { result = .success(try await body(record)) } catch { result = .failure(error) }
+      // Its images are those of this run. The task of an interrupted command can't send requests.
+      await Task { _ = try? await session.remove(record, force: true) }.value
     } catch {
       await fleet.stop()
       throw error
     }
+    await fleet.stop()
+    return try result.get()
   }
 
   /// Updates a device with an image from a provider that runs until the device has the version of the image.
@@ -64,8 +70,9 @@ struct ProviderDevice {
     in session: Home
   ) async throws -> SoftwareStatus {
     try await run([image], fault: fault, options, in: session) { provider in
+      let earlier = try await events(of: device, session).map(\.number).max()
       try await session.announce(provider, to: device)
-      return try await follow(device, to: image.header.softwareVersion, session, options.output)
+      return try await follow(device, to: image.header.softwareVersion, since: earlier, session, options.output)
     }
   }
 
@@ -74,8 +81,9 @@ struct ProviderDevice {
   private static let limits = (start: 20, end: 1200)
 
   /// Waits until the device has the version.
+  /// - Parameter earlier: The number of the last event before the update.
   private static func follow(
-    _ device: DeviceRecord, to version: UInt32, _ session: Home, _ output: Output
+    _ device: DeviceRecord, to version: UInt32, since earlier: UInt64?, _ session: Home, _ output: Output
   ) async throws -> SoftwareStatus {
     var (last, hasStarted) = ("", false)
     for count in 0..<limits.end {
@@ -89,12 +97,43 @@ struct ProviderDevice {
       hasStarted = hasStarted || !status.isIdle
       guard status.isIdle else { continue }
       if hasStarted || count >= limits.start {
-        throw HomeError(
-          .refused, "the update failed or did not begin; see `hearth watch --since` for its events",
-          device: device.name)
+        let events = try await events(of: device, session).filter { $0.number > earlier ?? 0 }
+        throw HomeError(.refused, failure(events), device: device.name)
       }
     }
     throw HomeError(.timedOut, "the update did not end", device: device.name)
+  }
+
+  /// Returns the events of updates that the device has recorded.
+  private static func events(of device: DeviceRecord, _ session: Home) async throws -> [EventData] {
+    let paths = [Requestor.stateTransition.id, Requestor.downloadError.id].map {
+      EventPath(endpoint: .root, cluster: Requestor.id, event: $0)
+    }
+    var found: [EventData] = []
+    for try await update in session.backend.subscribe(device.nodeID, SubscriptionRequest(events: paths)) {
+      switch update {
+      case .event(let event): found.append(event)
+      case .reportEnd, .established: return found
+      case .lost(let error, _): throw error
+      case .attribute, .status: break
+      }
+    }
+    return found
+  }
+
+  /// Returns why an update ended without the new version.
+  private static func failure(_ events: [EventData]) -> String {
+    func payloads<Payload: ModelStruct>(_ event: MatterModel.Event<Requestor, Payload>) -> [Payload] {
+      events.filter { $0.path.event == event.id }.compactMap { $0.payload.flatMap { try? Payload(tlv: $0) } }
+    }
+    let transitions = payloads(Requestor.stateTransition)
+    guard let end = transitions.last(where: { $0.newState == .idle }) else { return "the update did not begin" }
+    if transitions.contains(where: { $0.newState == .rollingBack }) {
+      return "the update failed: the new version does not start, so that the device continues with the old one"
+    }
+    if end.previousState == .querying, end.reason == .success { return "the provider has no newer image for it" }
+    let bytes = payloads(Requestor.downloadError).last.map { ", after \($0.bytesDownloaded) bytes of the image" } ?? ""
+    return "the update failed in the state \(end.previousState): \(end.reason)\(bytes)"
   }
 
   /// Returns the provider as a device of the home.

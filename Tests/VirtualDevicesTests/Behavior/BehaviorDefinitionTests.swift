@@ -72,7 +72,7 @@ import Testing
     "reports problems with their lines",
     arguments: [
       ("{ sin: { mean: 1C } }", "5:47: found key “sin”, expected a key of a behavior, did you mean “sine”?"),
-      ("21C", "5:45: found “21C”, expected a behavior with “sine:”, “walk:” and “steps:”"),
+      ("21C", "5:45: found “21C”, expected one of “sine:”, “walk:”, “steps:”, “file:”, “room:” or “expression:”"),
       (
         "{ period: 5s }",
         "5:45: found no behavior, expected one of “sine:”, “walk:”, “steps:”, “file:”, “room:” or “expression:”"

@@ -147,6 +147,35 @@ import Testing
     #expect(try #require(temperature(&engines[0])) <= 1820)
   }
 
+  @Test("an air conditioner starts in the mode Auto, and does not cool without its fan") func needsFan() throws {
+    var engines = try engines(
+      """
+        - name: Cooler
+          type: room air conditioner
+          attributes: { thermostat.localTemperature: 29C, thermostat.outdoorTemperature: 33C }
+
+      """)
+    #expect(engines[0].value(FanControl.fanMode, on: 1) == .auto)
+    #expect(state(&engines[0]) == [.cool, .fan])
+    #expect(percent(&engines[0]) == 100)
+    advance(&engines, to: at(30))
+    let cooled = try #require(temperature(&engines[0]))
+    #expect(cooled < 2900)
+    try engines[0].act(set: FanControl.fanMode, .off, on: 1, at: at(30))
+    #expect(state(&engines[0]) == [])
+    #expect(percent(&engines[0]) == 0)
+    advance(&engines, to: at(60))
+    #expect(try #require(temperature(&engines[0])) > cooled)
+    // At a fixed speed the fan also runs while the room is cool enough.
+    try engines[0].act(set: FanControl.fanMode, .low, on: 1, at: at(60))
+    #expect(state(&engines[0]) == [.cool, .fan])
+    try engines[0].act(set: Thermostat.localTemperature, .value(2000), on: 1, at: at(61))
+    #expect(state(&engines[0]) == .fan)
+    try engines[0].act(set: FanControl.fanMode, .auto, on: 1, at: at(61))
+    #expect(state(&engines[0]) == [])
+    #expect(percent(&engines[0]) == 0)
+  }
+
   @Test("bridged thermostats neither heat nor measure without power") func pausesBridgedDevices() throws {
     var engines = try engines(
       """
@@ -214,6 +243,27 @@ import Testing
         "found 1.thermostat.occupiedCoolingSetpoint"
       ),
       (
+        "type: thermostat, attributes: { thermostat.occupiedHeatingSetpoint: 25C, "
+          + "thermostat.occupiedCoolingSetpoint: 20C }",
+        "expected OccupiedCoolingSetpoint (20.0 °C) at least MinSetpointDeadBand above OccupiedHeatingSetpoint (25.0 °C)"
+      ),
+      (
+        "type: fan, attributes: { fanControl.percentSetting: 40, fanControl.speedSetting: 9 }",
+        "found 1.fanControl.speedSetting, expected only one of percentSetting, speedSetting and fanMode"
+      ),
+      (
+        "type: robotic vacuum cleaner, attributes: { rvcRunMode.currentMode: 1 }",
+        "found 1.rvcRunMode.currentMode, expected an attribute that keeps its value at the start"
+      ),
+      (
+        "type: window covering, attributes: { windowCovering.targetPositionLiftPercent100ths: 90% }",
+        "expected an attribute that keeps its value at the start"
+      ),
+      (
+        "type: smoke CO alarm, behave: { smokeCoAlarm.expressedState: { steps: [1 for 1m] } }",
+        "found 1.smokeCoAlarm.expressedState, expected an attribute that does not follow from others"
+      ),
+      (
         "type: temperature sensor, behave: { temperatureMeasurement.measuredValue: { room: Attic } }",
         "found room “Attic”, expected a room with a thermostat, a heat pump or a room air conditioner"
       ),
@@ -221,7 +271,7 @@ import Testing
         "type: humidity sensor, behave: { relativeHumidityMeasurement.measuredValue: { room: Hall } }",
         "found “Hall”, expected “room” at a temperature only"
       ),
-    ]) func reportsProblems(_ device: String, _ expected: String)
+    ] as [(String, String)]) func reportsProblems(_ device: String, _ expected: String)
   {
     let text = "devices:\n  - { name: A, room: Hall, \(device) }\n"
     let error = #expect(throws: DefinitionError.self) {

@@ -28,6 +28,8 @@ struct DefinitionErrorTests {
     arguments: [
       ("dimable light", "“dimable light”, expected a known device type, did you mean “dimmable light”?"),
       ("outlett", "“outlett”, expected a known device type, did you mean “on/off plug-in unit”?"),
+      ("Humidifier", "“Humidifier”, expected a device type of Matter 1.4.2, which has none for it"),
+      ("dimmer sensor", "“dimmer sensor”, expected a device type of Matter 1.4.2, which has none for it"),
       ("toaster", "“toaster”, expected \(everyKind)"), ("[a]", "a list, expected \(everyKind)"),
     ])
   func types(text: String, message: String) {

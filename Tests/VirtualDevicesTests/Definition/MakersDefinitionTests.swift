@@ -103,6 +103,22 @@ import Testing
     #expect(problems.hasPrefix(message), "\(problems)")
   }
 
+  @Test func reportsOneErrorOfDeclaration() {
+    let wrong = Self.cluster.replacing("uint8", with: "uint9")
+    let text = Self.text("clusters: [Blower]\n    attributes: { blower.speed: 30 }")
+    let error = #expect(throws: DefinitionError.self) { try home(text, cluster: wrong) }
+    #expect(error?.problems.count == 1, "\(error?.problems.map(\.description) ?? [])")
+  }
+
+  @Test func readsDeclarationsOfDefinitionFile() throws {
+    let clusters = try HomeDefinition.clusters(file: "homes/home.yaml", text: Self.text("port: none")) { _, _ in
+      Self.cluster
+    }
+    #expect(clusters.map(\.name) == ["Blower"])
+    let error = #expect(throws: DefinitionError.self) { _ = try HomeDefinition.clusters(file: "a.yaml", text: "a: 1") }
+    #expect(error?.problems.first?.found == "no declaration")
+  }
+
   @Test func reportsErrorsOfDeclarationsWithTheirLine() {
     let wrong = Self.cluster.replacing("uint8", with: "uint9")
     let device = "clusters: [Blower]"

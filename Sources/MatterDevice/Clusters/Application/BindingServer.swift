@@ -31,7 +31,7 @@ public enum BindingServer {
   /// Returns the server of a switch with a dial, which sets the level of the bound nodes:
   /// `hearth sim set Dimmer.dial=40%`.
   public static func dial() -> ClusterServer {
-    make().onPart("dial", []) { context, text throws(StatusError) in
+    make().onPart("dial", [], expected: "a level such as 40%") { context, text throws(StatusError) in
       guard text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) else {
         throw StatusError(.constraintError)
       }

@@ -159,12 +159,17 @@ extension ApplianceServers {
     ]
   }
 
+  /// Switches the cooktop on if its surface is on.
+  @Sendable private static func switchWhole(_ context: inout ServerContext) {
+    if context[OnOff.onOff], let whole = context.whole { context[OnOff.onOff, on: whole] = true }
+  }
+
   /// Returns the servers of a surface of a cooktop, which is hot while it is on.
   public static func cookSurface() -> [ClusterServer] {
     let levels = [("Warm", 60.0), ("Low", 100), ("Medium", 150), ("High", 230)]
     return [
-      OnOffServer.make(features: [OnOff.offOnly]).onChange(OnOff.onOff) { context in
-        if context[OnOff.onOff], let whole = context.whole { context[OnOff.onOff, on: whole] = true }
+      OnOffServer.make(features: [OnOff.offOnly]).onStart(switchWhole).onChange(OnOff.onOff) { context in
+        switchWhole(&context)
         context.call(targetChanged, NoFields())
       },
       temperatureLevels(levels.map(\.0), selected: 1, of: OperationalState.self)

@@ -112,6 +112,7 @@ public enum FanControlServer {
     context[FanControl.percentSetting] = Nullable(percent)
     context[scratch: Adjusting.self] = nil
     updateCurrent(&context)
+    context.call(ThermostatServer.switched, ())
   }
 
   /// Applies the setting to PercentCurrent and SpeedCurrent.

@@ -54,7 +54,7 @@ struct ModeServer<C: Cluster>: Sendable {
       RvcRunMode.ModeOptionStruct(
         label: mode.label, mode: UInt8(clamping: index), modeTags: mode.tags.map { .init(value: $0) })
     }
-    let server = ClusterServer(C.self).initial(ModeBase<C>.supportedModes, options)
+    var server = ClusterServer(C.self).initial(ModeBase<C>.supportedModes, options)
       .onStart { context in
         // A changed definition may have fewer modes than the last run.
         if !isStored || !modes.indices.contains(Int(context[ModeBase<C>.currentMode])) {
@@ -66,6 +66,7 @@ struct ModeServer<C: Cluster>: Sendable {
         guard modes.indices.contains(Int(mode)) else { throw StatusError(.constraintError) }
         guard select(mode, &context) == nil else { throw StatusError(.invalidInState) }
       }
+    if !isStored { server = server.resetting(ModeBase<C>.currentMode) }
     guard C.commands.contains(where: { $0.id == ModeBase<C>.changeToMode.id }) else { return server }
     return server.answer(ModeBase<C>.changeToMode) { context, request throws(StatusError) in
       guard modes.indices.contains(Int(request.newMode)) else {

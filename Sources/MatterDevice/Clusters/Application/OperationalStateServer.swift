@@ -120,6 +120,7 @@ struct OperationalStateServer<C: Cluster>: Sendable {
       .initial(Base.currentPhase, phases.isEmpty ? .null : .value(0))
       .initial(Base.stateList, (states + (charger == nil ? [] : ofRobots)).map { .init(operationalStateID: $0) })
       .initial(Base.state, idle)
+      .resetting(Base.state)
     for element in C.elements {
       switch element.info {
       case .attribute(let info) where info.id == Base.countdownTime.id: server = server.serving(element)

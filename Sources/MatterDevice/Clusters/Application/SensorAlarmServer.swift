@@ -46,7 +46,7 @@ public enum SensorAlarmServer {
         try suppress(request.alarmsToSuppress, &context)
       }
       // The alarms follow the sensor; the button of the device suppresses them.
-      .onAct(Configuration.alarmsActive) { _, _ throws(StatusError) in throw StatusError(.invalidInState) }
+      .deriving(Configuration.alarmsActive)
       .onAct(Configuration.alarmsSuppressed) { context, suppressed throws(StatusError) in
         try suppress(suppressed, &context)
       }

@@ -84,6 +84,7 @@ public enum SmokeCoAlarmServer {
 
   private static func maintaining(_ server: ClusterServer) -> ClusterServer {
     server
+      .deriving(Alarm.expressedState)
       .onChange(Alarm.expressedState) { context in
         guard context[Alarm.expressedState] == .normal else { return }
         context.emit(Alarm.allClear, NoFields())

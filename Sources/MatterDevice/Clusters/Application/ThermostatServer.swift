@@ -7,7 +7,7 @@ import MatterProtocol
 public enum ThermostatServer {
   /// Reports the measured temperature in hundredths of a degree, before its calibration; null if the sensor fails.
   public static let measured = ServerHook<Thermostat, Nullable<Int16>>("measured")
-  /// Reports that the device was switched on or off.
+  /// Reports that the device was switched on or off, or that the setting of its fan changed.
   static let switched = ServerHook<Thermostat, Void>("switched")
   /// Reports that the device began or ceased to follow its schedules.
   static let modeChanged = ServerHook<Thermostat, Void>("modeChanged")
@@ -192,15 +192,20 @@ public enum ThermostatServer {
     var control = context[scratch: ThermostatControl.self, default: ThermostatControl()]
     control.advance(to: temperature, heat: heat, cool: cool)
     context[scratch: ThermostatControl.self] = control
+    // The farther from the set point, the faster the fan in the mode Auto: 50 percent for each degree.
+    let distance = abs((temperature ?? 0) - ((control.action == .heat ? heat : cool) ?? 0))
+    let isIdle = control.action == .idle
+    context.call(
+      FanControlServer.automatic,
+      isIdle ? (mode == .fanOnly ? 20 : 0) : UInt8(clamping: max(20, min(100, distance / 2))))
     var relays: Thermostat.RelayState = control.action == .heat ? .heat : control.action == .cool ? .cool : []
-    if context.serves(FanControl.self), mode == .fanOnly || !relays.isEmpty { relays.insert(.fan) }
+    if let speed = context.value(FanControl.percentCurrent) {
+      // Without its fan, the device neither heats nor cools.
+      if speed == 0 { relays = [] } else { relays.insert(.fan) }
+    }
     context[Thermostat.thermostatRunningState] = relays
     context[Thermostat.thermostatRunningMode] =
-      control.action == .heat ? .heat : control.action == .cool ? .cool : .off
-    // The farther from the set point, the faster the fan: 50 percent for each degree.
-    let target = control.action == .heat ? heat : cool
-    let distance = control.action == .idle ? 0 : abs((temperature ?? 0) - (target ?? 0))
-    context.call(FanControlServer.automatic, UInt8(clamping: max(20, min(100, distance / 2))))
+      relays.contains(.heat) ? .heat : relays.contains(.cool) ? .cool : .off
   }
 
   private static func openValve(_ temperature: Int?, setpoint: Int?, _ context: inout ServerContext) {

@@ -70,7 +70,8 @@ public enum WaterHeaterServer {
         let now = context.now
         update(&context) { $0.tank.setFlow(min(flow, flowLimit), at: now) }
       }
-      .onPart("tap", []) { context, text throws(StatusError) in
+      .onPart("tap", [], expected: "open, closed or liters per minute, such as 12.5") {
+        (context, text) throws(StatusError) in
         guard let rate = rate(text) else { throw StatusError(.constraintError) }
         context.cancel(.tap)
         let now = context.now

@@ -58,6 +58,7 @@ public enum WindowCoveringServer {
       .onAct(part.percentage) { context, percentage in
         place(part, at: percentage.wrapped.map { UInt16($0) * 100 }, &context)
       }
+      .resetting(part.target)
       .onAct(part.target) { context, target in
         guard let target = target.wrapped, (try? checkOperational(&context)) != nil else { return }
         move([part], to: target, &context)

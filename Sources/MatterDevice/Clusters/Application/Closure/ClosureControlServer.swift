@@ -140,7 +140,7 @@ public enum ClosureControlServer {
       .onPart("way", ["clear", "blocked"]) { context, state in
         update(&context) { state == "blocked" ? $0.obstruct(at: $1) : $0.removeObstacle() }
       }
-      .onPart("position", []) { context, text throws(StatusError) in
+      .onPart("position", [], expected: "a percentage such as 40%") { context, text throws(StatusError) in
         guard let position = position(text) else { throw StatusError(.constraintError) }
         try place(at: position, settings, &context)
       }

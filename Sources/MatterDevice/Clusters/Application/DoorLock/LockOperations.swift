@@ -51,13 +51,13 @@ enum LockOperations {
       }
       .onAct(DoorLock.lockState, turn)
       .onAct(DoorLock.doorState, moveDoor)
-      .onPart("keypad", []) { context, code throws(StatusError) in
+      .onPart("keypad", [], expected: "a code of digits") { context, code throws(StatusError) in
         guard !code.isEmpty, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
           throw StatusError(.constraintError)
         }
         present(.pin, OctetString(Array(code.utf8)), .keypad, &context)
       }
-      .onPart("reader", []) { context, code throws(StatusError) in
+      .onPart("reader", [], expected: "a code in hexadecimal digits") { context, code throws(StatusError) in
         guard let code = OctetString(hexadecimal: code), !code.bytes.isEmpty else {
           throw StatusError(.constraintError)
         }

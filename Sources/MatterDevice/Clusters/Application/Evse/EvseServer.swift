@@ -149,13 +149,14 @@ public enum EvseServer {
       .onPart("cable", ["unplugged", "plugged in"]) { context, state in
         update(&context) { state == "unplugged" ? $0.unplug(at: $1) : $0.plugIn(at: $1) }
       }
-      .onPart("charge", []) { context, text throws(StatusError) in
+      .onPart("charge", [], expected: "a percentage such as 40%") { context, text throws(StatusError) in
         guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else {
           throw StatusError(.constraintError)
         }
         update(&context) { $0.set(charge: percent, at: $1) }
       }
-      .onPart("reader", []) { context, text throws(StatusError) in
+      .onPart("reader", [], expected: "a tag of 1 to 10 bytes in hexadecimal digits") {
+        (context, text) throws(StatusError) in
         guard let tag = OctetString(hexadecimal: text), (1...10).contains(tag.bytes.count) else {
           throw StatusError(.constraintError)
         }

@@ -26,7 +26,8 @@ public enum KeypadInputServer {
       .init(status: press(request.keyCode, &context))
     }
     .onTimer(.numberEntryEnd, finishEntry)
-    .onPart("remote", []) { context, name throws(StatusError) in
+    .onPart("remote", [], expected: "a key of `hearth schema keypadInput`, such as Power, Play or VolumeUp") {
+      (context, name) throws(StatusError) in
       let key = Key.names.first { $0.value.lowercased() == name.lowercased() }
       guard let key else { throw StatusError(.constraintError) }
       guard press(.init(rawValue: UInt8(clamping: key.key)), &context) == .success else {
