@@ -59,7 +59,7 @@ struct ClusterState: Sendable {
 }
 
 /// The declarations of the global attributes, which are the same for all clusters. Matter Core § 7.13.
-enum GlobalAttributes {
+package enum GlobalAttributes {
   private enum Declared: Cluster {
     static let id: ClusterID = 0, revision: UInt16 = 0, name = ""
     static let elements: [any ClusterElement] = [
@@ -70,7 +70,13 @@ enum GlobalAttributes {
       Attribute<Self, UInt16>(GlobalAttribute.clusterRevision, "ClusterRevision", quality: .fixed),
     ]
   }
-  static let info = Dictionary(uniqueKeysWithValues: Declared.attributes.map { ($0.id, $0) })
+  package static let all = Declared.attributes.map { info in
+    var info = info
+    // Each cluster has other features, so that no bit has a name here.
+    if info.id == GlobalAttribute.featureMap { info.schema = .bitmap(bits: 32, names: [:]) }
+    return info
+  }
+  static let info = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
   /// Sorted.
   static let ids = info.keys.sorted()
 }

@@ -77,12 +77,12 @@ extension ServerContext {
 
   /// Returns the value as the subject may read it, or that of a hook.
   mutating func visibleValue(_ cluster: Int, _ attribute: AttributeID, isFabricFiltered: Bool) -> [UInt8] {
-    let value = ownValue(cluster, attribute, isFabricFiltered: isFabricFiltered)
+    var value = ownValue(cluster, attribute, isFabricFiltered: isFabricFiltered)
     guard !node.hooks.violations.isEmpty else { return value }
     let path = node.clusters[cluster].path
     func concrete(_ id: AttributeID) -> ConcreteAttributePath { ConcreteAttributePath(path.endpoint, path.cluster, id) }
     if attribute == GlobalAttribute.attributeList {
-      return node.clusters[cluster].attributeIDs.filter { !node.isHidden(concrete($0)) }.tlv
+      value = node.clusters[cluster].attributeIDs.filter { !node.isHidden(concrete($0)) }.tlv
     }
     guard let violation = node.hooks.violations[concrete(attribute)],
       let info = node.clusters[cluster].info(attribute)

@@ -8,6 +8,10 @@ public struct AttributeCatalogue: Sendable {
   private var clusters: [Entry] = []
   /// Whether integers have to fit their type. Otherwise they are checked with the device, which may limit them further.
   var checksIntegers = true
+  /// Whether names of other clusters are refused.
+  var isComplete = true
+  /// The attributes that each cluster has besides its own.
+  var globals: [AttributeInfo] = []
 
   private struct Entry: Sendable {
     let name: String
@@ -33,7 +37,7 @@ public struct AttributeCatalogue: Sendable {
 
   /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
   func attributeNames(of cluster: String) -> [String] {
-    entry(cluster)?.attributes.map(\.name) ?? []
+    entry(cluster).map { $0.attributes.map(\.name) + globals.map { Self.camelCase($0.name) } } ?? []
   }
 
   /// Returns the name with a lower-case first word; a leading acronym becomes lower case as a whole.
@@ -52,7 +56,9 @@ public struct AttributeCatalogue: Sendable {
   func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
   {
     guard let entry = entry(cluster),
-      let found = entry.attributes.first(where: { $0.name.lowercased() == attribute.lowercased() })
+      let found = (entry.attributes + globals.map { (Self.camelCase($0.name), $0) }).first(where: {
+        $0.name.lowercased() == attribute.lowercased()
+      })
     else { return nil }
     return (entry.name, entry.id, found.name, found.info)
   }

@@ -39,7 +39,7 @@ enum AttributeReading {
     var value = InitialValue(
       endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark, text: "",
       valueMark: mark)
-    guard let catalogue else { return value }
+    guard let catalogue, catalogue.isComplete || catalogue.hasCluster(parts[0]) else { return value }
     guard catalogue.hasCluster(parts[0]) else {
       throw problem(
         mark, "cluster “\(parts[0])”", "a known cluster",

@@ -9,6 +9,10 @@ struct DefinitionReader {
   private(set) var catalogue: AttributeCatalogue?
   /// The declared clusters of manufacturers.
   private(set) var makers: [MakersCluster] = []
+  /// Whether all declarations of clusters were read.
+  var makersAreComplete = true {
+    didSet { catalogue?.isComplete = makersAreComplete }
+  }
   private var rooms: [Marked<String>]?
   /// The rooms of the file by lowercased name.
   private var roomsByName: [String: Marked<String>] = [:]
@@ -123,10 +127,10 @@ struct DefinitionReader {
 
   mutating func readDevice(_ node: Node, as position: Position = .node) -> DeviceDraft? {
     entryCount += 1
-    guard entryCount <= DefinitionResolver.deviceLimit else {
-      if entryCount == DefinitionResolver.deviceLimit + 1 {
+    guard entryCount <= HomeDefinition.deviceLimit else {
+      if entryCount == HomeDefinition.deviceLimit + 1 {
         report(
-          at: document.mark(of: node), found: "more than \(DefinitionResolver.deviceLimit) entries",
+          at: document.mark(of: node), found: "more than \(HomeDefinition.deviceLimit) entries",
           expected: "at most that many, including bridged devices")
       }
       return nil

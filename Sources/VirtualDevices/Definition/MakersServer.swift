@@ -18,6 +18,8 @@ package struct MakersServer: Sendable, Hashable {
 extension DefinitionReader {
   /// Reads the declarations: names of files, or declarations in the file itself.
   mutating func readClusters(_ node: Node) {
+    let before = problems.count
+    defer { makersAreComplete = problems.count == before }
     let entries: [Node] = if case .sequence(let sequence) = node { Array(sequence) } else { [node] }
     for entry in entries {
       let mark = document.mark(of: entry)
@@ -81,6 +83,8 @@ extension DefinitionReader {
     }
     let wanted = words.isEmpty ? "" : words.removeFirst()
     guard let cluster = makers.first(where: { NormalizedName($0.name) == NormalizedName(wanted) }) else {
+      // A declaration with a problem may be that of the cluster.
+      guard makersAreComplete else { return nil }
       let names = makers.map(\.name)
       report(
         at: mark, found: "cluster \(node.summary)",

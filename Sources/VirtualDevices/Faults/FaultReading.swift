@@ -120,7 +120,9 @@ package enum FaultReading {
   package static func read(
     _ path: String, at mark: SourceMark, _ violation: String, at valueMark: SourceMark
   ) throws(DefinitionError) -> DeviceFaults.DataFault {
-    let attribute = try AttributeReading.attribute(path, mark: mark, catalogue: .all)
+    var catalogue = AttributeCatalogue.all
+    catalogue.globals = GlobalAttributes.all
+    let attribute = try AttributeReading.attribute(path, mark: mark, catalogue: catalogue)
     let hasEndpoint = path.split(separator: ".").count == 3
     let possible = ModelViolation.allCases.filter { $0.isPossible(for: attribute.target?.schema ?? .any) }
     guard let target = attribute.target, let violation = ModelViolation(rawValue: violation),
@@ -154,11 +156,12 @@ extension DeviceAssembly {
   /// Returns whether a device may have the attribute. The clusters of the root are checked at its start.
   fileprivate static func mayHave(_ fault: DeviceFaults.DataFault, _ device: DeviceDefinition) -> Bool {
     guard fault.endpoint != 0 else { return true }
+    let isGlobal = GlobalAttributes.all.contains { $0.id == fault.attribute }
     let units = units(of: device)
     let positions = fault.endpoint.map { [Int($0) - 1] } ?? Array(units.indices)
     let served = positions.filter(units.indices.contains)
     let servers = served.flatMap { units[$0].servers }.filter { $0.id == fault.cluster }
-    guard servers.isEmpty else { return servers.contains { $0.serves(fault.attribute) } }
+    guard servers.isEmpty else { return isGlobal || servers.contains { $0.serves(fault.attribute) } }
     let common = [Descriptor.id, FixedLabel.id, UserLabel.id, BridgedDeviceBasicInformation.id, PowerSource.id]
     return fault.endpoint == nil || (!served.isEmpty && common.contains(fault.cluster))
   }

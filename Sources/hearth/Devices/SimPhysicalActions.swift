@@ -50,14 +50,10 @@ struct SimSet: AsyncParsableCommand {
 
   /// Parses DEVICE.PART or DEVICE.2.PART; nil for the path of an attribute.
   private static func part(_ path: String, in running: RunningDevices) -> (RunningDevices.Entry, UInt16?, String)? {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count > 1, let name = parts.last else { return nil }
-    let device = parts.dropLast().joined(separator: ".")
-    if let entry = try? running.resolve(device) { return (entry, nil, name) }
-    guard parts.count > 2, let endpoint = UInt16(parts[parts.count - 2]),
-      let entry = try? running.resolve(parts.dropLast(2).joined(separator: "."))
+    guard let parts = DottedPath(path, names: 1, isDevice: running.isDevice), let name = parts.names.last,
+      let entry = try? running.resolve(parts.device)
     else { return nil }
-    return (entry, endpoint, name)
+    return (entry, parts.endpoint, name)
   }
 
   /// Returns the level range of the device, or that of a light if the device does not have the attributes.
@@ -106,11 +102,11 @@ struct SimAttributePath {
 
   /// Parses a path from its end, because names may contain dots.
   init(_ path: String, in running: RunningDevices) throws(HomeError) {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count >= 3, let attributeName = parts.last else {
+    guard let parts = DottedPath(path, names: 2, isDevice: running.isDevice), let clusterName = parts.names.first,
+      let attributeName = parts.names.last
+    else {
       throw HomeError(.badArguments, "“\(path)”: expected DEVICE.CLUSTER.ATTRIBUTE, such as Kitchen/Lamp.onOff.onOff")
     }
-    let clusterName = parts[parts.count - 2]
     guard let cluster = ClusterCatalogue.cluster(named: clusterName) else {
       throw HomeError(
         .notFound, "unknown cluster “\(clusterName)”",
@@ -121,18 +117,8 @@ struct SimAttributePath {
         .notFound, "\(cluster.name) has no attribute “\(attributeName)”",
         candidates: NearestName.suggestions(for: attributeName, in: cluster.attributes.map(\.name)))
     }
-    (self.cluster, attribute) = (cluster.id, info.id)
-    let front = parts.dropLast(2)
-    // A number may be an endpoint, or a part of the name.
-    if front.count > 1, let number = front.last.flatMap({ UInt16($0) }),
-      (try? running.resolve(front.joined(separator: "."))) == nil
-    {
-      endpoint = number
-      entry = try running.resolve(front.dropLast().joined(separator: "."))
-    } else {
-      endpoint = nil
-      entry = try running.resolve(front.joined(separator: "."))
-    }
+    (self.cluster, attribute, endpoint) = (cluster.id, info.id, parts.endpoint)
+    entry = try running.resolve(parts.device)
   }
 }
 
@@ -167,8 +153,24 @@ struct SimPress: AsyncParsableCommand {
   func run() async throws {
     try await options.withDevices { running in
       let entry = try running.resolve(device)
-      try await running.send(.move(device: entry.path, button: try index(entry), moves: moves), to: entry)
+      let index = try index(entry)
+      if action == .latch, try await !hasLatch(entry, button: index, running) {
+        throw HomeError(.badArguments, "has no latching switch; press it with short, long or double", device: entry.path)
+      }
+      try await running.send(.move(device: entry.path, button: index, moves: moves), to: entry)
       options.output.result(["device": .string(entry.path), "action": .string(action.rawValue)], "")
+    }
+  }
+
+  private func hasLatch(_ entry: RunningDevices.Entry, button: Int, _ running: RunningDevices) async throws -> Bool {
+    let request = ControlRequest.get(
+      device: entry.path, endpoint: UInt16(clamping: button + 1), cluster: Switch.id.rawValue,
+      attribute: GlobalAttribute.featureMap.rawValue)
+    do {
+      let features = try await running.send(request, to: entry).value.flatMap { try? UInt32(tlv: $0) }
+      return (features ?? 0) & Switch.latchingSwitch.mask != 0
+    } catch let error as HomeError where error.code == .notFound {
+      return false
     }
   }
 
