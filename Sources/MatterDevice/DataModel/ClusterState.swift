@@ -1,4 +1,4 @@
-internal import MatterModel
+package import MatterModel
 
 /// The state of one cluster on one endpoint.
 struct ClusterState: Sendable {

@@ -157,12 +157,13 @@ struct DeviceNames: Sendable {
   private func all<Found>(_ element: Element, _ find: (any Cluster.Type) -> [Found]) -> [Found] {
     let device = element.device
     let units = SimulatedDevice.clusters(of: device)
+    let first = units.first ?? []
     let (plain, named) = nodeClusters(of: device)
     let all = units.flatMap(\.self) + plain
     let scopes: [[any Cluster.Type]]
     switch element.endpoint {
-    case nil: scopes = element.cluster == nil ? [units.first ?? [], all] : [all + named]
-    case 0?: scopes = [plain + named + (bridges[device.path] == nil ? [Descriptor.self] : units.first ?? [])]
+    case nil: scopes = element.cluster == nil ? [first, all] : [all + named]
+    case 0?: scopes = [plain + named + first.filter { bridges[device.path] != nil || $0.id == Descriptor.id }]
     case let number?: scopes = units.indices.contains(Int(number) - 1) ? [units[Int(number) - 1]] : []
     }
     for scope in scopes {
@@ -174,6 +175,7 @@ struct DeviceNames: Sendable {
     return []
   }
 
+  /// Returns the clusters of all application endpoints, and those of the node that need not be named.
   private func clusters(of device: DeviceDefinition) -> [any Cluster.Type] {
     Self.unique(SimulatedDevice.clusters(of: device).flatMap(\.self) + nodeClusters(of: device).plain)
   }
@@ -186,7 +188,8 @@ struct DeviceNames: Sendable {
     }
     // The node of a part is that of the whole device.
     let isPart = devices.contains { $0.path == whole && $0.kind != .bridge }
-    return isPart ? ([], []) : (power, [BridgedDeviceBasicInformation.self])
+    if isPart { return ([], []) }
+    return (power, [BridgedDeviceBasicInformation.self])
   }
 
   private static func unique(_ clusters: [any Cluster.Type]) -> [any Cluster.Type] {
