@@ -179,6 +179,27 @@ import Testing
     #expect(try lab.write([write], on: session) == [Status(.unsupportedAttribute)])
   }
 
+  @Test("violates global attributes") func violatesGlobalAttributes() throws {
+    var (lab, session) = try commissioned()
+    func value(_ attribute: AttributeID) throws -> [UInt8] {
+      let path = AttributePath(endpoint: 1, cluster: OnOff.id, attribute: attribute)
+      guard case .data(let data)? = try report(&lab, path, on: session) else { return [] }
+      return data.value
+    }
+    let features = try UInt32(tlv: value(GlobalAttribute.featureMap))
+    let count = try [AttributeID](tlv: value(GlobalAttribute.attributeList)).count
+    func path(_ attribute: AttributeID) -> ConcreteAttributePath { ConcreteAttributePath(1, OnOff.id, attribute) }
+    install(&lab) {
+      $0.violations[path(GlobalAttribute.featureMap)] = .unknown
+      $0.violations[path(GlobalAttribute.attributeList)] = .cut
+      $0.violations[path(GlobalAttribute.clusterRevision)] = .missing
+    }
+    #expect(try UInt32(tlv: value(GlobalAttribute.featureMap)) == features | 1 << 31)
+    // The revision is missing in the list that is cut.
+    #expect(try [AttributeID](tlv: value(GlobalAttribute.attributeList)).count == count / 2)
+    #expect(try value(GlobalAttribute.clusterRevision).isEmpty)
+  }
+
   @Test("subscribers get a wrong value when the fault begins, and the right one when it ends")
   func reportsWrongValues() throws {
     var (lab, session) = try commissioned()
