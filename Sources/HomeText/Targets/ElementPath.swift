@@ -29,8 +29,8 @@ extension HomeRegistry {
   /// Parses a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` is a wildcard; numbers,
   /// decimal or with `0x`, and names can be mixed. A target alone means all of its attributes.
   ///
-  /// An endpoint may follow the device: `lamp.2.onOff.onOff`. Without one, the path is for the first endpoint that has the
-  /// attribute or the cluster.
+  /// An endpoint may follow the device: `lamp.2.onOff.onOff`. Without one, the path is for the first endpoint that has
+  /// the attribute or the cluster.
   /// - Returns: a path for each device of the target; for a bridged device, one for each of its endpoints if none is
   ///   named.
   package func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {

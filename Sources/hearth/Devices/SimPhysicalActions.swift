@@ -12,8 +12,9 @@ struct SimSet: AsyncParsableCommand {
     commandName: "set", abstract: "Change attributes as the physical device would.",
     discussion: """
       Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. The endpoints of a bridged \
-      device and of a part are numbered within it, from 1, with 0 for its node. An attribute that follows a course (`behave` of the definition file) keeps the value until the device starts again. Parts of appliances that no \
-      attribute describes are DEVICE.PART=STATE. For example:
+      device and of a part are numbered within it, from 1, with 0 for its node. An attribute that follows a course (`behave` of \
+      the definition file) keeps the value until the device starts again. Parts of appliances that no attribute describes are \
+      DEVICE.PART=STATE. For example:
         hearth sim set Kitchen/Lamp.onOff.onOff=true                                 the switch is operated
         hearth sim set Outdoor.temperatureMeasurement.measuredValue=-5C              the sensor measures a temperature
         hearth sim set Kitchen/Dishwasher.door=open                                  the door is opened
