@@ -70,7 +70,7 @@ package enum GlobalAttributes {
       Attribute<Self, UInt16>(GlobalAttribute.clusterRevision, "ClusterRevision", quality: .fixed),
     ]
   }
-  package static let all = Declared.attributes.map { info in
+  package static let all: [AttributeInfo] = Declared.attributes.map { info in
     var info = info
     // Each cluster has other features, so that no bit has a name here.
     if info.id == GlobalAttribute.featureMap { info.schema = .bitmap(bits: 32, names: [:]) }

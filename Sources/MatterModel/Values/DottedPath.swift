@@ -22,7 +22,7 @@ public struct DottedPath: Hashable, Sendable {
 
   /// Splits the name of a device and the number of an endpoint: `DEVICE.2`. Returns nil for a text without a number.
   public static func endpoint(of text: String, separators: String = ".") -> (device: String, endpoint: UInt16)? {
-    guard let mark = text.lastIndex(where: separators.contains), mark != text.startIndex,
+    guard let mark = text.lastIndex(where: { separators.contains($0) }), mark != text.startIndex,
       let number = UInt16(text[text.index(after: mark)...])
     else { return nil }
     return (String(text[..<mark]), number)

@@ -104,12 +104,11 @@ struct DeviceNames: Sendable {
 
   /// Returns the attributes of a device with this name.
   func attributes(of element: Element) -> [AttributePlace] {
-    all(element) { cluster in
-      cluster.attribute(named: element.name).map { info in
-        var place = AttributePlace(cluster.id, info.id, on: element.endpoint)
-        if cluster.id == LevelControl.id { place.levels = element.device.levels }
-        return [place]
-      } ?? []
+    all(element) { cluster -> [AttributePlace] in
+      guard let info = cluster.attribute(named: element.name) else { return [] }
+      var place = AttributePlace(cluster.id, info.id, on: element.endpoint)
+      if cluster.id == LevelControl.id { place.levels = element.device.levels }
+      return [place]
     }
   }
 

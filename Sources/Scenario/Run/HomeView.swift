@@ -25,7 +25,7 @@ struct HomeView: Sendable {
       return check(kind, device, claim)
     case .attribute(let device, let place, let value, let hasUnit):
       let source = find(device)?.source.map { identities.source($0, of: device) }
-      let endpoint = source.flatMap { endpoint(of: place, $0, device) }
+      let endpoint = source.flatMap { servingEndpoint(place, $0, device) }
       let kind = source.flatMap { source in
         endpoint.map {
           DeviceCondition.Kind.attribute(
@@ -48,7 +48,7 @@ struct HomeView: Sendable {
   }
 
   /// Returns the endpoint of an attribute: the named one, else the first one with the attribute or with its cluster.
-  private func endpoint(of place: AttributePlace, _ source: DeviceSource, _ device: String) -> EndpointID? {
+  private func servingEndpoint(_ place: AttributePlace, _ source: DeviceSource, _ device: String) -> EndpointID? {
     if let number = place.endpoint { return identities.endpoint(number, of: device, source) }
     let serving = source.endpoints.map(\.id).filter { source.endpoint($0)?.servers.contains(place.cluster) == true }
     return serving.first {

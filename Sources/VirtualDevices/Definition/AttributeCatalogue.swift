@@ -56,7 +56,7 @@ public struct AttributeCatalogue: Sendable {
   func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
   {
     guard let entry = entry(cluster),
-      let found = (entry.attributes + globals.map { (Self.camelCase($0.name), $0) }).first(where: {
+      let found = (entry.attributes + globals.map { (name: Self.camelCase($0.name), info: $0) }).first(where: {
         $0.name.lowercased() == attribute.lowercased()
       })
     else { return nil }
