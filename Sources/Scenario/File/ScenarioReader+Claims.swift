@@ -226,7 +226,7 @@ extension ScenarioReader {
   mutating func element(_ path: String, _ node: Node) -> DeviceNames.Element? {
     for count in [2, 1] {
       guard let parts = DottedPath(path, names: count, isDevice: { names.isDevice($0) }),
-        let name = parts.names.last, count == 1 || parts.names.first.flatMap { UInt16($0) } == nil,
+        let name = parts.names.last, count == 1 || parts.names.first.flatMap({ UInt16($0) }) == nil,
         case .success(let device) = names.find(parts.device)
       else { continue }
       return DeviceNames.Element(
