@@ -28,12 +28,13 @@ struct DeviceIdentities: Sendable {
   func path(of uniqueID: String?) -> String? { uniqueIDs.first { $0.value == uniqueID && parts[$0.key] == nil }?.key }
 
   /// Returns the endpoint of a source with a number within the device at a path: 0 for the node, from 1 the application.
-  /// - Parameter source: the source with the endpoints of the path.
   func endpoint(_ number: UInt16, of path: String, _ source: DeviceSource) -> EndpointID? {
-    guard source.id.isBridged || parts[path] != nil else { return EndpointID(number) }
-    let endpoints = source.endpoints.map(\.id).sorted()
-    guard number > 0 else { return source.id.isBridged ? source.mainEndpoint : endpoints.first }
-    let application = endpoints.filter { !source.id.isBridged || !buttons.contains(path) || $0 != source.mainEndpoint }
+    let part = parts[path]
+    guard source.id.isBridged || part != nil else { return EndpointID(number) }
+    guard number > 0 else { return part?.first ?? source.mainEndpoint }
+    let hasOwnNode = buttons.contains(path)
+    let application =
+      part ?? source.endpoints.map(\.id).filter { !hasOwnNode || $0 != source.mainEndpoint }.sorted()
     return application.indices.contains(Int(number) - 1) ? application[Int(number) - 1] : nil
   }
 
