@@ -1,3 +1,4 @@
+import MatterDevice
 import MatterModel
 import Testing
 

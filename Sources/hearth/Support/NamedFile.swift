@@ -22,8 +22,8 @@ enum NamedFile {
       exists ? .badArguments : .notFound, "\(path) can't be read: \(reason)", cause: error)
   }
 
-  /// Checks that a file can be written, before the work of which it takes the results.
-  /// - Throws: `badArguments` for a directory, or a file in none.
+  /// Checks that a file can be written later, without writing it.
+  /// - Throws: `badArguments` for a directory, a missing parent directory or a missing permission.
   static func checkWritable(_ path: String) throws(HomeError) {
     let url = URL(filePath: path).resolvingSymlinksInPath()
     func isDirectory(_ path: String) -> Bool? {
